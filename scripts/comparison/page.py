@@ -127,7 +127,7 @@ def costs(rows, machine, plain):
 
 
 def machine():
-    """What was measured on."""
+    """A description of the machine."""
     with open("/proc/cpuinfo", encoding="utf-8") as info:
         names = [line.split(":")[1].strip() for line in info if line.startswith("model name")]
     kernel = platform.release().split("-")[0]

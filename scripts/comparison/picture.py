@@ -14,7 +14,7 @@ FLOWS = [("#0072b2", "#4aa8e0"), ("#d55e00", "#f0803c"), ("#009e73", "#2fc79b"),
          ("#b8588f", "#e295c0")]
 INK, SOFT, GRID = ("#1b1f23", "#e6e8ea"), ("#5a6370", "#a3adb8"), ("#dde1e6", "#30363d")
 STYLES = ["-", "--", "-.", ":"]
-# A tenth of a point is finer than anybody sees, and half as long.
+# A tenth of a point is finer than visible, and half as long.
 NUMBER = re.compile(r"-?\d+\.\d+")
 # Equal runs give equal files, and small ones: fonts and caps are said of every line.
 PLAIN = {"svg.hashsalt": "weir", "svg.fonttype": "none", "font.family": "sans-serif",

@@ -54,7 +54,7 @@ SCENARIOS = [
 
 @dataclass
 class Result:
-    """What a scheme made of a scenario."""
+    """The result of a scheme in a scenario."""
 
     scheme: str
     scenario: Scenario
@@ -73,7 +73,7 @@ class Result:
 
 
 def schemes(weir):
-    """What `weir schemes` says of each."""
+    """The description of each scheme by `weir schemes`."""
     done = subprocess.run([weir, "schemes", "--json"], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 

@@ -13,7 +13,7 @@ from .groups import GROUPS, ROOT, WORK, mutants_of
 
 
 def load(group):
-    """What is known of the group: {name of the mutant: [verdict, by which test or why]}."""
+    """The known results of the group: {name of the mutant: [verdict, by which test or why]}."""
     file = WORK / group / "results.json"
     return json.loads(file.read_text()) if file.is_file() else None
 

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# What a mutant may take before it counts as caught: it would do harm to the host.
+# A mutant that uses more memory counts as caught, because it would harm the host.
 MEMORY = 3 << 30
 TIMES, SECONDS = 10, 5
 TEST = re.compile(r"^test (.*?)(?: - should panic)? \.\.\. (\w+).* <([\d.]+)s>$")
@@ -132,7 +132,7 @@ def judge(suites, site, switch):
         verdict, test = attempt(suite, part, switch)
         if verdict != "passed":
             return done(*verdict_of(verdict), f"{suite.name}: {test}")
-    # What one test makes for all others, and other threads, are not seen by name.
+    # Calls by shared fixtures of tests, and by other threads, are not visible by name.
     for suite in reaching:
         verdict, test = attempt(suite, None, switch)
         if verdict != "passed":

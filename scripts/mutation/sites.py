@@ -56,7 +56,8 @@ def node_at(tree, start, end, kinds):
 
 
 def is_constant(node):
-    """Whether the compiler evaluates the node: in a constant, an array's length, a discriminant."""
+    """True if the compiler evaluates the node: in a constant, an array's length, a
+    discriminant."""
     while node:
         if node.type in CONSTANT:
             return True

@@ -30,7 +30,7 @@ fn read() -> u32 {
     std::env::var("WEIR_MUTANT").ok().and_then(|number| number.parse().ok()).unwrap_or(NONE)
 }
 
-/// Which of the `count` mutants from `first` on is active, from 1; 0 if none of them is.
+/// The number of the active mutant among `count` from `first` on, from 1; 0 if none is active.
 #[inline]
 pub fn which(first: u32, count: u32) -> u32 {
     let active = *ACTIVE.get_or_init(read);

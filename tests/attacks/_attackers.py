@@ -32,7 +32,7 @@ SECONDS = 6
 # The part of that after which the victim begins.
 LEAD = 0.15
 TICK = 0.005
-# What an attacker falls behind by more is left out: the rate is a bound, not a mean.
+# An attacker skips a larger backlog: the rate is a limit, not a mean.
 MOST_BEHIND = 4 * TICK
 # Malformed packets that are not alike.
 DIFFERENT = 1000

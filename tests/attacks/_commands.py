@@ -1,4 +1,4 @@
-"""Management commands signed by a digest, as anybody can make them, in both forms."""
+"""Management commands signed by a digest, which anyone can make, in both forms."""
 
 import hashlib
 import struct

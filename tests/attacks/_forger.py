@@ -65,7 +65,7 @@ def data(components, content):
 
 
 def forge(components, salt):
-    """What answers an Interest of that name; None if nothing can."""
+    """The answer to an Interest of that name; None if there is none."""
     kinds = [kind for kind, _ in components]
     if DIGEST in kinds or (8, b"KEY") in components:
         return None

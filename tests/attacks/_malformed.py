@@ -8,7 +8,7 @@ from support.ndn import fragment, tlv
 LARGEST = 8800
 SEGMENTS_IN_BLOCK = 256
 WORDS = 1 << 64
-# 2^64 over the golden ratio, by which numbers are spread where nobody can choose them.
+# 2^64 over the golden ratio, which spreads numbers that no attacker can choose.
 GOLDEN = 0x9E3779B97F4A7C15
 FNV_OFFSET, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 

@@ -39,8 +39,8 @@ def elements(text):
 class Hostile:
     """A producer at the far end of a TCP link that claims any size for `/evil/file`.
 
-    It has no manifest, signs by digest, as anybody can, and answers `serves` segments of what it
-    claims to have. The rest it ignores.
+    It has no manifest, signs by digest, as anyone can, and answers `serves` segments of its
+    claim. It ignores other Interests.
     """
 
     PREFIX = tlv(8, b"evil") + tlv(8, b"file")

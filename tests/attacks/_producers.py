@@ -98,7 +98,7 @@ class Forged:
         return self.node(number, self.case["level"], self.case["first"], digests, begin, last)
 
     def metadata(self, name):
-        """What announces the object and its manifest."""
+        """The packet that announces the object and its manifest."""
         digest = hashlib.sha256(self.nodes[-1]).digest()
         announced = tlv(0xF603, _packets.nni(self.case["count"]))
         announced += tlv(0xF605, _packets.nni(self.case["fanout"]))

@@ -39,7 +39,7 @@ ATTEMPTS = 3
 PATIENCE = 120
 # Without a budget there is a default bound of pending Interests.
 NO_BUDGET = 512 << 20
-# What the daemon sets aside for the process, and the part of the rest that it does not give away.
+# The daemon's reserve for the process, and the part of the rest that it keeps free.
 PROCESS, HOLES = 10_000_000, 8
 
 # Building takes a second even where nothing is to be built.
@@ -115,7 +115,7 @@ class Probe(threading.Thread):
 
 @dataclass
 class Measured:
-    """What the victim had, and what the router took."""
+    """The victim's service and the router's resources."""
 
     mbps: float
     p95_ms: float
@@ -167,7 +167,7 @@ class Router(Stage):
             "producer",
             self.hosts["producer"],
             faces=[("router", f"udp4://{near}:6363", {"rate": RATE})],
-            # What the router does not have crosses the paced face, and `put` counts it.
+            # Data outside the router's store crosses the paced face, and `put` counts it.
             store={"capacity": "0 B"},
         )
         self.enter_context(self.producer)
@@ -259,7 +259,7 @@ class Undisturbed:
 
     @classmethod
     def of(cls, again):
-        """What it had; measured again on demand, since the machine may have become slower."""
+        """Its service; measured again on demand, since the machine may have become slower."""
         if again or cls.latest is None:
             with Router() as router:
                 cls.latest = router.measure()
@@ -293,7 +293,8 @@ class Kept(unittest.TestCase):
         return self.fail(why)
 
     def keep_on(self, router, before):
-        """What the victim has at a router after a fault; the same as before, or the test fails."""
+        """The victim's service at a router after a fault; the same as before, or the test
+        fails."""
         why = ""
         for _ in range(ATTEMPTS):
             had = router.measure()
@@ -315,7 +316,7 @@ class Kept(unittest.TestCase):
 
 
 def verdict(before, had):
-    """What was not kept; empty if everything was."""
+    """The losses of service; empty without any."""
     if had.mbps < SHARE * before.mbps:
         return f"the victim had {had.mbps:.2f} of {before.mbps:.2f} Mbit/s"
     most = ANSWER_MS * max(1, before.p95_ms / USUAL_MS)

@@ -168,8 +168,8 @@ class Manifests(_service.Kept):
                     codes[case] = child.wait(GET_SECONDS)
                     self.assertLess(child.usage().peak_bytes, CONSUMER_BYTES)
                     if not options and child.status == 0:
-                        # A manifest that cannot be right is passed over. What is left is an object
-                        # without one, whose segments are signed by digest: the default takes that.
+                        # An impossible manifest is skipped. The rest is an object without one, with
+                        # digests as signatures: the default accepts it.
                         self.assertEqual(target.read_bytes(), b"segment" * 3)
                         continue
                     self.assertIn(child.status, REFUSED, child.last_words())

@@ -270,7 +270,7 @@ class Processes(_service.Kept):
             self.record({"kills": 2 * KILLS}, "each start clean", before, after)
 
     def test_log_on_a_full_disk(self):
-        """What the daemon logs cannot be written, while connections make it log much.
+        """The daemon's log cannot be written, while connections make it log much.
 
         Others keep their service.
         """

@@ -31,7 +31,7 @@ ALONE = {"udp": "off", "tcp": "off"}
 NO_CACHE = {"capacity": "0 B"}
 # The user `nobody`.
 OTHER = 65534
-# Where nobody listens.
+# An address without a listener.
 NOWHERE = "udp4://127.0.0.1:9"
 # Of their undisturbed rate, what others keep under an attack.
 KEPT = 0.9
@@ -60,7 +60,7 @@ def picture():
     return b"\x89PNG\r\n\x1a\n" + chunks
 
 
-# What the gateway serves below /site.
+# The content of the gateway below /site.
 SERVED = {
     "page.html": b"<title>still</title><p style='color: rgb(1, 2, 3)' onclick='x'>words</p>"
     b"<script>" + SCRIPT + b"</script>",
@@ -87,7 +87,7 @@ def path_of(components):
 
 
 class FromPages(unittest.TestCase):
-    """What a page in a browser of this host can have that browser send."""
+    """Requests that a page can make a browser of this host send."""
 
     @classmethod
     def setUpClass(cls):
@@ -106,7 +106,7 @@ class FromPages(unittest.TestCase):
         cls.addClassCleanup(cls.gateway.child.kill)
 
     def has_face(self):
-        """Whether the forwarder has the face that the attacks make."""
+        """True if the forwarder has the face that the attacks make."""
         return any(face["uri"] == NOWHERE for face in self.daemon.status()["faces"])
 
     def status(self, path="/site/page.html", method="GET", **headers):
@@ -245,9 +245,10 @@ class Replayed(unittest.TestCase):
             return application.recv(10_000)
 
     def test_a_command_by_digest_is_accepted_once_and_fresh(self):
-        """Both forms are sent late, then in time, then again: only the second one is done.
+        """Both forms are sent late, then in time, then again: only the second one is
+        executed.
 
-        Whoever signs anew is served throughout.
+        A client that signs anew is served throughout.
         """
         asked = command("faces/create", uri=NOWHERE.encode())
         for n, form in enumerate((old_interest, new_interest)):
@@ -421,7 +422,7 @@ class HeldSlots(unittest.TestCase):
 
     @_service.repeated
     def test_a_flood_of_requests_is_turned_away(self):
-        """What does not fit into the queue gets 503 and Retry-After, at once, and others wait."""
+        """Requests beyond the queue get 503 and Retry-After at once, and others wait."""
         gateway = self.gateway()
         clients = self.begin_large(gateway, self.SHARE + 128)
         request = f"GET {self.SMALL} HTTP/1.1\r\nHost: {self.near[0]}\r\n\r\n".encode()
@@ -434,7 +435,8 @@ class HeldSlots(unittest.TestCase):
 
     @_service.repeated
     def test_a_client_that_does_not_read_gives_way_and_a_paused_one_goes_on(self):
-        """Who has read nothing for --client-timeout is cut off, but only if others wait."""
+        """A client that has read nothing for --client-timeout is cut off, but only if others
+        wait."""
         gateway = self.gateway("--client-timeout", "1 s")
         clients = self.begin_large(gateway, self.SHARE)
         paused = self.held.enter_context(dial(self.victim, self.far[0], gateway.port))

@@ -26,13 +26,14 @@ def connect(port):
 
 
 def listens(port):
-    """Whether a connection can be had there."""
+    """True if a connection is possible there."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 class Lines(unittest.TestCase):
-    """What clients and pages can do to what the gateway and the daemon write, and read from it."""
+    """The effects of clients and pages on the gateway's and the daemon's output, and on its
+    readers."""
 
     # A request that is refused, from a page of another site.
     CROSS = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}

@@ -17,7 +17,7 @@ from support import children, content, namespaces, ndn, weir
 PATIENCE = 60
 PORT = 6411
 PEER = "udp4://127.0.0.1:9"
-# The user `nobody`, who has no more rights than anybody.
+# The user `nobody`, without special rights.
 OTHER = 65534
 FLOOD_SECONDS = 3
 # The daemon writes at most 20 lines of a kind in a second, and connections cause a few kinds.
@@ -242,7 +242,7 @@ class Local(unittest.TestCase):
             self.as_other(script, *(frame.hex() for frame in frames))
         finally:
             os.kill(daemon.process.pid, signal.SIGCONT)
-        # What came before this has been handled when it is answered.
+        # Earlier commands have been executed when it is answered.
         self.assertEqual(self.faces(daemon), before)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as own:
             own.connect(str(daemon.socket))

@@ -214,7 +214,7 @@ class Returned(Attacked):
 
     @_service.repeated
     def test_memory_after_long_lifetimes(self):
-        """What the attack's Interests took is given back when they have expired."""
+        """The memory of the attack's Interests is released after they have expired."""
         # The longest lifetime, so that the test need not wait for two minutes.
         short = {"forwarder": {"max_lifetime": "4 s"}}
         before, status = self.attack(

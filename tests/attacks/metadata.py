@@ -93,7 +93,7 @@ class Stage(unittest.TestCase):
 
 
 class Poisoned(Stage):
-    """What hostile producers leave behind, and what newer versions hide."""
+    """Leftovers of hostile producers, and effects of newer versions."""
 
     def test_poisoned_caches(self):
         """Attack: before the honest producer is there, a hostile one fills all caches on the way
@@ -154,7 +154,7 @@ class Beside(Stage):
         self.beside("static", "best-route")
 
     def test_new_forgeries(self):
-        """Attack: as before, but each answer is a packet that nobody has seen before.
+        """Attack: as before, but each answer is a new packet.
 
         Service: the object is fetched by its version and by its name.
         """

@@ -23,7 +23,7 @@ from support.children import wait_until
 BITS_PER_SECOND = 8_000_000
 SIZE = 4 * content.MEGABYTE
 PORTS = {"left": 6401, "cheap": 6402, "dear": 6403, "right": 6404}
-# What others must keep of their rate while the attack lasts.
+# The share of their rate that others must keep during the attack.
 KEPT = 0.9
 # How long it may take to learn of the silence, in seconds: two timeouts of a consumer, which are
 # a second each as long as nothing was measured, and a machine that is late.
@@ -63,7 +63,7 @@ class SilentNextHop(unittest.TestCase):
         for cost, name in enumerate(("cheap", "dear"), 1):
             self.weir("route", "add", "/x", uri(name), "--cost", cost)
         self.sent = content.make(self.folder / "sent", SIZE)
-        # What is stopped could not be killed in order otherwise.
+        # A stopped process could not be ended in order otherwise.
         stack.callback(self.signal, signal.SIGCONT)
         published = self.daemons["right"].put("/x/file", self.sent)
         stack.callback(published.kill)

@@ -59,7 +59,7 @@ class Case(unittest.TestCase):
         return self.keep(made)
 
     def start(self, daemon, target, *options, name="/file", before=()):
-        """Begin to fetch; returns the process. What it prints is in `log`, the summary in `out`."""
+        """Begin to fetch; returns the process. Its output is in `log`, the summary in `out`."""
         argv = [*before, self.program, "get", name, "-o", target, "--socket", daemon.socket]
         child = Child([*argv, "--json", *options], self.here / "log", self.here / "out")
         return self.keep(child)
@@ -69,7 +69,7 @@ class Case(unittest.TestCase):
         return (self.here / "log").read_text(encoding="utf-8").splitlines()
 
     def summary(self):
-        """What the last fetch printed at its end."""
+        """The last line of the last fetch."""
         return json.loads((self.here / "out").read_text(encoding="utf-8").splitlines()[-1])
 
     def assert_whole(self, target, sent):
@@ -89,7 +89,8 @@ class Case(unittest.TestCase):
 
 
 class Disk(Case):
-    """Who announces a large object must not take the disk. Other programs keep what is free."""
+    """The announcement of a large object must not fill the disk. Other programs keep the free
+    space."""
 
     ROOM = 48 * MEGABYTE
     SERVED = 300
@@ -104,11 +105,11 @@ class Disk(Case):
         self.target = self.volume.folder / "file"
 
     def test_forged_size(self):
-        """Metadata that nobody signed claim most of the disk, more than it has, and a petabyte.
+        """Unsigned metadata claim most of the disk, more than it has, and a petabyte.
 
-        300 segments follow, then silence. While the fetch runs, after it was killed, and after it
-        has given up, half of the disk can be written by others, and the partial file takes no more
-        than twice what has arrived and 1 MB (0.1 MB beyond it in the end).
+        300 segments follow, then silence. While the fetch runs, after it was killed, and after
+        it has given up, others can write half of the disk, and the partial file takes at most
+        twice the arrived bytes and 1 MB (0.1 MB beyond them in the end).
         """
         for claims in (self.ROOM * 9 // 10, self.ROOM + SEGMENT, 10**15):
             with self.subTest(claims=claims):
@@ -135,7 +136,7 @@ class Disk(Case):
 
                 def all_sent():
                     self.assertTrue(fetch.running, fetch.last_words())
-                    # What is below a run of 512 kB may wait to be written.
+                    # A run of less than 512 kB may wait to be written.
                     enough = self.SERVED * SEGMENT - 600_000
                     return self.volume.taken("file.part")[1] >= enough
 
@@ -155,9 +156,10 @@ class Disk(Case):
                 self.assertLess(length, self.SERVED * SEGMENT + 1)
 
     def test_too_large(self):
-        """A verified object that is a little larger than the disk is refused, with the numbers.
+        """A verified object that is a little larger than the disk is rejected, with the
+        numbers.
 
-        At once, before anything is kept, whoever has signed it; others keep the whole disk.
+        At once, before anything is kept, for any signer; others keep the whole disk.
         """
         daemon = self.daemon()
         sent = self.here / "sent"
@@ -174,7 +176,8 @@ class Disk(Case):
         self.volume.write("other", self.ROOM * 9 // 10)
 
     def test_signed_size(self):
-        """What a trusted key has signed is reserved whole, and released by an interruption."""
+        """Content signed by a trusted key is reserved as a whole, and released by an
+        interruption."""
         daemon = self.daemon()
         sent = content.make(self.here / "sent", SIZE)
         certificate = self.here / "certificate"
@@ -227,7 +230,7 @@ class Single(Case):
     """Data that are no part of an object."""
 
     def test_any_name(self):
-        """What came is said, and it is asked for ten times a second at most."""
+        """The failure is reported, and the Interest is repeated at most ten times a second."""
         with contextlib.closing(Plain()) as plain:
             faces = (("plain", f"tcp4://127.0.0.1:{plain.port}"),)
             daemon = self.daemon(faces=faces, routes=(("/hello", "plain"),))
@@ -333,10 +336,10 @@ class Outage(Case):
         self.assertIn("refused to register /file: 403", put.last_words(1))
 
     def test_accepts_and_closes(self):
-        """What listens there ends every connection at once. Neither tool spins.
+        """A listener ends every connection at once. Neither tool spins.
 
-        With pauses of at least 50, 100, 200, 400, 800 ms and so on there are seven connections in
-        three seconds at most, and the one before them.
+        With pauses of at least 50, 100, 200, 400, 800 ms and so on there are seven connections
+        in three seconds at most, and the one before them.
         """
         path = self.here / "hostile.sock"
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
@@ -467,7 +470,7 @@ class Kills(Case):
             daemon.process.kill()
             daemon.start()
             killed += 1
-            # Where the next blow falls before that, nobody could make progress.
+            # If the next kill comes before that, no program could make progress.
             back = lambda: log.read_text(encoding="utf-8").count("is back") == killed  # noqa: E731
             wait_until(back, "the producer to return")
 
@@ -487,7 +490,7 @@ class Clock(Case):
             self.skipTest(f"no libfaketime: {done.stderr}")
         self.now = self.here / "now"
         self.now.write_text("+0", encoding="utf-8")
-        # The monotonic clock is the kernel's: nobody sets that one.
+        # The monotonic clock is the kernel's, and cannot be set.
         given = {
             "LD_PRELOAD": found[0],
             "FAKETIME_TIMESTAMP_FILE": str(self.now),

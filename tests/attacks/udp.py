@@ -56,7 +56,7 @@ def marker(number):
 
 
 def is_nack(frame):
-    """Whether a frame is the answer to a marker."""
+    """True if the frame is the answer to a marker."""
     return frame[0] == 0x64 and b"\xfd\x03\x20" in frame[:24]
 
 
@@ -112,7 +112,7 @@ class Attack(unittest.TestCase):
         return made
 
     def face(self, daemon, uri):
-        """What the daemon counts of the face that leads there."""
+        """The daemon's counters of the face to that URI."""
         faces = daemon.status()["faces"]
         return next((face for face in faces if face["uri"].startswith(uri)), None)
 
@@ -139,7 +139,7 @@ class Amplification(Attack):
         self.assertGreaterEqual(plain_back, 8000)
 
     def bytes_sent(self, daemon, uri):
-        """What has gone to an address when the Interest from there is dealt with."""
+        """The bytes sent to an address after the Interest from there has been processed."""
         faces = []
 
         def is_quiet():
@@ -235,7 +235,7 @@ class Amplification(Attack):
         sent = daemon.status()["sent"]["frames"]
         print(f"\n  {late} datagrams came to the closed port")
         self.assertGreater(late, 0)
-        # What the daemon and the kernel had taken up together: a batch of 44 and those before it.
+        # A batch of 44 in the daemon and the kernel, and those before it.
         self.assertLess(late, 100)
         daemon.status()
         self.assertLess(daemon.status()["sent"]["frames"] - sent, 20, "status alone")
@@ -356,7 +356,7 @@ class LockOut(Attack):
     """Many peers at once must not keep others out."""
 
     def is_served(self, peer, number):
-        """Whether a new peer gets its answer; the number of times that it had to ask."""
+        """True if a new peer gets its answer; the number of Interests that it sent."""
         peer.settimeout(0.1)
         for attempt in range(1, 600):
             peer.send(marker(number))

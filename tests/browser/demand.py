@@ -10,7 +10,7 @@ SCENARIOS = weir.ROOT / "scenarios"
 TEXTS = Path(__file__).with_name("texts.js").read_text(encoding="utf-8")
 WIDTHS = (380, 768, 1400)
 
-# What each report has to show besides what every report does.
+# The special content of each report, besides the common one.
 REPORTS = {
     "mice": (
         ["workloads/mice-elephants.toml", "scenario.duration=20 s"],

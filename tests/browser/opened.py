@@ -80,5 +80,5 @@ def save_picture(page, name, path):
 
 
 def is_outside(request):
-    """Whether it goes to anything but the file itself."""
+    """True if it requests anything except the file itself."""
     return not request.url.startswith(("file:", "data:", "blob:"))

@@ -14,7 +14,7 @@ REFERENCE = weir.ROOT / "docs/reference/commands.md"
 
 
 class Alone(unittest.TestCase):
-    """What `sent` holds may be published at `daemon`; `here` is the test's own folder."""
+    """Files in `sent` may be published at `daemon`; `here` is the test's own folder."""
 
     faces = ()
     routes = ()

@@ -1,4 +1,4 @@
-"""What is written where: links, and file systems that fill up in mid-write."""
+"""Places of written files: links, and file systems that fill up in mid-write."""
 
 import json
 import os
@@ -108,12 +108,12 @@ class Disk(Alone):
             self.assertEqual(volume.names(), {"filler", "other", *left})
             self.assertEqual(volume.sha256("other"), content.sha256(self.here / "other"))
 
-        # What cannot fit is known when the first segment is there, and takes nothing.
+        # A file that cannot fit is rejected at the first segment, and uses no space.
         fill(ROOM)
         done = self.get(target, before=volume.command())
         self.assertEqual(done.returncode, FILE, done.stderr)
         refused(done.stderr, r"it needs 2\.00 MB more, and \d+ kB are free there", ())
-        # What fitted at the beginning does not when another has filled the disk meanwhile.
+        # A file that fitted at the beginning no longer fits after another has filled the disk.
         volume.run("rm", filler)
         log = self.here / "log"
         argv = [self.program, "get", "/file", "-o", target, "--socket", self.daemon.socket]

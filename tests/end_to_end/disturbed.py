@@ -1,4 +1,4 @@
-"""Random faults in the middle of a transfer: the file arrives whole, and nobody asks without end.
+"""Random faults in the middle of a transfer: the file arrives whole, and no program asks without end.
 
 A seed draws which faults there are, when, and how long each lasts. Processes are killed or stopped,
 cables are pulled, MTUs change, the disk is full. After each the transfer has to go on by itself, or
@@ -30,8 +30,8 @@ LONGEST_S = 1.5
 # Round trips are of milliseconds, and timers back off to seconds while nothing comes.
 GOES_ON_S = 20
 PATIENCE = 120
-# Of the file's size. What a killed `get` had not written down is fetched again, at each fault; and
-# Interests of 200 bytes with all headers, four for each segment of 8 kB.
+# Of the file's size. After each fault, a killed `get` fetches again the data that it had not
+# written; and Interests of 200 bytes with all headers, four for each segment of 8 kB.
 MOST_DATA = 2
 MOST_ASKED = 0.1
 MTUS = (1280, 1400, 1500)

@@ -15,8 +15,8 @@ from support.gateway import PATIENCE, Gateway
 
 MEGABYTE = content.MEGABYTE
 LARGE = 60 * MEGABYTE
-# What a process may take that holds no more of an object than it has to: the program itself, one
-# thread or two, 4 MB for each client or 16 MB for standard output. All of it would be far more.
+# The memory of a process without unnecessary buffers: the program itself, one thread or two, 4 MB
+# for each client or 16 MB for standard output. The whole object would be far more.
 SMALL = 45 * MEGABYTE
 INTERRUPTED = 5
 SEGMENT = 8000
@@ -181,7 +181,7 @@ class IntoAPipe(Alone):
         cls.addClassCleanup(cls.daemon.put("/large", cls.large).kill)
 
     def begin(self):
-        """A fetch into a pipe that nobody reads yet; 64 kB of it fit in there."""
+        """A fetch into a pipe without a reader yet; it holds 64 kB."""
         argv = [self.program, "get", "/large", "-o", "-", "--socket", self.daemon.socket]
         streams = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE}
         running = subprocess.Popen(argv, stdout=subprocess.PIPE, **streams)

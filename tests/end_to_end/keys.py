@@ -99,7 +99,7 @@ class Keys(Alone):
         root = top.new_key("/site", "rsa")
         self.vouch(top, middle, "/site/group", "/site", "ecdsa")
         self.vouch(middle, alice, "/site/group/alice", "/site/group", "ed25519")
-        # Somebody has to answer for the certificate in the middle: he publishes, too.
+        # The certificate in the middle needs a producer: its owner publishes, too.
         self.put(middle, "/site/group/notes")
         self.put(alice, "/site/group/alice/film")
         consumer = Person(self, "consumer")
@@ -109,7 +109,7 @@ class Keys(Alone):
         self.assertTrue(summary["key"].startswith("/site/group/alice/KEY/"), summary)
 
     def test_an_unknown_key_is_refused_with_its_chain(self):
-        """He calls himself as alice does, and nobody vouches for him."""
+        """He uses alice's name, but no key certifies his."""
         top, eve = Person(self, "top"), Person(self, "eve")
         root = top.new_key("/site")
         eve.new_key("/site/alice")
@@ -157,7 +157,7 @@ class Keys(Alone):
                 self.assertNotIn("open sesame", Path(bag).read_text(encoding="utf-8"))
 
     def test_a_certificate_is_renewed_by_whoever_signed_it(self):
-        """Oneself, or somebody else who is asked."""
+        """The key itself, or another key on request."""
         top, alice = Person(self, "top"), Person(self, "alice")
         first = top.new_key("/site")
         second = top.weir("key", "renew", "/site", "--days", "10")

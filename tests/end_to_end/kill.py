@@ -20,7 +20,7 @@ KILLED_AT = 0.5
 # All bytes over all attempts, as a share of the file: a tenth for headers, frames, Interests and
 # what was under way at the blow. Fetching the first half again would make it more than 1.5.
 MOST_IN_TOTAL = 1.2
-# Interests a second for what nobody serves any more.
+# Interests per second for content without a producer.
 MOST_A_SECOND = 10
 PATIENCE = 120
 
@@ -86,7 +86,7 @@ class Kill(unittest.TestCase):
         self.assert_whole()
 
     def test_forwarder(self):
-        """The forwarder in the middle comes back; nobody else has to be started again."""
+        """The forwarder in the middle restarts; no other program has to."""
         self.wait_for_middle()
         self.chain.daemons[MIDDLE].process.kill()
         self.chain.enter_context(self.chain.daemons[MIDDLE])

@@ -16,13 +16,13 @@ class Manage(Alone):
     """One daemon without neighbours; tests leave it as it was."""
 
     def weir(self, *arguments):
-        """What the program says."""
+        """The program's output."""
         argv = [str(self.program), *map(str, arguments), "--socket", str(self.daemon.socket)]
         given = {"stdin": subprocess.DEVNULL, "cwd": self.here, "timeout": PATIENCE}
         return subprocess.run(argv, text=True, check=False, capture_output=True, **given)
 
     def said(self, *arguments):
-        """What it prints when all goes well."""
+        """Its output when successful."""
         done = self.weir(*arguments)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout

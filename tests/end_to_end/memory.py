@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent
 LIMIT = 32_000_000
 SIZE = 40 * content.MEGABYTE
 FILES = 3
-# Nobody listens there: what is sent is gone, what was asked for never comes.
+# An address without a listener: packets are lost, and Interests stay unanswered.
 NOWHERE = "udp4://127.0.0.1:9"
 PORT = 6363
 # Far more than a working transfer needs on the slowest machine; what hangs is told apart by it.
@@ -41,7 +41,7 @@ class Memory(unittest.TestCase):
         self.ends.enter_context(self.daemon)
 
     def check(self, when):
-        """What it ever took is within the limit."""
+        """Its peak is within the limit."""
         peak = memory_bytes(self.daemon.process.pid, "VmHWM")
         said = self.daemon.status()["memory"]
         self.assertLessEqual(peak, LIMIT, f"{when}: {said}")

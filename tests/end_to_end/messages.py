@@ -1,7 +1,7 @@
-"""What the tools say when they cannot do what they are asked to, and how they end.
+"""Messages and exit codes of the tools when they fail.
 
-Every message is one line with three parts: what happened, where, what to do next. The exit codes
-are those of `weir --help`.
+Every message is one line with three parts: what happened, where, what to do next. The exit
+codes are those of `weir --help`.
 """
 
 import json
@@ -204,14 +204,14 @@ class Messages(Alone):
         self.refused(NOT_FOUND, parts, *self.on_daemon("get", "/elsewhere/file"))
 
     def test_not_found(self):
-        """A route leads there, but nobody is at its end."""
+        """A route leads there, but there is no producer at its end."""
         parts = ["/nobody/file was not found", "no answer in", "is its producer running"]
         command = self.on_daemon("get", "/nobody/file", "--patience", "1 s")
         self.refused(NOT_FOUND, parts, *command)
         self.assertEqual(os.listdir(self.here), [])
 
     def test_producer_does_not_have_it(self):
-        """A producer is there and says no: nobody waits until patience is at its end."""
+        """A producer rejects the Interest: the tool fails before its patience ends."""
         other = content.make(self.here / "other", 1)
         self.put("/found", self.sent, other)
         names = ["/found", "/found/missing", "/found/other/more", "/found/other/v=1"]
@@ -275,7 +275,7 @@ class Messages(Alone):
         self.assertNotIn("got", os.listdir(self.here))
 
     def test_key_for_other_names(self):
-        """A key signs under its identity; elsewhere nobody would believe it."""
+        """A key signs under its identity; elsewhere consumers would reject it."""
         self.new_key("/carol")
         parts = ["/carol/KEY/", "is for names under /carol, not for /dave", "another key"]
         command = self.on_daemon("put", "/dave", self.sent, "--sign", "/carol")
@@ -356,7 +356,7 @@ class Messages(Alone):
     # The command line and the configuration.
 
     def test_usage(self):
-        """What is wrong is named, and what would be right."""
+        """The mistake is named, and the valid form."""
         for arguments, parts in (
             (["got"], ["'got'", "`weir --help`"]),
             (["statu"], ["'statu'", "'status'"]),
@@ -409,7 +409,7 @@ class Messages(Alone):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_a_section_for_everybody_is_warned_of(self):
-        """`[[authorize]]` that names nobody: in one line of a check, and in the log of a start."""
+        """`[[authorize]]` without a user: in one line of a check, and in the log of a start."""
         config = self.here / "everybody.toml"
         listen = f'[listen]\nunix = "{self.here / "everybody.sock"}"\nudp = "off"\ntcp = "off"\n'
         config.write_text(listen + "[[authorize]]\n", encoding="utf-8")
@@ -546,7 +546,7 @@ class Messages(Alone):
         self.assert_message(said, ["interrupted", "had a reader"])
 
     def test_file_changes(self):
-        """What is served must be what was signed."""
+        """The served file must be the signed one."""
         changing = content.make(self.here / "changing", SIZE)
         put = self.put("/changing", changing)
         with open(changing, "ab") as file:
@@ -565,7 +565,7 @@ class SlowDaemon(weir.Daemon):
 
 
 def catches(pid, number):
-    """Whether a process has a handler for the signal."""
+    """True if a process has a handler for the signal."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     caught = int(re.search(r"^SigCgt:\s*(\w+)", status, re.MULTILINE)[1], 16)
     return bool(caught >> (number - 1) & 1)

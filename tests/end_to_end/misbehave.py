@@ -1,4 +1,4 @@
-"""What unknown peers and broken programs do to a daemon on this host, all at once.
+"""Unknown peers and broken programs attack a daemon on this host, all at once.
 
     misbehave.py SOCKET PORT NAME
 

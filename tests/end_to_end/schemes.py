@@ -13,7 +13,7 @@ from support.children import run
 SIZE = 3 * content.MEGABYTE
 # The link is emulated by the faces: what schemes are told of its rate is what it has.
 LINK = {"rate": "40 Mbit/s", "delay": "10 ms", "queue": "250 kB"}
-# What a scheme without a consumer, and a startup, is tried with.
+# The consumer of schemes without one, and of a startup.
 CONSUMER = "aimd"
 AT_DAEMONS = {"marker", "shaper", "stamper", "strategy"}
 PATIENCE = 120

@@ -58,7 +58,7 @@ class Counting(unittest.TestCase):
         self.assertEqual(self.call("--total"), (0, "6 passed, 0 failed"))
 
     def test_the_last_plain_line_counts(self):
-        """What a suite says on the way is not its result."""
+        """Other lines of a suite are not its result."""
         self.suite("echo '1 passed, 0 failed'; echo '5 passed, 0 failed, 2 skipped'")
         self.assertEqual(self.call("--total"), (0, "5 passed, 0 failed"))
 

@@ -43,7 +43,7 @@ class Outliving(unittest.TestCase):
 
     @needs_namespaces
     def test_a_killed_caller_leaves_nothing(self):
-        """SIGKILL gives nobody time to tidy up."""
+        """SIGKILL leaves no time to tidy up."""
         script = CALLER.format(tests=str(TESTS), log=str(self.folder / "log"))
         caller = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
         with caller:
@@ -84,7 +84,7 @@ class Outliving(unittest.TestCase):
 
 
 def alive(pid):
-    """Whether the process runs; one that only waits to be reaped does not."""
+    """True if the process runs; a zombie does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""What `weir compare` says of two folders, what it writes, and how it ends."""
+"""The output, files and exit codes of `weir compare`."""
 
 import json
 import re
@@ -70,13 +70,13 @@ class Compare(unittest.TestCase):
         return subprocess.run(command, cwd=self.here, capture_output=True, text=True, check=False)
 
     def object(self, *arguments):
-        """What it prints as JSON."""
+        """Its output as JSON."""
         done = self.compare(*arguments, "--json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return json.loads(done.stdout)
 
     def goodput(self, folder):
-        """That of the only flow of a folder."""
+        """The goodput of the only flow of a folder."""
         summary = (self.here / folder / "summary.json").read_text(encoding="utf-8")
         return json.loads(summary)["flows"][0]["goodput_mbps"]
 

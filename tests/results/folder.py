@@ -65,7 +65,7 @@ class Folder(unittest.TestCase):
         )
 
     def names(self, folder="out"):
-        """What is in a folder."""
+        """The content of a folder."""
         return {path.name for path in (self.here / folder).iterdir()}
 
     def summary(self, folder="out"):

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on."""
+"""The terminal during a run."""
 
 import fcntl
 import json
@@ -69,7 +69,7 @@ class Terminal(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def frames(self, columns, scenario=SCENARIO, awaited=b"events/s", arguments=()):
-        """What was drawn, from frame to frame, until there were some with what is awaited."""
+        """The drawn frames, until some contain the awaited text."""
         file = self.folder / "long.toml"
         file.write_text(scenario, encoding="utf-8")
         child, terminal = pty.fork()

@@ -1,4 +1,4 @@
-"""What `weir study` says and leaves behind, and how it ends."""
+"""The output, files and exit codes of `weir study`."""
 
 import json
 import shutil

@@ -1,1 +1,2 @@
-"""What end-to-end tests and benchmarks share: namespaces, child processes, the weir program."""
+"""Common code of end-to-end tests and benchmarks: namespaces, child processes, the weir
+program."""

@@ -23,7 +23,7 @@ PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
 
 @dataclass
 class Usage:
-    """What a process has used so far: processor seconds, and most memory at any time."""
+    """The resources of a process until now: processor seconds, and peak memory."""
 
     cpu_seconds: float
     peak_bytes: int
@@ -34,7 +34,7 @@ class Failed(Exception):
 
 
 class Child:
-    """A running command. What it prints goes to files, because a full pipe would stop it.
+    """A running command. Its output goes to files, because a full pipe would stop it.
 
     `log` takes standard error, and standard output too unless `out` is given for it.
     """
@@ -59,15 +59,15 @@ class Child:
         self._sampler.start()
 
     def _sample(self):
-        # The kernel forgets a process's peak when it ends, and the peak that wait4 tells begins
-        # with the size of whoever started it; so it is read while the process lives.
+        # The kernel discards a process's peak when it ends, and the peak of wait4 starts with the
+        # parent's size; so it is read while the process lives.
         while self.status is None:
             self._usage.peak_bytes = max(self._usage.peak_bytes, peak_bytes(self.pid))
             time.sleep(SAMPLE_SECONDS)
 
     @property
     def running(self):
-        """Whether it has not ended yet."""
+        """True until it has ended."""
         if self.status is None:
             self._reap(os.WNOHANG)
         return self.status is None
@@ -109,7 +109,7 @@ class Child:
             self._reap(0)
 
     def usage(self):
-        """What it has used, up to now or up to its end."""
+        """Its resources, until now or until its end."""
         if self.running:
             self._usage.cpu_seconds = cpu_seconds(self.pid)
             self._usage.peak_bytes = max(self._usage.peak_bytes, peak_bytes(self.pid))
@@ -133,7 +133,7 @@ class Child:
 
 
 def die_with_caller(caller):
-    """What a new process does before it becomes the command: tie its life to the caller's.
+    """Runs in a new process before it becomes the command: ties its life to the caller's.
 
     It has happened by the time that the caller knows the process id, so there is no moment at which
     the caller's death would leave the child behind. It takes no lock that a thread could hold.
@@ -161,7 +161,7 @@ def peak_bytes(pid):
 
 
 def memory_bytes(pid, field):
-    """What a process holds now (VmRSS), or held at most (VmHWM); 0 if it has ended."""
+    """The memory of a process now (VmRSS), or its peak (VmHWM); 0 if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
     except (FileNotFoundError, ProcessLookupError):

@@ -51,7 +51,7 @@ class Page(BaseHTTPRequestHandler):
 
 
 def shown(page, gateway):
-    """What a reader sees who opens the addresses."""
+    """A reader's view of the addresses."""
     seen = {}
     page.goto(gateway + "/site/page.html")
     seen["page"] = page.title(), page.inner_text("p")

@@ -30,7 +30,7 @@ class Gateway:
         return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
     def answered(self, count):
-        """What it says of so many answers, when it has said so much."""
+        """Its lines about this many answers, after it has printed them."""
         wait_until(lambda: len(self.said()) > count, f"{count} answers")
         return self.said()[1:]
 

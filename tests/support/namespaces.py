@@ -167,7 +167,7 @@ def address(version, number, end):
 
 
 def has_ipv6():
-    """Whether this kernel has IPv6 and lets new namespaces use it."""
+    """True if this kernel has IPv6 and lets new namespaces use it."""
     switch = Path("/proc/sys/net/ipv6/conf/default/disable_ipv6")
     return switch.exists() and switch.read_text(encoding="utf-8").strip() == "0"
 

@@ -67,6 +67,6 @@ class Playback(Stage):
         wait_until(lambda: "listening" in log.read_text(encoding="utf-8"), "a gateway to listen")
 
     def copies(self):
-        """What has come over the routers so far, in copies of the film."""
+        """The traffic of the routers so far, in copies of the film."""
         host, interface = self._upstream
         return host.received_bytes(interface) / self._film.stat().st_size

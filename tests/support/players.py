@@ -16,8 +16,8 @@ VLC_INPUT, VLC_HTTP, CHROMIUM = "VLC, standard input", "VLC, HTTP", "Chromium, H
 
 # A pattern that moves, with noise that takes all of the rate that it is given.
 PICTURES = "testsrc2=size=640x360:rate=25,noise=alls=40:allf=t"
-# What every browser plays, one key picture a second. (Of MP4 files VLC shows nothing by HTTP before
-# it has all of them, whoever serves them.)
+# A format that every browser plays, one key picture a second. (Over HTTP, VLC shows MP4 files only
+# after all of them has arrived, from any server.)
 CODING = ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-row-mt", "1"]
 CODING += ["-pix_fmt", "yuv420p", "-g", "25"]
 
@@ -33,7 +33,7 @@ def film(path, seconds, megabits=6.07):
 
 @dataclass
 class Seen:
-    """What a viewer saw."""
+    """A viewer's observations."""
 
     # Seconds until pictures moved; None if they never did.
     start: float

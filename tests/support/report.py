@@ -8,7 +8,7 @@ class Result(unittest.TestResult):
     """Says how each test went, with the time that it took."""
 
     passed = 0
-    # What goes wrong, or is skipped, before the first test of a class has none to begin with.
+    # Errors and skips before the first test of a class have no start of their own.
     began = time.monotonic()
 
     def startTest(self, test):  # noqa: N802 (the library's name)

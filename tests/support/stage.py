@@ -1,4 +1,4 @@
-"""What tests and benchmarks put up before they begin."""
+"""Networks and daemons that tests and benchmarks start first."""
 
 import contextlib
 

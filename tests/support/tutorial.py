@@ -1,4 +1,4 @@
-"""A page of docs/tutorial as somebody follows it: what is typed is typed."""
+"""Follows a page of docs/tutorial by typing its commands."""
 
 import os
 import re
@@ -19,7 +19,7 @@ class Step:
 
     @property
     def may_fail(self):
-        """Whether the page shows an error."""
+        """True if the page shows an error."""
         return self.answer.startswith("weir: ")
 
 

@@ -22,15 +22,15 @@ from support.children import die_with_caller  # noqa: E402
 
 NOBODY = 65534
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-# Becoming somebody else would forget that it is to end with us.
+# A change of the user would discard the tie to our life.
 AS_NOBODY += ["--pdeathsig", "KILL"]
 VLC = ["vlc", "-vv", "--no-color", "--intf", "dummy", "--vout", "dummy", "--aout", "dummy"]
 VLC += ["--play-and-exit"]
 
-# What it says (VLC 3), and what that is to a viewer, in the words of browsers.
+# Its messages (VLC 3), and their meaning for a viewer, in the words of browsers.
 WORDS = {
     "playing": re.compile(r"Decoder wait done"),
-    # What was read ahead is used up; it reads ahead anew before it goes on.
+    # The read-ahead is used up; it reads ahead again before it continues.
     "waiting": re.compile(r"ES_OUT_SET_\(GROUP_\)PCR +is called too late"),
     "dropped": re.compile(r"picture is too late to be displayed"),
     "ended": re.compile(r"input debug: EOF reached"),
@@ -65,7 +65,7 @@ def main(source, *feeder):
 
 
 def watch(said, began):
-    """What of its words a viewer would notice, when."""
+    """The messages that a viewer would notice, with times."""
     has_begun = False
     for line in said:
         at, text = time.monotonic() - began, line.decode("utf-8", "replace")

@@ -134,14 +134,14 @@ class Daemon:
             return probe.connect_ex(str(self.socket)) == 0
 
     def status(self):
-        """What `weir status --json` says of it."""
+        """The output of `weir status --json` for it."""
         return json.loads(run(self.command(self.weir, "status", "--json", "--socket", self.socket)))
 
     def put(self, name, *files, options=()):
         """Publish files; the returned process serves them until it is stopped."""
         argv = [self.weir, "put", name, *files, "--socket", self.socket, *options]
         log = self.folder / f"{self.name}-put{name.replace('/', '-')}.log"
-        # What an earlier one said does not tell that this one is ready.
+        # A message of an earlier daemon does not mean that this one is ready.
         log.unlink(missing_ok=True)
         child = Child(self.command(*argv), log)
 

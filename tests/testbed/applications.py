@@ -1,4 +1,4 @@
-"""What no tool does is the simulator's own applications, at the connections of real daemons."""
+"""Applications without a command-line tool run the simulator's code with real daemons."""
 
 import unittest
 
@@ -190,7 +190,7 @@ class Applications(unittest.TestCase):
             self.assertTrue(fetch["complete"], fetch["error"])
             self.assertEqual(fetch["bytes"], 300_000)
         for run in self.runs:
-            # What the film takes comes in larger packets.
+            # The film uses larger packets.
             links = [one for one in run["links"] if one["from"] in ("near", "far")]
             self.assertTrue(all(one["data"] > 30 for one in links), links)
 

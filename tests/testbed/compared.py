@@ -11,8 +11,8 @@ WITHIN = 0.1
 # The mean queue, as a share of the bound of the queue: daemons see the clock in grains.
 QUEUE_WITHIN = 0.15
 QUEUE = 100_000
-# A machine that has other work to do disturbs a run; it does not disturb all of them alike. What is
-# wrong with a scheme on real daemons is wrong each time.
+# A busy machine disturbs a run, but not all of them alike. A defect of a scheme on real daemons
+# shows each time.
 ATTEMPTS = 4
 
 

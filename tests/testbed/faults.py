@@ -152,7 +152,7 @@ class Ends(unittest.TestCase):
         wait_until(self.fetches, "the transfer to run", testbed.PATIENCE)
 
     def fetches(self):
-        """Whether the consumer runs."""
+        """True if the consumer runs."""
         self.assertIsNone(self.process.poll(), "it ended")
         return any(" get /example/object " in line for line in testbed.leftovers(NAME))
 
@@ -175,7 +175,7 @@ class Ends(unittest.TestCase):
         self.assertEqual(testbed.leftovers(NAME), [])
 
     def test_a_clock_that_jumps_ends_the_run(self):
-        # Who is stopped sees its clock jump; daemons and their tools go on.
+        # A stopped process sees its clock jump; daemons and their tools continue.
         self.process.send_signal(signal.SIGSTOP)
         until = time.monotonic() + 1.5
         wait_until(lambda: time.monotonic() > until, "more than a second to go by")
@@ -212,7 +212,7 @@ class Ends(unittest.TestCase):
 
 
 class User(unittest.TestCase):
-    """Somebody who is not root."""
+    """A user other than root."""
 
     def test_a_user_namespace_does(self):
         with tempfile.TemporaryDirectory(prefix="weir-") as folder:

@@ -121,7 +121,7 @@ class Stands(unittest.TestCase):
         socket = ["--socket", small["socket"]]
         status = [weir.program(), "status", "--json", *socket]
         said = subprocess.run(status, capture_output=True, text=True, check=True).stdout
-        # What parts share of 32 MB.
+        # The parts' share of 32 MB.
         self.assertEqual(json.loads(said)["memory"]["limit"], 19_250_000)
         group = Path(small["cgroup"])
         self.assertEqual(group.joinpath("cgroup.procs").read_text().split(), [str(small["pid"])])
@@ -131,7 +131,7 @@ class Stands(unittest.TestCase):
         self.assertFalse(group.exists())
 
     def said(self, command):
-        """What a command prints."""
+        """The output of a command."""
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     def test_a_daemon_that_dies_ends_it(self):

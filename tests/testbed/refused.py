@@ -1,4 +1,4 @@
-"""What cannot be run is said before anything is built."""
+"""Unsupported scenarios are reported before anything is built."""
 
 import shutil
 import subprocess

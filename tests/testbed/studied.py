@@ -56,7 +56,7 @@ class Studied(unittest.TestCase):
         self.assertNotIn("On real daemons", page.read_text(encoding="utf-8"))
         kept.write_text(json.dumps(BEFORE), encoding="utf-8")
         done = self.study("--testbed", "--json")
-        # What failed some time before, in what is not run now, is no failure of this.
+        # An earlier failure, in an experiment that is not run now, is not a failure of this run.
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         [told] = json.loads(done.stdout)["studies"]
         [experiment] = told["experiments"]

@@ -46,10 +46,10 @@ class Video(unittest.TestCase):
             return [playing.finish() for playing in running], network.copies()
 
     def assert_smooth(self, *kinds, at_once):
-        """Both play it to its end and never stand still, and it crosses the routers once.
+        """Both play it to its end without stalls, and it crosses the routers once.
 
-        What the second asks for while it is pending goes on once more when best-route's time of
-        suppression is over, as in NFD: 1.2 to 1.3 copies where both begin within milliseconds.
+        A pending Interest of the second is forwarded once more after best-route's suppression
+        time, as in NFD: 1.2 to 1.3 copies if both begin within milliseconds.
         """
         for _ in range(ATTEMPTS):
             seen, copies = self.play(kinds, at_once)

@@ -33,7 +33,7 @@
 //! steady round trips leave no RTTVAR, and would end in a timeout at the first queue. The smallest
 //! is 200 ms, as in the ns-3 of the paper's time, the longest after doubling 4 s.
 //!
-//! What came of it on the paper's dumbbell, and what did not, stands in `scenarios/cctcp`.
+//! `scenarios/cctcp` has the results on the paper's dumbbell.
 //!
 //! Deviations. A segment that was not there when it was asked for again gives no sample (Karn). A
 //! window that is not in use does not grow (RFC 7661). Answers to other consumers' Interests, which

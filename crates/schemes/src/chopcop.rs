@@ -7,9 +7,9 @@
 //! - `fisp`, fair share Interest shaping (section III-B, eq. 2), the shaper;
 //! - `ric`, receiver Interest control (section III-C, eq. 3 to 5), the consumer.
 //!
-//! C, of which thresholds are shares, is the capacity of a face's queue of Data. The paper has it
-//! hold what the link sends in 300 ms (section IV); the smaller of that and the bound that the
-//! queue really has is taken. What each part adds or leaves out its own file says.
+//! C, of which thresholds are shares, is the capacity of a face's queue of Data. In the paper it
+//! holds the link's traffic of 300 ms (section IV); here it is the smaller of that and the queue's
+//! real limit. The file of each part lists its additions and omissions.
 //!
 //! Limits. The paper's flows have windows of 20 chunks and more. Below this threshold slow start
 //! multiplies a window in each round trip, and marks multiply it, too: windows that only multiply

@@ -1,4 +1,4 @@
-//! What is chosen where nobody chooses: the only place beside the registry that knows names.
+//! The default schemes: the only place beside the registry with names of schemes.
 
 /// The controller of a consumer that names none: `weir get`, and a scenario's consumers.
 pub const CONTROLLER: &str = "bbr";

@@ -1,8 +1,8 @@
 //! A constant window.
 //!
-//! What consumers do without congestion control: ndnd's fetcher with its window of 100, `ndnget
-//! --pipeline-type fixed`. Nothing shrinks it, neither loss nor marks; it is the yardstick that
-//! shows what a controller is worth, and harmful on a shared network.
+//! A consumer without congestion control, like ndnd's fetcher with its window of 100 and
+//! `ndnget --pipeline-type fixed`. Neither loss nor marks shrink the window. It is the yardstick
+//! for controllers, and dangerous on a shared network.
 //!
 //! It is ccncatchunks2 with `-p N` (`fixed:window=31` for its default) where that is at its
 //! maximum, and no more than that: ccncatchunks2 begins with 1 and adds one for each Data until it

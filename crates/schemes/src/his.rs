@@ -17,9 +17,9 @@
 //!   (1 - s2_obs / (h s2_exp))^2; otherwise s1 = s1_min. With `form` = `min` always s1_min;
 //! - after an Interest of b bytes the next leaves after 8 b / (h s1).
 //!
-//! It keeps nothing by flow and sends no messages; it stands where Interests leave (stage
-//! *departure*). What its queue refuses goes back as a Nack (Congestion): the queue drops its tail,
-//! or with `queue` = `pie` or `codel` earlier.
+//! It keeps no state per flow and sends no messages. It works where Interests leave (stage
+//! *departure*). Interests that its queue rejects return as a Nack (Congestion): the queue drops
+//! its tail, or with `queue` = `pie` or `codel` earlier.
 //!
 //! Read or changed. s2_obs is what came in the last full 0.1 s, and falls while nothing comes; the
 //! code keeps the last value. While a rate is not known nothing waits. Bytes that a link adds to

@@ -1,4 +1,4 @@
-//! What a driver that wakes late does not cost those that waited for it.
+//! Corrections for a driver that wakes late, so that waiting packets lose no time.
 //!
 //! The equations of the shapers have the next Interest leave a gap behind the last one. A host
 //! wakes some tens of microseconds after it was asked to; counted from there, every gap would be

@@ -1,5 +1,4 @@
-//! What shapers keep by flow: a state of their own, and the Interests that wait, flow by flow, to
-//! be served in turn.
+//! The state of shapers per flow: their own data, and the waiting Interests, served in turn.
 
 use control::{Flow, InterestMeta, Size};
 use std::collections::{BTreeMap, VecDeque};

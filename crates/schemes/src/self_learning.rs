@@ -1,5 +1,5 @@
-//! Self-learning: ways are found by asking everybody, and learned from the announcement that comes
-//! with the answer.
+//! Self-learning: a strategy finds routes by asking all neighbours, and learns them from the
+//! announcement with the answer.
 //!
 //! J. Shi, E. Newberry, B. Zhang, "On Broadcast-based Self-Learning in Named Data Networking", IFIP
 //! Networking 2017; NFD's strategy `/localhost/nfd/strategy/self-learning/v=1`
@@ -14,7 +14,7 @@
 //!   another node has made a discovery: that is how the first node with a route answers.
 //! - A Nack for want of a route takes the learned route back.
 //!
-//! Whether an announcement is believed is for the host of the forwarder to say.
+//! The host of the forwarder decides whether to accept an announcement.
 //!
 //! Deviations. Retransmissions are suppressed for a while (`suppression.rs`); NFD sends each on. A
 //! Nack goes down when all who were asked have refused, or one fast refusal would end what another

@@ -1,8 +1,8 @@
 //! Where Data comes from: a bounded table of nodes or paths, each with a lane of its own.
 //!
-//! The network says who answered, and may say anything: a new name with each Data must neither
-//! grow the memory nor push out whoever answers now. The table is full at [`MOST`]; then the one
-//! that was heard of longest ago makes room.
+//! The network names the answering node, and may lie: a new name with each Data packet must neither
+//! grow the memory nor displace current sources. A table of [`MOST`] sources is full; then the one
+//! with the oldest answer is replaced.
 
 use control::{Lane, Time};
 

@@ -1,5 +1,5 @@
-//! What tests of schemes have in common: a consumer for controllers, which keeps the order of calls
-//! and counts what is in flight, and a gate with Interests for shapers.
+//! Common test code of schemes: a consumer for controllers, which keeps the order of calls and
+//! counts the segments in flight, and a gate with Interests for shapers.
 
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Flow, InFlight, InterestMeta, Lane, LinkView,

@@ -37,10 +37,10 @@ fn markdown() -> String {
     out.push_str(
         "\n## JSON\n\nWith `--json` a command prints one JSON object on standard output (`key \
          list` and `schemes`: a list of\nobjects), and nothing if it fails. `get -o -` prints it \
-         on standard error, because the content is on\nstandard output. `gateway` prints one object \
-         per line: first its address in `listening`, then one after\neach answer. Fields may be \
-         added, but none changes its meaning. [Counters](counters.md) describes the\nobject of \
-         `weir status`.\n",
+         on standard error, because the content is on\nstandard output. `gateway` prints one \
+         object per line: first its address in `listening`, then one after\neach answer. Fields \
+         may be added, but none changes its meaning. [Counters](counters.md) describes the\nobject \
+         of `weir status`.\n",
     );
     for (command, fields) in SUMMARIES {
         // Writing to a string cannot fail.

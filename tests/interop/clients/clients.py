@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 TOOLS = Path(sys.executable).parent
 NDND = TOOLS / "ndnd"
 NDNTS = ["node", HERE / "ndnts.mjs"]
-# What reads from standard input and writes to standard output, with files in their places.
+# A filter from standard input to standard output, with files in their places.
 FROM_FILE = ["sh", "-c", 'file=$1; shift; exec "$@" <"$file"', "sh"]
 TO_FILE = ["sh", "-c", 'file=$1; shift; exec "$@" >"$file"', "sh"]
 

@@ -27,7 +27,7 @@ class Keys:
         self.program, self.folder = program, folder
 
     def weir(self, *argv, home="weir"):
-        """What the program prints; with another home, an unknown peer does it."""
+        """The program's output; with another home, it is an unknown peer."""
         environment = {**os.environ, "WEIR_HOME": str(self.folder / home)}
         argv = [str(word) for word in (self.program, *argv)]
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "timeout": PATIENCE}

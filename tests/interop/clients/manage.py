@@ -12,7 +12,7 @@ from clients import NDND, NDNTS, TOOLS
 from support import weir
 from support.children import Child, wait_until
 
-# Nobody is there: a UDP face to it comes about all the same.
+# An address without a listener: a UDP face to it can still be created.
 PEER = "udp4://127.0.0.1:7777"
 
 
@@ -29,7 +29,7 @@ class Managed(unittest.TestCase):
         self.enterContext(self.daemon)
 
     def tool(self, *argv):
-        """What a tool prints, which has to end well."""
+        """The output of a tool, which must succeed."""
         argv = [str(word) for word in argv]
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -40,7 +40,7 @@ class Pynfdc(Managed):
     """Every command of python-ndn's `pynfdc`."""
 
     def nfdc(self, *argv):
-        """What it prints."""
+        """Its output."""
         return self.tool(TOOLS / "pynfdc", *argv)
 
     def face(self, uri):
@@ -87,7 +87,7 @@ class Ndnts(Managed):
     """Every command and every dataset that `@ndn/nfdmgmt` knows."""
 
     def ask(self, verb, name, /, **what):
-        """What comes back."""
+        """The reply."""
         words = [json.dumps(what)] if what else []
         return json.loads(self.tool(*NDNTS, self.daemon.socket, verb, name, *words))
 
@@ -110,7 +110,7 @@ class Ndnts(Managed):
         self.assertIn(PEER, [face["uri"] for face in self.ask("list", "faces/list")])
         self.command("faces/destroy", faceId=number)
         self.assertEqual(self.ask("list", "faces/query", uri=PEER), [])
-        # What is gone already is gone.
+        # A missing face may be destroyed again.
         self.command("faces/destroy", faceId=number)
         self.command("faces/update", 404, faceId=number, mtu=1200)
 
@@ -181,7 +181,7 @@ class OfOthers(unittest.TestCase):
     """Weir's tools at ndnd's forwarder, which sends no Nacks."""
 
     def test_status_asks_for_nothing_twice(self):
-        """What it does not have is asked for at the same time as what it has, and told."""
+        """Missing and known items are requested together, and the answer covers both."""
         folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="weir-manage-")))
         socket, config = folder / "ndnd.sock", folder / "ndnd.yml"
         config.write_text(NDND_CONFIG.format(socket=socket), encoding="utf-8")

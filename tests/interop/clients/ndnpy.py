@@ -30,7 +30,7 @@ from ndn.types import InterestNack, InterestTimeout, ValidationFailure
 
 SEGMENT = 8000
 VERSION = 7
-# What went wrong. A task of the library's loop cannot end the program.
+# The error. A task of the library's loop cannot end the program.
 outcome = []
 
 
@@ -42,7 +42,7 @@ def secret_of(path):
 
 
 def checker(app, kind, key):
-    """What judges segments."""
+    """The checker of segments."""
     if kind == "hmac":
         return HmacChecker.from_key(*secret_of(key))
     certificate = base64.b64decode(Path(key).read_bytes())

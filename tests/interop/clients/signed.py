@@ -12,7 +12,7 @@ from support import content, weir
 from support.children import Child, Failed
 
 SIZE = 100_000
-# The signer is unknown: its own certificate says so, or nobody has the one that it names.
+# The signer is unknown: its certificate is self-signed, or its named certificate is missing.
 STRANGE = "is signed by itself, and is none of the anchors|is needed and could not be fetched"
 
 
@@ -33,7 +33,7 @@ class Signed(unittest.TestCase):
         self.enterContext(self.daemon)
 
     def publishing(self, kind):
-        """What `weir put` serves, each segment signed."""
+        """Content of `weir put`, with each segment signed."""
         options = ("--sign", f"/site/{kind}", "--sign-segments")
         return self.daemon.put(f"/site/{kind}/file", self.file, options=options)
 
@@ -101,7 +101,7 @@ class Signed(unittest.TestCase):
                     self.fetched(argv)
 
     def get(self, name, trusted):
-        """What `weir get` says of an object, which it has to accept."""
+        """The summary of `weir get` for an object, which it must accept."""
         self.copy.unlink(missing_ok=True)
         fetch = self.daemon.get(name, self.copy, ["--trust", trusted]).finish(PATIENCE)
         self.assertEqual(content.sha256(self.copy), content.sha256(self.file))
@@ -115,7 +115,7 @@ class Signed(unittest.TestCase):
         self.assertFalse(self.copy.exists())
 
     def test_weir_verifies_what_ndnts_signs(self):
-        """Of every kind; what an unknown peer signed, and what nobody did, is refused."""
+        """Of every kind; content of an unknown signer, and unsigned content, is rejected."""
         for kind in KINDS:
             with self.subTest(kind):
                 name = f"/site/{kind}/file"

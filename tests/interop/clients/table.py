@@ -16,7 +16,7 @@ RUNS = 3
 
 
 def cell(publisher, consumer, daemon, file, prefix="/demo"):
-    """What comes of a transfer: the median of the goodputs, or that there is none."""
+    """The result of a transfer: the median of the goodputs, or that there is none."""
     digest, rates = content.sha256(file), []
     for run in range(RUNS):
         # Another name each time, so that no run is helped by what the one before left behind.

@@ -30,7 +30,7 @@ class Transfer(unittest.TestCase):
         self.enterContext(self.daemon)
 
     def test_everybody_fetches_what_anybody_publishes(self):
-        """What ends with all of a file is the file."""
+        """Output that ends with the whole file is the file."""
         for publisher in self.clients:
             name = f"/demo/{publisher.name}"
             with publisher.publishing(self.daemon, name, self.file):
@@ -40,7 +40,7 @@ class Transfer(unittest.TestCase):
                         self.fetch(consumer, name)
 
     def test_a_version_is_found_by_the_bare_name(self):
-        """As NDNts does where nobody speaks of metadata."""
+        """As NDNts does if there are no metadata."""
         weir_itself, *_ = self.clients
         ndnts = Client("NDNts", [], "", [*NDNTS, "@", "discover", "NAME", "FILE"])
         with weir_itself.publishing(self.daemon, "/demo/bare", self.file):

@@ -25,7 +25,7 @@ PASSPHRASE = "open sesame"
 
 
 def verifies(kind, public, wire):
-    """Whether python-ndn accepts the packet by that key."""
+    """True if python-ndn accepts the packet by that key."""
     _, _, _, pointers = parse_data(wire)
     if kind == "rsa":
         return validators.verify_rsa(RSA.import_key(public), pointers)
@@ -48,7 +48,7 @@ class Keys(unittest.TestCase):
         self.passphrase.write_text(PASSPHRASE + "\n", encoding="utf-8")
 
     def weir(self, *argv, text=None):
-        """What the program printed."""
+        """The program's output."""
         argv = [self.program, *map(str, argv)]
         options = {"input": text, "stdout": subprocess.PIPE, "timeout": PATIENCE}
         return subprocess.run(argv, text=True, check=True, **options).stdout

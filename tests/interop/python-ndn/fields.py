@@ -1,4 +1,4 @@
-"""What python-ndn finds in a packet, in the form that the example `vectors` gives it."""
+"""The fields that python-ndn finds in a packet, in the form of the example `vectors`."""
 
 import asyncio
 from hashlib import sha256
@@ -146,7 +146,7 @@ READERS = {"interest": interest, "data": data, "link": link}
 
 
 def verified(pointers, keys):
-    """Whether the signature is right; None if no key for its type is at hand."""
+    """True if the signature is right; None if no key for its type is at hand."""
     kind = pointers.signature_info.signature_type
     if kind == SignatureType.DIGEST_SHA256:
         return asyncio.run(sha256_digest_checker([], pointers))

@@ -1,4 +1,4 @@
-"""What `weir sim run --pcap --events` writes."""
+"""The files of `weir sim run --pcap --events`."""
 
 import json
 import struct
@@ -122,7 +122,7 @@ class Capture(unittest.TestCase):
         self.assertGreater(len(done.stdout.splitlines()), 0, "comments are found")
 
     def test_events_account_for_every_packet(self):
-        """What was queued was sent or waits; what was sent arrived, was lost or is on its way."""
+        """Queued packets were sent or wait; sent ones arrived, were lost or are in transit."""
         sent, received = self.counted("sent"), self.counted("received")
         lost, queued = self.counted("lost"), self.counted("enqueued")
         for link in self.result["links"]:

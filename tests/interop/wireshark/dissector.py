@@ -21,7 +21,7 @@ SCENARIO = weir.ROOT / "scenarios/tutorial/three-hops.toml"
 NDN = 0x8624
 TYPES = list(range(864, 921, 4))
 
-# What the reference's examples mean, in the order in which they stand there.
+# The meaning of the reference's examples, in their order.
 MEANING = [
     {"range.count": "32", "range.wanted": "all"},
     {"range.count": "12", "range.wanted": "0,3,11"},
@@ -110,7 +110,7 @@ def errors(path):
 
 
 class Dissector(unittest.TestCase):
-    """What the plugin shows."""
+    """The output of the plugin."""
 
     @classmethod
     def setUpClass(cls):

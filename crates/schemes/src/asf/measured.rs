@@ -1,4 +1,4 @@
-//! What is known of next hops, by FIB entry.
+//! Measurements of next hops, by FIB entry.
 
 use control::{Duration, NextHop, RttEstimate, Time};
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! Data from farther away than those that min_rtt is known of.
 //!
-//! A content store near by has the beginning of an object, its producer the rest: where somebody
-//! else stopped, or has sought. What min_rtt says of the near one is good for ten seconds, and for
-//! as long the window would be too small for the way to the far one. Nothing like that happens to
-//! TCP, whose ends stay where they are.
+//! A nearby content store may have the beginning of an object, and its producer the rest, after
+//! another consumer stopped or sought. The min_rtt of the near one is valid for ten seconds, and
+//! for that time the window would be too small for the path to the far one. TCP has no such case,
+//! because its end points do not move.
 
 use crate::bbr::flight::Round;
 use control::Duration;

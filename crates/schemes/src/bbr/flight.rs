@@ -1,4 +1,4 @@
-//! What a round trip brought, and what follows from it for the amount in flight.
+//! Measurements of a round trip, and the resulting amount in flight.
 
 use control::{Duration, Time};
 

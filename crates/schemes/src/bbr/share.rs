@@ -1,5 +1,4 @@
-//! What is left to a flow where others are: a window that a standing queue and overflow make
-//! smaller.
+//! A flow's share beside other flows: a window that a standing queue and overflow reduce.
 //!
 //! The largest of ten samples of the bandwidth is more than a flow's share as soon as there are
 //! several, and two pipes of it for each flow are a queue of a pipe or more. FAST (C. Jin, D. X.

@@ -1,4 +1,4 @@
-//! What only Startup remembers, and how it ends.
+//! The state of Startup, and the rules that end it.
 
 use super::train::Train;
 use super::{Bbr, Mode};

@@ -1,4 +1,4 @@
-//! What a router does for CCTCP (section II-A): it keeps nothing of a flow.
+//! A router's part in CCTCP (section II-A): it keeps no state per flow.
 
 use control::{Cx, DataMeta, Duration, InterestMeta, LinkView, NodeView, Stamper};
 use packet::HopOption;

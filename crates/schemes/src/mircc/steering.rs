@@ -1,7 +1,7 @@
-//! Which way Interests go where paths part: by the hint that they carry, else by bandwidth.
+//! The path of an Interest where paths split: by its hint, otherwise by bandwidth.
 //!
-//! Section 4.3 of the paper. What a node calls a link is its own affair: the hash of the face's
-//! number and of a number that the strategy draws once, so that nobody can foresee it.
+//! Section 4.3 of the paper. A node's identifier of a link is private: the hash of the face's
+//! number and of a random number that the strategy draws once, so that it cannot be predicted.
 
 use crate::best_route::verdict_of_all;
 use crate::path_label::{Labels, Steer};

@@ -1,9 +1,8 @@
-//! What governs a consumer while no link stamps a rate on what it gets, or its bottleneck does not:
-//! a window.
+//! A consumer's control if no link stamps a rate on its Data, or its bottleneck does not: a window.
 //!
-//! The papers assume that every link of a path stamps. Without a stamp nobody says what the path
-//! carries but losses and Nacks, and one constant rate is too much for one path and too little for
-//! another. A window law of another scheme learns from them, on the paths without stamps together.
+//! The papers assume that every link of a path stamps. Without stamps, only losses and Nacks show
+//! the capacity of the path, and a constant rate is too high for one path and too low for another.
+//! A window law of another scheme learns from losses and Nacks, for all unstamped paths together.
 //!
 //! Where only some links stamp, a stamp may be many times what the others carry: round trip after
 //! round trip most Interests are lost, while links that stamp answer what is too much with Nacks.
