@@ -1,4 +1,4 @@
-"""Random faults in the middle of a transfer: the file arrives whole, and no program asks without end.
+"""Random faults in the middle of a transfer: the file arrives whole, without endless Interests.
 
 A seed draws which faults there are, when, and how long each lasts. Processes are killed or stopped,
 cables are pulled, MTUs change, the disk is full. After each the transfer has to go on by itself, or

@@ -1,5 +1,5 @@
-//! One colour for each scheme, the same in every picture: those of M. Okabe and K. Ito, which people
-//! with colour blindness can tell apart, and their darker kin. The page's style sheet has the
+//! One colour for each scheme, the same in every picture: those of M. Okabe and K. Ito, which
+//! colour-blind readers can distinguish, and darker variants. The style sheet of the page has the
 //! values, for light and for dark, by these numbers.
 
 /// The number of the colour of each scheme that has one of its own, from 0 to 15. Schemes that are

@@ -9,7 +9,7 @@ pub enum ReportError {
     /// A file or folder cannot be written.
     #[error("cannot write {path}: {source}", path = path.display())]
     Write {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
@@ -17,7 +17,7 @@ pub enum ReportError {
     /// A file cannot be read.
     #[error("cannot read {path}: {source}", path = path.display())]
     Read {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
@@ -27,7 +27,7 @@ pub enum ReportError {
     NoResults {
         /// The folder.
         path: PathBuf,
-        /// What is missing.
+        /// The missing file.
         file: &'static str,
     },
     /// Results that are to be completed are those of something else.
@@ -59,9 +59,9 @@ pub enum ReportError {
     /// A file is damaged.
     #[error("{path} is damaged: {why}", path = path.display())]
     Damaged {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         why: String,
     },
 }

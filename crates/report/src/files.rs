@@ -18,7 +18,7 @@ pub const COMMAND: &str = "command.txt";
 /// The page.
 pub const REPORT: &str = "report.html";
 
-/// What `summary.json` holds: the result of a run, or those of a sweep.
+/// The content of `summary.json`: the result of a run, or those of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Summary {

@@ -33,7 +33,7 @@ const SELF: &[u8] = b"self";
 /// Bytes of the public key's digest that a key's id is made of, in hexadecimal.
 pub(crate) const KEY_ID_BYTES: usize = 8;
 
-/// What an issuer says of a key.
+/// An issuer's statement about a key.
 #[derive(Debug, Clone)]
 pub struct Issue {
     /// The component of the name for the issuer: `self` in a self-signed certificate, otherwise the

@@ -11,7 +11,7 @@ pub const MOST_PANELS: usize = 12;
 /// Lines that a panel has at most.
 pub const MOST_LINES: usize = 8;
 
-/// What was run, for a caption: topology, schemes, seeds.
+/// The experiment in a caption: topology, schemes, seeds.
 pub fn experiment(results: &Results) -> String {
     let Some(run) = results.runs().next() else { return String::new() };
     let names: BTreeSet<&str> = results.runs().map(|run| run.scenario.as_str()).collect();

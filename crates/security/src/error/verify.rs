@@ -24,7 +24,7 @@ pub enum VerifyError {
     /// The policy asks for a signature by a key, the packet has only a digest.
     #[error("{0} carries only a digest, which anyone can make; a signature by a key is required")]
     NotSigned(Name),
-    /// The policy asks for digests, the packet is signed by a key that nobody has vouched for.
+    /// The policy requires digests, but the packet is signed by a key, which is not checked.
     #[error(
         "{0} is signed with a key, and no key is trusted; name the key's certificate to check it"
     )]
@@ -50,7 +50,7 @@ pub enum VerifyError {
         name: Name,
         /// The key's name.
         key: Name,
-        /// What it may sign.
+        /// The scope of the key.
         scope: Name,
     },
     /// The key named is trusted but is of another kind than the signature.

@@ -18,7 +18,7 @@ pub enum KeyChainError {
     /// The operating system refused.
     #[error("cannot {doing} {path}: {source}", path = path.display())]
     Io {
-        /// What was being done, as a verb.
+        /// The failed operation, as a verb.
         doing: &'static str,
         /// To which file.
         path: PathBuf,
@@ -56,7 +56,7 @@ pub enum KeyChainError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         problem: Problem,
     },
     /// There is a key of that name already.
@@ -71,7 +71,7 @@ pub enum KeyChainError {
         /// The key chain's directory.
         dir: PathBuf,
     },
-    /// Which of them is meant nobody can say.
+    /// The name is ambiguous.
     #[error("there are several shared keys of {0}; name one of them: `weir key list` shows them")]
     Ambiguous(Name),
     /// No key has been made yet.
@@ -90,7 +90,7 @@ pub enum KeyChainError {
     },
 }
 
-/// What is wrong with a file.
+/// The fault of a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// Not text.
@@ -108,7 +108,7 @@ pub enum Problem {
     /// The armour around the secret is missing.
     #[error("it has no `{0}` and what belongs to it")]
     NoArmour(&'static str),
-    /// What was encrypted is no shared secret.
+    /// The decrypted content is not a shared secret.
     #[error("it holds no shared key")]
     NoShared,
     /// A shared secret that can be guessed sooner than SHA-256 broken.

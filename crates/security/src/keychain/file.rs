@@ -85,7 +85,7 @@ pub(super) fn parse_secret(text: &str) -> Result<SecretKey, Problem> {
     Ok(SecretKey::from_pkcs8(&parse_armoured(text, ARMOUR)?)?)
 }
 
-/// Reads a text file of bounded size; a secret's only if nobody else can.
+/// Reads a text file of limited size; a secret's only if no other user can read it.
 pub(crate) fn read(path: &Path, secret: bool) -> Result<Zeroizing<String>, KeyChainError> {
     let io = |source| KeyChainError::Io { doing: "read", path: path.to_owned(), source };
     let damaged = |problem| KeyChainError::Damaged { path: path.to_owned(), problem };
