@@ -101,7 +101,7 @@ impl Certificates {
         self.wanted.take_if(over).map(|wanted| wanted.why)
     }
 
-    /// The packets that waited for a certificate are asked for again. Returns false if that was done
+    /// Requests the packets that waited for a certificate again. Returns `false` if that was done
     /// before.
     pub fn may_ask_again(&mut self) -> bool {
         !std::mem::replace(&mut self.gave_up, true)
