@@ -74,7 +74,7 @@ impl Forwarder {
     /// What one call works with.
     fn pipeline(&mut self, now: Time) -> Pipeline<'_> {
         let Forwarder { settings, tables, faces, nonces, learned, scratch, .. } = self;
-        Pipeline { now, settings, tables, faces, nonces, learned, scratch }
+        Pipeline::new(now, settings, tables, faces, nonces, learned, scratch)
     }
 
     /// A frame arrived on a face.

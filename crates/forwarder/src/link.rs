@@ -6,83 +6,47 @@
 mod acks;
 pub mod allowance;
 pub mod capabilities;
-pub(crate) mod flows;
+mod env;
+mod flows;
 pub(crate) mod fragment;
 mod hop;
-mod memory;
+mod line;
 pub mod pacing;
+mod parts;
 pub(crate) mod queue;
 mod queueing;
 pub(crate) mod reassembly;
 mod reliability;
 pub(crate) mod shaping;
+mod timer;
 mod transmit;
 mod window;
 
 use control::{
-    Crossing, Cx, Direction, Duration, Event, Flow, InterestMeta, Kind, LinkView, Marker, Rate,
-    Released, Returned, Rng, Size, Stage, Stamper, Time,
+    Crossing, Cx, Direction, Duration, Flow, InterestMeta, LinkView, Marker, Rate, Released, Rng,
+    Size, Stage, Stamper, Time,
 };
 use packet::options::Capability;
 use packet::{HopOptions, LpPacket};
 
 use crate::config::{FaceConfig, LinkType};
 use crate::counters::{DropReason, FaceCounters, ForwarderStats};
-use crate::events::{PacketEvent, PacketTap};
-use crate::tables::{FaceId, PitKey, PitToken};
+use crate::tables::{PitKey, PitToken};
 use allowance::Allowance;
 use capabilities::{Capabilities, Carrier};
-use flows::Flows;
+pub(crate) use env::Env;
 use hop::Hop;
-use pacing::{DrainMeter, Pacer};
+use line::Line;
+use parts::{Hosted, Parts, Views};
 pub use queue::Occupancy;
-use queue::{Fifo, QueuedControl, QueuedData, Ring};
+pub(crate) use queue::Patch;
+use queue::{QueuedControl, QueuedData};
 use reassembly::{Fragment, Partial, Place, Reassembler};
 pub use reassembly::{MAX_FRAGMENTS, ReassemblyLimits, Sender};
-use shaping::{Expectations, Expected, Offered, Shaping, Share, Waiting};
+use reliability::GivenUp;
+use shaping::{Expected, Offered, Shaping, Share, Waiting};
+use timer::Timer;
 pub(crate) use transmit::{InterestMark, Out};
-
-/// What a link needs from the forwarder for a call.
-pub(crate) struct Env<'a> {
-    pub(crate) now: Time,
-    pub(crate) tap: &'a mut dyn FnMut(Event),
-    pub(crate) stats: &'a mut ForwarderStats,
-    /// How many more bytes of memory the face may take; `usize::MAX` where nobody counts.
-    pub(crate) room: usize,
-    /// Who is told what becomes of packets, and of which face.
-    pub(crate) packet_tap: Option<(&'a mut PacketTap, FaceId)>,
-}
-
-impl Env<'_> {
-    /// Tells what became of a packet.
-    fn tell(&mut self, kind: Kind, packet: &[u8], dropped: Option<DropReason>) {
-        if let Some((tap, face)) = &mut self.packet_tap {
-            tap(*face, &PacketEvent { dropped, kind, packet });
-        }
-    }
-}
-
-/// What differs between an Interest as it came and as it goes on, as offsets and values.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Patch {
-    pub(crate) hop_limit: Option<(usize, u8)>,
-    pub(crate) nonce: Option<(usize, u32)>,
-}
-
-impl Patch {
-    fn apply(self, packet: &mut [u8]) {
-        if let Some((at, limit)) = self.hop_limit
-            && let Some(byte) = packet.get_mut(at)
-        {
-            *byte = limit;
-        }
-        if let Some((at, nonce)) = self.nonce
-            && let Some(bytes) = packet.get_mut(at..at + 4)
-        {
-            bytes.copy_from_slice(&nonce.to_be_bytes());
-        }
-    }
-}
 
 /// The sooner of two instants that there may be. They are asked for with every packet: an array of
 /// them that is flattened takes four times as long.
@@ -97,24 +61,11 @@ fn sooner(a: Option<Time>, b: Option<Time>) -> Option<Time> {
 /// A face's link.
 pub(crate) struct Link {
     mtu: Option<usize>,
-    overhead: usize,
-    pacer: Option<Pacer>,
-    meter: DrainMeter,
-    rate_in: Option<Rate>,
     sequence: u64,
-    /// What it and its peer tell each other of frames, where they do.
+    /// The state that it shares with its peer, of faces that acknowledge.
     hop: Option<Box<Hop>>,
-    control: Fifo<QueuedControl>,
-    /// The packets of `control`, in its order.
-    ring: Ring,
-    data: Fifo<QueuedData>,
-    marker: Option<(Box<dyn Marker>, Rng)>,
-    stamper: Option<(Box<dyn Stamper>, Rng)>,
-    pub(crate) shaping: Option<Shaping>,
-    flows: Flows,
-    /// Data expected in, and out, for pending Interests.
-    expected_in: Expectations,
-    expected_out: Expectations,
+    line: Line,
+    parts: Parts,
     pub(crate) reassembler: Reassembler,
     pub(crate) counters: FaceCounters,
     pub(crate) capabilities: Capabilities,
@@ -135,21 +86,14 @@ impl Link {
         };
         Link {
             mtu: config.mtu,
-            overhead: config.overhead,
-            pacer: config.rate.map(|rate| Pacer::new(rate, config.slack)),
-            meter: DrainMeter::default(),
-            rate_in: config.rate_in,
             sequence: sequence.next_u64(),
             hop: Hop::new(config, sequence.next_u64()),
-            control: Fifo::new(config.interest_queue, config.queue_packets),
-            ring: Ring::default(),
-            data: Fifo::new(config.data_queue, config.queue_packets),
-            marker: config.marker.take().map(|part| (part, marker)),
-            stamper: config.stamper.take().map(|part| (part, stamper)),
-            shaping: config.shaper.take().map(|part| Shaping::new(part, shaper, bound)),
-            flows: Flows::default(),
-            expected_in: Expectations::default(),
-            expected_out: Expectations::default(),
+            line: Line::new(config),
+            parts: Parts::new(
+                config.marker.take().map(|part| Hosted::new(part, marker)),
+                config.stamper.take().map(|part| Hosted::new(part, stamper)),
+                config.shaper.take().map(|part| Shaping::new(part, shaper, bound)),
+            ),
             reassembler: Reassembler::new(config.reassembly_limits()),
             counters: FaceCounters::default(),
             capabilities: Capabilities::new(own, config.capability, config.announce).on(carrier),
@@ -161,16 +105,12 @@ impl Link {
     /// Whether the link has parts, which want to know flows and segments.
     #[inline]
     pub(crate) fn has_parts(&self) -> bool {
-        self.marker.is_some() || self.stamper.is_some() || self.shaping.is_some()
+        self.parts.any()
     }
 
     /// Manages the queue in another way from now on, or not at all.
-    pub(crate) fn set_marker(&mut self, marker: Option<(Box<dyn Marker>, Rng)>) {
-        self.marker = marker;
-        if !self.has_parts() {
-            // Nobody would be told that what was expected came.
-            (self.expected_in, self.expected_out) = Default::default();
-        }
+    pub(crate) fn set_marker(&mut self, marker: Option<Box<dyn Marker>>, rng: Rng) {
+        self.parts.set_marker(marker.map(|part| Hosted::new(part, rng)));
     }
 
     pub(crate) fn set_local_fields(&mut self, on: bool) {
@@ -182,72 +122,71 @@ impl Link {
     }
 
     #[inline]
-    pub(crate) fn is_idle(&self) -> bool {
-        self.control.is_empty() && self.data.is_empty()
+    fn is_idle(&self) -> bool {
+        self.line.is_idle()
     }
 
     /// Packets and bytes in the queues.
     pub(crate) fn queued(&self) -> (u64, u64) {
-        let packets = self.control.packets() + self.data.packets();
-        (packets as u64, (self.control.bytes() + self.data.bytes()) as u64)
+        self.line.queued()
     }
 
     /// How full the queue of Data was until now.
     pub(crate) fn data_occupancy(&self, now: Time) -> Occupancy {
-        self.data.occupancy(now)
+        self.line.data_occupancy(now)
     }
 
     /// Changes the rate; a packet that is leaving takes the time that it would have taken.
     pub(crate) fn set_rate(&mut self, rate: Option<Rate>, slack: Duration) {
-        self.pacer = match (self.pacer.take(), rate) {
-            (Some(mut pacer), Some(rate)) => {
-                pacer.set_rate(rate);
-                Some(pacer)
-            }
-            (_, rate) => rate.map(|rate| Pacer::new(rate, slack)),
-        };
+        self.line.set_rate(rate, slack);
     }
 
     /// Changes the rate in, which is for the parts alone.
     pub(crate) fn set_rate_in(&mut self, rate: Option<Rate>) {
-        self.rate_in = rate;
+        self.line.set_rate_in(rate);
     }
 
-    /// `frames` of `bytes` that left took none of the link's time; see [`Pacer::refund`].
+    /// `frames` of `bytes` that left took none of the link's time.
     pub(crate) fn refund(&mut self, bytes: usize, frames: usize) {
-        if let Some(pacer) = &mut self.pacer {
-            pacer.refund(Size((bytes + self.overhead * frames) as u64));
-        }
+        self.line.refund(bytes, frames);
     }
 
     /// When the last byte of what leaves now is on the link: now without a rate.
     pub(crate) fn has_left(&self, now: Time) -> Time {
-        self.pacer.as_ref().map_or(now, |pacer| pacer.left(now))
+        self.line.has_left(now)
     }
 
     /// What parts see of the link.
     pub(crate) fn view(&self, now: Time) -> LinkView {
-        let rate_out = self.pacer.as_ref().map_or_else(|| self.meter.rate(), Pacer::rate);
-        let shaping = self.shaping.as_ref();
-        LinkView {
-            rate_out,
-            rate_in: self.rate_in.unwrap_or(rate_out),
-            data_out: self.data.view(now),
-            data_limit: Size(self.data.bound() as u64),
-            interests_out: self.control.view(now),
-            held: shaping.map(|s| s.view(now)).unwrap_or_default(),
-            offered: shaping.map_or(0, |s| s.offered),
-            offered_bytes: shaping.map(|s| s.offered_bytes).unwrap_or_default(),
-            expected_in: self.expected_in.total,
-            expected_out: self.expected_out.total,
-            flows: self.flows.count(),
-        }
+        self.parts.view(now, &self.line)
     }
 
-    /// The bytes of Data that an Interest of this flow is expected to bring, for so many segments
-    /// and with these options.
+    /// See [`Parts::expected`].
     pub(crate) fn expected(&self, flow: Flow, options: &HopOptions, segments: u16) -> Size {
-        self.flows.expected(flow, options.get(), segments)
+        self.parts.expected(flow, options, segments)
+    }
+
+    /// Bytes of memory that it takes outside of itself.
+    pub(crate) fn memory(&self) -> usize {
+        self.line.memory()
+            + self.reassembler.memory()
+            + self.parts.memory()
+            + self.hop.as_ref().map_or(0, |hop| hop.memory())
+    }
+
+    /// Releases what empty queues keep for the next packets, if that is more than `most` bytes.
+    pub(crate) fn relax(&mut self, most: usize) {
+        self.line.relax(most);
+    }
+
+    /// Bytes that queueing Data would add.
+    pub(crate) fn data_growth(&self, item: &QueuedData) -> usize {
+        self.line.data_growth(item)
+    }
+
+    /// The same for an Interest or Nack.
+    pub(crate) fn control_growth(&self, item: &QueuedControl) -> usize {
+        self.line.control_growth(item)
     }
 
     pub(crate) fn count_drop(&mut self, stats: &mut ForwarderStats, reason: DropReason) {
@@ -255,21 +194,9 @@ impl Link {
         stats.drops.add(reason);
     }
 
-    /// Something crossed the face: the parts that want to know are told. Only for links with parts.
+    /// See [`Parts::on_crossing`]. Only for links with parts.
     pub(crate) fn on_crossing(&mut self, env: &mut Env<'_>, crossing: &Crossing<'_>) {
-        let data = (crossing.kind == Kind::Data).then_some(crossing.size);
-        self.flows.touch(env.now, crossing.flow, data, env.room);
-        if self.shaping.is_none() && self.stamper.is_none() {
-            return;
-        }
-        let view = self.view(env.now);
-        if let Some(shaping) = &mut self.shaping {
-            let (shaper, rng) = shaping.shaper();
-            shaper.on_crossing(&mut Cx { now: env.now, rng, tap: env.tap }, &view, crossing);
-        }
-        if let Some((stamper, rng)) = &mut self.stamper {
-            stamper.on_crossing(&mut Cx { now: env.now, rng, tap: env.tap }, &view, crossing);
-        }
+        self.parts.on_crossing(env, &self.line, crossing);
     }
 
     /// Calls the stamper, if there is one, with what its calls have in common.
@@ -278,21 +205,16 @@ impl Link {
         env: &mut Env<'_>,
         ask: impl FnOnce(&mut dyn Stamper, &mut Cx<'_>, &LinkView),
     ) {
-        if self.stamper.is_none() {
-            return;
-        }
-        let view = self.view(env.now);
-        if let Some((stamper, rng)) = &mut self.stamper {
-            ask(&mut **stamper, &mut Cx { now: env.now, rng, tap: env.tap }, &view);
-        }
+        self.parts.ask_stamper(env, &self.line, ask);
     }
 
-    /// Where the shaper stands, if there is one.
+    /// The stage at which the shaper works, if there is one.
     pub(crate) fn shaper_stage(&self) -> Option<Stage> {
-        self.shaping.as_ref().map(Shaping::stage)
+        self.parts.shaper_stage()
     }
 
-    /// Offers an Interest to the shaper, if it stands at this stage; see [`Shaping::offer`].
+    /// Offers an Interest to the shaper, if it works at this stage. `other` is the link of the
+    /// other side.
     pub(crate) fn offer(
         &mut self,
         env: &mut Env<'_>,
@@ -302,22 +224,42 @@ impl Link {
         collapse: Option<u64>,
         waiting: impl FnOnce() -> Waiting,
     ) -> Option<Offered> {
-        if self.shaper_stage() != Some(stage) {
-            return Some(Offered::Pass(meta));
-        }
-        let view = self.view(env.now);
-        let shaping = self.shaping.as_mut()?;
-        let views = (&view, other.unwrap_or(&view));
-        shaping.offer((env.now, env.tap), views, meta, collapse, env.room, waiting)
+        let views = Views { line: &self.line, other };
+        self.parts.offer(env, views, stage, meta, collapse, waiting)
     }
 
     /// What the shaper gives back now.
     pub(crate) fn release(&mut self, env: &mut Env<'_>) -> Option<(Stage, Released, Waiting)> {
-        self.shaping.as_ref()?;
-        let view = self.view(env.now);
-        let shaping = self.shaping.as_mut()?;
-        let (released, waiting) = shaping.release(env.now, env.tap, &view)?;
-        Some((shaping.stage(), released, waiting))
+        self.parts.release(env, &self.line)
+    }
+
+    /// A frame came with acknowledgements or a number; says whether it is new.
+    pub(crate) fn receive(&mut self, env: &mut Env<'_>, header: &LpPacket<'_>) -> bool {
+        self.with_hop(env, |hop, now| hop.receive(now, header)).unwrap_or(true)
+    }
+
+    /// Calls `f`, and counts the packets that are given up in it.
+    fn with_hop<R>(&mut self, env: &mut Env<'_>, f: impl FnOnce(&mut Hop, Time) -> R) -> Option<R> {
+        let hop = self.hop.as_mut()?;
+        hop.set_room(env.room);
+        let result = f(hop, env.now);
+        if let Some(counters) = hop.counters() {
+            let before = std::mem::replace(&mut self.counters.reliability, counters);
+            for _ in before.exhausted..counters.exhausted {
+                self.count_drop(env.stats, DropReason::Unacknowledged);
+            }
+        }
+        Some(result)
+    }
+
+    /// The Interests that were given up since the last call.
+    pub(crate) fn take_given_up(&mut self) -> Vec<GivenUp> {
+        self.hop.as_mut().map(|hop| hop.take_given_up()).unwrap_or_default()
+    }
+
+    /// Whether it acknowledges frames, or wants its own acknowledged.
+    pub(crate) fn has_hop(&self) -> bool {
+        self.hop.is_some()
     }
 
     /// Takes a fragment; gives the packet when it is whole.
@@ -345,9 +287,7 @@ impl Link {
         })
     }
 
-    /// Notes that an answer is expected over this face. If the shaper has let an earlier Interest
-    /// of the entry through, one answer serves both, and the earlier one's credit is given back.
-    /// Only for links with parts.
+    /// See [`Parts::expect`]. Only for links with parts.
     pub(crate) fn expect(
         &mut self,
         env: &mut Env<'_>,
@@ -355,40 +295,25 @@ impl Link {
         key: PitKey,
         expected: Expected,
     ) {
-        if let Some(earlier) = self.expectations(direction).insert(key, expected) {
-            self.returned(env, &earlier, None);
+        self.parts.expect(env, &self.line, direction, key, expected);
+    }
+
+    /// A PIT entry, or a share of its segments, got its answer over this face (`size`), or will not
+    /// get one; the shaper that let its Interest through is told. Only for links with parts.
+    pub(crate) fn credit(
+        &mut self,
+        env: &mut Env<'_>,
+        direction: Direction,
+        key: PitKey,
+        share: Option<Share>,
+        size: Option<Size>,
+    ) {
+        if let Some(expected) = self.parts.take_expected(direction, key, share) {
+            self.parts.returned(env, &self.line, &expected, size);
         }
     }
 
-    /// A PIT entry got its answer over this face (`size`), or will not get one; the shaper that let
-    /// its Interest through is told. Only for links with parts.
-    pub(crate) fn settle(
-        &mut self,
-        env: &mut Env<'_>,
-        direction: Direction,
-        key: PitKey,
-        size: Option<Size>,
-    ) {
-        let Some(expected) = self.expectations(direction).remove(key) else { return };
-        self.returned(env, &expected, size);
-    }
-
-    /// The same for one of `of` segments that are pending in an entry for a run.
-    pub(crate) fn settle_part(
-        &mut self,
-        env: &mut Env<'_>,
-        direction: Direction,
-        key: PitKey,
-        of: u16,
-        size: Option<Size>,
-    ) {
-        let Some(part) = self.expectations(direction).take_part(key, Share { part: 1, of }) else {
-            return;
-        };
-        self.returned(env, &part, size);
-    }
-
-    /// Moves what is expected for a share of an entry's segments to another entry.
+    /// See [`Parts::move_expected`].
     pub(crate) fn move_expected(
         &mut self,
         direction: Direction,
@@ -396,27 +321,12 @@ impl Link {
         to: PitKey,
         share: Share,
     ) {
-        let expectations = self.expectations(direction);
-        if let Some(part) = expectations.take_part(from, share) {
-            expectations.insert(to, part);
-        }
+        self.parts.move_expected(direction, from, to, share);
     }
 
-    /// Tells the shaper what an Interest that it let through brought.
+    /// Reports to the shaper what an Interest that it let through brought.
     pub(crate) fn returned(&mut self, env: &mut Env<'_>, of: &Expected, size: Option<Size>) {
-        let Some(released_at) = of.released_at else { return };
-        let view = self.view(env.now);
-        let Some(shaping) = &mut self.shaping else { return };
-        let since_release = env.now.since(released_at);
-        let returned = Returned { flow: of.flow, expected: of.size, size, since_release };
-        shaping.on_returned(env.now, env.tap, &view, &returned);
-    }
-
-    fn expectations(&mut self, direction: Direction) -> &mut Expectations {
-        match direction {
-            Direction::In => &mut self.expected_in,
-            Direction::Out => &mut self.expected_out,
-        }
+        self.parts.returned(env, &self.line, of, size);
     }
 
     /// The first instant at which something may leave; `None` if there is nothing.
@@ -429,59 +339,64 @@ impl Link {
             None => Time::ZERO,
             Some(hop) => sooner((!self.is_idle()).then(|| hop.opens()), hop.due())?,
         };
-        Some(self.pacer.as_ref().map_or(first, |pacer| first.max(pacer.next())))
+        Some(self.line.opens(first))
     }
 
-    /// When a part or the reassembler wants to be called.
+    /// When a timer of the link goes off, if it is set.
     #[inline]
-    pub(crate) fn next_part_deadline(&self) -> Option<Time> {
-        let hop = self.hop.as_ref().and_then(|hop| hop.next_deadline());
-        let own = sooner(self.reassembler.next_deadline(), self.capabilities.next_deadline());
-        let own = sooner(own, hop);
-        if self.shaping.is_none() && self.stamper.is_none() {
-            return own;
+    fn timer(&self, timer: Timer) -> Option<Time> {
+        match timer {
+            Timer::Capabilities => self.capabilities.next_deadline(),
+            Timer::Retransmission => self.hop.as_ref().and_then(|hop| hop.next_deadline()),
+            Timer::Reassembly => self.reassembler.next_deadline(),
+            Timer::Stamper => self.parts.next_stamper_deadline(),
+            Timer::Release => self.parts.next_release(),
         }
-        let shaper = self.shaping.as_ref().and_then(Shaping::next_release);
-        let stamper = self.stamper.as_ref().and_then(|(stamper, _)| stamper.next_deadline());
-        sooner(sooner(shaper, stamper), own)
     }
 
-    /// Calls the stamper and the reassembler if their time has come. (What a shaper releases goes
-    /// on through the pipelines, so the forwarder asks it.)
+    /// When the first timer of the link goes off.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        Timer::ALL.into_iter().fold(None, |first, timer| sooner(first, self.timer(timer)))
+    }
+
+    /// Serves the timers whose time has come.
     pub(crate) fn on_deadline(&mut self, env: &mut Env<'_>) {
-        let now = env.now;
-        self.capabilities.on_deadline(now);
-        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        if due(self.hop.as_ref().and_then(|hop| hop.next_deadline())) {
-            self.with_hop(env, |hop, now| hop.on_deadline(now));
-        }
-        if due(self.reassembler.next_deadline()) {
-            let Link { reassembler, counters, .. } = self;
-            let stats = &mut *env.stats;
-            reassembler.on_deadline(env.now, &mut |reason| {
-                counters.drops.add(reason);
-                stats.drops.add(reason);
-            });
-        }
-        let stamper = self.stamper.as_ref().and_then(|(stamper, _)| stamper.next_deadline());
-        if due(stamper) {
-            let view = self.view(env.now);
-            if let Some((stamper, rng)) = &mut self.stamper {
-                stamper.on_deadline(&mut Cx { now: env.now, rng, tap: env.tap }, &view);
+        for timer in Timer::ALL {
+            if self.timer(timer).is_some_and(|at| at <= env.now) {
+                self.on_timer(timer, env);
             }
+        }
+    }
+
+    fn on_timer(&mut self, timer: Timer, env: &mut Env<'_>) {
+        match timer {
+            Timer::Capabilities => self.capabilities.on_deadline(env.now),
+            Timer::Retransmission => _ = self.with_hop(env, Hop::on_deadline),
+            Timer::Reassembly => {
+                let Link { reassembler, counters, .. } = self;
+                let stats = &mut *env.stats;
+                reassembler.on_deadline(env.now, &mut |reason| {
+                    counters.drops.add(reason);
+                    stats.drops.add(reason);
+                });
+            }
+            Timer::Stamper => self.parts.on_stamper_deadline(env, &self.line),
+            // Released Interests go on through the pipeline, which asks for them.
+            Timer::Release => {}
         }
     }
 
     /// Empties the queues of a face that goes away.
     pub(crate) fn clear(&mut self, now: Time, stats: &mut ForwarderStats) {
-        let held = self.shaping.as_mut().map_or(0, Shaping::clear);
+        let held = self.parts.clear();
         (0..held).for_each(|_| self.count_drop(stats, DropReason::FaceRemoved));
-        while let Some(item) = self.control.pop(now) {
-            self.ring.consume(item.len);
+        while let Some(item) = self.line.pop_control(now) {
+            self.line.consume(item.len);
             self.counters.queue.drop(item.len);
             self.count_drop(stats, DropReason::FaceRemoved);
         }
-        while let Some(item) = self.data.pop(now) {
+        while let Some(item) = self.line.pop_data(now) {
             self.counters.queue.drop(item.packet.len());
             self.count_drop(stats, DropReason::FaceRemoved);
         }

@@ -61,16 +61,28 @@ pub(crate) struct Scratch {
 
 /// What a packet's journey may touch, borrowed for one call at one instant.
 pub(crate) struct Pipeline<'a> {
-    pub(crate) now: Time,
-    pub(crate) settings: &'a Settings,
-    pub(crate) tables: &'a mut Tables,
-    pub(crate) faces: &'a mut Faces,
-    pub(crate) nonces: &'a mut Rng,
-    pub(crate) learned: &'a mut LearnedRoutes,
-    pub(crate) scratch: &'a mut Scratch,
+    now: Time,
+    settings: &'a Settings,
+    tables: &'a mut Tables,
+    faces: &'a mut Faces,
+    nonces: &'a mut Rng,
+    learned: &'a mut LearnedRoutes,
+    scratch: &'a mut Scratch,
 }
 
-impl Pipeline<'_> {
+impl<'a> Pipeline<'a> {
+    pub(crate) fn new(
+        now: Time,
+        settings: &'a Settings,
+        tables: &'a mut Tables,
+        faces: &'a mut Faces,
+        nonces: &'a mut Rng,
+        learned: &'a mut LearnedRoutes,
+        scratch: &'a mut Scratch,
+    ) -> Pipeline<'a> {
+        Pipeline { now, settings, tables, faces, nonces, learned, scratch }
+    }
+
     #[inline]
     fn pit(&self) -> &Pit {
         self.tables.pit()

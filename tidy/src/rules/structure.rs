@@ -7,7 +7,7 @@ use crate::{Finding, Repository};
 /// The aim is zero everywhere; a crate that is not listed has reached it. Lower a number when the
 /// code allows it (`cargo run --package tidy --bin figures` shows them), never raise one.
 const MOST: &[(&str, [usize; 4])] = &[
-    ("forwarder", [3, 3, 5, 0]),
+    ("forwarder", [1, 0, 0, 0]),
     ("net", [3, 2, 2, 0]),
     ("packet", [1, 0, 0, 0]),
     ("report", [0, 0, 0, 1]),

@@ -9,9 +9,8 @@ use super::acks::{Acks, Seen};
 use super::fragment::{self, Frames, Numbers};
 use super::reliability::{GivenUp, Leaving, Reliability};
 use super::window::Window;
-use super::{Env, Link};
 use crate::config::FaceConfig;
-use crate::counters::{DropReason, ReliabilityCounters};
+use crate::counters::ReliabilityCounters;
 use crate::tables::memory;
 
 /// Bytes of an Ack: three of type, one of length, eight of value.
@@ -73,6 +72,11 @@ impl Hop {
     /// What became of packets that were to be acknowledged.
     pub(crate) fn counters(&self) -> Option<ReliabilityCounters> {
         self.reliability.as_ref().map(|reliability| reliability.counters)
+    }
+
+    /// The Interests that were given up since the last call.
+    pub(crate) fn take_given_up(&mut self) -> Vec<GivenUp> {
+        self.reliability.as_mut().map(Reliability::take_given_up).unwrap_or_default()
     }
 
     /// A frame came; says whether it is new, or was sent again though it had arrived.
@@ -213,41 +217,5 @@ impl Hop {
             () => 0,
         };
         self.take_acks(header, room / ACK);
-    }
-}
-
-impl Link {
-    /// A frame came that may concern those before it; says whether it is new.
-    pub(crate) fn receive(&mut self, env: &mut Env<'_>, header: &LpPacket<'_>) -> bool {
-        self.with_hop(env, |hop, now| hop.receive(now, header)).unwrap_or(true)
-    }
-
-    /// Calls `f`, and counts what is given up for it.
-    pub(super) fn with_hop<R>(
-        &mut self,
-        env: &mut Env<'_>,
-        f: impl FnOnce(&mut Hop, Time) -> R,
-    ) -> Option<R> {
-        let hop = self.hop.as_mut()?;
-        hop.set_room(env.room);
-        let result = f(hop, env.now);
-        if let Some(counters) = hop.counters() {
-            let before = std::mem::replace(&mut self.counters.reliability, counters);
-            for _ in before.exhausted..counters.exhausted {
-                self.count_drop(env.stats, DropReason::Unacknowledged);
-            }
-        }
-        Some(result)
-    }
-
-    /// The Interests that were given up since it was asked last.
-    pub(crate) fn take_given_up(&mut self) -> Vec<GivenUp> {
-        let reliability = self.hop.as_mut().and_then(|hop| hop.reliability.as_mut());
-        reliability.map(Reliability::take_given_up).unwrap_or_default()
-    }
-
-    /// Whether the peer is told of frames.
-    pub(crate) fn has_hop(&self) -> bool {
-        self.hop.is_some()
     }
 }

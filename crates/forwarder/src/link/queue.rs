@@ -13,6 +13,28 @@ use std::collections::VecDeque;
 use crate::node::Subject;
 use crate::tables::{PitKey, PitToken, memory};
 
+/// What differs between an Interest as it came and as it goes on, as offsets and values.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Patch {
+    pub(crate) hop_limit: Option<(usize, u8)>,
+    pub(crate) nonce: Option<(usize, u32)>,
+}
+
+impl Patch {
+    pub(super) fn apply(self, packet: &mut [u8]) {
+        if let Some((at, limit)) = self.hop_limit
+            && let Some(byte) = packet.get_mut(at)
+        {
+            *byte = limit;
+        }
+        if let Some((at, nonce)) = self.nonce
+            && let Some(bytes) = packet.get_mut(at..at + 4)
+        {
+            bytes.copy_from_slice(&nonce.to_be_bytes());
+        }
+    }
+}
+
 /// Data waiting to leave.
 #[derive(Debug)]
 pub(crate) struct QueuedData {

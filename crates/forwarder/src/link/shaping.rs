@@ -9,6 +9,7 @@ use control::{
 use packet::HopOptions;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::env::Env;
 use crate::tables::{PitKey, PitToken, memory};
 
 /// An Interest that is held before the PIT knows it.
@@ -120,15 +121,15 @@ impl Shaping {
     }
 
     /// Offers an Interest; `waiting` makes what is kept if the shaper holds it, for which there are
-    /// `room` bytes of memory. While it does, further Interests with the same `collapse` are not
+    /// memory. While it does, further Interests with the same `collapse` are not
     /// offered: `None`.
     pub(crate) fn offer(
         &mut self,
-        (now, tap): (Time, &mut dyn FnMut(Event)),
-        views: (&LinkView, &LinkView),
+        env: &mut Env<'_>,
+        view: &LinkView,
+        other: &LinkView,
         mut meta: InterestMeta,
         collapse: Option<u64>,
-        room: usize,
         waiting: impl FnOnce() -> Waiting,
     ) -> Option<Offered> {
         if collapse.is_some_and(|collapse| self.collapsed.contains(&collapse)) {
@@ -138,14 +139,15 @@ impl Shaping {
         self.offered += 1;
         self.offered_bytes += expected;
         let bytes = meta.size.0 as usize;
-        if self.held.len() >= self.bound || Shaping::growth(bytes) > room {
+        if self.held.len() >= self.bound || Shaping::growth(bytes) > env.room {
             return Some(Offered::Full);
         }
         let handle = self.next_handle;
         self.next_handle += 1;
         meta.handle = handle;
-        let mut cx = Cx { now, rng: &mut self.rng, tap };
-        Some(match self.shaper.offer(&mut cx, views.0, views.1, meta) {
+        let now = env.now;
+        let mut cx = Cx { now, rng: &mut self.rng, tap: env.tap };
+        Some(match self.shaper.offer(&mut cx, view, other, meta) {
             Offer::Pass(meta) => Offered::Pass(meta),
             Offer::Refused(meta) => Offered::Refused(meta.options),
             Offer::Held => {

@@ -1,15 +1,16 @@
 //! Taking packets out of the queues and putting them on the wire.
 
 use bytes::Bytes;
-use control::{Crossing, Cx, DataMeta, Direction, InterestMeta, Kind, Queued, Size, Time, Verdict};
+use control::{Crossing, DataMeta, Direction, Kind, Queued, Size, Time, Verdict};
 use packet::{Data, HopOptions, LpHeader};
 use smallvec::SmallVec;
 
+use super::Link;
 use super::allowance::Allowance;
+use super::env::Env;
 use super::fragment::{self, Frames, Numbers};
 use super::hop::Packet;
 use super::queue::{QueuedControl, QueuedData};
-use super::{Env, Link};
 use crate::counters::DropReason;
 use crate::node::{Node, NodeAt};
 use crate::tables::{PitKey, PitToken};
@@ -73,11 +74,12 @@ impl Link {
                     Own::Frame(frames) => return Some(frames),
                 }
             }
-            let left = if let Some(item) = self.control.pop(env.now) {
+            let left = if let Some(item) = self.line.pop_control(env.now) {
                 self.send_control(env, node, marks, item, out.frames)
             } else {
-                let item = self.data.pop(env.now)?;
-                self.tell_queued(env, item.subject.flow, item.packet.len(), Queued::Left);
+                let item = self.line.pop_data(env.now)?;
+                let (flow, len) = (item.subject.flow, item.packet.len());
+                self.parts.report_queued(env, &self.line, flow, len, Queued::Left);
                 self.send_data(env, node, item, out)
             };
             if left.is_some() {
@@ -93,7 +95,7 @@ impl Link {
             return None;
         }
         let frames = Frames::bare(self.capabilities.say(env.now, out)?);
-        self.allowance.spend(frames.len + self.overhead);
+        self.allowance.spend(self.line.size_of(frames.len, 1));
         for traffic in [&mut self.counters.sent, &mut env.stats.sent] {
             traffic.bytes += frames.len as u64;
             traffic.frames += frames.count;
@@ -153,30 +155,30 @@ impl Link {
     ) -> Option<Frames> {
         let kind = item.kind();
         if self.has_parts() && !self.ask_parts(env, node, marks, &mut item) {
-            env.tell(kind, self.ring.front(item.len), Some(DropReason::Marker));
-            self.ring.consume(item.len);
+            env.report(kind, self.line.front(item.len), Some(DropReason::Marker));
+            self.line.consume(item.len);
             self.drop_queued(env, item.len, DropReason::Marker);
             return None;
         }
         let (flow, expected) = (item.subject.flow, item.expected);
         if kind == Kind::Interest && self.is_bare(item.mark, &item.token, &item.options, item.from)
         {
-            out.extend_from_slice(self.ring.front(item.len));
-            self.ring.consume(item.len);
+            out.extend_from_slice(self.line.front(item.len));
+            self.line.consume(item.len);
             let frames = self.book(env, kind, item.len, Some(Frames::bare(item.len)))?;
-            self.tell_crossing(env, kind, &frames, flow, expected, &HopOptions::new());
+            self.report_crossing(env, kind, &frames, flow, expected, &HopOptions::new());
             return Some(frames);
         }
         let mut header = self.header(item.mark, &item.token, item.options, item.from);
         header.nack = item.nack;
         // The ring is taken out for the call: its bytes are read while the link changes.
-        let ring = std::mem::take(&mut self.ring);
+        let ring = self.line.take_ring();
         let packet = Packet { bytes: ring.front(item.len), shared: None };
         let frames = self.put(env.now, &mut header, &packet, out);
-        self.ring = ring;
-        self.ring.consume(item.len);
+        self.line.restore(ring);
+        self.line.consume(item.len);
         let frames = self.book(env, kind, item.len, frames)?;
-        self.tell_crossing(env, kind, &frames, flow, expected, &header.options);
+        self.report_crossing(env, kind, &frames, flow, expected, &header.options);
         Some(frames)
     }
 
@@ -195,21 +197,8 @@ impl Link {
             });
             return true;
         }
-        let view = self.view(env.now);
-        let (Some((marker, rng)), Some(key)) = (&mut self.marker, item.key) else { return true };
-        let meta = InterestMeta {
-            flow: item.subject.flow,
-            segment: item.subject.segment,
-            size: Size(item.len as u64),
-            expected: item.expected,
-            expires: item.expires,
-            options: std::mem::take(&mut item.options),
-            handle: 0,
-        };
-        let sojourn = env.now.since(item.at);
-        let mut cx = Cx { now: env.now, rng, tap: env.tap };
-        let verdict = marker.on_interest_dequeue(&mut cx, &view, &meta, sojourn);
-        item.options = meta.options;
+        let Some(key) = item.key else { return true };
+        let verdict = self.parts.ask_marker_of_interest(env, &self.line, item);
         if let Verdict::Mark(mark) = verdict {
             marks.push((key, mark));
         }
@@ -225,11 +214,12 @@ impl Link {
     ) -> Option<Frames> {
         let len = item.packet.len();
         let sojourn = env.now.since(item.at);
-        let verdict = self.ask_marker(env, &mut item, |marker, cx, view, data| {
-            marker.on_dequeue(cx, view, data, sojourn)
-        });
+        let verdict =
+            self.parts.ask_marker(env, &self.line, &mut item, |marker, cx, view, data| {
+                marker.on_dequeue(cx, view, data, sojourn)
+            });
         if verdict == Verdict::Drop {
-            env.tell(Kind::Data, &item.packet, Some(DropReason::Marker));
+            env.report(Kind::Data, &item.packet, Some(DropReason::Marker));
             self.drop_queued(env, len, DropReason::Marker);
             return None;
         }
@@ -241,7 +231,7 @@ impl Link {
                 None => out.frames.extend_from_slice(&item.packet),
             }
             let frames = self.book(env, Kind::Data, len, Some(Frames::bare(len)))?;
-            self.tell_crossing(env, Kind::Data, &frames, flow, Size::ZERO, &HopOptions::new());
+            self.report_crossing(env, Kind::Data, &frames, flow, Size::ZERO, &HopOptions::new());
             return Some(frames);
         }
         let mut header = self.header(item.mark, &item.token, item.options, item.from);
@@ -249,12 +239,12 @@ impl Link {
         let frames = self.put(env.now, &mut header, &packet, out.frames);
         let frames = self.book(env, Kind::Data, len, frames)?;
         self.counters.marked += u64::from(item.mark > 0);
-        self.tell_crossing(env, Kind::Data, &frames, flow, Size::ZERO, &header.options);
+        self.report_crossing(env, Kind::Data, &frames, flow, Size::ZERO, &header.options);
         Some(frames)
     }
 
     fn stamp_data(&mut self, env: &mut Env<'_>, node: &Node<'_>, item: &mut QueuedData) {
-        if self.stamper.is_none() {
+        if !self.parts.has_stamper() {
             return;
         }
         let Ok(packet) = Data::decode(&item.packet) else { return };
@@ -308,13 +298,9 @@ impl Link {
             traffic.bytes += frames.len as u64;
             traffic.frames += frames.count;
         }
-        let size = Size(frames.len as u64 + self.overhead as u64 * frames.count);
-        self.allowance.spend(frames.len + self.overhead * frames.count as usize);
-        let empty = self.is_idle();
-        match &mut self.pacer {
-            Some(pacer) => pacer.on_sent(env.now, size),
-            None => self.meter.on_sent(env.now, size, empty),
-        }
+        let size = self.line.size_of(frames.len, frames.count as usize);
+        self.allowance.spend(size);
+        self.line.on_sent(env.now, size);
     }
 
     fn drop_queued(&mut self, env: &mut Env<'_>, len: usize, reason: DropReason) {
@@ -322,7 +308,7 @@ impl Link {
         self.count_drop(env.stats, reason);
     }
 
-    fn tell_crossing(
+    fn report_crossing(
         &mut self,
         env: &mut Env<'_>,
         kind: Kind,
@@ -335,6 +321,33 @@ impl Link {
             let size = Size(frames.len as u64);
             let direction = Direction::Out;
             self.on_crossing(env, &Crossing { direction, kind, flow, size, expected, options });
+        }
+    }
+
+    /// Drops everything that would leave now: queued packets, repeated frames, acknowledgements.
+    /// Nothing is left that waits for the driver, which has no further reason to ask the link.
+    /// `scratch` is as before afterwards.
+    #[cold]
+    fn withhold(&mut self, env: &mut Env<'_>, reason: DropReason, scratch: &mut Vec<u8>) {
+        let (start, mtu) = (scratch.len(), self.mtu);
+        self.capabilities.say(env.now, scratch);
+        self.with_hop(env, |hop, now| {
+            hop.expire(now);
+            while hop.resend(now, scratch).is_some() || hop.put_idle(mtu, scratch).is_some() {
+                scratch.truncate(start);
+            }
+        });
+        scratch.truncate(start);
+        while let Some(item) = self.line.pop_control(env.now) {
+            env.report(item.kind(), self.line.front(item.len), Some(reason));
+            self.line.consume(item.len);
+            self.counters.queue.drop(item.len);
+            self.count_drop(env.stats, reason);
+        }
+        while let Some(item) = self.line.pop_data(env.now) {
+            env.report(Kind::Data, &item.packet, Some(reason));
+            self.counters.queue.drop(item.packet.len());
+            self.count_drop(env.stats, reason);
         }
     }
 }

@@ -151,7 +151,7 @@ impl Pipeline<'_> {
         size: Option<Size>,
     ) {
         if self.has_parts() {
-            self.with_link(face, |link, env, _| link.settle(env, direction, key, size));
+            self.with_link(face, |link, env, _| link.credit(env, direction, key, None, size));
             self.wake(face);
         }
     }

@@ -280,7 +280,9 @@ pub(super) fn credit_segment(p: &mut Pipeline<'_>, key: PitKey, at: u16, brought
         }
     }
     for (Side { face, direction }, of, size) in credits {
-        p.with_link(face, |link, env, _| link.settle_part(env, direction, key, of, size));
+        p.with_link(face, |link, env, _| {
+            link.credit(env, direction, key, Some(Share { part: 1, of }), size)
+        });
         p.wake(face);
     }
 }

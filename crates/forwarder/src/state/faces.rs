@@ -159,7 +159,7 @@ impl Faces {
         let Faces { table, parts, .. } = self;
         let Some(face) = table.get_mut(id) else { return };
         *parts -= usize::from(face.link.has_parts());
-        face.link.set_marker(marker.map(|part| (part, rng)));
+        face.link.set_marker(marker, rng);
         *parts += usize::from(face.link.has_parts());
     }
 
@@ -258,7 +258,7 @@ impl Faces {
     /// leave, or at its deadline.
     pub(crate) fn wake(&mut self, now: Time, id: FaceId) {
         let Some(face) = self.table.get_mut(id) else { return };
-        let mut deadline = face.link.next_part_deadline();
+        let mut deadline = face.link.next_deadline();
         if face.readiness != Readiness::Told
             && let Some(at) = face.link.next_transmit()
         {

@@ -288,14 +288,14 @@ impl DeadNonces {
         let first = self.table.pair(key)[0];
         for line in (first..lines).chain(0..first) {
             let pair = [line, (line + 1) & (lines - 1)];
-            if let Some(oldest) = self.table.oldest(pair, self.period) {
-                return self.drop_early(oldest);
+            if let Some((line, at)) = self.table.oldest(pair, self.period) {
+                return self.drop_early(line, at);
             }
         }
     }
 
     #[cold]
-    fn drop_early(&mut self, (line, at): (usize, usize)) {
+    fn drop_early(&mut self, line: usize, at: usize) {
         let age = self.table.lines[line].take(at, self.period);
         self.counts[(self.period - age) as usize % 64] -= 1;
         self.len -= 1;
@@ -311,7 +311,7 @@ impl DeadNonces {
         let mut place = (pair[emptier], free[emptier].trailing_zeros() as usize / 8);
         if free[emptier] == 0 {
             let Some(oldest) = self.table.oldest(pair, self.period) else { return };
-            self.drop_early(oldest);
+            self.drop_early(oldest.0, oldest.1);
             place = oldest;
         }
         let line = &mut self.table.lines[place.0];

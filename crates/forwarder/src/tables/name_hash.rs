@@ -22,7 +22,7 @@ pub type Lengths = u128;
 /// make names that fall into one bucket.
 #[derive(Clone, Debug)]
 pub struct NameHasher {
-    keys: (u64, u64),
+    keys: [u64; 2],
     keyed: Sip,
 }
 
@@ -41,7 +41,7 @@ const USUAL_PREFIXES: usize = 4;
 #[derive(Clone, Debug)]
 pub struct HashedName<'a> {
     name: NameRef<'a>,
-    keys: (u64, u64),
+    keys: [u64; 2],
     /// The longest prefix that has a hash of its own.
     longest: usize,
     whole: u64,
@@ -54,7 +54,7 @@ impl NameHasher {
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut rng = Rng::stream(seed, &["name hash"]);
-        let keys = (rng.next_u64(), rng.next_u64());
+        let keys = [rng.next_u64(), rng.next_u64()];
         NameHasher { keys, keyed: Sip::new(keys) }
     }
 

@@ -1,11 +1,13 @@
 //! The table of pending Interests.
 
+mod bounds;
 mod entry;
 mod growth;
 mod run;
 mod shares;
 mod token;
 
+pub use bounds::{PitConfig, Refusal};
 pub use entry::{InRecord, OutRecord, PitEntry, Reach};
 pub use run::{Convention, Run, Segments, segment_of};
 pub use shares::Group;
@@ -24,7 +26,6 @@ use packet::options::SegmentBits;
 use packet::{Data, HopOption, Interest};
 use shares::Shares;
 use smallvec::SmallVec;
-use thiserror::Error;
 
 /// An entry of the PIT, from outside. It leads nowhere once the entry is gone, also if the entry's
 /// place is used again.
@@ -46,50 +47,6 @@ impl PitKey {
     pub fn from_bits(bits: u64) -> Self {
         PitKey { slot: bits as u32, generation: (bits >> 32) as u32 }
     }
-}
-
-/// Bounds of a PIT.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PitConfig {
-    /// Entries.
-    pub entries: usize,
-    /// Pending Interests (in-records) of one face.
-    pub per_face: usize,
-    /// Bytes of memory for everything.
-    pub memory: usize,
-}
-
-impl Default for PitConfig {
-    /// A million entries in half a gigabyte, of which one face may have a quarter.
-    fn default() -> Self {
-        PitConfig { entries: 1 << 20, per_face: 1 << 18, memory: 1 << 29 }
-    }
-}
-
-/// Why an Interest was not taken into the PIT.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
-pub enum Refusal {
-    /// As many entries as allowed.
-    #[error("the PIT has as many entries as it may have")]
-    Entries,
-    /// As much memory as allowed.
-    #[error("the PIT takes as much memory as it may take")]
-    Memory,
-    /// As much of the memory as allowed that the PIT shares with others.
-    #[error("the forwarder takes as much memory as it may take")]
-    Shared,
-    /// As much of the memory as the Interests under one prefix may have while it is scarce.
-    #[error("pending Interests under the same prefix take as much memory as they may")]
-    Prefix,
-    /// As many pending Interests of this face as allowed.
-    #[error("the face has as many pending Interests as it may have")]
-    PerFace,
-    /// CanBePrefix with a name that is too long to match Data by.
-    #[error("CanBePrefix with a name of more than {MAX_PREFIX} components")]
-    PrefixTooDeep,
-    /// The entry is gone.
-    #[error("the PIT entry is gone")]
-    Gone,
 }
 
 /// Pending Interests by name and selectors (CanBePrefix, MustBeFresh), those that exclude packets
@@ -123,7 +80,7 @@ pub struct Pit {
     /// The most entries that there ever were.
     most: usize,
     /// Where memory is shared: who has how much of it.
-    shares: Option<Box<Shares>>,
+    shares: Shares,
 }
 
 impl Pit {
@@ -144,7 +101,7 @@ impl Pit {
             runs: 0,
             lingering: 0,
             most: 0,
-            shares: None,
+            shares: Shares::default(),
         }
     }
 
@@ -189,6 +146,50 @@ impl Pit {
         self.pending.get(face.0)
     }
 
+    /// Counts from now on what each face and each prefix has. To be called while it is empty.
+    pub(crate) fn count_shares(&mut self) {
+        self.shares.begin();
+    }
+
+    /// Entries in which a face waits for something; 0 where shares are not counted. A run of
+    /// segments is one entry, while [`Pit::pending_of`] counts its segments.
+    #[must_use]
+    pub fn entries_of(&self, face: FaceId) -> usize {
+        self.shares.entries_of(face)
+    }
+
+    /// Bytes that those entries own outside of their slots; 0 where shares are not counted.
+    #[must_use]
+    pub fn heap_of(&self, face: FaceId) -> usize {
+        self.shares.heap_of(face)
+    }
+
+    /// Bytes that Interests whose prefix is in a group take outside of their slots; 0 where shares
+    /// are not counted.
+    #[must_use]
+    pub fn heap_in(&self, group: Group) -> usize {
+        self.shares.heap_in(group)
+    }
+
+    /// Entries whose prefix is in a group; 0 where shares are not counted.
+    #[must_use]
+    pub fn entries_in(&self, group: Group) -> usize {
+        self.shares.entries_in(group)
+    }
+
+    /// Counts an entry in the group of its prefix, if that is not done yet.
+    pub(crate) fn set_group(&mut self, key: PitKey, group: impl FnOnce() -> Group) {
+        if !self.shares.is_counting() {
+            return;
+        }
+        if let Some(entry) = self.get_mut(key).filter(|entry| entry.group == Group::NONE) {
+            let group = group();
+            entry.group = group;
+            let weight = entry.weight();
+            self.shares.count_group(group, weight);
+        }
+    }
+
     /// The lengths of the names of entries with CanBePrefix.
     #[must_use]
     pub fn lengths(&self) -> Lengths {
@@ -204,7 +205,7 @@ impl Pit {
             + self.retries.memory()
             + self.pending.memory()
             + self.digests.memory()
-            + self.shares_memory()
+            + self.shares.memory()
             + self.heap
     }
 
@@ -235,7 +236,7 @@ impl Pit {
             let entry = &self.entries[slot];
             entry.can_be_prefix() == can_be_prefix
                 && entry.must_be_fresh() == must_be_fresh
-                && entry.excludes == excludes
+                && entry.selectors.excludes == excludes
                 && entry.name_bytes() == bytes
                 && entry.run.is_none()
         })?;
@@ -268,12 +269,12 @@ impl Pit {
         let (slot, entry) = self.entries.insert_default().ok_or(Refusal::Entries)?;
         self.most = most;
         entry.describe(interest, name);
-        entry.excludes = excludes;
+        entry.selectors.excludes = excludes;
         if entry.can_be_prefix() {
             self.prefixes[name.components()] += 1;
             self.prefix_lengths |= 1 << name.components();
         }
-        if entry.wants_digest {
+        if entry.selectors.wants_digest {
             self.digests.add(entry.parent);
         }
         self.heap += entry.heap();
@@ -310,10 +311,10 @@ impl Pit {
         let after = entry.heap();
         self.heap = self.heap - before + after;
         match weighed {
-            Some(weighed) => self.recount_record(face, weighed, weight),
+            Some(weighed) => self.shares.recount_record(face, weighed, weight),
             None => {
                 self.pending.add(face.0);
-                self.count_record(face, weight);
+                self.shares.count_record(face, weight);
             }
         }
         self.set_expiry(key, expires);
@@ -335,7 +336,7 @@ impl Pit {
         let (after, weight) = (entry.heap(), entry.weight_of(&record));
         self.heap = self.heap - before + after;
         self.pending.subtract(face.0);
-        self.uncount_record(face, weight);
+        self.shares.uncount_record(face, weight);
         Some(record)
     }
 
@@ -423,7 +424,7 @@ impl Pit {
         if found.len() > start + 1 {
             found[start..].sort_unstable_by_key(|key| {
                 let entry = &self.entries[key.slot];
-                (entry.excludes, entry.can_be_prefix(), entry.must_be_fresh())
+                (entry.selectors.excludes, entry.can_be_prefix(), entry.must_be_fresh())
             });
         }
     }
@@ -456,7 +457,7 @@ impl Pit {
         self.lingering += usize::from(!again);
         for (face, weight) in waited {
             self.pending.subtract(face.0);
-            self.uncount_record(face, weight);
+            self.shares.uncount_record(face, weight);
         }
         self.retries.cancel(key.slot);
         self.set_expiry(key, until);
@@ -539,8 +540,8 @@ impl Pit {
 
     /// Takes an entry out of everything that leads to it.
     fn unlink(&mut self, slot: u32) {
-        self.unlink_shares(slot);
         let Some(entry) = self.entries.get(slot) else { return };
+        self.shares.uncount(entry);
         self.index.remove(entry.hash, slot);
         self.expiries.cancel(slot);
         self.retries.cancel(slot);
@@ -558,7 +559,7 @@ impl Pit {
                 self.prefix_lengths &= !(1 << n);
             }
         }
-        if entry.wants_digest {
+        if entry.selectors.wants_digest {
             self.digests.subtract(entry.parent);
         }
     }

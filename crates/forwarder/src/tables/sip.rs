@@ -16,7 +16,7 @@ pub(super) struct Sip {
 impl Sip {
     /// The state before the first word.
     #[inline]
-    pub(super) fn new((k0, k1): (u64, u64)) -> Sip {
+    pub(super) fn new([k0, k1]: [u64; 2]) -> Sip {
         Sip {
             v0: k0 ^ 0x736f_6d65_7073_6575,
             v1: k1 ^ 0x646f_7261_6e64_6f6d,
@@ -99,8 +99,8 @@ mod tests {
     #[test]
     fn it_is_the_hash_that_the_library_makes() {
         let string: Vec<u8> = (0..600u32).map(|i| ((i * i) >> 3) as u8).collect();
-        for keys in [(0, 0), (0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908)] {
-            let library = SipHasher13::new_with_keys(keys.0, keys.1);
+        for keys in [[0, 0], [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908]] {
+            let library = SipHasher13::new_with_keys(keys[0], keys[1]);
             for end in 0..string.len() {
                 assert_eq!(Sip::new(keys).hash(&string[..end]), library.hash(&string[..end]));
             }

@@ -69,8 +69,8 @@ impl FromStr for Admission {
     fn from_str(text: &str) -> Result<Admission, AdmissionError> {
         let (word, parameters) = text.split_once(':').unwrap_or((text, ""));
         let plain = |rule: &'static str, admission: Admission| match given(parameters).next() {
-            Some((parameter, _)) => {
-                let (parameter, has) = (parameter.to_owned(), "none");
+            Some(given) => {
+                let (parameter, has) = (given.parameter.to_owned(), "none");
                 Err(AdmissionError::Parameter { rule, parameter, has })
             }
             None => Ok(admission),
@@ -92,17 +92,28 @@ impl FromStr for Admission {
     }
 }
 
+/// One parameter of a rule, as text.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    parameter: &'a str,
+    text: &'a str,
+}
+
 /// The parameters in `a=1,b=2`.
-fn given(parameters: &str) -> impl Iterator<Item = (&str, &str)> {
+fn given(parameters: &str) -> impl Iterator<Item = Given<'_>> {
     let parts = parameters.split(',').map(str::trim).filter(|part| !part.is_empty());
-    parts.map(|part| part.split_once('=').map_or((part, ""), |(k, v)| (k.trim(), v.trim())))
+    parts.map(|part| {
+        let (parameter, text) = part.split_once('=').unwrap_or((part, ""));
+        Given { parameter: parameter.trim(), text: text.trim() }
+    })
 }
 
 fn value<T: FromStr<Err: Display>>(
-    (parameter, text): (&str, &str),
+    given: Given<'_>,
     is_good: impl Fn(&T) -> bool,
     wanted: &str,
 ) -> Result<T, AdmissionError> {
+    let Given { parameter, text } = given;
     let wrong = |why| AdmissionError::Value { parameter: parameter.to_owned(), why };
     let value = text.parse::<T>().map_err(|e| wrong(e.to_string()))?;
     if is_good(&value) { Ok(value) } else { Err(wrong(format!("`{text}` is not {wanted}"))) }
@@ -111,7 +122,7 @@ fn value<T: FromStr<Err: Display>>(
 fn prob_cache(parameters: &str) -> Result<Admission, AdmissionError> {
     let mut rule = ProbCache::default();
     for one in given(parameters) {
-        match one.0 {
+        match one.parameter {
             "window" => {
                 let good = |n: &f64| *n > 0.0 && n.is_finite();
                 rule.window = value(one, good, "greater than zero")?;
@@ -130,7 +141,7 @@ fn aged(parameters: &str) -> Result<Admission, AdmissionError> {
     let mut rule = Aged::default();
     let some = |span: &Duration| *span > Duration::ZERO;
     for one in given(parameters) {
-        match one.0 {
+        match one.parameter {
             "base" => rule.base = value(one, some, "longer than no time")?,
             "most" => rule.most = value(one, some, "longer than no time")?,
             "factor" => {

@@ -9,7 +9,7 @@ use crate::tables::name_hash::{HashedName, MAX_PREFIX};
 use crate::tables::prefix_map::name_of;
 use control::Time;
 use packet::{HopOptions, Interest, NackReason, NameRef};
-use smallvec::SmallVec;
+use smallvec::{Array, SmallVec};
 
 /// A downstream's Interest: whom the Data goes to. Replaced as a whole by
 /// [`super::Pit::put_in_record`], so that the limits are kept.
@@ -99,6 +99,16 @@ impl OutRecord {
 /// Interests of up to this many bytes lie in the entry itself: most do.
 const USUAL_INTEREST: usize = 64;
 
+/// What tells Interests of one name apart, and the kinds of Data that satisfy them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Selectors {
+    pub(super) can_be_prefix: bool,
+    pub(super) must_be_fresh: bool,
+    /// See [`PitEntry::excludes`].
+    pub(super) excludes: bool,
+    pub(super) wants_digest: bool,
+}
+
 /// An entry of the PIT: all Interests with one name and the same selectors.
 #[derive(Clone, Debug, Default)]
 pub struct PitEntry {
@@ -113,11 +123,7 @@ pub struct PitEntry {
     pub(super) components: u16,
     /// The prefix that it is counted under, where prefixes share memory.
     pub(super) group: Group,
-    can_be_prefix: bool,
-    pub(super) must_be_fresh: bool,
-    pub(super) wants_digest: bool,
-    /// See [`PitEntry::excludes`].
-    pub(super) excludes: bool,
+    pub(super) selectors: Selectors,
     pub(super) in_records: SmallVec<[InRecord; 1]>,
     pub(super) out_records: SmallVec<[OutRecord; 1]>,
     pub(super) expires: Time,
@@ -148,11 +154,11 @@ impl PitEntry {
         self.hash = name.whole();
         self.components = u16::try_from(name.components()).unwrap_or(u16::MAX);
         self.group = Group::NONE;
-        self.can_be_prefix = interest.can_be_prefix();
-        self.must_be_fresh = interest.must_be_fresh();
+        self.selectors.can_be_prefix = interest.can_be_prefix();
+        self.selectors.must_be_fresh = interest.must_be_fresh();
         self.lingers = false;
-        self.wants_digest = name.implicit_digest().is_some();
-        if self.wants_digest {
+        self.selectors.wants_digest = name.implicit_digest().is_some();
+        if self.selectors.wants_digest {
             self.parent = digest_key(name, name.components() - 1);
         }
     }
@@ -183,19 +189,19 @@ impl PitEntry {
     /// Whether Data below the name satisfies it too.
     #[must_use]
     pub fn can_be_prefix(&self) -> bool {
-        self.can_be_prefix
+        self.selectors.can_be_prefix
     }
 
     /// Whether stale Data from a content store does not satisfy it.
     #[must_use]
     pub fn must_be_fresh(&self) -> bool {
-        self.must_be_fresh
+        self.selectors.must_be_fresh
     }
 
     /// Whether its downstreams exclude packets, each its own ([`packet::options::Exclude`]).
     #[must_use]
     pub fn excludes(&self) -> bool {
-        self.excludes
+        self.selectors.excludes
     }
 
     /// Downstreams, in the order in which they came.
@@ -250,6 +256,24 @@ impl PitEntry {
         self.expires
     }
 
+    /// What the entry has to be, if it is for a run of segments.
+    #[must_use]
+    pub fn run(&self) -> Option<&Run> {
+        self.run.as_deref()
+    }
+
+    /// How many segments are pending in it.
+    #[must_use]
+    pub fn segments(&self) -> u16 {
+        self.run.as_ref().map_or(1, |run| run.pending().bits.count())
+    }
+
+    /// Bytes that one more of everything of which it has a list would add.
+    pub(super) fn growth(&self) -> usize {
+        let run = self.run.as_ref().map_or(0, |run| run.growth());
+        list_growth(&self.in_records) + list_growth(&self.out_records) + run
+    }
+
     /// Bytes that the entry owns outside of its slot.
     #[inline]
     pub(super) fn heap(&self) -> usize {
@@ -280,6 +304,14 @@ impl PitEntry {
             + memory::block(outs * size_of::<OutRecord>())
             + self.in_records.iter().map(InRecord::heap).sum::<usize>()
     }
+}
+
+/// Bytes that one more item would add to a list, the old block included while it is replaced.
+fn list_growth<A: Array>(list: &SmallVec<A>) -> usize {
+    if list.len() < list.capacity() {
+        return 0;
+    }
+    memory::block((list.len() + 1).next_power_of_two() * size_of::<A::Item>())
 }
 
 impl InRecord {

@@ -2,23 +2,6 @@
 
 use super::{InRecord, Pit, PitEntry, PitKey};
 use crate::tables::memory;
-use smallvec::{Array, SmallVec};
-
-/// Bytes that one more item would add to a list, the old block included while it is replaced.
-fn list_growth<A: Array>(list: &SmallVec<A>) -> usize {
-    if list.len() < list.capacity() {
-        return 0;
-    }
-    memory::block((list.len() + 1).next_power_of_two() * size_of::<A::Item>())
-}
-
-impl PitEntry {
-    /// Bytes that one more of everything of which it has a list would add.
-    fn growth(&self) -> usize {
-        let run = self.run.as_ref().map_or(0, |run| run.growth());
-        list_growth(&self.in_records) + list_growth(&self.out_records) + run
-    }
-}
 
 impl Pit {
     /// Bytes that one more entry would add which is found by this hash: its Interest has so many
@@ -31,7 +14,7 @@ impl Pit {
             + self.expiries.growth(end)
             + self.retries.growth(end)
             + self.pending.growth(record.face.0)
-            + self.shares_growth(record.face)
+            + self.shares.growth(record.face)
             + self.digests.growth(hash)
             + memory::block(interest)
             + super::run::Run::SIZE
@@ -43,7 +26,7 @@ impl Pit {
     #[must_use]
     pub fn growth_of(&self, key: PitKey, record: &InRecord) -> usize {
         let lists = self.get(key).map_or(0, PitEntry::growth);
-        let counts = self.pending.growth(record.face.0) + self.shares_growth(record.face);
+        let counts = self.pending.growth(record.face.0) + self.shares.growth(record.face);
         lists + counts + record.heap()
     }
 

@@ -173,7 +173,7 @@ impl Pit {
         // Nothing shows the order of hash buckets.
         found[start..].sort_unstable_by_key(|key| {
             let entry = &self.entries[key.slot];
-            (entry.must_be_fresh, entry.run.as_ref().map(|run| run.first), key.slot)
+            (entry.selectors.must_be_fresh, entry.run.as_ref().map(|run| run.first), key.slot)
         });
     }
 
@@ -199,7 +199,7 @@ impl Pit {
         let mut entry = PitEntry::default();
         entry.describe(interest, name);
         entry.hash = name.block_key(hash, block_of(segments.first));
-        entry.wants_digest = false;
+        entry.selectors.wants_digest = false;
         let Segments { first, convention, .. } = *segments;
         let (wanted, asked) = (ByFace::new(), ByFace::new());
         entry.run = Some(Box::new(Run { first, convention, wanted, asked }));
@@ -211,7 +211,7 @@ impl Pit {
         self.most = self.most.max(self.len());
         self.index.insert(hash, slot);
         self.runs += 1;
-        self.count_record(face, weight);
+        self.shares.count_record(face, weight);
         let key = self.key(slot);
         self.set_wanted(key, face, segments.bits);
         self.set_expiry(key, expires);
@@ -242,8 +242,8 @@ impl Pit {
         let after = entry.heap();
         self.heap = self.heap - heap + after;
         match weighed {
-            Some(weighed) => self.recount_record(face, weighed, weight),
-            None => self.count_record(face, weight),
+            Some(weighed) => self.shares.recount_record(face, weighed, weight),
+            None => self.shares.count_record(face, weight),
         }
         self.set_wanted(key, face, bits);
         self.set_expiry(key, expires);
@@ -308,12 +308,13 @@ impl Pit {
         });
         let (first, convention) = (run.first, run.convention);
         let (hash, expires) = (part.hash, part.expires);
+        let (group, weight) = (part.group, part.weight());
         part.run = Some(Box::new(Run { first, convention, wanted: ByFace::new(), asked }));
         self.heap += part.heap();
         for record in &part.in_records {
-            self.count_record(record.face, part.weight_of(record));
+            self.shares.count_record(record.face, part.weight_of(record));
         }
-        self.count_group_of(key);
+        self.shares.count_group(group, weight);
         let slot = self.entries.insert(part).ok_or(Refusal::Entries)?;
         self.index.insert(hash, slot);
         self.runs += 1;
@@ -345,7 +346,7 @@ impl Pit {
         let after = entry.heap();
         self.heap = self.heap - heap + after;
         if let Some(weight) = gone {
-            self.uncount_record(face, weight);
+            self.shares.uncount_record(face, weight);
         }
         self.pending.change(face.0, before.count(), bits.count());
     }
@@ -358,19 +359,5 @@ impl Pit {
             return Err(Refusal::Memory);
         }
         Ok(())
-    }
-}
-
-impl PitEntry {
-    /// What the entry has to be, if it is for a run of segments.
-    #[must_use]
-    pub fn run(&self) -> Option<&Run> {
-        self.run.as_deref()
-    }
-
-    /// How many segments are pending in it.
-    #[must_use]
-    pub fn segments(&self) -> u16 {
-        self.run.as_ref().map_or(1, |run| run.pending().bits.count())
     }
 }

@@ -1,7 +1,8 @@
 //! How much of the PIT each face and each prefix has, where faces and prefixes share its memory.
 
 use super::super::memory;
-use super::{Counts, InRecord, Pit, PitEntry, PitKey};
+use super::{InRecord, PitEntry};
+use crate::tables::counts::Counts;
 use crate::tables::face_id::FaceId;
 
 /// Groups of prefixes. Prefixes fall into a group by their keyed hashes, so a peer that does not
@@ -29,9 +30,13 @@ impl Group {
 const PIECE: usize = 64;
 
 /// Entries by group of prefixes, and records by face, with what they own outside of their slots.
-/// By their number alone Interests of 8,800 bytes would count like those of 50.
+/// By their number alone Interests of 8,800 bytes would count like those of 50. Nothing is counted
+/// before [`Shares::begin`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shares(Option<Box<Counted>>);
+
 #[derive(Clone, Debug)]
-pub(super) struct Shares {
+struct Counted {
     groups: Box<[u32; GROUPS]>,
     records: Counts,
     /// In pieces.
@@ -45,7 +50,7 @@ fn pieces(bytes: usize) -> u32 {
 
 impl PitEntry {
     /// Pieces of the Interest.
-    fn weight(&self) -> u32 {
+    pub(super) fn weight(&self) -> u32 {
         pieces(self.interest_heap())
     }
 
@@ -55,126 +60,97 @@ impl PitEntry {
     }
 }
 
-impl Shares {
+impl Counted {
     fn memory(&self) -> usize {
-        memory::block(size_of::<Shares>())
+        memory::block(size_of::<Counted>())
             + 2 * memory::block(GROUPS * size_of::<u32>())
             + self.records.memory()
             + self.heaps.memory()
     }
 }
 
-impl Pit {
-    /// Counts from now on what each face and each prefix has. To be called while it is empty.
-    pub(crate) fn count_shares(&mut self) {
+impl Shares {
+    /// Counts from now on; to be called while there are no entries.
+    pub(super) fn begin(&mut self) {
         let [groups, group_heaps] = std::array::from_fn(|_| Box::new([0; GROUPS]));
         let [records, heaps] = std::array::from_fn(|_| Counts::default());
-        self.shares = Some(Box::new(Shares { groups, records, group_heaps, heaps }));
+        self.0 = Some(Box::new(Counted { groups, records, group_heaps, heaps }));
     }
 
-    /// Entries in which a face waits for something; 0 where shares are not counted. A run of
-    /// segments is one entry, while [`Pit::pending_of`] counts its segments.
-    #[must_use]
-    pub fn entries_of(&self, face: FaceId) -> usize {
-        self.shares.as_ref().map_or(0, |shares| shares.records.get(face.0))
+    pub(super) fn is_counting(&self) -> bool {
+        self.0.is_some()
     }
 
-    /// Bytes that those entries own outside of their slots; 0 where shares are not counted.
-    #[must_use]
-    pub fn heap_of(&self, face: FaceId) -> usize {
-        self.shares.as_ref().map_or(0, |shares| shares.heaps.get(face.0) * PIECE)
+    pub(super) fn entries_of(&self, face: FaceId) -> usize {
+        self.0.as_ref().map_or(0, |counted| counted.records.get(face.0))
     }
 
-    /// Bytes that Interests whose prefix is in a group take outside of their slots; 0 where shares
-    /// are not counted.
-    #[must_use]
-    pub fn heap_in(&self, group: Group) -> usize {
-        let shares = self.shares.as_ref();
-        let found = shares.and_then(|s| s.group_heaps.get(slot(group)?));
+    pub(super) fn heap_of(&self, face: FaceId) -> usize {
+        self.0.as_ref().map_or(0, |counted| counted.heaps.get(face.0) * PIECE)
+    }
+
+    pub(super) fn heap_in(&self, group: Group) -> usize {
+        let found = self.0.as_ref().and_then(|counted| counted.group_heaps.get(slot(group)?));
         found.map_or(0, |count| *count as usize * PIECE)
     }
 
-    /// Entries whose prefix is in a group; 0 where shares are not counted.
-    #[must_use]
-    pub fn entries_in(&self, group: Group) -> usize {
-        let shares = self.shares.as_ref();
-        shares.and_then(|s| s.groups.get(slot(group)?)).map_or(0, |count| *count as usize)
-    }
-
-    /// Counts an entry in the group of its prefix, if that is not done yet.
-    pub(crate) fn set_group(&mut self, key: PitKey, group: impl FnOnce() -> Group) {
-        if self.shares.is_none() {
-            return;
-        }
-        if let Some(entry) = self.get_mut(key).filter(|entry| entry.group == Group::NONE) {
-            let group = group();
-            entry.group = group;
-            let weight = entry.weight();
-            self.count_group(group, weight);
-        }
+    pub(super) fn entries_in(&self, group: Group) -> usize {
+        let found = self.0.as_ref().and_then(|counted| counted.groups.get(slot(group)?));
+        found.map_or(0, |count| *count as usize)
     }
 
     /// Bytes that counting one more record of a face may add.
-    pub(super) fn shares_growth(&self, face: FaceId) -> usize {
-        let growth = |shares: &Shares| shares.records.growth(face.0) + shares.heaps.growth(face.0);
-        self.shares.as_ref().map_or(0, |shares| growth(shares))
+    pub(super) fn growth(&self, face: FaceId) -> usize {
+        let Some(counted) = &self.0 else { return 0 };
+        counted.records.growth(face.0) + counted.heaps.growth(face.0)
     }
 
-    pub(super) fn shares_memory(&self) -> usize {
-        self.shares.as_ref().map_or(0, |shares| shares.memory())
+    pub(super) fn memory(&self) -> usize {
+        self.0.as_ref().map_or(0, |counted| counted.memory())
     }
 
-    /// Counts another entry like this one.
-    pub(super) fn count_group_of(&mut self, key: PitKey) {
-        if let Some((group, weight)) = self.get(key).map(|entry| (entry.group, entry.weight())) {
-            self.count_group(group, weight);
-        }
-    }
-
-    fn count_group(&mut self, group: Group, weight: u32) {
-        if let (Some(shares), Some(slot)) = (&mut self.shares, slot(group)) {
-            shares.groups[slot] += 1;
-            shares.group_heaps[slot] += weight;
+    /// Counts an entry of this weight in a group.
+    pub(super) fn count_group(&mut self, group: Group, weight: u32) {
+        if let (Some(counted), Some(slot)) = (&mut self.0, slot(group)) {
+            counted.groups[slot] += 1;
+            counted.group_heaps[slot] += weight;
         }
     }
 
     /// An entry goes, with all that is counted of it.
-    pub(super) fn unlink_shares(&mut self, slot_of_entry: u32) {
-        let (Some(shares), Some(entry)) = (&mut self.shares, self.entries.get(slot_of_entry))
-        else {
-            return;
-        };
+    pub(super) fn uncount(&mut self, entry: &PitEntry) {
+        let Some(counted) = &mut self.0 else { return };
         for record in entry.in_records() {
-            shares.records.subtract(record.face.0);
-            shares.heaps.subtract_many(record.face.0, entry.weight_of(record));
+            counted.records.subtract(record.face.0);
+            counted.heaps.subtract_many(record.face.0, entry.weight_of(record));
         }
         if let Some(slot) = slot(entry.group) {
-            shares.groups[slot] -= 1;
-            shares.group_heaps[slot] -= entry.weight();
+            counted.groups[slot] -= 1;
+            counted.group_heaps[slot] -= entry.weight();
         }
     }
 
     /// Counts a record that was put into an entry, with its weight there.
     pub(super) fn count_record(&mut self, face: FaceId, weight: u32) {
-        if let Some(shares) = &mut self.shares {
-            shares.records.add(face.0);
-            shares.heaps.add_many(face.0, weight);
+        if let Some(counted) = &mut self.0 {
+            counted.records.add(face.0);
+            counted.heaps.add_many(face.0, weight);
         }
     }
 
     /// A record took the place of one with another weight.
     pub(super) fn recount_record(&mut self, face: FaceId, before: u32, after: u32) {
-        if let Some(shares) = &mut self.shares {
-            shares.heaps.subtract_many(face.0, before);
-            shares.heaps.add_many(face.0, after);
+        if let Some(counted) = &mut self.0 {
+            counted.heaps.subtract_many(face.0, before);
+            counted.heaps.add_many(face.0, after);
         }
     }
 
     /// A record is gone.
     pub(super) fn uncount_record(&mut self, face: FaceId, weight: u32) {
-        if let Some(shares) = &mut self.shares {
-            shares.records.subtract(face.0);
-            shares.heaps.subtract_many(face.0, weight);
+        if let Some(counted) = &mut self.0 {
+            counted.records.subtract(face.0);
+            counted.heaps.subtract_many(face.0, weight);
         }
     }
 }

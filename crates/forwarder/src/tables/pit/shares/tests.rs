@@ -1,6 +1,6 @@
 //! What is counted of faces and prefixes against sums over a list of entries.
 
-use super::super::{Convention, OutRecord, PitConfig, PitToken, Segments};
+use super::super::{Convention, OutRecord, Pit, PitConfig, PitKey, PitToken, Segments};
 use super::*;
 use crate::tables::name_hash::NameHasher;
 use control::{Duration, Time};

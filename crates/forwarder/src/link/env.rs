@@ -1,0 +1,31 @@
+//! What a link needs from the forwarder for a call.
+
+use control::{Event, Kind, Time};
+
+use crate::counters::{DropReason, ForwarderStats};
+use crate::events::{PacketEvent, PacketTap};
+use crate::tables::FaceId;
+
+pub(crate) struct Env<'a> {
+    pub(crate) now: Time,
+    pub(crate) tap: &'a mut dyn FnMut(Event),
+    pub(crate) stats: &'a mut ForwarderStats,
+    /// How many more bytes of memory the face may take; `usize::MAX` without a limit.
+    pub(crate) room: usize,
+    /// Where the fate of packets is reported, and of which face.
+    pub(crate) packet_tap: Option<(&'a mut PacketTap, FaceId)>,
+}
+
+impl Env<'_> {
+    /// Reports what became of a packet.
+    pub(super) fn report(&mut self, kind: Kind, packet: &[u8], dropped: Option<DropReason>) {
+        if let Some((tap, face)) = &mut self.packet_tap {
+            tap(*face, &PacketEvent { dropped, kind, packet });
+        }
+    }
+
+    /// Whether there is memory for what `growth` returns.
+    pub(super) fn has_room(&self, growth: impl FnOnce() -> usize) -> bool {
+        self.room == usize::MAX || growth() <= self.room
+    }
+}

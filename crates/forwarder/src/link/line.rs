@@ -1,0 +1,213 @@
+//! The sending side of a link: its two queues, and the pace at which they drain.
+
+use control::{Duration, QueueView, Rate, Size, Time};
+
+use super::pacing::{DrainMeter, Pacer};
+use super::queue::{Fifo, Occupancy, Patch, QueuedControl, QueuedData, Ring};
+use crate::config::FaceConfig;
+
+/// The queues of a link with their pace.
+pub(super) struct Line {
+    control: Fifo<QueuedControl>,
+    /// The packets of `control`, in its order.
+    ring: Ring,
+    data: Fifo<QueuedData>,
+    pacer: Option<Pacer>,
+    /// Measures the rate where none is configured.
+    meter: DrainMeter,
+    rate_in: Option<Rate>,
+    /// Bytes that each frame takes on the link besides itself.
+    overhead: usize,
+}
+
+impl Line {
+    pub(super) fn new(config: &FaceConfig) -> Line {
+        Line {
+            control: Fifo::new(config.interest_queue, config.queue_packets),
+            ring: Ring::default(),
+            data: Fifo::new(config.data_queue, config.queue_packets),
+            pacer: config.rate.map(|rate| Pacer::new(rate, config.slack)),
+            meter: DrainMeter::default(),
+            rate_in: config.rate_in,
+            overhead: config.overhead,
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        self.control.is_empty() && self.data.is_empty()
+    }
+
+    /// Packets and bytes in the queues.
+    pub(super) fn queued(&self) -> (u64, u64) {
+        let packets = self.control.packets() + self.data.packets();
+        (packets as u64, (self.control.bytes() + self.data.bytes()) as u64)
+    }
+
+    /// How full the queue of Data was until now.
+    pub(super) fn data_occupancy(&self, now: Time) -> Occupancy {
+        self.data.occupancy(now)
+    }
+
+    pub(super) fn data_view(&self, now: Time) -> QueueView {
+        self.data.view(now)
+    }
+
+    pub(super) fn control_view(&self, now: Time) -> QueueView {
+        self.control.view(now)
+    }
+
+    /// The most bytes that the queue of Data may hold.
+    pub(super) fn data_bound(&self) -> Size {
+        Size(self.data.bound() as u64)
+    }
+
+    /// The rate out: as configured, or as measured.
+    pub(super) fn rate_out(&self) -> Rate {
+        self.pacer.as_ref().map_or_else(|| self.meter.rate(), Pacer::rate)
+    }
+
+    /// The rate in; that of the other direction if none is configured.
+    pub(super) fn rate_in(&self) -> Rate {
+        self.rate_in.unwrap_or_else(|| self.rate_out())
+    }
+
+    /// Changes the rate; a packet that is leaving takes the time that it would have taken.
+    pub(super) fn set_rate(&mut self, rate: Option<Rate>, slack: Duration) {
+        self.pacer = match (self.pacer.take(), rate) {
+            (Some(mut pacer), Some(rate)) => {
+                pacer.set_rate(rate);
+                Some(pacer)
+            }
+            (_, rate) => rate.map(|rate| Pacer::new(rate, slack)),
+        };
+    }
+
+    pub(super) fn set_rate_in(&mut self, rate: Option<Rate>) {
+        self.rate_in = rate;
+    }
+
+    /// `frames` of `bytes` that left took none of the link's time; see [`Pacer::refund`].
+    pub(super) fn refund(&mut self, bytes: usize, frames: usize) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.refund(Size((bytes + self.overhead * frames) as u64));
+        }
+    }
+
+    /// When the last byte of what leaves now is on the link: now without a rate.
+    pub(super) fn has_left(&self, now: Time) -> Time {
+        self.pacer.as_ref().map_or(now, |pacer| pacer.left(now))
+    }
+
+    /// The first instant, not before `first`, at which a packet may leave.
+    pub(super) fn opens(&self, first: Time) -> Time {
+        self.pacer.as_ref().map_or(first, |pacer| first.max(pacer.next()))
+    }
+
+    /// The bytes that so many frames take on the link.
+    pub(super) fn size_of(&self, bytes: usize, frames: usize) -> usize {
+        bytes + self.overhead * frames
+    }
+
+    /// Frames of this size on the link leave.
+    pub(super) fn on_sent(&mut self, now: Time, size: usize) {
+        let (size, empty) = (Size(size as u64), self.is_idle());
+        match &mut self.pacer {
+            Some(pacer) => pacer.on_sent(now, size),
+            None => self.meter.on_sent(now, size, empty),
+        }
+    }
+
+    /// A packet is about to be queued.
+    fn before_queueing(&mut self, now: Time) {
+        if self.is_idle() {
+            match &mut self.pacer {
+                Some(pacer) => pacer.on_backlog(now),
+                None => self.meter.on_backlog(now),
+            }
+        }
+    }
+
+    /// Whether an Interest or Nack of `len` bytes is within the queue's bounds.
+    pub(super) fn control_fits(&self, len: usize) -> bool {
+        self.control.fits(len)
+    }
+
+    /// Whether Data of `len` bytes is within the queue's bounds.
+    pub(super) fn data_fits(&self, len: usize) -> bool {
+        self.data.fits(len)
+    }
+
+    /// Queues an Interest or Nack; `patch` changes its bytes in the queue, not their number.
+    pub(super) fn push_control(
+        &mut self,
+        now: Time,
+        item: QueuedControl,
+        packet: &[u8],
+        patch: Patch,
+    ) {
+        self.before_queueing(now);
+        patch.apply(self.ring.write(packet));
+        self.control.push(item);
+    }
+
+    pub(super) fn push_data(&mut self, now: Time, item: QueuedData) {
+        self.before_queueing(now);
+        self.data.push(item);
+    }
+
+    /// The next Interest or Nack. Its packet is [`Line::front`], until [`Line::consume`].
+    #[inline]
+    pub(super) fn pop_control(&mut self, now: Time) -> Option<QueuedControl> {
+        self.control.pop(now)
+    }
+
+    #[inline]
+    pub(super) fn pop_data(&mut self, now: Time) -> Option<QueuedData> {
+        self.data.pop(now)
+    }
+
+    /// The packet of `len` bytes whose item was taken out.
+    pub(super) fn front(&self, len: usize) -> &[u8] {
+        self.ring.front(len)
+    }
+
+    /// Drops the packet of `len` bytes whose item was taken out.
+    pub(super) fn consume(&mut self, len: usize) {
+        self.ring.consume(len);
+    }
+
+    /// Takes the packets out for a call in which the link changes; [`Line::restore`] puts them
+    /// back.
+    pub(super) fn take_ring(&mut self) -> Ring {
+        std::mem::take(&mut self.ring)
+    }
+
+    pub(super) fn restore(&mut self, ring: Ring) {
+        self.ring = ring;
+    }
+
+    /// Bytes of memory held.
+    pub(super) fn memory(&self) -> usize {
+        self.control.memory() + self.ring.memory() + self.data.memory()
+    }
+
+    /// Releases what empty queues keep for the next packets, if that is more than `most` bytes.
+    pub(super) fn relax(&mut self, most: usize) {
+        if self.is_idle() && self.memory() > most {
+            self.control.relax();
+            self.ring.relax();
+            self.data.relax();
+        }
+    }
+
+    /// Bytes that queueing Data would add.
+    pub(super) fn data_growth(&self, item: &QueuedData) -> usize {
+        self.data.growth(item)
+    }
+
+    /// The same for an Interest or Nack.
+    pub(super) fn control_growth(&self, item: &QueuedControl) -> usize {
+        self.control.growth(item) + self.ring.growth(item.len)
+    }
+}
