@@ -17,9 +17,7 @@ pub struct LpPacket<'a> {
     /// All headers, for the repeatable ones; empty in a bare packet.
     headers: &'a [u8],
     fragment: Option<&'a [u8]>,
-    sequence: Option<u64>,
-    frag_index: u64,
-    frag_count: Option<u64>,
+    place: Place,
     pit_token: Option<&'a [u8]>,
     nack: Option<NackReason>,
     incoming_face_id: Option<u64>,
@@ -31,6 +29,14 @@ pub struct LpPacket<'a> {
     non_discovery: bool,
     prefix_announcement: Option<&'a [u8]>,
     has_options: bool,
+}
+
+/// The place of a fragment in its packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Place {
+    sequence: Option<u64>,
+    index: u64,
+    count: Option<u64>,
 }
 
 impl<'a> LpPacket<'a> {
@@ -67,19 +73,19 @@ impl<'a> LpPacket<'a> {
     /// The link's sequence number.
     #[must_use]
     pub const fn sequence(&self) -> Option<u64> {
-        self.sequence
+        self.place.sequence
     }
 
     /// The index of the fragment, from 0.
     #[must_use]
     pub const fn frag_index(&self) -> u64 {
-        self.frag_index
+        self.place.index
     }
 
     /// Of how many fragments the packet consists.
     #[must_use]
     pub const fn frag_count(&self) -> u64 {
-        match self.frag_count {
+        match self.place.count {
             Some(n) => n,
             None => 1,
         }
@@ -288,9 +294,9 @@ const fn is_known(typ: u64) -> bool {
 impl<'a> LpPacket<'a> {
     fn take(&mut self, header: &Element<'a>) -> Result<(), Fault> {
         match header.typ {
-            types::LP_SEQUENCE => self.sequence = Some(fixed(header)?),
-            types::LP_FRAG_INDEX => self.frag_index = header.nni()?,
-            types::LP_FRAG_COUNT => self.frag_count = Some(header.nni()?),
+            types::LP_SEQUENCE => self.place.sequence = Some(fixed(header)?),
+            types::LP_FRAG_INDEX => self.place.index = header.nni()?,
+            types::LP_FRAG_COUNT => self.place.count = Some(header.nni()?),
             types::LP_PIT_TOKEN => {
                 if header.value.is_empty() || header.value.len() > MAX_PIT_TOKEN {
                     return Err(Fault::BadLength(header.typ));
@@ -333,10 +339,10 @@ impl<'a> LpPacket<'a> {
     }
 
     fn checked(self) -> Result<LpPacket<'a>, Fault> {
-        if self.frag_count == Some(0) || self.frag_index >= self.frag_count() {
+        if self.place.count == Some(0) || self.place.index >= self.frag_count() {
             return Err(Fault::BadValue(types::LP_FRAG_INDEX));
         }
-        if self.frag_count() > 1 && self.sequence.is_none() {
+        if self.frag_count() > 1 && self.place.sequence.is_none() {
             return Err(Fault::Expected(types::LP_SEQUENCE));
         }
         if self.fragment.is_none() && (self.nack.is_some() || self.frag_count() > 1) {

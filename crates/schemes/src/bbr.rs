@@ -55,7 +55,7 @@ mod train;
 use crate::hystart::{self, Phase};
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, MAX_RATE, MAX_WINDOW, Params,
-    PathEstimate, Permit, Rate, RttEstimate, Scheme, Sent, Size, Ticket, Time,
+    PathEstimate, Permit, RttEstimate, Scheme, Sent, Size, Ticket, Time,
 };
 use delivery::{Delivery, MaxFilter};
 use farther::Farther;
@@ -63,7 +63,7 @@ use flight::{Bounds, Longest, Round};
 use packet::{HopOptions, NackReason};
 use share::{Path, Share};
 use startup::{LEFT_AFTER_LOSS, Startup};
-use table::{EQUATIONS, PARAMS};
+use table::{EQUATIONS, PARAMS, Settings};
 
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
@@ -129,20 +129,9 @@ enum Mode {
 }
 
 struct Bbr {
-    initial_window: f64,
-    initial_rate: Rate,
-    probe_gain: f64,
-    window_gain: f64,
-    slack: Duration,
-    probe_rtt_interval: Duration,
+    settings: Settings,
     mode: Mode,
-    rtt: RttEstimate,
-    rtt_min: Duration,
-    /// See [`control::InFlight::spread`].
-    spread: Duration,
-    rtt_min_at: Time,
-    farther: Farther,
-    longest: Longest,
+    path: PathModel,
     delivery: Delivery,
     bandwidth: MaxFilter,
     round: Round,
@@ -154,63 +143,75 @@ struct Bbr {
     release_at: Time,
     /// When something other than the consumer last kept Interests back.
     held_at: Time,
+    silence: Silence,
+    /// The size of a segment, for rates in bit/s.
+    segment: Size,
+}
+
+/// Round-trip times of the path.
+struct PathModel {
+    rtt: RttEstimate,
+    rtt_min: Duration,
+    rtt_min_at: Time,
+    /// See [`control::InFlight::spread`].
+    spread: Duration,
+    farther: Farther,
+    longest: Longest,
+}
+
+/// Timeouts during which nothing came.
+#[derive(Default)]
+struct Silence {
     heard_at: Time,
-    /// Nothing has come for a whole timeout: tread softly until Data do.
+    /// Nothing has come for a whole timeout: the window is small until Data comes.
     silent: bool,
     /// When the timeout was last doubled.
     backed_off_at: Option<Time>,
     /// How often that happened since the last unambiguous round-trip time (Karn's rule).
     timeouts: u32,
-    /// The size of a segment, for rates in bit/s.
-    segment: Size,
 }
 
 impl Bbr {
     fn new(params: &Params) -> Bbr {
-        let initial_window = params.number("initial_window");
+        let settings = Settings::new(params);
+        let startup = Startup::new(settings.initial_window);
         Bbr {
-            initial_window,
-            initial_rate: params.rate("initial_rate"),
-            probe_gain: params.number("probe_gain"),
-            window_gain: params.number("window_gain"),
-            slack: params.time("slack"),
-            probe_rtt_interval: params.time("probe_rtt_interval"),
+            settings,
             mode: Mode::Startup,
-            rtt: RttEstimate::new(),
-            rtt_min: Duration::MAX,
-            spread: Duration::ZERO,
-            rtt_min_at: Time::ZERO,
-            farther: Farther::default(),
-            longest: Longest::default(),
+            path: PathModel {
+                rtt: RttEstimate::new(),
+                rtt_min: Duration::MAX,
+                rtt_min_at: Time::ZERO,
+                spread: Duration::ZERO,
+                farther: Farther::default(),
+                longest: Longest::default(),
+            },
             delivery: Delivery::default(),
             bandwidth: MaxFilter::default(),
             round: Round::default(),
             bounds: Bounds::new(params.number("loss")),
             share: Share::default(),
             cut_at: None,
-            startup: Startup::new(initial_window),
+            startup,
             release_at: Time::ZERO,
             held_at: Time::ZERO,
-            heard_at: Time::ZERO,
-            silent: false,
-            backed_off_at: None,
-            timeouts: 0,
+            silence: Silence::default(),
             segment: Size(8000),
         }
     }
 
     /// Segments that a pipe of this rate holds, those included that will be lost on the way.
     fn pipe(&self, rate: f64) -> f64 {
-        if self.rtt_min == Duration::MAX {
-            return self.initial_window;
+        if self.path.rtt_min == Duration::MAX {
+            return self.settings.initial_window;
         }
         // rtt_min is that of the nearest origin; the mean of all is half of the spread longer.
-        let mean = self.rtt_min.as_secs_f64() + self.spread.as_secs_f64() / 2.0;
+        let mean = self.path.rtt_min.as_secs_f64() + self.path.spread.as_secs_f64() / 2.0;
         rate * mean / self.bounds.arriving()
     }
 
     fn slack(&self, rate: f64) -> f64 {
-        rate * self.slack.as_secs_f64() + SPARE
+        rate * self.settings.slack.as_secs_f64() + SPARE
     }
 
     /// Nothing has come of the initial window yet. The first answer of all may be that of a single
@@ -221,20 +222,20 @@ impl Bbr {
 
     /// The initial rate in segments per second.
     fn initial_pace(&self) -> f64 {
-        self.initial_rate.0 as f64 / (8.0 * INITIAL_SEGMENT)
+        self.settings.initial_rate.0 as f64 / (8.0 * INITIAL_SEGMENT)
     }
 
     /// The window in segments.
     fn window(&self) -> f64 {
         let bandwidth = self.bandwidth();
         let window = match self.mode {
-            _ if self.silent => MIN_WINDOW,
+            _ if self.silence.silent => MIN_WINDOW,
             Mode::Startup if self.first_flight() => {
                 // As long as nothing of what went ahead has come, the pace alone bounds it.
                 let unknown = if self.startup.scout { f64::MAX } else { 0.0 };
-                let srtt = self.rtt.smoothed().map_or(unknown, Duration::as_secs_f64);
+                let srtt = self.path.rtt.smoothed().map_or(unknown, Duration::as_secs_f64);
                 let more = self.initial_pace() * srtt;
-                self.initial_window + more.min(MOST_INITIAL)
+                self.settings.initial_window + more.min(MOST_INITIAL)
             }
             Mode::Startup => match self.startup.hint {
                 Some(hint) => {
@@ -244,7 +245,7 @@ impl Bbr {
                 None => self.startup.window,
             },
             Mode::ProbeRtt { .. } => self.pipe(bandwidth) / 2.0,
-            _ => self.window_gain * self.pipe(bandwidth) + self.slack(bandwidth),
+            _ => self.settings.window_gain * self.pipe(bandwidth) + self.slack(bandwidth),
         };
         let going_up = matches!(self.mode, Mode::Up { .. });
         let bound = self.bounds.inflight(going_up, self.harmless()).min(MAX_WINDOW);
@@ -276,11 +277,11 @@ impl Bbr {
     fn intended_pace(&self) -> Option<f64> {
         let gain = match self.mode {
             Mode::Startup if self.first_flight() => {
-                let known = self.rtt.smoothed().is_some() || self.startup.scout;
+                let known = self.path.rtt.smoothed().is_some() || self.startup.scout;
                 return (known && self.startup.burst < 1.0).then(|| self.initial_pace());
             }
             Mode::Startup => {
-                let srtt = self.rtt.smoothed()?.as_secs_f64().max(1e-6);
+                let srtt = self.path.rtt.smoothed()?.as_secs_f64().max(1e-6);
                 let pace = 2.0 * self.startup.window / srtt;
                 let cap = self.startup.hint.map_or(f64::INFINITY, |h| self.startup.gain() * h);
                 return Some(pace.min(cap / self.bounds.arriving()));
@@ -288,7 +289,7 @@ impl Bbr {
             Mode::Drain => 0.5,
             Mode::Down { .. } => 0.75,
             Mode::Cruise { .. } | Mode::ProbeRtt { .. } | Mode::Up { hold: true, .. } => 1.0,
-            Mode::Up { .. } => self.probe_gain,
+            Mode::Up { .. } => self.settings.probe_gain,
         };
         let rate = (gain * self.bandwidth() / self.bounds.arriving()).min(self.share.pace());
         (rate > 0.0).then_some(rate)
@@ -303,24 +304,24 @@ impl Bbr {
     /// difference was ever seen, it may be full all the time: only Startup, which is on its way up,
     /// says no.
     fn queued(&self) -> bool {
-        let Some(srtt) = self.rtt.smoothed() else { return false };
-        let range = self.longest.max().saturating_sub(self.rtt_min);
-        if range.0 < hystart::threshold(self.rtt_min).0 / 2 {
+        let Some(srtt) = self.path.rtt.smoothed() else { return false };
+        let range = self.path.longest.max().saturating_sub(self.path.rtt_min);
+        if range.0 < hystart::threshold(self.path.rtt_min).0 / 2 {
             return self.mode != Mode::Startup;
         }
-        srtt >= self.rtt_min + Duration(range.0 / 2)
+        srtt >= self.path.rtt_min + Duration(range.0 / 2)
     }
 
     fn sample_rtt(&mut self, now: Time, rtt: Duration) {
-        self.rtt.sample(rtt);
+        self.path.rtt.sample(rtt);
         self.share.sample(rtt);
-        self.timeouts = 0;
+        self.silence.timeouts = 0;
         self.round.rtt_min = self.round.rtt_min.min(rtt);
-        if rtt <= self.rtt_min {
-            self.rtt_min = rtt;
-            self.rtt_min_at = now;
+        if rtt <= self.path.rtt_min {
+            self.path.rtt_min = rtt;
+            self.path.rtt_min_at = now;
         }
-        self.longest.sample(now, self.rtt.smoothed().unwrap_or(rtt));
+        self.path.longest.sample(now, self.path.rtt.smoothed().unwrap_or(rtt));
     }
 
     fn end_round(&mut self, cx: &mut Cx<'_>, in_flight: u32) {
@@ -336,18 +337,18 @@ impl Bbr {
                 _ => {}
             }
         }
-        let most = self.window_gain * self.pipe(self.bandwidth()) + self.slack(self.bandwidth());
+        let most = self.settings.window_gain * self.pipe(self.bandwidth()) + self.slack(self.bandwidth());
         self.bounds.forget_if_loose(most);
         if self.mode == Mode::Startup {
             self.startup.losses.next_round();
             self.judge_plateau(cx);
         }
         if !matches!(self.mode, Mode::Startup | Mode::Drain | Mode::ProbeRtt { .. }) {
-            let path = Path { rtt_min: self.rtt_min, spread: self.spread };
+            let path = Path { rtt_min: self.path.rtt_min, spread: self.path.spread };
             self.share.judge(cx.now, &self.round, path, most);
         }
         let farther =
-            self.farther.judge(&self.round, self.bandwidth(), self.window_gain, self.rtt_min);
+            self.path.farther.judge(&self.round, self.bandwidth(), self.settings.window_gain, self.path.rtt_min);
         if farther || self.share.is_starved() {
             self.measure_anew(cx.now);
         }
@@ -375,7 +376,7 @@ impl Bbr {
         if !self.round.app_limited {
             startup.window += 1.0;
         }
-        let phase = startup.phase(cx.now, arrival.sent_at, arrival.rtt, self.rtt_min);
+        let phase = startup.phase(cx.now, arrival.sent_at, arrival.rtt, self.path.rtt_min);
         // Where HyStart++ would go on more carefully, ProbeBW does.
         if phase != Phase::SlowStart {
             self.leave_startup(cx, 1.25);
@@ -388,17 +389,17 @@ impl Bbr {
         let bandwidth = self.bandwidth();
         let full = self.pipe(bandwidth);
         let drained = in_flight <= full.max(SPARE);
-        let longest = Duration(self.rtt_min.0.saturating_mul(LONGEST_DOWN));
+        let longest = Duration(self.path.rtt_min.0.saturating_mul(LONGEST_DOWN));
         match self.mode {
             Mode::Startup => {}
             Mode::Drain if drained => self.cruise(cx),
             Mode::Down { since } if drained || now.since(since) > longest => self.cruise(cx),
             Mode::Cruise { until } if now >= until => self.go_up(now),
             Mode::Up { round, since, bandwidth: before, hold } => {
-                let full_round = now.since(since) > self.rtt_min;
+                let full_round = now.since(since) > self.path.rtt_min;
                 let tried = self.round.number >= round + 2;
                 let more = bandwidth >= 1.1 * before || self.bounds.reached(&self.round);
-                if full_round && in_flight >= self.probe_gain * full.max(SPARE) {
+                if full_round && in_flight >= self.settings.probe_gain * full.max(SPARE) {
                     self.mode = Mode::Down { since: now };
                 } else if tried && more {
                     self.go_up(now);
@@ -411,15 +412,15 @@ impl Bbr {
                 }
             }
             Mode::ProbeRtt { until: None } if in_flight <= (full / 2.0).max(MIN_WINDOW) => {
-                self.mode = Mode::ProbeRtt { until: Some(now + PROBE_RTT.max(self.rtt_min)) };
+                self.mode = Mode::ProbeRtt { until: Some(now + PROBE_RTT.max(self.path.rtt_min)) };
             }
             Mode::ProbeRtt { until: Some(until) } if now >= until => {
-                self.rtt_min_at = now;
+                self.path.rtt_min_at = now;
                 self.cruise(cx);
             }
             _ => {}
         }
-        let stale = now.since(self.rtt_min_at) > self.probe_rtt_interval;
+        let stale = now.since(self.path.rtt_min_at) > self.settings.probe_rtt_interval;
         if stale {
             self.measure_anew(now);
         }
@@ -428,8 +429,8 @@ impl Bbr {
     /// What is known of the round-trip time is too old, or of somebody nearer.
     fn measure_anew(&mut self, now: Time) {
         if !matches!(self.mode, Mode::ProbeRtt { .. } | Mode::Startup) {
-            self.rtt_min = self.round.rtt_min.min(self.rtt.latest().unwrap_or(self.rtt_min));
-            self.rtt_min_at = now;
+            self.path.rtt_min = self.round.rtt_min.min(self.path.rtt.latest().unwrap_or(self.path.rtt_min));
+            self.path.rtt_min_at = now;
             self.mode = Mode::ProbeRtt { until: None };
         }
     }
@@ -442,13 +443,13 @@ impl Bbr {
     /// Cruises for four to seven round trips, at random so that flows do not go up together.
     fn cruise(&mut self, cx: &mut Cx<'_>) {
         let rounds = 4 + cx.rng.below(4);
-        let mut span = Duration(self.rtt_min.0.saturating_mul(rounds));
+        let mut span = Duration(self.path.rtt_min.0.saturating_mul(rounds));
         if self.bounds.is_bounded() {
             // BBRv2, section 4.3.3.6: trying for more costs losses. It is tried every two to three
             // seconds, or when Reno would have grown by the pipe (`BBRIsRenoCoexistenceProbeTime`).
             let reno = self.pipe(self.bandwidth()).min(RENO_ROUNDS) as u64;
             let wait = BOUNDED_CRUISE + Duration(cx.rng.below(BOUNDED_CRUISE.0 / 2));
-            span = span.max(wait.min(Duration(self.rtt_min.0.saturating_mul(reno))));
+            span = span.max(wait.min(Duration(self.path.rtt_min.0.saturating_mul(reno))));
         }
         self.mode = Mode::Cruise { until: cx.now + span };
     }
@@ -486,10 +487,10 @@ impl Controller for Bbr {
         if self.first_flight() && sent.before.segments == 0 {
             // What left ahead was answered, or is no longer waited for.
             self.release_at = now;
-            self.startup.burst = self.initial_window;
+            self.startup.burst = self.settings.initial_window;
             self.startup.scout = is_scout(sent);
         }
-        if self.first_flight() && (self.rtt.smoothed().is_some() || self.startup.scout) {
+        if self.first_flight() && (self.path.rtt.smoothed().is_some() || self.startup.scout) {
             self.startup.burst -= f64::from(sent.count);
             self.startup.window = self.startup.window.max(f64::from(in_flight));
         }
@@ -502,18 +503,18 @@ impl Controller for Bbr {
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
         let in_flight = arrival.in_flight.total().segments;
-        self.spread = arrival.in_flight.spread();
+        self.path.spread = arrival.in_flight.spread();
         if f64::from(in_flight) + 2.0 > self.window() {
             self.held_at = cx.now;
         }
-        if self.silent {
-            self.silent = false;
-            if self.timeouts >= OUTAGE {
+        if self.silence.silent {
+            self.silence.silent = false;
+            if self.silence.timeouts >= OUTAGE {
                 // What was lost meanwhile says nothing of a queue.
                 self.share.begin(self.pipe(self.bandwidth()) + SPARE);
             }
         }
-        self.heard_at = cx.now;
+        self.silence.heard_at = cx.now;
         self.segment = arrival.size;
         self.round.arrived(arrival.mark > 0);
         if self.mode != Mode::Startup {
@@ -528,7 +529,7 @@ impl Controller for Bbr {
             self.sample_rtt(cx.now, rtt);
         }
         let (sent_at, memo) = (arrival.sent_at, arrival.memo);
-        if let Some(sample) = self.delivery.arrived(cx.now, sent_at, memo, self.rtt_min) {
+        if let Some(sample) = self.delivery.arrived(cx.now, sent_at, memo, self.path.rtt_min) {
             self.round.app_limited = sample.app_limited;
             if !sample.app_limited || sample.rate > self.bandwidth() {
                 self.bandwidth.sample(sample.rate);
@@ -560,12 +561,12 @@ impl Controller for Bbr {
         }
         self.held_at = cx.now;
         // Nothing has come since it left: neither its Data nor another's.
-        if loss.cause == Cause::Timeout && loss.sent_at >= self.heard_at {
-            self.silent = true;
-            if self.backed_off_at.is_none_or(|at| loss.sent_at >= at) {
-                self.backed_off_at = Some(cx.now);
-                self.rtt.back_off();
-                self.timeouts = (self.timeouts + 1).min(16);
+        if loss.cause == Cause::Timeout && loss.sent_at >= self.silence.heard_at {
+            self.silence.silent = true;
+            if self.silence.backed_off_at.is_none_or(|at| loss.sent_at >= at) {
+                self.silence.backed_off_at = Some(cx.now);
+                self.path.rtt.back_off();
+                self.silence.timeouts = (self.silence.timeouts + 1).min(16);
             }
         }
     }
@@ -577,7 +578,7 @@ impl Controller for Bbr {
         if lane != 0 || self.mode != Mode::Startup || estimate.rate.0 == 0 {
             return false;
         }
-        self.rtt_min = self.rtt_min.min(estimate.rtt_min);
+        self.path.rtt_min = self.path.rtt_min.min(estimate.rtt_min);
         self.startup.hint = Some(rate);
         self.startup.window = self.pipe(rate).max(MIN_WINDOW);
         true

@@ -267,7 +267,7 @@ impl His {
     }
 
     /// An Interest leaves: when the next one may, counted from `turn`.
-    fn sent(&mut self, (now, turn): (Time, Time), view: &LinkView, interest: &InterestMeta) {
+    fn sent(&mut self, now: Time, turn: Time, view: &LinkView, interest: &InterestMeta) {
         let size = interest.size;
         self.interests_out.sample(size, segments_in(&interest.options));
         let rate = self.rate(now, view).map_or(f64::INFINITY, |s1| self.h * s1);
@@ -316,7 +316,7 @@ impl Shaper for His {
         interest: InterestMeta,
     ) -> Offer {
         if self.queue.is_empty() && self.open_at <= cx.now {
-            self.sent((cx.now, cx.now), view, &interest);
+            self.sent(cx.now, cx.now, view, &interest);
             return Offer::Pass(interest);
         }
         if self.refuses_early(cx) || self.queue.len() >= self.max_interest {
@@ -337,7 +337,7 @@ impl Shaper for His {
         self.bytes -= interest.size.0;
         self.note_early(cx.now, interest.size, cx.now.since(since));
         if !expired {
-            self.sent((cx.now, late::from(self.open_at, cx.now)), view, &interest);
+            self.sent(cx.now, late::from(self.open_at, cx.now), view, &interest);
         }
         Some(Released::Pass(interest))
     }

@@ -188,13 +188,13 @@ impl Gate {
         call(&mut Cx { now: self.now, rng: &mut self.rng, tap: &mut |_| {} })
     }
 
-    /// Offers the next Interest, of this size, for so many bytes.
+    /// Offers the next Interest; `bytes` are its size and that of the Data that it asks for.
     pub(crate) fn offer(
         &mut self,
         shaper: &mut dyn Shaper,
         view: &LinkView,
         flow: Flow,
-        bytes: (u64, u64),
+        bytes: [u64; 2],
     ) -> Offer {
         self.offer_with(shaper, view, flow, bytes, HopOptions::new())
     }
@@ -205,7 +205,7 @@ impl Gate {
         shaper: &mut dyn Shaper,
         view: &LinkView,
         flow: Flow,
-        (size, expected): (u64, u64),
+        [size, expected]: [u64; 2],
         options: HopOptions,
     ) -> Offer {
         let handle = self.next;

@@ -9,9 +9,7 @@ use crate::{Finding, Repository};
 const MOST: &[(&str, [usize; 4])] = &[
     ("forwarder", [1, 0, 0, 0]),
     ("net", [3, 2, 2, 0]),
-    ("packet", [1, 0, 0, 0]),
     ("scenario", [1, 0, 0, 0]),
-    ("schemes", [2, 0, 4, 0]),
     ("study", [3, 0, 0, 0]),
     ("testbed", [0, 0, 1, 0]),
     ("weir", [0, 0, 1, 0]),

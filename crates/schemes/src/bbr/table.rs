@@ -1,6 +1,6 @@
 //! BBR's equations and parameters, as the manual shows them.
 
-use control::{Duration, Equation, ParamSpec, Rate, Value};
+use control::{Duration, Equation, ParamSpec, Params, Rate, Value};
 
 pub(super) const EQUATIONS: &[Equation] = &[
     ("BBR, eq. 1", "btl_bw = max(delivered / interval) over 10 rounds"),
@@ -75,3 +75,26 @@ pub(super) const PARAMS: &[ParamSpec] = &[
         source: "BBR draft, section 4.1.1.5",
     },
 ];
+
+/// The values of the parameters.
+pub(super) struct Settings {
+    pub initial_window: f64,
+    pub initial_rate: Rate,
+    pub probe_gain: f64,
+    pub window_gain: f64,
+    pub slack: Duration,
+    pub probe_rtt_interval: Duration,
+}
+
+impl Settings {
+    pub fn new(params: &Params) -> Settings {
+        Settings {
+            initial_window: params.number("initial_window"),
+            initial_rate: params.rate("initial_rate"),
+            probe_gain: params.number("probe_gain"),
+            window_gain: params.number("window_gain"),
+            slack: params.time("slack"),
+            probe_rtt_interval: params.time("probe_rtt_interval"),
+        }
+    }
+}

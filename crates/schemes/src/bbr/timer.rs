@@ -16,19 +16,19 @@ impl Bbr {
     /// in flight takes at the bottleneck, if it is slow. How slow it is nobody knows while the
     /// first window is on its way: what is lost of it shows by gaps and silence.
     pub(super) fn timeout(&self, in_flight: u32) -> Duration {
-        let Some(srtt) = self.rtt.smoothed() else { return self.rtt.rto() };
+        let Some(srtt) = self.path.rtt.smoothed() else { return self.path.rtt.rto() };
         if self.delivery.delivered < MIN_WINDOW as u64 {
             return LONGEST_TIMEOUT;
         }
         let bandwidth = self.bandwidth();
         let ahead = 2.0 * (f64::from(in_flight) + MIN_WINDOW);
         let segments = if bandwidth > 0.0 { ahead / bandwidth } else { 0.0 };
-        let margin = Duration(self.rtt.variation().0.saturating_mul(4))
+        let margin = Duration(self.path.rtt.variation().0.saturating_mul(4))
             .max(LATEST_WAKEUP)
             .max(Duration(srtt.0 / 2))
             .max(Duration::from_secs_f64(segments));
         // The first repetition is a probe for a lost tail, as RFC 8985's, and not yet backed off.
-        let backoff = 1 << self.timeouts.saturating_sub(1);
+        let backoff = 1 << self.silence.timeouts.saturating_sub(1);
         let base = (srtt + margin).min(RttEstimate::MAX_RTO);
         Duration(base.0.saturating_mul(backoff)).min(LONGEST_TIMEOUT.max(base))
     }

@@ -26,15 +26,20 @@
 //! timeout doubles while nothing comes at all (RFC 6298, 5.5).
 
 use super::PAPER;
+use chunks::Chunks;
 use control::{
-    Arrival, Ask, Cause, Controller, Cx, Duration, Equation, InFlight, Lane, Loss, ParamSpec,
-    Params, PathEstimate, Permit, RttEstimate, Scheme, Sent, Ticket, Time, Value, Word,
+    Arrival, Ask, Cause, Controller, Cx, Duration, Equation, Lane, Loss, ParamSpec, Params,
+    PathEstimate, Permit, Scheme, Sent, Ticket, Time, Value, Word,
 };
 use packet::HopOptions;
-use std::collections::{BTreeMap, BTreeSet};
+use timer::Timer;
+use window::{MOST, Window};
 
+mod chunks;
 #[cfg(test)]
 mod tests;
+mod timer;
+mod window;
 
 /// The consumer alone.
 pub const SCHEME: Scheme = Scheme {
@@ -161,270 +166,113 @@ pub(super) const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// The window never counts more chunks.
-const MOST: f64 = 4096.0;
-/// Chunks of which something was lost and never asked for again are forgotten beyond so many.
-const MOST_OPEN: usize = 8192;
-/// No timeout is longer than eq. 5 says or this, whichever is longer, however often it doubled.
-const MAX_BACKED_OFF: Duration = RttEstimate::MAX_BACKED_OFF;
-
-/// A chunk that is not complete.
-#[derive(Clone, Copy)]
-struct Chunk {
-    /// Its place in the object.
-    index: u64,
-    /// Its own lane, so that what is in flight of it can be told from the rest, and so that answers
-    /// from another source to a later chunk do not make its segments seem lost.
-    lane: Lane,
-    /// When its first Interest left; if it fell silent before it was complete, that after it.
-    sent_at: Time,
-    /// When Data of it came last.
-    heard_at: Time,
-    /// Something of it is in flight.
-    busy: bool,
-    /// Segments that arrived, N in the end, and those that were marked.
-    arrived: u32,
-    marked: u32,
-    /// Segments that were lost and not asked for again.
-    lost: u32,
-    /// Nothing of it was asked for twice.
-    once: bool,
-    /// The longest round trip of what came of the first asking.
-    rtt: Option<Duration>,
-    /// The timeouts of Interests that left before are known.
-    timed_out_at: Option<Time>,
-}
-
 struct Ric {
     n: u64,
-    threshold: f64,
-    alpha: f64,
+    /// beta_0, beta_1, beta_2.
     beta: [f64; 3],
-    sigma: f64,
-    delta: f64,
-    initial_timeout: Duration,
-    timeout_min: Duration,
-    /// Slow start begins anew below the threshold.
-    is_again: bool,
-    /// In mean round-trip times.
-    mark_pause: f64,
-    timeout_pause: f64,
-    /// A cut has ended the first slow start.
-    was_cut: bool,
-    /// W.
-    window: f64,
-    /// Complete chunks since the window grew.
-    since_growth: f64,
-    /// RTT_avg in seconds.
-    rtt: Option<f64>,
-    /// By number, in the order in which they were begun.
-    chunks: BTreeMap<u64, Chunk>,
-    /// The numbers of the open chunks, by their place in the object.
-    open: BTreeMap<u64, u64>,
-    /// Lanes below `lanes` that no chunk has.
-    free: BTreeSet<Lane>,
-    lanes: Lane,
-    next: u64,
-    /// Chunks of which something is in flight.
-    busy: u32,
+    window: Window,
+    timer: Timer,
+    chunks: Chunks,
     /// When at least half of the window was in use last.
     used_at: Option<Time>,
-    /// When a mark, a Nack or a gap cut last.
-    cut_at: Option<Time>,
-    /// When a timeout cut last.
-    cut_by_timeout_at: Option<Time>,
-    heard_at: Option<Time>,
-    backed_off_at: Option<Time>,
-    doublings: u32,
+    /// Cuts by a mark, a Nack or a gap.
+    cuts: Cuts,
+    cuts_by_timeout: Cuts,
+}
+
+/// Cuts of one kind.
+struct Cuts {
+    /// Mean round-trip times between two of them.
+    pause: f64,
+    last: Option<Time>,
+}
+
+impl Cuts {
+    fn new(pause: f64) -> Cuts {
+        Cuts { pause, last: None }
+    }
+
+    /// Notes a cut, unless the last one is less than `pause` mean round-trip times ago.
+    fn allow(&mut self, now: Time, pause: f64, rtt: Option<f64>) -> bool {
+        let pause = Duration::from_secs_f64(pause * rtt.unwrap_or(0.0));
+        let is_allowed = self.last.is_none_or(|at| now.since(at) >= pause);
+        if is_allowed {
+            self.last = Some(now);
+        }
+        is_allowed
+    }
 }
 
 impl Ric {
     fn new(params: &Params) -> Ric {
         Ric {
             n: params.number("N") as u64,
-            threshold: params.number("threshold"),
-            alpha: params.number("alpha"),
             beta: ["beta_0", "beta_1", "beta_2"].map(|name| params.number(name)),
-            sigma: params.number("sigma"),
-            delta: params.number("delta"),
-            initial_timeout: params.time("initial_timeout"),
-            timeout_min: params.time("timeout_min"),
-            is_again: params.word("slow_start") == AGAIN,
-            mark_pause: params.number("mark_pause"),
-            timeout_pause: params.number("timeout_pause"),
-            was_cut: false,
-            window: params.number("initial_window"),
-            since_growth: 0.0,
-            rtt: None,
-            chunks: BTreeMap::new(),
-            open: BTreeMap::new(),
-            free: BTreeSet::new(),
-            lanes: 0,
-            next: 0,
-            busy: 0,
+            window: Window::new(params, params.word("slow_start") == AGAIN),
+            timer: Timer::new(params),
+            chunks: Chunks::default(),
             used_at: None,
-            cut_at: None,
-            cut_by_timeout_at: None,
-            heard_at: None,
-            backed_off_at: None,
-            doublings: 0,
+            cuts: Cuts::new(params.number("mark_pause")),
+            cuts_by_timeout: Cuts::new(params.number("timeout_pause")),
         }
-    }
-
-    fn chunk_at(&self, segment: u64) -> Option<&Chunk> {
-        self.chunks.get(self.open.get(&(segment / self.n))?)
-    }
-
-    /// The lane that the next chunk gets.
-    fn next_lane(&self) -> Lane {
-        self.free.first().copied().unwrap_or(self.lanes)
     }
 
     /// The number of the chunk that this segment belongs to; it is begun if it is not open.
     fn begin(&mut self, cx: &mut Cx<'_>, segment: u64) -> u64 {
         let index = segment / self.n;
-        if let Some(number) = self.open.get(&index) {
-            return *number;
+        if let Some(number) = self.chunks.number_at(index) {
+            return number;
         }
         // What had come of the chunk before was all that was asked of it.
-        if let Some((&before, chunk)) = self.chunks.last_key_value()
+        if let Some((before, chunk)) = self.chunks.last()
             && !chunk.busy
             && chunk.lost == 0
         {
             self.complete(cx, before);
         }
-        while self.chunks.len() >= MOST_OPEN
-            && let Some((&oldest, _)) = self.chunks.first_key_value()
-        {
-            self.forget(oldest);
-        }
-        let lane = self.next_lane();
-        if !self.free.remove(&lane) {
-            self.lanes = lane.saturating_add(1);
-        }
-        let number = self.next;
-        self.next += 1;
-        let chunk = Chunk {
-            index,
-            lane,
-            sent_at: cx.now,
-            heard_at: cx.now,
-            busy: false,
-            arrived: 0,
-            marked: 0,
-            lost: 0,
-            once: true,
-            rtt: None,
-            timed_out_at: None,
-        };
-        self.chunks.insert(number, chunk);
-        self.open.insert(index, number);
-        number
-    }
-
-    fn forget(&mut self, number: u64) -> Option<Chunk> {
-        let chunk = self.chunks.remove(&number)?;
-        self.open.remove(&chunk.index);
-        self.free.insert(chunk.lane);
-        self.busy -= u32::from(chunk.busy);
-        Some(chunk)
+        self.chunks.begin(cx.now, index)
     }
 
     /// All that was asked of a chunk has come.
     fn complete(&mut self, cx: &mut Cx<'_>, number: u64) {
-        let Some(chunk) = self.forget(number) else { return };
+        let Some(chunk) = self.chunks.forget(number) else { return };
         if chunk.arrived == 0 {
             return;
         }
         if chunk.once {
-            self.sample(chunk.heard_at.since(chunk.sent_at));
+            self.timer.sample(chunk.heard_at.since(chunk.sent_at));
         } else if let Some(rtt) = chunk.rtt {
-            self.sample(rtt);
+            self.timer.sample(rtt);
         }
         if chunk.marked > 0 {
             // Eq. 3, at most once in `mark_pause`. N is what the chunk has.
             let [_, beta_1, beta_2] = self.beta;
             let share = f64::from(chunk.marked) / f64::from(chunk.arrived);
-            self.cut_once(cx, beta_2 - (beta_2 - beta_1) * share, self.mark_pause);
+            self.cut_once(cx, beta_2 - (beta_2 - beta_1) * share, self.cuts.pause);
         } else if self.used_at >= Some(chunk.sent_at) {
-            self.grow();
+            self.window.grow();
         }
-    }
-
-    /// Eq. 4.
-    fn sample(&mut self, rtt: Duration) {
-        let rtt = rtt.as_secs_f64();
-        self.rtt = Some(self.rtt.map_or(rtt, |mean| self.sigma * mean + (1.0 - self.sigma) * rtt));
-        self.doublings = 0;
-    }
-
-    /// Eq. 5.
-    fn timeout(&self) -> Duration {
-        let base =
-            self.rtt.map_or(self.initial_timeout, |rtt| Duration::from_secs_f64(self.delta * rtt));
-        let base = base.clamp(self.timeout_min, RttEstimate::MAX_RTO);
-        Duration(base.0.saturating_mul(1 << self.doublings)).min(MAX_BACKED_OFF).max(base)
-    }
-
-    /// Section III-C: slow start, then congestion avoidance.
-    fn grow(&mut self) {
-        if self.window < self.threshold && (self.is_again || !self.was_cut) {
-            self.window += 1.0;
-        } else {
-            self.since_growth += 1.0;
-            if self.since_growth >= self.window {
-                self.window += self.alpha;
-                self.since_growth = 0.0;
-            }
-        }
-        self.window = self.window.min(MOST);
     }
 
     fn cut(&mut self, cx: &mut Cx<'_>, beta: f64) {
-        self.window = (beta * self.window).max(1.0);
-        self.since_growth = 0.0;
-        self.was_cut = true;
-        cx.note("cut", self.window);
+        self.window.cut(beta);
+        cx.note("cut", self.window.size());
     }
 
     /// A cut that follows the one before after so many mean round-trip times or more.
     fn cut_once(&mut self, cx: &mut Cx<'_>, beta: f64, pause: f64) {
-        if self.is_over(cx.now, self.cut_at, pause) {
-            self.cut_at = Some(cx.now);
+        if self.cuts.allow(cx.now, pause, self.timer.mean()) {
             self.cut(cx, beta);
-        }
-    }
-
-    /// So many mean round-trip times have passed since then.
-    fn is_over(&self, now: Time, then: Option<Time>, pause: f64) -> bool {
-        let pause = Duration::from_secs_f64(pause * self.rtt.unwrap_or(0.0));
-        then.is_none_or(|at| now.since(at) >= pause)
-    }
-
-    /// What is in flight of a chunk has changed.
-    fn set_busy(&mut self, number: u64, in_flight: &dyn InFlight) {
-        let Some(chunk) = self.chunks.get_mut(&number) else { return };
-        let busy = in_flight.lane(chunk.lane).segments > 0;
-        self.busy = self.busy + u32::from(busy) - u32::from(chunk.busy);
-        chunk.busy = busy;
-    }
-
-    /// RFC 6298 (5.5): nothing came since the Interest left that was lost.
-    fn silence(&mut self, now: Time, sent_at: Time) {
-        let since = |at: Option<Time>| at.is_some_and(|at| at > sent_at);
-        if !since(self.heard_at) && !since(self.backed_off_at) {
-            self.doublings = (self.doublings + 1).min(16);
-            self.backed_off_at = Some(now);
         }
     }
 }
 
 impl Controller for Ric {
     fn permit(&self, _now: Time, ask: &Ask<'_>) -> Permit {
-        let chunk = self.chunk_at(ask.first);
-        let lane = chunk.map_or_else(|| self.next_lane(), |chunk| chunk.lane);
+        let chunk = self.chunks.at(ask.first / self.n);
+        let lane = chunk.map_or_else(|| self.chunks.next_lane(), |chunk| chunk.lane);
         let begun = chunk.is_some_and(|chunk| chunk.busy);
-        let room = f64::from(self.busy) < self.window.floor();
+        let room = f64::from(self.chunks.busy()) < self.window.size().floor();
         // Where nothing is in flight something may always be asked for.
         if begun || room || ask.in_flight.total().segments == 0 {
             Permit::Now(lane)
@@ -435,28 +283,22 @@ impl Controller for Ric {
 
     fn on_sent(&mut self, cx: &mut Cx<'_>, sent: &Sent) -> Ticket {
         let number = self.begin(cx, sent.first);
-        if let Some(chunk) = self.chunks.get_mut(&number) {
-            if !chunk.busy {
-                chunk.busy = true;
-                chunk.sent_at = cx.now;
-                self.busy += 1;
-                if f64::from(self.busy) * 2.0 >= self.window {
-                    self.used_at = Some(cx.now);
-                }
-            }
-            if sent.attempt > 0 {
-                chunk.lost = chunk.lost.saturating_sub(u32::from(sent.count));
-                chunk.once = false;
-            }
+        let is_first = self.chunks.leaves(cx.now, number);
+        if is_first && f64::from(self.chunks.busy()) * 2.0 >= self.window.size() {
+            self.used_at = Some(cx.now);
         }
-        Ticket { timeout: self.timeout(), memo: [number, 0], options: HopOptions::new() }
+        if let Some(chunk) = self.chunks.get_mut(number).filter(|_| sent.attempt > 0) {
+            chunk.lost = chunk.lost.saturating_sub(u32::from(sent.count));
+            chunk.once = false;
+        }
+        Ticket { timeout: self.timer.timeout(), memo: [number, 0], options: HopOptions::new() }
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
-        self.heard_at = Some(cx.now);
+        self.timer.heard(cx.now);
         let number = arrival.memo[0];
-        self.set_busy(number, arrival.in_flight);
-        let Some(chunk) = self.chunks.get_mut(&number) else { return };
+        self.chunks.set_busy(number, arrival.in_flight);
+        let Some(chunk) = self.chunks.get_mut(number) else { return };
         chunk.heard_at = cx.now;
         chunk.arrived += 1;
         chunk.marked += u32::from(arrival.mark > 0);
@@ -465,19 +307,20 @@ impl Controller for Ric {
         }
         chunk.once &= arrival.rtt.is_some();
         chunk.rtt = chunk.rtt.max(arrival.rtt);
-        let all = u64::from(chunk.arrived) >= self.n || number + 1 < self.next;
-        if all && !chunk.busy && chunk.lost == 0 {
+        let is_done = !chunk.busy && chunk.lost == 0;
+        let all = u64::from(chunk.arrived) >= self.n || self.chunks.is_followed(number);
+        if all && is_done {
             self.complete(cx, number);
         }
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
         let number = loss.memo[0];
-        self.set_busy(number, loss.in_flight);
+        self.chunks.set_busy(number, loss.in_flight);
         if loss.cause == Cause::Timeout {
-            self.silence(cx.now, loss.sent_at);
+            self.timer.timed_out(cx.now, loss.sent_at);
         }
-        let Some(chunk) = self.chunks.get_mut(&number) else { return };
+        let Some(chunk) = self.chunks.get_mut(number) else { return };
         chunk.lost = chunk.lost.saturating_add(1);
         let [beta_0, ..] = self.beta;
         if loss.cause != Cause::Timeout {
@@ -485,8 +328,8 @@ impl Controller for Ric {
         } else if chunk.timed_out_at.is_none_or(|at| loss.sent_at >= at) {
             chunk.timed_out_at = Some(cx.now);
             cx.note("timeout", chunk.index as f64);
-            if self.is_over(cx.now, self.cut_by_timeout_at, self.timeout_pause) {
-                self.cut_by_timeout_at = Some(cx.now);
+            let cuts = &mut self.cuts_by_timeout;
+            if cuts.allow(cx.now, cuts.pause, self.timer.mean()) {
                 self.cut(cx, beta_0);
             }
         }
@@ -497,12 +340,12 @@ impl Controller for Ric {
     }
 
     fn seed(&mut self, _cx: &mut Cx<'_>, _lane: Lane, estimate: PathEstimate) -> bool {
-        self.window = (estimate.window() / self.n as f64).clamp(1.0, MOST);
+        self.window.set((estimate.window() / self.n as f64).clamp(1.0, MOST));
         true
     }
 
     fn gauges(&self, out: &mut dyn FnMut(Lane, &'static str, f64)) {
-        out(0, "window", self.window * self.n as f64);
-        out(0, "chunks", self.window);
+        out(0, "window", self.window.size() * self.n as f64);
+        out(0, "chunks", self.window.size());
     }
 }

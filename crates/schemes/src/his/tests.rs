@@ -103,7 +103,7 @@ impl Bench {
         let view = self.view();
         let mut options = HopOptions::new();
         packet::options::Range::whole(segments).map(|range| options.set(&range));
-        self.gate.offer_with(&mut self.his, &view, 1, (size, 1100), options)
+        self.gate.offer_with(&mut self.his, &view, 1, [size, 1100], options)
     }
 
     fn release(&mut self) -> usize {

@@ -30,7 +30,7 @@ impl Bench {
 
     fn offer(&mut self, flow: Flow) -> Offer {
         let view = self.view();
-        self.gate.offer(&mut self.hobhis, &view, flow, (40, 1000))
+        self.gate.offer(&mut self.hobhis, &view, flow, [40, 1000])
     }
 
     fn passes(&mut self, flow: Flow) -> bool {

@@ -32,6 +32,19 @@ pub(crate) struct Period {
     pub(crate) d: f64,
 }
 
+/// The bounds of a class in a period.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// C or C_s.
+    capacity: f64,
+    /// The least that N may be.
+    fewest: f64,
+    /// The least rate, more than 0.
+    floor: f64,
+    /// The largest rate.
+    ceiling: f64,
+}
+
 /// The rate of one class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClassRate {
@@ -52,16 +65,9 @@ impl ClassRate {
         self.rate
     }
 
-    /// The end of a period. `capacity` is C or C_s, `fewest` the least that N may be, and the rate
-    /// stays within `floor` (more than 0) and `ceiling`.
-    fn update(
-        &mut self,
-        law: Law,
-        capacity: f64,
-        fewest: f64,
-        p: Period,
-        (floor, ceiling): (f64, f64),
-    ) {
+    /// The end of a period.
+    fn update(&mut self, law: Law, bounds: Bounds, p: Period) {
+        let Bounds { capacity, fewest, floor, ceiling } = bounds;
         // (2), (6), (12): N = max(C, y(t)) / R(t - T)
         let n = (capacity.max(p.y) / self.rate).max(fewest);
         // (8), (14): beta = max(beta', (y(t) - y(t - T)) / y(t))
@@ -119,11 +125,14 @@ impl LinkRates {
     pub(crate) fn update(&mut self, capacity: f64, y_s: f64, p: Period) {
         let floor = self.law.floor * capacity;
         self.measured = true;
-        self.primary.update(self.law, capacity, 0.0, p, (floor, capacity));
+        let bounds = Bounds { capacity, fewest: 0.0, floor, ceiling: capacity };
+        self.primary.update(self.law, bounds, p);
         // (11): C_s = max(C - y_p(t), 0)
         let left = (capacity - p.y).max(0.0);
         let of_secondary = Period { y: y_s, ..p };
-        self.secondary.update(self.law, left, 1.0, of_secondary, (floor, left.max(floor)));
+        let ceiling = left.max(floor);
+        let bounds = Bounds { capacity: left, fewest: 1.0, floor, ceiling };
+        self.secondary.update(self.law, bounds, of_secondary);
     }
 }
 

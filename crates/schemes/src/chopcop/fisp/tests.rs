@@ -37,7 +37,7 @@ impl Bench {
     /// Offers an Interest of a flow for a chunk of 32 kB.
     fn offer(&mut self, flow: Flow) -> Offer {
         let view = self.view();
-        self.gate.offer(&mut self.fisp, &view, flow, (50, 32_768))
+        self.gate.offer(&mut self.fisp, &view, flow, [50, 32_768])
     }
 
     fn passes(&mut self, flow: Flow) -> bool {

@@ -1,4 +1,7 @@
+use super::chunks::MOST_OPEN;
 use super::*;
+use control::InFlight;
+use std::collections::BTreeMap;
 use control::Size;
 use control::{Load, Memo, Rng};
 
@@ -146,19 +149,19 @@ fn slow_start_adds_a_chunk_for_each_and_ends_at_20() {
     let mut b = Bench::new(&[]);
     b.ask_chunk(ms(0), 0, true);
     b.chunk(ms(100), 0, 0);
-    assert_eq!(b.ric.window, 2.0);
+    assert_eq!(b.ric.window.size(), 2.0);
     // 2 + 4 + 8 chunks make 16.
     let at = b.run(ms(100), 1, 14);
-    assert_eq!(b.ric.window, 16.0);
+    assert_eq!(b.ric.window.size(), 16.0);
     // Four of eight make 20, from where on 20 make one more: 4 + 15 are 19.
     let at = b.run(at, 15, 8);
     let at = b.run(at, 23, 15);
-    assert_eq!(b.ric.window, 20.0);
+    assert_eq!(b.ric.window.size(), 20.0);
     // Two chunks alone do not use the window, and do not count; the first of ten does.
     let at = b.run(at, 38, 2);
-    assert_eq!(b.ric.window, 20.0);
+    assert_eq!(b.ric.window.size(), 20.0);
     b.run(at, 40, 10);
-    assert_eq!(b.ric.window, 21.0);
+    assert_eq!(b.ric.window.size(), 21.0);
 }
 
 #[test]
@@ -168,7 +171,7 @@ fn a_marked_chunk_cuts_by_equation_3() {
         let mut b = Bench::new(&[("initial_window", "20")]);
         b.ask_chunk(ms(0), 0, true);
         b.chunk(ms(100), 0, marked);
-        assert!((b.ric.window - 20.0 * beta).abs() < 1e-12, "{marked}: {}", b.ric.window);
+        assert!((b.ric.window.size() - 20.0 * beta).abs() < 1e-12, "{marked}: {}", b.ric.window.size());
     }
 }
 
@@ -179,15 +182,15 @@ fn marks_cut_once_a_mean_round_trip_time_and_a_marked_chunk_never_grows_the_wind
     b.chunk(ms(100), 0, 32);
     b.chunk(ms(150), 1, 32);
     // RTT_avg is 0.7 * 100 + 0.3 * 150 = 115 ms: 50 ms after the cut is too soon.
-    assert!((b.ric.rtt.unwrap() - 0.115).abs() < 1e-12);
-    assert_eq!(b.ric.window, 10.0);
+    assert!((b.ric.timer.mean().unwrap() - 0.115).abs() < 1e-12);
+    assert_eq!(b.ric.window.size(), 10.0);
     b.chunk(ms(230), 2, 32);
     // RTT_avg is 0.7 * 115 + 0.3 * 230 = 149.5 ms now: 130 ms after the cut is too soon as well.
-    assert_eq!(b.ric.window, 10.0);
+    assert_eq!(b.ric.window.size(), 10.0);
     b.ask_chunk(ms(230), 3, true);
     b.chunk(ms(250), 3, 32);
     // 0.7 * 149.5 + 0.3 * 20 = 110.65 ms; the cut was 150 ms ago.
-    assert_eq!(b.ric.window, 5.0);
+    assert_eq!(b.ric.window.size(), 5.0);
 }
 
 /// A window of 20 that a mark halves: slow start adds one for each of ten chunks, the linear growth
@@ -198,9 +201,9 @@ fn slow_start_begins_again_or_ends_at_the_first_cut() {
         let mut b = Bench::new(&[("initial_window", "20"), ("slow_start", slow_start)]);
         b.ask_chunk(ms(0), 0, true);
         b.chunk(ms(100), 0, 32);
-        assert_eq!(b.ric.window, 10.0, "{slow_start}");
+        assert_eq!(b.ric.window.size(), 10.0, "{slow_start}");
         b.run(ms(100), 1, 10);
-        assert_eq!(b.ric.window, window, "{slow_start}");
+        assert_eq!(b.ric.window.size(), window, "{slow_start}");
     }
 }
 
@@ -212,11 +215,11 @@ fn the_pause_between_cuts_by_marks_is_in_mean_round_trip_times() {
         let mut b = Bench::new(&[("initial_window", "20"), ("mark_pause", pause)]);
         (0..3).for_each(|chunk| assert!(b.ask_chunk(ms(0), chunk, true)));
         b.chunk(ms(100), 0, 32);
-        assert_eq!(b.ric.window, 10.0);
+        assert_eq!(b.ric.window.size(), 10.0);
         b.chunk(ms(150), 1, 32);
-        assert_eq!(b.ric.window, second, "{pause}");
+        assert_eq!(b.ric.window.size(), second, "{pause}");
         b.chunk(ms(320), 2, 32);
-        assert_eq!(b.ric.window, third, "{pause}");
+        assert_eq!(b.ric.window.size(), third, "{pause}");
     }
 }
 
@@ -228,11 +231,11 @@ fn the_pause_between_cuts_by_timeouts_is_in_mean_round_trip_times() {
         // RTT_avg is 100 ms.
         b.chunk(ms(100), 0, 0);
         b.lose(ms(700), 32, Cause::Timeout);
-        assert_eq!(b.ric.window, 8.0);
+        assert_eq!(b.ric.window.size(), 8.0);
         b.lose(ms(750), 64, Cause::Timeout);
-        assert_eq!(b.ric.window, second, "{pause}");
+        assert_eq!(b.ric.window.size(), second, "{pause}");
         b.lose(ms(850), 96, Cause::Timeout);
-        assert_eq!(b.ric.window, third, "{pause}");
+        assert_eq!(b.ric.window.size(), third, "{pause}");
     }
 }
 
@@ -255,7 +258,7 @@ fn a_chunks_time_is_that_of_its_last_segment() {
     let mut b = Bench::new(&[]);
     b.ask_chunk(ms(0), 0, false);
     (0..32).for_each(|segment| b.data(ms(100 + segment), segment, 0));
-    assert!((b.ric.rtt.unwrap() - 0.131).abs() < 1e-12);
+    assert!((b.ric.timer.mean().unwrap() - 0.131).abs() < 1e-12);
 }
 
 #[test]
@@ -268,19 +271,19 @@ fn what_is_missing_of_a_chunk_is_asked_for_again_alone() {
         b.lose(ms(700), 30, Cause::Timeout);
         b.lose(ms(700), 31, Cause::Timeout);
         // Once for the chunk: max(1, 0.5 * 2).
-        assert_eq!(b.ric.window, 1.0, "{range}");
+        assert_eq!(b.ric.window.size(), 1.0, "{range}");
         // Chunk 1 is in flight, and the window is full with it.
         assert_eq!(b.permit(30, 1), Permit::Wait);
         b.chunk(ms(750), 1, 0);
-        assert_eq!(b.ric.window, 2.0);
+        assert_eq!(b.ric.window.size(), 2.0);
         assert!(b.ask(ms(750), 30, 2));
         b.data(ms(850), 30, 0);
         b.data(ms(850), 31, 0);
         // Complete, and counted; what came of the first asking, after 100 ms, is the sample: eq. 4
         // with sigma = 0.7.
-        assert_eq!(b.ric.window, 3.0);
-        assert!((b.ric.rtt.unwrap() - (0.7 * 0.75 + 0.3 * 0.1)).abs() < 1e-12);
-        assert!(b.ric.chunks.is_empty() && b.ric.busy == 0);
+        assert_eq!(b.ric.window.size(), 3.0);
+        assert!((b.ric.timer.mean().unwrap() - (0.7 * 0.75 + 0.3 * 0.1)).abs() < 1e-12);
+        assert!(b.ric.chunks.len() == 0 && b.ric.chunks.busy() == 0);
     }
 }
 
@@ -291,10 +294,10 @@ fn every_timeout_of_a_chunk_cuts_once() {
     b.ask_chunk(ms(0), 1, true);
     // All 32 of either chunk: 16 to 8 to 4. Timeouts are not limited to one a round trip.
     (0..64).for_each(|segment| b.lose(ms(3000), segment, Cause::Timeout));
-    assert_eq!(b.ric.window, 4.0);
+    assert_eq!(b.ric.window.size(), 4.0);
     b.ask_chunk(ms(3000), 0, true);
     (0..32).for_each(|segment| b.lose(ms(9000), segment, Cause::Timeout));
-    assert_eq!(b.ric.window, 2.0, "and the same chunk again, asked for again");
+    assert_eq!(b.ric.window.size(), 2.0, "and the same chunk again, asked for again");
 }
 
 #[test]
@@ -303,13 +306,13 @@ fn a_gap_or_a_nack_cuts_once_a_mean_round_trip_time() {
     b.ask_chunk(ms(0), 0, true);
     b.ask_chunk(ms(0), 1, true);
     b.chunk(ms(100), 0, 0);
-    assert_eq!(b.ric.window, 16.0, "two of sixteen are no use of the window");
+    assert_eq!(b.ric.window.size(), 16.0, "two of sixteen are no use of the window");
     b.lose(ms(110), 32, Cause::Gap);
     b.lose(ms(120), 33, Cause::Nack(50));
     b.lose(ms(130), 34, Cause::Gap);
-    assert_eq!(b.ric.window, 8.0);
+    assert_eq!(b.ric.window.size(), 8.0);
     b.lose(ms(210), 35, Cause::Nack(50));
-    assert_eq!(b.ric.window, 4.0, "100 ms later");
+    assert_eq!(b.ric.window.size(), 4.0, "100 ms later");
 }
 
 #[test]
@@ -318,8 +321,8 @@ fn a_loss_that_was_none_is_forgiven() {
     b.ask_chunk(ms(0), 0, true);
     (0..32).for_each(|segment| b.lose(ms(3000), segment, Cause::Timeout));
     b.chunk(ms(3100), 0, 0);
-    assert!(b.ric.chunks.is_empty(), "complete");
-    assert_eq!(b.ric.rtt, Some(3.1), "it was asked for once: the answer is no other's");
+    assert!(b.ric.chunks.len() == 0, "complete");
+    assert_eq!(b.ric.timer.mean(), Some(3.1), "it was asked for once: the answer is no other's");
 }
 
 #[test]
@@ -349,10 +352,10 @@ fn a_short_chunk_ends_when_a_later_one_begins() {
     b.data(ms(50), 0, 0);
     assert!(b.ask(ms(50), 32, 5), "what is not in flight takes no room in the window");
     (32..37).for_each(|segment| b.data(ms(150), segment, 0));
-    assert_eq!((b.ric.window, b.ric.rtt), (2.0, Some(0.05)), "the first is complete");
+    assert_eq!((b.ric.window.size(), b.ric.timer.mean()), (2.0, Some(0.05)), "the first is complete");
     assert!(b.ask(ms(150), 64, 32));
     // 0.7 * 50 + 0.3 * 100 = 65 ms.
-    assert!((b.ric.rtt.unwrap() - 0.065).abs() < 1e-12);
+    assert!((b.ric.timer.mean().unwrap() - 0.065).abs() < 1e-12);
 }
 
 #[test]
@@ -364,7 +367,7 @@ fn lanes_are_used_again() {
         let open: Vec<u64> = b.out.keys().map(|segment| segment / CHUNK).collect();
         (open[0]..=*open.last().unwrap()).for_each(|chunk| b.chunk(ms(round + 1), chunk, 32));
     }
-    assert!(b.ric.lanes <= 4, "{}", b.ric.lanes);
+    assert!(b.ric.chunks.lanes() <= 4, "{}", b.ric.chunks.lanes());
 }
 
 #[test]
@@ -374,7 +377,7 @@ fn what_is_kept_of_lost_chunks_is_bounded() {
         assert!(b.ask(ms(chunk), chunk * CHUNK, 1), "an empty pipe may always send");
         b.lose(ms(chunk), chunk * CHUNK, Cause::Timeout);
     }
-    assert!(b.ric.chunks.len() <= MOST_OPEN && usize::from(b.ric.lanes) <= MOST_OPEN);
+    assert!(b.ric.chunks.len() <= MOST_OPEN && usize::from(b.ric.chunks.lanes()) <= MOST_OPEN);
 }
 
 #[test]
@@ -386,7 +389,7 @@ fn it_starts_from_a_measurement() {
     let estimate = PathEstimate { rate, rtt_min, segment: Size(1024) };
     // 40e6 * 0.110 / 8 = 550,000 bytes are 16.78 chunks of 32,768.
     assert!(b.ric.seed(&mut cx, 0, estimate));
-    assert!((b.ric.window - 550_000.0 / 32_768.0).abs() < 1e-9);
+    assert!((b.ric.window.size() - 550_000.0 / 32_768.0).abs() < 1e-9);
 }
 
 /// An outage leaves a mean of 2 s, and of every chunk after it the last segment is lost, as where a
@@ -396,7 +399,7 @@ fn chunks_that_lose_something_tell_the_round_trip_too() {
     let mut b = Bench::new(&[("sigma", "0.5"), ("delta", "6")]);
     assert!(b.ask_chunk(ms(0), 0, true));
     b.chunk(ms(2000), 0, 0);
-    assert!((b.ric.rtt.unwrap() - 2.0).abs() < 1e-9);
+    assert!((b.ric.timer.mean().unwrap() - 2.0).abs() < 1e-9);
     let mut expected = 2.0;
     for chunk in 1..6 {
         let (at, first) = (ms(10_000 * chunk), chunk * CHUNK);
@@ -409,6 +412,6 @@ fn chunks_that_lose_something_tell_the_round_trip_too() {
         b.data(at + Duration::from_millis(3100), first + CHUNK - 1, 0);
         // Eq. 4 with sigma = 1/2.
         expected = 0.5 * expected + 0.5 * 0.1;
-        assert!((b.ric.rtt.unwrap() - expected).abs() < 1e-9, "{:?}", b.ric.rtt);
+        assert!((b.ric.timer.mean().unwrap() - expected).abs() < 1e-9, "{:?}", b.ric.timer.mean());
     }
 }

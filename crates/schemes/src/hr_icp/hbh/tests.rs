@@ -37,7 +37,7 @@ impl Bench {
 
     fn offer_for(&mut self, flow: Flow, expected: u64) -> Offer {
         let view = self.view();
-        self.gate.offer(&mut self.hbh, &view, flow, (50, expected))
+        self.gate.offer(&mut self.hbh, &view, flow, [50, expected])
     }
 
     fn passes(&mut self, flow: Flow) -> bool {

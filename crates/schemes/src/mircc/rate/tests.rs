@@ -1,7 +1,9 @@
 use super::*;
 
 const LAW: Law = Law { eta: 0.95, beta: 0.1, alpha: 0.5, drain: 0.5, floor: 1e-4 };
-const WIDE: (f64, f64) = (1e-9, 1e9);
+fn wide(capacity: f64, fewest: f64) -> Bounds {
+    Bounds { capacity, fewest, floor: 1e-9, ceiling: 1e9 }
+}
 
 fn close(found: f64, expected: f64) {
     assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{found}, not {expected}");
@@ -12,11 +14,11 @@ fn close(found: f64, expected: f64) {
 fn an_underloaded_link_offers_what_is_left() {
     let mut rate = ClassRate::new(8.0);
     // N = max(10, 4) / 8 = 1.25; base = 9.5 / 1.25 = 7.6; excess = 8 - 4 / 1.25 = 4.8.
-    rate.update(LAW, 10.0, 0.0, Period { y: 4.0, q: 0.0, d: 0.1 }, WIDE);
+    rate.update(LAW, wide(10.0, 0.0), Period { y: 4.0, q: 0.0, d: 0.1 });
     close(rate.rate(), 12.4);
     // N = 10 / 12.4; base = 9.5 * 1.24 = 11.78; excess = 12.4 - 5 * 1.24 = 6.2. The averages:
     // (7.6 + 11.78) / 2 = 9.69 and (4.8 + 6.2) / 2 = 5.5.
-    rate.update(LAW, 10.0, 0.0, Period { y: 5.0, q: 0.0, d: 0.1 }, WIDE);
+    rate.update(LAW, wide(10.0, 0.0), Period { y: 5.0, q: 0.0, d: 0.1 });
     close(rate.rate(), 15.19);
 }
 
@@ -25,7 +27,7 @@ fn an_overloaded_link_divides_by_the_true_number_of_flows() {
     let mut rate = ClassRate::new(9.5);
     // Four flows at 9.5: N = 38 / 9.5 = 4, excess = 9.5 - 38 / 4 = 0, growth = 1 as y was 0.
     // base = (9.5 - 1 * 0.2 / 0.1) / 4 = 1.875.
-    rate.update(LAW, 10.0, 0.0, Period { y: 38.0, q: 0.2, d: 0.1 }, WIDE);
+    rate.update(LAW, wide(10.0, 0.0), Period { y: 38.0, q: 0.2, d: 0.1 });
     close(rate.rate(), 1.875);
 }
 
@@ -34,7 +36,7 @@ fn the_weight_of_the_queue_follows_the_growth_of_load() {
     // y from 8 to 10: growth 0.2 is more than beta' = 0.1; from 8 to 8.5 it is 1/17, less.
     for (y, beta) in [(10.0, 0.2), (8.5, 0.1), (4.0, 0.1), (0.0, 0.1)] {
         let mut rate = ClassRate { rate: 5.0, base: None, excess: None, y: 8.0 };
-        rate.update(LAW, 10.0, 0.0, Period { y, q: 1.0, d: 0.5 }, WIDE);
+        rate.update(LAW, wide(10.0, 0.0), Period { y, q: 1.0, d: 0.5 });
         // N = max(10, y) / 5 = 2.
         close(rate.rate(), (9.5 - beta * 1.0 / 0.5) / 2.0 + 5.0 - y / 2.0);
     }
@@ -44,7 +46,7 @@ fn the_weight_of_the_queue_follows_the_growth_of_load() {
 #[test]
 fn a_queue_takes_no_more_than_half_of_a_link() {
     let mut rate = ClassRate::new(9.5);
-    rate.update(LAW, 10.0, 0.0, Period { y: 38.0, q: 20.0, d: 0.1 }, WIDE);
+    rate.update(LAW, wide(10.0, 0.0), Period { y: 38.0, q: 20.0, d: 0.1 });
     close(rate.rate(), 9.5 / 2.0 / 4.0);
 }
 
@@ -75,7 +77,7 @@ fn a_full_link_and_equal_flows_are_a_fixed_point() {
     // y = eta C: N = C / R, base = eta R, excess = R - eta R.
     for flows in 1..9 {
         let mut rate = ClassRate::new(9.5 / f64::from(flows));
-        rate.update(LAW, 10.0, 0.0, Period { y: 9.5, q: 0.0, d: 0.1 }, WIDE);
+        rate.update(LAW, wide(10.0, 0.0), Period { y: 9.5, q: 0.0, d: 0.1 });
         close(rate.rate(), 9.5 / f64::from(flows));
     }
 }

@@ -37,7 +37,7 @@ impl Bench {
     fn offer(&mut self, class: TrafficClass) -> Got {
         let mut options = HopOptions::new();
         options.set(&class);
-        let bytes = (40, 1000);
+        let bytes = [40, 1000];
         match self.gate.offer_with(&mut self.shaper, &self.view, 1, bytes, options) {
             Offer::Pass(meta) => Got::Pass(meta.handle),
             Offer::Held => Got::Held,
