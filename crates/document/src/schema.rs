@@ -100,9 +100,3 @@ pub const fn field(
 ) -> Item {
     Item::Field(Field { name, form, default, required: false, help })
 }
-
-/// A field that must be given.
-#[must_use]
-pub const fn required(name: &'static str, form: Form, help: &'static str) -> Item {
-    Item::Field(Field { name, form, default: "", required: true, help })
-}

@@ -43,12 +43,14 @@ pub fn needs_rate(section: &Section<'_>) {
 /// same, and nothing is run.
 const UNREADABLE: Rate = Rate(1);
 
+/// A link's other direction, or the links of end nodes, name all parts of schemes or none.
+fn is_kept(field: &str, other: &Section<'_>) -> bool {
+    !(Parts::is_field(field) && Parts::are_given(other))
+}
+
 impl WaySection {
     /// The direction that differs from this one, of a section, by what a field of it says.
     pub fn but(&self, section: &Section<'_>, field: &str) -> WaySection {
-        // The parts of schemes are said anew or not at all.
-        let is_kept =
-            |field: &str, other: &Section<'_>| !(Parts::is_field(field) && Parts::are_given(other));
         section.read_over(field, is_kept).unwrap_or_else(|| self.clone())
     }
 
