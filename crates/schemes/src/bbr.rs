@@ -337,7 +337,8 @@ impl Bbr {
                 _ => {}
             }
         }
-        let most = self.settings.window_gain * self.pipe(self.bandwidth()) + self.slack(self.bandwidth());
+        let (bandwidth, gain) = (self.bandwidth(), self.settings.window_gain);
+        let most = gain * self.pipe(bandwidth) + self.slack(bandwidth);
         self.bounds.forget_if_loose(most);
         if self.mode == Mode::Startup {
             self.startup.losses.next_round();
@@ -347,8 +348,8 @@ impl Bbr {
             let path = Path { rtt_min: self.path.rtt_min, spread: self.path.spread };
             self.share.judge(cx.now, &self.round, path, most);
         }
-        let farther =
-            self.path.farther.judge(&self.round, self.bandwidth(), self.settings.window_gain, self.path.rtt_min);
+        let rtt_min = self.path.rtt_min;
+        let farther = self.path.farther.judge(&self.round, bandwidth, gain, rtt_min);
         if farther || self.share.is_starved() {
             self.measure_anew(cx.now);
         }
@@ -429,7 +430,8 @@ impl Bbr {
     /// What is known of the round-trip time is too old, or of somebody nearer.
     fn measure_anew(&mut self, now: Time) {
         if !matches!(self.mode, Mode::ProbeRtt { .. } | Mode::Startup) {
-            self.path.rtt_min = self.round.rtt_min.min(self.path.rtt.latest().unwrap_or(self.path.rtt_min));
+            let latest = self.path.rtt.latest().unwrap_or(self.path.rtt_min);
+            self.path.rtt_min = self.round.rtt_min.min(latest);
             self.path.rtt_min_at = now;
             self.mode = Mode::ProbeRtt { until: None };
         }

@@ -1,9 +1,9 @@
 use super::chunks::MOST_OPEN;
 use super::*;
 use control::InFlight;
-use std::collections::BTreeMap;
 use control::Size;
 use control::{Load, Memo, Rng};
+use std::collections::BTreeMap;
 
 const CHUNK: u64 = 32;
 
@@ -171,7 +171,11 @@ fn a_marked_chunk_cuts_by_equation_3() {
         let mut b = Bench::new(&[("initial_window", "20")]);
         b.ask_chunk(ms(0), 0, true);
         b.chunk(ms(100), 0, marked);
-        assert!((b.ric.window.size() - 20.0 * beta).abs() < 1e-12, "{marked}: {}", b.ric.window.size());
+        assert!(
+            (b.ric.window.size() - 20.0 * beta).abs() < 1e-12,
+            "{marked}: {}",
+            b.ric.window.size()
+        );
     }
 }
 
@@ -352,7 +356,11 @@ fn a_short_chunk_ends_when_a_later_one_begins() {
     b.data(ms(50), 0, 0);
     assert!(b.ask(ms(50), 32, 5), "what is not in flight takes no room in the window");
     (32..37).for_each(|segment| b.data(ms(150), segment, 0));
-    assert_eq!((b.ric.window.size(), b.ric.timer.mean()), (2.0, Some(0.05)), "the first is complete");
+    assert_eq!(
+        (b.ric.window.size(), b.ric.timer.mean()),
+        (2.0, Some(0.05)),
+        "the first is complete"
+    );
     assert!(b.ask(ms(150), 64, 32));
     // 0.7 * 50 + 0.3 * 100 = 65 ms.
     assert!((b.ric.timer.mean().unwrap() - 0.065).abs() < 1e-12);

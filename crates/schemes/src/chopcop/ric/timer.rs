@@ -39,7 +39,8 @@ impl Timer {
     /// Eq. 4.
     pub fn sample(&mut self, rtt: Duration) {
         let rtt = rtt.as_secs_f64();
-        self.mean = Some(self.mean.map_or(rtt, |mean| self.sigma * mean + (1.0 - self.sigma) * rtt));
+        self.mean =
+            Some(self.mean.map_or(rtt, |mean| self.sigma * mean + (1.0 - self.sigma) * rtt));
         self.doublings = 0;
     }
 
