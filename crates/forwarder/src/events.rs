@@ -1,4 +1,4 @@
-//! Reports to the driver: events of scheme parts, and the fate of packets.
+//! Reports to the driver: events of scheme parts, and the steps of packets.
 
 use control::{Event, Kind};
 
@@ -14,19 +14,36 @@ pub enum Reporter {
     Strategy,
 }
 
-/// What became of a packet at a face's queue, or of one that goes no further.
+/// A step of a packet through the forwarder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It arrived whole, and its pipeline begins.
+    Arrived,
+    /// The content store answers the Interest that arrived.
+    Hit,
+    /// The Interest that arrived is pending already.
+    Aggregated,
+    /// It entered the queue of a face.
+    Queued,
+    /// It goes no further.
+    Dropped(DropReason),
+    /// The pipeline of the packet that arrived has ended.
+    Handled,
+}
+
+/// A step of a packet, for a [`PacketTap`].
 #[derive(Clone, Copy, Debug)]
 pub struct PacketEvent<'a> {
-    /// Why it was dropped; `None` if it was queued.
-    pub dropped: Option<DropReason>,
-    /// What it is.
+    /// The step.
+    pub step: Step,
+    /// The packet's kind, where `packet` is not empty.
     pub kind: Kind,
-    /// The network packet; empty where it is the one that the driver handed in.
+    /// The network packet; empty where it is the one that arrived.
     pub packet: &'a [u8],
 }
 
-/// Receives what becomes of packets, by face: the one whose queue it is about, or the one that the
-/// packet came from.
+/// Receives the steps of packets, each with its face: the one whose queue it is about, or the one
+/// that the packet came from.
 pub type PacketTap = Box<dyn FnMut(FaceId, &PacketEvent<'_>) + Send>;
 
 /// Receives what the parts of schemes report.

@@ -23,7 +23,7 @@ pub use counters::{
     DropReason, Drops, FaceCounters, ForwarderStats, OptionFault, OptionFaults, QueueTally,
     ReliabilityCounters, Traffic,
 };
-pub use events::{PacketEvent, PacketTap, Reporter, Tap};
+pub use events::{PacketEvent, PacketTap, Reporter, Step, Tap};
 pub use forwarder::Forwarder;
 pub use frames::{Transmit, Wire};
 pub use link::allowance::Allowance;

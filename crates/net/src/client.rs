@@ -10,6 +10,7 @@ mod connection;
 mod dataset;
 mod key_places;
 mod lists;
+mod trace;
 
 pub use address::{Address, AddressError};
 pub use command::CommandError;
@@ -17,6 +18,8 @@ pub use connection::{ConnectError, Connection, Turn};
 pub use dataset::{DatasetError, Found};
 pub use key_places::KeyPlaces;
 pub use lists::{FaceEntry, General, Passed, RouteEntry, StoreInfo, StrategyEntry};
+
+pub use trace::TraceReader;
 
 use control::Time;
 

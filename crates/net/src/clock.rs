@@ -43,6 +43,15 @@ pub fn unix_millis() -> u64 {
         .map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
 }
 
+/// Nanoseconds since 1970 (UTC), for records of packets; zero if the host's clock stands before.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "a driver reads the clock, here and only here")]
+pub fn unix_nanos() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

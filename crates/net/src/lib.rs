@@ -20,5 +20,6 @@ pub mod resident;
 pub mod socket;
 pub mod text;
 pub mod timer;
+pub mod trace;
 pub mod trust;
 pub mod uri;

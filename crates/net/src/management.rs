@@ -28,10 +28,12 @@ mod routes;
 pub(crate) mod status;
 mod store;
 mod strategies;
+mod trace;
 
 pub use counters::counters_json;
 pub use events::FaceEvent;
 pub use status::{CONGESTION_MARKING, LOCAL_FIELDS, RELIABILITY};
+pub use trace::WITH_PACKETS;
 
 use authority::{Account, Authority, Doubt, Origin, Rule};
 use certificates::Certificates;
@@ -52,6 +54,7 @@ use routes::Routes;
 use security::Validator;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use trace::Traces;
 
 /// Of memory that is shared, datasets that somebody may still read take this part at most.
 const DATASETS: usize = 32;
@@ -172,6 +175,7 @@ pub struct Management {
     announced: BTreeSet<Name>,
     events: Events,
     refusals: Refusals,
+    traces: Traces,
     /// Milliseconds since 1970 when it began.
     started_ms: u64,
 }
@@ -245,6 +249,7 @@ impl Management {
             announced: BTreeSet::new(),
             events: Events::default(),
             refusals: Refusals::default(),
+            traces: Traces::default(),
             started_ms,
         }
     }
@@ -283,7 +288,7 @@ impl Management {
     /// Tells the forwarder how much memory is kept here, of what they share.
     pub fn count(&self, forwarder: &mut Forwarder) {
         if forwarder.counts_memory() {
-            let asked = self.datasets.memory() + self.hub.memory();
+            let asked = self.datasets.memory() + self.hub.memory() + self.traces.memory();
             let chosen: usize = self.strategies.iter().map(|(p, s)| strategies::bytes(p, s)).sum();
             let told = self.rib.memory() + chosen;
             let heard = self.certificates.memory() + self.authority.memory();
@@ -321,6 +326,10 @@ impl Management {
         let question = Question { now, wall_ms, since: now, from, interest, token, is_last: false };
         if Hub::is_asked(interest.name()) {
             let data = self.hub.answer(now, wall_ms, interest);
+            return data.map(|data| Answer::Frame(orders::frame(&data, token)));
+        }
+        if trace::is_asked(interest.name()) {
+            let data = self.traces.ask(now, from, interest, token);
             return data.map(|data| Answer::Frame(orders::frame(&data, token)));
         }
         if !is_remote(interest.name())
@@ -438,6 +447,7 @@ impl Management {
         };
         match (command.protocol, command.module, command.verb) {
             (b"weir", b"faces", b"update") => rates::update(forwarder, now, asked).into(),
+            (b"weir", b"trace", b"start") => self.traces.start(forwarder, now, from, asked).into(),
             (b"weir", ..) => ControlResponse::unsupported().into(),
             (_, b"rib", _) => {
                 self.routes(forwarder, question, is_bounded).rib(command.verb, asked).into()
@@ -476,18 +486,29 @@ impl Management {
         self.events.post(now, event, face);
     }
 
-    /// A frame for the forwarder, from the internal face: what somebody has waited for, or an
+    /// A frame for the forwarder, from the internal face: Data that an Interest waits for, or an
     /// Interest for a certificate.
-    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
-        let event = self.events.poll().map(|data| orders::frame(&data, b""));
-        event.or_else(|| self.certificates.poll_transmit())
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Vec<u8>> {
+        if let Some(data) = self.events.poll() {
+            return Some(orders::frame(&data, b""));
+        }
+        if let Some((data, token)) = self.traces.poll(now) {
+            return Some(orders::frame(&data, &token));
+        }
+        self.certificates.poll_transmit()
+    }
+
+    /// Writes a log line for each packet from now on, if the log takes such lines.
+    pub fn log_packets(&mut self, forwarder: &mut Forwarder) {
+        self.traces.log(forwarder);
     }
 
     /// When [`Management::on_deadline`] wants to be called.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         let refusals = self.refusals.next_deadline();
-        let all = [self.rib.next_deadline(), self.certificates.next_deadline(), refusals];
+        let traces = self.traces.next_deadline();
+        let all = [self.rib.next_deadline(), self.certificates.next_deadline(), refusals, traces];
         all.into_iter().flatten().min()
     }
 
@@ -500,6 +521,7 @@ impl Management {
         self.hub.forget(now);
         self.certificates.on_deadline(now);
         self.refusals.on_deadline(now);
+        self.traces.on_deadline(forwarder, now);
     }
 
     /// This came of an order.
@@ -512,6 +534,7 @@ impl Management {
         self.rib.face_gone(forwarder, face);
         self.certificates.face_gone(face);
         self.refusals.face_gone(face);
+        self.traces.face_gone(forwarder, face);
     }
 
     /// Milliseconds since it began; `wall_ms` is the time since 1970.

@@ -3,9 +3,11 @@
 
 mod capture;
 mod lines;
+mod pcapng;
 
 pub use capture::Capture;
 pub use lines::{EVENTS, EventLog, check as check_events};
+pub use pcapng::{Captured, Pcapng};
 pub use sim::Tracer;
 
 use crate::model::Scenario;

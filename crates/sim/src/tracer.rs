@@ -2,7 +2,7 @@
 //! branch where a packet crosses something.
 
 use control::{Kind, Time};
-use forwarder::{DropReason, FaceId, PacketEvent};
+use forwarder::{DropReason, FaceId, PacketEvent, Step};
 use std::sync::{Arc, Mutex};
 
 use crate::app::App;
@@ -141,7 +141,12 @@ impl Tracing {
         let Some(running) = node.running() else { return };
         let queue = Arc::clone(&self.queue);
         running.forwarder.set_packet_tap(Some(Box::new(move |face, event: &PacketEvent<'_>| {
-            let PacketEvent { dropped, kind, packet } = *event;
+            let PacketEvent { step, kind, packet } = *event;
+            let dropped = match step {
+                Step::Queued => None,
+                Step::Dropped(reason) => Some(reason),
+                Step::Arrived | Step::Hit | Step::Aggregated | Step::Handled => return,
+            };
             if let Ok(mut queue) = queue.lock() {
                 queue.push(Reported { face, dropped, kind, packet: packet.to_vec() });
             }

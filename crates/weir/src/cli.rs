@@ -10,7 +10,7 @@ pub mod swarm;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use control::{Ratio, Size};
-use manage::{CsCommand, FaceCommand, RouteCommand, StrategyCommand};
+use manage::{CsCommand, FaceCommand, RouteCommand, StrategyCommand, TraceArgs};
 use packet::Name;
 use sim::{ScenarioArgs, SimCommand};
 use std::path::PathBuf;
@@ -55,6 +55,8 @@ pub enum Command {
     /// Show, configure and empty the forwarder's content store.
     #[command(subcommand)]
     Cs(CsCommand),
+    /// Show the forwarder's packets as they pass, until interrupted.
+    Trace(TraceArgs),
     /// List the congestion-control schemes, or explain one.
     Schemes(SchemesArgs),
     /// Make, list, move and certify keys.

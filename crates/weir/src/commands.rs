@@ -33,6 +33,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Route(command) => manage::route::run(&command),
         Command::Strategy(command) => manage::strategy::run(&command),
         Command::Cs(command) => manage::store::run(&command),
+        Command::Trace(args) => manage::trace::run(&args),
         Command::Schemes(args) => schemes::run(&args),
         Command::Key(command) => key::run(&command),
         Command::Sim(command) => sim::run(&command),

@@ -3,7 +3,7 @@
 use control::{Event, Kind, Time};
 
 use crate::counters::{DropReason, ForwarderStats};
-use crate::events::{PacketEvent, PacketTap};
+use crate::events::{PacketEvent, PacketTap, Step};
 use crate::tables::FaceId;
 
 pub(crate) struct Env<'a> {
@@ -20,7 +20,8 @@ impl Env<'_> {
     /// Reports what became of a packet.
     pub(super) fn report(&mut self, kind: Kind, packet: &[u8], dropped: Option<DropReason>) {
         if let Some((tap, face)) = &mut self.packet_tap {
-            tap(*face, &PacketEvent { dropped, kind, packet });
+            let step = dropped.map_or(Step::Queued, Step::Dropped);
+            tap(*face, &PacketEvent { step, kind, packet });
         }
     }
 

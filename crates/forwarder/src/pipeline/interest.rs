@@ -13,6 +13,7 @@ use super::options::{ignore_unproved_range, take_options};
 use super::range::RangeInterest;
 use super::rewrite::rewrite;
 use crate::counters::DropReason;
+use crate::events::Step;
 use crate::link::queue::QueuedData;
 use crate::link::shaping::{Early, Expected, Offered, Waiting};
 use crate::node::{NodeAt, subject_of};
@@ -196,7 +197,10 @@ fn enter_one(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
             return p.count_drop(a.face, refusal.into());
         }
     };
-    p.stats().aggregated += u64::from(pending);
+    if pending {
+        p.stats().aggregated += 1;
+        p.faces.show(a.face, Step::Aggregated);
+    }
     // Shaper of the downstream, if it works on a miss.
     if !p.has_parts() || pass_miss_shaper(p, key, a) {
         // FIB and strategy, then the shaper and the queue of each upstream.
@@ -260,6 +264,7 @@ fn answer_from_store(p: &mut Pipeline<'_>, a: &InterestCx<'_>) -> bool {
         return false;
     };
     p.stats().hits += 1;
+    p.faces.show(a.face, Step::Hit);
     let mut options = answer(&a.options, Some(p.faces.node_id()));
     p.tables.note_answer(p.now, &a.options, &packet, &mut options);
     if let Some(expected) = a.expected {

@@ -1,5 +1,6 @@
 //! Frames that come in, and the packets in them.
 
+use control::Kind;
 use packet::LpPacket;
 use packet::options::Capability;
 use packet::tlv::types;
@@ -10,6 +11,7 @@ use super::options::take_options;
 use super::{Pipeline, data, interest, nack};
 use crate::config::LinkType;
 use crate::counters::DropReason;
+use crate::events::Step;
 use crate::frames::{Packet, Wire};
 use crate::link::Sender;
 use crate::link::capabilities::Heard;
@@ -90,7 +92,14 @@ fn receive_fragment(
 /// A whole packet begins its journey.
 fn receive_packet(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     let header = incoming.header;
-    match (header.nack(), incoming.packet.bytes.first().copied().map(u64::from)) {
+    let typ = incoming.packet.bytes.first().copied().map(u64::from);
+    let kind = match typ {
+        _ if header.nack().is_some() => Kind::Nack,
+        Some(types::INTEREST) => Kind::Interest,
+        _ => Kind::Data,
+    };
+    p.faces.show_arrival(incoming.face, kind, incoming.packet.bytes);
+    match (header.nack(), typ) {
         (_, Some(typ)) if !header.is_bare() && is_misplaced(header, typ) => {
             p.count_drop(incoming.face, DropReason::Malformed);
         }
@@ -99,4 +108,5 @@ fn receive_packet(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
         (None, Some(types::DATA)) => data::receive(p, incoming),
         _ => p.count_drop(incoming.face, DropReason::Malformed),
     }
+    p.faces.show(incoming.face, Step::Handled);
 }

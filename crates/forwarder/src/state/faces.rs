@@ -14,7 +14,7 @@ use super::room::{Change, Room};
 use super::tables::Tables;
 use crate::config::{FaceConfig, Scope};
 use crate::counters::{DropReason, ForwarderStats, OptionFault};
-use crate::events::{PacketEvent, PacketTap, Reporter, Tap, Taps};
+use crate::events::{PacketEvent, PacketTap, Reporter, Step, Tap, Taps};
 use crate::link::fragment::Frames;
 use crate::link::reassembly::Partial;
 use crate::link::{Env, InterestMark, Link, Out};
@@ -276,11 +276,25 @@ impl Faces {
         }
     }
 
+    /// Shows the tap, if there is one, a packet that arrived on this face.
+    #[inline]
+    pub(crate) fn show_arrival(&mut self, face: FaceId, kind: Kind, packet: &[u8]) {
+        if let Some(tap) = &mut self.packet_tap {
+            tap(face, &PacketEvent { step: Step::Arrived, kind, packet });
+        }
+    }
+
+    /// Shows the tap, if there is one, a step of the packet that arrived on this face.
+    #[inline]
+    pub(crate) fn show(&mut self, face: FaceId, step: Step) {
+        if let Some(tap) = &mut self.packet_tap {
+            tap(face, &PacketEvent { step, kind: Kind::Data, packet: &[] });
+        }
+    }
+
     /// Counts a packet that came from this face and goes no further.
     pub(crate) fn count_drop(&mut self, face: FaceId, reason: DropReason) {
-        if let Some(tap) = &mut self.packet_tap {
-            tap(face, &PacketEvent { dropped: Some(reason), kind: Kind::Data, packet: &[] });
-        }
+        self.show(face, Step::Dropped(reason));
         match self.table.get_mut(face) {
             Some(face) => face.link.count_drop(&mut self.stats, reason),
             None => self.stats.drops.add(reason),

@@ -64,8 +64,8 @@ pub struct Authorize {
     /// a `key` or `trust`.
     #[field(default = "local")]
     pub from: Origin,
-    /// `"rib"`, `"fib"`, `"faces"`, `"cs"`, `"strategy-choice"`, or a list of these. Without it:
-    /// all of them; of peers, `"rib"`.
+    /// `"rib"`, `"fib"`, `"faces"`, `"cs"`, `"strategy-choice"`, `"trace"`, or a list of these.
+    /// Without it: all of them; of peers, `"rib"`.
     #[field(name = "commands", default, form = "modules", with = modules)]
     pub modules: Vec<String>,
     /// Only what is about names below it.

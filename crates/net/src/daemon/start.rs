@@ -378,6 +378,7 @@ fn management(
     }
     forwarder.set_uncached(&config.no_cache);
     permissions::grant(forwarder, &mut management, config)?;
+    management.log_packets(forwarder);
     Ok(management)
 }
 

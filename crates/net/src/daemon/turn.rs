@@ -361,8 +361,8 @@ impl Daemon {
 
     /// Gives the forwarder what management has to say of itself.
     fn notify(&mut self) {
-        while let Some(frame) = self.management.poll_transmit() {
-            let (now, face) = (self.clock.now(), self.management.face());
+        let (now, face) = (self.clock.now(), self.management.face());
+        while let Some(frame) = self.management.poll_transmit(now) {
             self.forwarder.receive(now, face, Wire::Borrowed(&frame));
         }
     }

@@ -17,7 +17,7 @@ use security::{Certificate, Validator};
 use std::sync::Arc;
 
 /// The modules that commands belong to.
-pub const MODULES: [&str; 5] = ["rib", "fib", "faces", "cs", "strategy-choice"];
+pub const MODULES: [&str; 6] = ["rib", "fib", "faces", "cs", "strategy-choice", "trace"];
 
 /// Where a command comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]

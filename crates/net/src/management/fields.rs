@@ -53,6 +53,7 @@ fn of(module: &[u8], verb: &[u8]) -> Option<&'static [u64]> {
         (b"rib", b"register") => {
             &[types::NAME, n::FACE_ID, n::ORIGIN, n::COST, n::FLAGS, n::EXPIRATION_PERIOD]
         }
+        (b"trace", b"start") => &[types::NAME, n::FACE_ID, n::FLAGS, n::MASK],
         (b"rib", b"unregister") => &[types::NAME, n::FACE_ID, n::ORIGIN],
         _ => return None,
     })

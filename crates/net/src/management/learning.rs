@@ -256,10 +256,10 @@ mod tests {
         // Neither a digest nor somebody else's key will do.
         node.hear("/site/alice/a", 60_000);
         node.hear_bytes(announce("/site/bob"));
-        assert!(node.management.poll_transmit().is_none());
+        assert!(node.management.poll_transmit(Time::ZERO).is_none());
         node.hear_bytes(announce("/site/alice/a"));
         assert_eq!(node.routes(), [], "the key is not known yet");
-        assert!(node.management.poll_transmit().is_some(), "it is asked for");
+        assert!(node.management.poll_transmit(Time::ZERO).is_some(), "it is asked for");
         let mut frame = Vec::new();
         LpHeader::default().encode_into(alice.wire(), &mut frame);
         let Node { forwarder, management, .. } = &mut node;

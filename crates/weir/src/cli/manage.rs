@@ -160,6 +160,23 @@ pub enum StrategyCommand {
     },
 }
 
+/// `weir trace`
+#[derive(Args)]
+pub struct TraceArgs {
+    /// Only packets at this face: its number or URI.
+    #[arg(long, value_name = "FACE")]
+    pub face: Option<String>,
+    /// Only packets whose names are below this one.
+    #[arg(long, value_name = "NAME")]
+    pub prefix: Option<Name>,
+    /// Write the packets into this file, for Wireshark, instead of a line for each; `-` is standard
+    /// output.
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub pcap: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    pub list: ListArgs,
+}
+
 /// `weir cs`
 #[derive(Subcommand)]
 pub enum CsCommand {

@@ -5,6 +5,7 @@ pub mod face;
 pub mod route;
 pub mod store;
 pub mod strategy;
+pub mod trace;
 
 use crate::cli::manage::{ListArgs, Switch};
 use crate::exit::{Failure, Kind};
@@ -21,7 +22,7 @@ use serde_json::Value;
 struct Session {
     connection: Connection,
     json: bool,
-    _stop: Stop,
+    stop: Stop,
 }
 
 impl Session {
@@ -30,20 +31,19 @@ impl Session {
         let signer = identity::commander(args.sign.as_ref())?;
         let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
         connection.sign_commands(signer);
-        Ok(Session { connection, json: args.json, _stop: stop })
+        Ok(Session { connection, json: args.json, stop })
     }
 
     /// Sends a command; `what` says what it does. An answer with one of the codes `also` is none of
     /// refusal.
     fn command(
         &mut self,
-        verb: [&str; 2],
+        verb: [&str; 3],
         asked: &ControlParameters,
         what: &str,
         also: &[u64],
     ) -> Result<ControlResponse, Failure> {
-        let [module, verb] = verb;
-        let answer = self.connection.control(["nfd", module, verb], asked, what)?;
+        let answer = self.connection.control(verb, asked, what)?;
         if answer.code == 200 || also.contains(&answer.code) {
             return Ok(answer);
         }

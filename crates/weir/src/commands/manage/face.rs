@@ -26,7 +26,7 @@ pub fn run(command: &FaceCommand) -> Result<(), Failure> {
             let asked = asked(options, *local_fields);
             let asked = ControlParameters { face_id: Some(face), ..asked };
             let what = format!("change face {face}");
-            let body = session.command(["faces", "update"], &asked, &what, &[])?.body;
+            let body = session.command(["nfd", "faces", "update"], &asked, &what, &[])?.body;
             session.tell(&told(&body), &format!("face {face} changed"))
         }
         FaceCommand::Destroy { face, list } => {
@@ -34,7 +34,7 @@ pub fn run(command: &FaceCommand) -> Result<(), Failure> {
             let face = session.face(face)?;
             let asked = ControlParameters { face_id: Some(face), ..Default::default() };
             let what = format!("end face {face}");
-            session.command(["faces", "destroy"], &asked, &what, &[])?;
+            session.command(["nfd", "faces", "destroy"], &asked, &what, &[])?;
             session.tell(&json!({ "id": face }), &format!("face {face} ended"))
         }
     }
@@ -45,7 +45,7 @@ fn create(uri: &str, options: &FaceOptions, list: &ListArgs) -> Result<(), Failu
     let mut session = Session::open(list)?;
     let asked = ControlParameters { uri: Some(uri.clone()), ..asked(options, None) };
     let what = format!("make a face to {uri}");
-    let answer = session.command(["faces", "create"], &asked, &what, &[CONFLICT])?;
+    let answer = session.command(["nfd", "faces", "create"], &asked, &what, &[CONFLICT])?;
     let face = answer.body.face_id.unwrap_or_default();
     let known = answer.code == CONFLICT;
     let mut object = told(&answer.body);

@@ -31,7 +31,7 @@ pub fn run(command: &RouteCommand) -> Result<(), Failure> {
                 ..ControlParameters::default()
             };
             let what = format!("add a route for {prefix}");
-            let body = session.command(["rib", "register"], &asked, &what, &[])?.body;
+            let body = session.command(["nfd", "rib", "register"], &asked, &what, &[])?.body;
             session.tell(&told(&body), &format!("route for {prefix} to face {face}, cost {cost}"))
         }
         RouteCommand::Remove { prefix, face, origin, all, list } => {
@@ -79,7 +79,7 @@ impl Session {
             ..ControlParameters::default()
         };
         let what = format!("remove a route for {prefix}");
-        self.command(["rib", "unregister"], &asked, &what, &[]).map(drop)
+        self.command(["nfd", "rib", "unregister"], &asked, &what, &[]).map(drop)
     }
 }
 

@@ -25,7 +25,7 @@ pub fn run(command: &CsCommand) -> Result<(), Failure> {
                 ..ControlParameters::default()
             };
             let what = "configure its content store";
-            let body = session.command(["cs", "config"], &asked, what, &[])?.body;
+            let body = session.command(["nfd", "cs", "config"], &asked, what, &[])?.body;
             let (capacity, flags) = (body.capacity.unwrap_or(0), body.flags.unwrap_or(0));
             let object = json!({ "capacity": capacity, "flags": words(flags, &FLAGS) });
             session.tell(&object, &holds(capacity, flags))
@@ -73,7 +73,7 @@ fn erase(prefix: &Name, count: Option<u64>, list: &ListArgs) -> Result<(), Failu
             ..ControlParameters::default()
         };
         let what = format!("erase {prefix}");
-        let body = session.command(["cs", "erase"], &asked, &what, &[])?.body;
+        let body = session.command(["nfd", "cs", "erase"], &asked, &what, &[])?.body;
         let now = body.count.unwrap_or(0);
         erased += now;
         if body.capacity.is_none() || now == 0 || count.is_some_and(|count| erased >= count) {

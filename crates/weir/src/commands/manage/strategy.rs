@@ -21,7 +21,7 @@ pub fn run(command: &StrategyCommand) -> Result<(), Failure> {
                 ..ControlParameters::default()
             };
             let what = format!("choose {strategy} for {prefix}");
-            let body = session.command(["strategy-choice", "set"], &asked, &what, &[])?.body;
+            let body = session.command(["nfd", "strategy-choice", "set"], &asked, &what, &[])?.body;
             let strategy = body.strategy.unwrap_or(strategy).to_string();
             let object = json!({ "prefix": prefix.to_string(), "strategy": strategy });
             session.tell(&object, &format!("{prefix} has {strategy}"))
@@ -31,7 +31,7 @@ pub fn run(command: &StrategyCommand) -> Result<(), Failure> {
             let asked =
                 ControlParameters { name: Some(prefix.clone()), ..ControlParameters::default() };
             let what = format!("take back the strategy of {prefix}");
-            session.command(["strategy-choice", "unset"], &asked, &what, &[])?;
+            session.command(["nfd", "strategy-choice", "unset"], &asked, &what, &[])?;
             let object = json!({ "prefix": prefix.to_string() });
             session.tell(&object, &format!("{prefix} has no strategy of its own any more"))
         }

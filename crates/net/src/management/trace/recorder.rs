@@ -1,0 +1,318 @@
+//! The recorder: it turns the steps of packets into records, and keeps them until they are read.
+
+use super::STREAM;
+use crate::clock::unix_nanos;
+use crate::trace::{Action, Direction, Item, Record};
+use control::Kind;
+use forwarder::{DropReason, FaceId, PacketEvent, Step};
+use packet::tlv::{Reader, types};
+use packet::{Name, NameRef};
+use std::collections::VecDeque;
+
+/// Bytes of records a second that a trace takes, and how much of a second it takes at once.
+const RATE: u64 = 16_000_000;
+const BURST: u64 = RATE / 4;
+
+/// Packets that one arrival sends, of which records are made; of a thousand copies these are enough.
+const MOST_COPIES: usize = 64;
+
+/// The target of the daemon's log lines about packets.
+pub(super) const TARGET: &str = "net::packets";
+
+/// The packets that a trace is about.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Selection {
+    /// Those at this face.
+    pub face: Option<FaceId>,
+    /// Those whose names are below this one.
+    pub prefix: Name,
+    /// The packets are wanted as well.
+    pub packets: bool,
+}
+
+impl Selection {
+    fn wants(&self, face: FaceId, name: NameRef<'_>) -> bool {
+        self.face.is_none_or(|wanted| wanted == face) && name.starts_with(self.prefix.as_ref())
+    }
+}
+
+/// The records of one trace that wait to be read.
+#[derive(Debug)]
+pub(super) struct Tape {
+    number: u64,
+    selection: Selection,
+    stream: VecDeque<u8>,
+    /// The stream has at most this many bytes.
+    most: usize,
+    /// Packets that found no room since the last one that did.
+    lost: u64,
+    /// Bytes that may be recorded now, and when that was so.
+    allowance: u64,
+    allowed_at: u64,
+}
+
+impl Tape {
+    pub fn new(number: u64, selection: Selection, most: usize) -> Tape {
+        let stream = VecDeque::new();
+        Tape { number, selection, stream, most, lost: 0, allowance: BURST, allowed_at: 0 }
+    }
+
+    /// Appends a record, or counts it as lost.
+    fn push(&mut self, record: &Record) {
+        let earned = record.time_ns.saturating_sub(self.allowed_at).min(1_000_000_000);
+        self.allowance = (self.allowance + earned * (RATE / 1_000_000) / 1000).min(BURST);
+        self.allowed_at = record.time_ns;
+        let mut element = Vec::new();
+        if self.lost > 0 {
+            Item::Lost(self.lost).encode_into(&mut element);
+        }
+        Item::Record(Box::new(record.clone())).encode_into(&mut element);
+        let bytes = element.len() as u64;
+        if bytes > self.allowance || self.stream.len() + element.len() > self.most {
+            self.lost += 1;
+            return;
+        }
+        self.allowance -= bytes;
+        self.lost = 0;
+        self.stream.extend(element);
+    }
+
+    /// Nothing is recorded any more, for this reason.
+    fn end(&mut self, why: &str) {
+        let mut element = Vec::new();
+        Item::Ended(why.to_owned()).encode_into(&mut element);
+        self.stream.extend(element);
+    }
+}
+
+/// A packet between its first step and its last.
+#[derive(Debug)]
+struct Journey {
+    face: FaceId,
+    kind: Kind,
+    /// The place of its record among the drafts; `None` if no trace wants it.
+    draft: Option<usize>,
+    action: Option<Action>,
+}
+
+/// All tapes, and the packet at hand.
+#[derive(Debug, Default)]
+pub(super) struct Recorder {
+    tapes: Vec<Tape>,
+    /// Log lines are written as well.
+    logs: bool,
+    journey: Option<Journey>,
+    /// Records of the packet that arrived and of those that it sent.
+    drafts: Vec<Record>,
+}
+
+impl Recorder {
+    /// Nothing needs the tap.
+    pub fn is_idle(&self) -> bool {
+        self.tapes.is_empty() && !self.logs
+    }
+
+    /// Writes log lines from now on.
+    pub fn log(&mut self) {
+        self.logs = true;
+    }
+
+    pub fn add(&mut self, tape: Tape) {
+        self.tapes.push(tape);
+    }
+
+    pub fn remove(&mut self, number: u64) {
+        self.tapes.retain(|tape| tape.number != number);
+    }
+
+    /// Ends the tape with a reason that its reader will find.
+    pub fn end(&mut self, number: u64, why: &str) {
+        if let Some(tape) = self.tape(number) {
+            tape.end(why);
+        }
+    }
+
+    /// Takes at most this many bytes off a tape.
+    pub fn take(&mut self, number: u64, most: usize) -> Vec<u8> {
+        let Some(tape) = self.tape(number) else { return Vec::new() };
+        if tape.stream.is_empty() && tape.lost > 0 {
+            let mut element = Vec::new();
+            Item::Lost(std::mem::take(&mut tape.lost)).encode_into(&mut element);
+            tape.stream.extend(element);
+        }
+        let taken = tape.stream.len().min(most);
+        tape.stream.drain(..taken).collect()
+    }
+
+    /// Bytes of memory held.
+    pub fn memory(&self) -> usize {
+        self.tapes.iter().map(|tape| tape.stream.capacity()).sum()
+    }
+
+    fn tape(&mut self, number: u64) -> Option<&mut Tape> {
+        self.tapes.iter_mut().find(|tape| tape.number == number)
+    }
+
+    /// A step of a packet at a face.
+    pub fn step(&mut self, face: FaceId, event: &PacketEvent<'_>) {
+        match event.step {
+            Step::Arrived => {
+                self.finish();
+                let draft = self.draft(face, Direction::In, event);
+                self.journey = Some(Journey { face, kind: event.kind, draft, action: None });
+            }
+            Step::Hit => self.decide(Action::Hit),
+            Step::Aggregated => self.decide(Action::Aggregated),
+            Step::Dropped(reason) if event.packet.is_empty() => self.dropped(face, reason),
+            Step::Queued => self.leaves(face, event, Action::Queued),
+            Step::Dropped(reason) => {
+                self.leaves(face, event, Action::Dropped(reason.name().to_owned()));
+            }
+            Step::Handled => self.finish(),
+        }
+    }
+
+    fn decide(&mut self, action: Action) {
+        if let Some(journey) = &mut self.journey {
+            journey.action = Some(action);
+        }
+    }
+
+    /// The packet that arrived is dropped, or a frame before there was a packet in it.
+    fn dropped(&mut self, face: FaceId, reason: DropReason) {
+        let action = Action::Dropped(reason.name().to_owned());
+        if self.journey.is_some() {
+            return self.decide(action);
+        }
+        if self.is_wanted(face, Name::new().as_ref()) {
+            let record = Record {
+                time_ns: unix_nanos(),
+                face: face.0,
+                direction: Direction::In,
+                kind: None,
+                size: 0,
+                name: Name::new(),
+                action,
+                faces: Vec::new(),
+                packet: Vec::new(),
+            };
+            self.write(&record);
+        }
+    }
+
+    /// A packet comes to the queue of a face.
+    fn leaves(&mut self, face: FaceId, event: &PacketEvent<'_>, action: Action) {
+        if self.drafts.len() > MOST_COPIES {
+            return;
+        }
+        let draft = self.draft(face, Direction::Out, event);
+        if let Some(record) = draft.and_then(|at| self.drafts.get_mut(at)) {
+            record.action = action;
+        }
+        let Some(journey) = &mut self.journey else { return self.finish() };
+        let is_own_nack = journey.kind == Kind::Interest && event.kind == Kind::Nack;
+        if is_own_nack {
+            if face == journey.face && journey.action.is_none() {
+                journey.action = Some(Action::Nacked);
+            }
+        } else if let Some(record) = journey.draft.and_then(|at| self.drafts.get_mut(at))
+            && journey.action != Some(Action::Hit)
+        {
+            record.faces.push(face.0);
+        }
+    }
+
+    /// Makes a record if a trace wants it.
+    fn draft(
+        &mut self,
+        face: FaceId,
+        direction: Direction,
+        event: &PacketEvent<'_>,
+    ) -> Option<usize> {
+        let name = name_of(event.packet);
+        let shown = name.unwrap_or_default();
+        if shown.as_bytes().starts_with(STREAM) || !self.is_wanted(face, shown) {
+            return None;
+        }
+        let packets = self.tapes.iter().any(|tape| tape.selection.packets);
+        self.drafts.push(Record {
+            time_ns: unix_nanos(),
+            face: face.0,
+            direction,
+            kind: name.map(|_| event.kind),
+            size: event.packet.len() as u64,
+            name: shown.to_name(),
+            action: Action::Kept,
+            faces: Vec::new(),
+            packet: if packets { event.packet.to_vec() } else { Vec::new() },
+        });
+        Some(self.drafts.len() - 1)
+    }
+
+    fn is_wanted(&self, face: FaceId, name: NameRef<'_>) -> bool {
+        self.logs || self.tapes.iter().any(|tape| tape.selection.wants(face, name))
+    }
+
+    /// The packet that arrived has been handled: writes its record and those of what it sent.
+    fn finish(&mut self) {
+        if let Some(Journey { draft: Some(at), action, .. }) = self.journey.take()
+            && let Some(record) = self.drafts.get_mut(at)
+        {
+            let went_on = !record.faces.is_empty();
+            let otherwise = if went_on { Action::Forwarded } else { Action::Kept };
+            record.action = action.unwrap_or(otherwise);
+        }
+        let mut drafts = std::mem::take(&mut self.drafts);
+        drafts.iter().for_each(|record| self.write(record));
+        drafts.clear();
+        self.drafts = drafts;
+    }
+
+    /// Gives a record to the tapes that want it, and to the log.
+    fn write(&mut self, record: &Record) {
+        if self.logs {
+            log(record);
+        }
+        let face = FaceId(record.face);
+        for tape in &mut self.tapes {
+            if !tape.selection.wants(face, record.name.as_ref()) {
+                continue;
+            }
+            if tape.selection.packets || record.packet.is_empty() {
+                tape.push(record);
+            } else {
+                tape.push(&Record { packet: Vec::new(), ..record.clone() });
+            }
+        }
+    }
+}
+
+/// The name of an Interest or a Data packet, which begins with it.
+fn name_of(packet: &[u8]) -> Option<NameRef<'_>> {
+    let element = Reader::new(packet).next_element().ok()??;
+    let name = match element.typ {
+        types::INTEREST | types::DATA => Reader::new(element.value).expect(types::NAME).ok()?,
+        _ => return None,
+    };
+    NameRef::decode(name.value).ok()
+}
+
+/// Writes a line for a packet: of level `debug` if it was dropped, otherwise of level `trace`.
+fn log(record: &Record) {
+    let Record { face, name, size, faces, .. } = record;
+    let kind = record.kind.map_or("unknown", kind_word);
+    let (direction, action) = (record.direction.word(), record.action.word());
+    if let Action::Dropped(reason) = &record.action {
+        tracing::debug!(target: TARGET, face, direction, kind, %name, size, reason, "dropped");
+    } else {
+        tracing::trace!(target: TARGET, face, direction, kind, %name, size, ?faces, action, "packet");
+    }
+}
+
+fn kind_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Interest => "interest",
+        Kind::Data => "data",
+        Kind::Nack => "nack",
+    }
+}

@@ -1,0 +1,191 @@
+//! Records of packets as lines of text or JSON.
+
+use control::Kind;
+use net::text::visible;
+use net::trace::{Action, Direction, Record};
+use serde_json::json;
+
+/// A terminal of fewer columns gets short lines.
+const WIDE: usize = 100;
+/// The least room for a name, in characters.
+const LEAST: usize = 8;
+
+/// How lines are laid out.
+pub struct Lines {
+    /// The columns of the terminal; `None` if it is none.
+    width: Option<usize>,
+}
+
+impl Lines {
+    pub fn new(width: Option<usize>) -> Lines {
+        Lines { width }
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.width.is_some_and(|width| width < WIDE)
+    }
+
+    /// The line above all others.
+    pub fn head(&self) -> String {
+        if self.is_narrow() {
+            return format!(
+                "{:9} {:>4} {:3} {:8} {:16} name",
+                "min:s", "face", "way", "type", "action"
+            );
+        }
+        format!(
+            "{:15}  {:>5}  {:3}  {:8}  {:>5}  {:24}  name",
+            "time (UTC)", "face", "way", "type", "bytes", "action"
+        )
+    }
+
+    /// The line of a packet. A name that is too long for the terminal loses its middle.
+    pub fn line(&self, record: &Record) -> String {
+        let (face, way, kind) = (record.face, record.direction.word(), kind(record.kind));
+        let action = action(record);
+        let name =
+            if record.kind.is_some() { visible(&record.name.to_string()) } else { "-".into() };
+        let [hour, minute, second, micros] = time_of_day(record.time_ns);
+        let start = if self.is_narrow() {
+            let millis = micros / 1000;
+            let time = format!("{minute:02}:{second:02}.{millis:03}");
+            format!("{time} {face:>4} {way:3} {kind:8} {action:16} ")
+        } else {
+            let time = format!("{hour:02}:{minute:02}:{second:02}.{micros:06}");
+            let size = record.size;
+            format!("{time}  {face:>5}  {way:3}  {kind:8}  {size:>5}  {action:24}  ")
+        };
+        let room =
+            self.width.map_or(usize::MAX, |width| width.saturating_sub(start.chars().count()));
+        start + &elided(&name, room.max(LEAST))
+    }
+}
+
+/// The record as an object of one line.
+pub fn json(record: &Record) -> String {
+    let kind = record.kind.map(|kind| self::kind(Some(kind)).to_lowercase());
+    let mut object = json!({
+        "time_ns": record.time_ns,
+        "face": record.face,
+        "direction": record.direction.word(),
+        "type": kind,
+        "bytes": record.size,
+        "name": record.kind.map(|_| record.name.to_string()),
+        "action": record.action.word(),
+        "faces": record.faces,
+    });
+    if let Action::Dropped(reason) = &record.action {
+        object["reason"] = json!(reason);
+    }
+    object.to_string()
+}
+
+fn kind(kind: Option<Kind>) -> &'static str {
+    match kind {
+        Some(Kind::Interest) => "Interest",
+        Some(Kind::Data) => "Data",
+        Some(Kind::Nack) => "Nack",
+        None => "-",
+    }
+}
+
+/// The action in words.
+pub fn action(record: &Record) -> String {
+    let faces = record.faces.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    let is_interest = record.kind == Some(Kind::Interest);
+    match &record.action {
+        Action::Forwarded => format!("to {faces}"),
+        Action::Aggregated if faces.is_empty() => "aggregated".to_owned(),
+        Action::Aggregated => format!("aggregated, to {faces}"),
+        Action::Kept if record.direction == Direction::In && !is_interest => {
+            "no downstream".to_owned()
+        }
+        Action::Kept => "held".to_owned(),
+        Action::Dropped(reason) => format!("dropped {}", visible(reason)),
+        Action::Hit | Action::Nacked | Action::Queued => record.action.word().to_owned(),
+    }
+}
+
+/// The text with `…` in the place of its middle, if it has more than `most` characters.
+fn elided(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    // The end tells the segments of an object apart.
+    let tail = most / 2;
+    let head: String = text.chars().take(most - tail - 1).collect();
+    let end: String = text.chars().skip(length - tail).collect();
+    format!("{head}…{end}")
+}
+
+/// Hour, minute, second and microsecond of the day (UTC).
+fn time_of_day(time_ns: u64) -> [u64; 4] {
+    let seconds = time_ns / 1_000_000_000;
+    [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60, time_ns / 1000 % 1_000_000]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> Record {
+        Record {
+            // 2001-09-09 01:46:40 UTC
+            time_ns: 1_000_000_000_123_456_789,
+            face: 3,
+            direction: Direction::In,
+            kind: Some(Kind::Interest),
+            size: 53,
+            name: "/a/file/v=1/seg=17".parse().unwrap(),
+            action: Action::Forwarded,
+            faces: vec![4, 5],
+            packet: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_line_is_readable_on_wide_and_on_narrow_terminals() {
+        let wide = Lines::new(None);
+        assert_eq!(
+            wide.line(&record()),
+            "01:46:40.123456      3  in   Interest     53  to 4, 5                   \
+             /a/file/v=1/seg=17"
+        );
+        let head = wide.head();
+        assert_eq!(head.find("name"), wide.line(&record()).find("/a"));
+        let narrow = Lines::new(Some(60));
+        let line = narrow.line(&record());
+        assert_eq!(line, "46:40.123    3 in  Interest to 4, 5          /a/fil…eg=17");
+        assert_eq!(line.chars().count(), 60 - 2 - 1, "{line}");
+        assert_eq!(narrow.head().find("name"), line.find("/a"));
+    }
+
+    #[test]
+    fn each_decision_has_its_words() {
+        let words = |kind, direction, decided, faces: &[u64]| {
+            let faces = faces.to_vec();
+            action(&Record { kind: Some(kind), direction, action: decided, faces, ..record() })
+        };
+        let (interest, data, way) = (Kind::Interest, Kind::Data, Direction::In);
+        assert_eq!(words(interest, way, Action::Hit, &[]), "hit");
+        assert_eq!(words(interest, way, Action::Aggregated, &[]), "aggregated");
+        assert_eq!(words(interest, way, Action::Aggregated, &[7]), "aggregated, to 7");
+        assert_eq!(words(interest, way, Action::Kept, &[]), "held");
+        assert_eq!(words(data, way, Action::Kept, &[]), "no downstream");
+        let dropped = Action::Dropped("queue-full".to_owned());
+        assert_eq!(words(data, Direction::Out, dropped.clone(), &[]), "dropped queue-full");
+        let object = json(&Record { action: dropped, ..record() });
+        let object: serde_json::Value = serde_json::from_str(&object).unwrap();
+        assert_eq!(object["reason"], "queue-full");
+        assert_eq!(object["type"], "interest");
+    }
+
+    #[test]
+    fn a_frame_that_could_not_be_decoded_has_no_name() {
+        let malformed = Action::Dropped("malformed".to_owned());
+        let of = Record { kind: None, action: malformed, faces: Vec::new(), ..record() };
+        assert!(Lines::new(None).line(&of).ends_with("dropped malformed         -"));
+        assert!(json(&of).contains("\"type\":null"));
+    }
+}
