@@ -12,6 +12,7 @@ mod bounds;
 mod log;
 mod replies;
 mod store;
+mod trace;
 
 /// Milliseconds since 1970.
 const WALL: u64 = 5_000;

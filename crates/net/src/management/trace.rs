@@ -264,6 +264,3 @@ fn stream() -> Name {
 pub(super) fn is_asked(name: NameRef<'_>) -> bool {
     name.len() == NUMBERED && name.as_bytes().starts_with(STREAM)
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,7 @@
 //! Files that a transfer keeps beside its target, and that no other user of this host may have put
 //! there or may write: what they say has been verified is not verified again.
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -50,11 +50,16 @@ pub fn existing(path: &Path) -> io::Result<Option<File>> {
 /// Gives a file the permissions that new files of this process have. A complete file needs no
 /// protection from those to whom the user's umask gives it.
 pub fn share(file: &File) {
-    let mask = rustix::process::umask(Mode::from(OTHERS_WRITE));
-    rustix::process::umask(mask);
-    let usual = Permissions::from_mode(0o666 & !mask.bits());
+    let Some(mask) = umask() else { return };
     // Some file systems have no permissions to be changed.
-    let _ = file.set_permissions(usual);
+    let _ = file.set_permissions(Permissions::from_mode(0o666 & !mask));
+}
+
+/// The umask of this process. umask(2) could read it only by setting it, for all threads.
+fn umask() -> Option<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    u32::from_str_radix(mask.trim(), 8).ok()
 }
 
 /// Makes such a file.
@@ -68,6 +73,7 @@ pub fn make(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::Mode;
     use std::os::unix::fs::symlink;
 
     #[test]
@@ -79,6 +85,16 @@ mod tests {
         assert_eq!(made.metadata().unwrap().mode() & OTHERS_WRITE, 0);
         assert!(existing(&path).unwrap().is_some());
         assert_eq!(make(&path).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    }
+
+    #[test]
+    fn a_complete_file_has_the_permissions_of_new_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = make(&dir.path().join("file")).unwrap();
+        share(&file);
+        let usual = File::create(dir.path().join("usual")).unwrap();
+        let mode = |file: &File| file.metadata().unwrap().mode();
+        assert_eq!(mode(&file), mode(&usual));
     }
 
     #[test]

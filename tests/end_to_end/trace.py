@@ -1,0 +1,178 @@
+"""`weir trace` shows the packets of a running forwarder."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+from alone import Alone
+from support import children, weir
+
+sys.path.append(str(Path(weir.ROOT) / "tests/interop/wireshark"))
+from capture import read  # noqa: E402
+
+NOT_FOUND, NO_FORWARDER, FILE = 3, 6, 7
+PATIENCE = 60
+# A header of Ethernet.
+ETHERNET = 14
+INTEREST, DATA = 5, 6
+
+
+class Trace(Alone):
+    """One daemon with a file, which is fetched while somebody watches."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        child = cls.daemon.put("/film", cls.sent)
+        cls.addClassCleanup(child.kill)
+
+    def trace(self, *options):
+        """Begin a trace; the process and the file with its output."""
+        out = self.here / "trace.out"
+        argv = [str(self.program), "trace", "--socket", str(self.daemon.socket)]
+        log = self.daemon.folder / "daemon.log"
+        before = log.read_text().count("trace started")
+        with open(out, "wb") as target, open(self.here / "trace.err", "wb") as errors:
+            child = subprocess.Popen(
+                [*argv, *map(str, options)],
+                stdout=target,
+                stderr=errors,
+                stdin=subprocess.DEVNULL,
+            )
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        children.wait_until(
+            lambda: log.read_text().count("trace started") > before, "the trace to begin"
+        )
+        return child, out
+
+    def fetch(self):
+        """Fetch the file."""
+        self.daemon.get("/film", self.here / "got").finish(PATIENCE)
+
+    def end(self, child):
+        """Interrupt a trace; what it said on standard error."""
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.wait(PATIENCE), 0, (self.here / "trace.err").read_text())
+        return (self.here / "trace.err").read_text()
+
+    def until(self, out, count):
+        """Wait until the output has so many lines about the file, and return all of its lines."""
+        def lines():
+            return [line for line in out.read_text().splitlines() if "/film" in line]
+
+        children.wait_until(lambda: len(lines()) >= count, f"{count} packets", PATIENCE)
+        # What is on its way comes.
+        time.sleep(0.5)
+        return lines()
+
+    def test_packets_are_shown_with_what_became_of_them(self):
+        """A transfer that the content store does not answer, and one that it does."""
+        child, out = self.trace("--json", "--prefix", "/film")
+        self.fetch()
+        first = len(self.until(out, 400))
+        self.fetch()
+        lines = [json.loads(line) for line in self.until(out, first + 100)]
+        self.end(child)
+        arrived = [line for line in lines if line["direction"] == "in"]
+        actions = {(line["type"], line["action"]) for line in arrived}
+        self.assertLessEqual(
+            {("interest", "forwarded"), ("interest", "hit"), ("data", "forwarded")}, actions
+        )
+        for line in lines:
+            self.assertTrue(line["name"].startswith("/film"), line)
+            self.assertLess(abs(line["time_ns"] / 1e9 - time.time()), PATIENCE * 2)
+        forwarded = [line for line in arrived if line["action"] == "forwarded"]
+        self.assertTrue(all(line["faces"] for line in forwarded))
+        reached = {face for line in forwarded for face in line["faces"]}
+        sent = {line["face"] for line in lines if line["direction"] == "out"}
+        self.assertLessEqual(reached, sent)
+        one = [line for line in lines if line["face"] == arrived[0]["face"]]
+        self.assertGreater(len(one), 10)
+
+    def test_a_line_is_for_people(self):
+        """Time, face, way, type, size, action and name, and nothing after the interrupt."""
+        child, out = self.trace()
+        self.fetch()
+        lines = self.until(out, 100)
+        self.assertEqual(self.end(child), "")
+        self.assertRegex(out.read_text().splitlines()[0], r"\Atime \(UTC\) +face  way  type +bytes")
+        shape = r"\A\d\d:\d\d:\d\d\.\d{6} +\d+  (in |out)  (Interest|Data) +\d+  \S.* /film\S*\Z"
+        for line in lines:
+            self.assertRegex(line, shape)
+
+    def test_a_capture_has_the_packets_whole(self):
+        """A file of the user's own, with an interface for each face."""
+        pcap = self.here / "trace.pcapng"
+        child, out = self.trace("--pcap", pcap, "--prefix", "/film")
+        self.fetch()
+        children.wait_until(lambda: pcap.stat().st_size > 4 * self.sent.stat().st_size / 3, "it")
+        time.sleep(0.5)
+        said = self.end(child)
+        self.assertEqual(out.read_text(), "")
+        self.assertEqual(pcap.stat().st_mode & 0o777, 0o600)
+        names, packets = read(pcap)
+        self.assertIn(f"{len(packets)} packets in {pcap}", said)
+        self.assertGreaterEqual(len(names), 2)
+        self.assertTrue(all(name.startswith("face ") for name in names))
+        kinds = {frame[ETHERNET] for _, _, frame, _ in packets}
+        self.assertEqual(kinds, {INTEREST, DATA})
+        comments = {comment.split()[0] for *_, comment in packets}
+        self.assertLessEqual({"to", "queued"}, comments)
+        if subprocess.run([weir.ROOT / "scripts/need", "tshark"], check=False).returncode == 0:
+            done = subprocess.run(["tshark", "-r", pcap], capture_output=True, check=True)
+            self.assertEqual(len(done.stdout.splitlines()), len(packets))
+
+    def test_the_log_shows_packets_if_it_is_asked(self):
+        """Steps of packets are log lines of level `trace`, and drops of level `debug`."""
+        about = {"log": "info,net::packets=trace"}
+        daemon = weir.Daemon(
+            self.program, self.here, "chatty", listen={"udp": "off", "tcp": "off"}, about=about
+        )
+        with daemon:
+            self.assertEqual(daemon.status()["received"]["data"], 1)
+            log = (self.here / "chatty.log").read_text()
+        self.assertIn("TRACE net::packets: packet face=", log)
+        self.assertIn("/localhost/weir/counters", log)
+        self.assertNotIn("net::packets", (self.daemon.folder / "daemon.log").read_text())
+
+    def test_errors_say_what_to_do(self):
+        """No forwarder, no such face, no place for the capture, and a disk that is full."""
+        socket = str(self.daemon.socket)
+        for options, status, said in [
+            (["--socket", self.here / "none.sock"], NO_FORWARDER, "no forwarder at"),
+            (["--socket", socket, "--face", "99"], NOT_FOUND, "has no face 99; `weir face list`"),
+            (["--socket", socket, "--pcap", self.here / "no/pcap"], FILE, "cannot write"),
+        ]:
+            argv = [self.program, "trace", *options]
+            done = subprocess.run(argv, capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
+            self.assertIn(said, done.stderr)
+        child, _ = self.trace("--pcap", "/dev/full")
+        self.fetch()
+        self.assertEqual(child.wait(PATIENCE), FILE)
+        self.assertIn("make room", (self.here / "trace.err").read_text())
+
+    def test_a_trace_ends_with_the_forwarder(self):
+        """The reader says so instead of waiting."""
+        daemon = weir.Daemon(
+            self.program, self.here, "brief", listen={"udp": "off", "tcp": "off"}
+        )
+        with daemon:
+            argv = [self.program, "trace", "--socket", daemon.socket]
+            child = subprocess.Popen(
+                argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+            )
+            log = self.here / "brief.log"
+            children.wait_until(lambda: "trace started" in log.read_text(), "it")
+        _, said = child.communicate(timeout=PATIENCE)
+        self.assertEqual(child.returncode, NO_FORWARDER)
+        self.assertIn("closed the connection", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
