@@ -7,27 +7,27 @@
 //! Datagrams come first, because a socket that is not emptied loses what comes next, while a stream
 //! only waits. Every step is bounded in bytes, so that the others have their turn in time. What
 //! the kernel does not take stays in the forwarder's queues, where its sojourn is known.
+//!
+//! [`Daemon`] owns the loop. The poll belongs to `io`, sockets and listeners to `faces`, and
+//! management, commands and the configuration to `control_plane`.
 
-mod accept;
 mod accounts;
-mod applications;
 mod applied;
+mod control_plane;
 mod crowd;
 mod error;
 mod face;
 mod faces;
+mod io;
 mod listeners;
 pub mod log;
 mod marking;
 mod memory;
 mod metrics;
-mod orders;
 mod permissions;
-mod reload;
-mod start;
 mod stop;
 mod supervisor;
-mod turn;
+mod table;
 mod unproved;
 mod wake_up;
 
@@ -36,27 +36,26 @@ pub use stop::Stopper;
 pub use wake_up::{Observer, Reread};
 
 use crate::clock::Clock;
-use crate::config::{Application, Config, OnDemand, Origins};
-use crate::management::Management;
-use crate::socket::udp::{ReceiveBuffers, UdpOptions};
-use crate::timer::Timer;
+use crate::config::Config;
+use crate::timer::Sleep;
 use control::{Duration, Size, Time};
-use crowd::Rejected;
+use control_plane::ControlPlane;
 use faces::Faces;
-use forwarder::{FaceId, Forwarder};
-use listeners::Listeners;
+use forwarder::{Forwarder, ForwarderConfig};
+use io::Io;
 use memory::Watch;
-use mio::net::UnixStream;
-use mio::{Events, Poll};
-use orders::Connecting;
-use reload::Configured;
 use std::any::Any;
-use std::collections::VecDeque;
-use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use unproved::Unproved;
 use wake_up::WakeUps;
+
+/// Pending Interests that one call of the forwarder ends; a turn calls it several times.
+const ENDED_AT_ONCE: usize = 512;
+
+/// How long pending Interests are ended in one turn: of a flood's there may be a million.
+const ENDING: Duration = Duration::from_millis(5);
+
+/// How often it is written how many log lines were left out.
+const LOG_REPORT: Duration = Duration::from_secs(1);
 
 /// What a daemon is given by the program that it runs in.
 pub struct Hooks {
@@ -70,7 +69,7 @@ pub struct Hooks {
 }
 
 /// Answers with metrics at an address, from a thread of its own, until what it gave is dropped.
-pub type ServeMetrics = fn(SocketAddr, Observer) -> io::Result<Box<dyn Any + Send>>;
+pub type ServeMetrics = fn(SocketAddr, Observer) -> std::io::Result<Box<dyn Any + Send>>;
 
 /// Runs a daemon in the foreground until SIGINT or SIGTERM.
 ///
@@ -86,7 +85,7 @@ pub fn run(config: Config, hooks: Hooks) -> Result<(), DaemonError> {
         tracing::info!(%limit, %shared, "the memory of this process is limited");
     }
     daemon.memory = memory.map(|(limit, shared)| Watch::new(limit, shared, hooks.give_back));
-    daemon.stop_on_signals()?;
+    daemon.io.stopper().on_signals()?;
     daemon.reload_on_signal(hooks.reread)?;
     daemon.serve_metrics(hooks.serve_metrics, &metrics)?;
     supervisor::tell(supervisor::READY);
@@ -99,101 +98,255 @@ pub fn run(config: Config, hooks: Hooks) -> Result<(), DaemonError> {
 /// # Errors
 /// The first that is missing or cannot be used.
 pub fn check(config: &Config) -> Result<(), DaemonError> {
-    accounts::access(&config.listen)?;
-    permissions::look_up(config).map(drop)
-}
-
-/// What the loop takes from the configuration.
-#[derive(Debug)]
-struct Settings {
-    on_demand: OnDemand,
-    application: Application,
-    udp: UdpOptions,
-    origins: Arc<Origins>,
-    drain: Duration,
-    seed: u64,
-}
-
-/// Faces with work to be done.
-#[derive(Debug, Default)]
-struct Work {
-    /// UDP faces that may have datagrams.
-    datagrams: VecDeque<FaceId>,
-    /// Streams that may have bytes.
-    streams: VecDeque<FaceId>,
-    /// Faces that may send.
-    sending: VecDeque<FaceId>,
-    /// A listener may have connections waiting.
-    listeners: bool,
-}
-
-/// Buffers that all faces share.
-#[derive(Debug)]
-struct Buffers {
-    datagrams: ReceiveBuffers,
-    stream: Vec<u8>,
-    packet: Vec<u8>,
-    /// What faces collect what they send in, unless something waits in theirs.
-    out: Vec<u8>,
+    control_plane::check(config)
 }
 
 /// A forwarder with its sockets.
 #[derive(Debug)]
 pub struct Daemon {
     clock: Clock,
-    poll: Poll,
-    events: Events,
-    timer: Timer,
+    io: Io,
     forwarder: Forwarder,
-    management: Management,
     faces: Faces,
-    listeners: Listeners,
-    settings: Settings,
-    buffers: Buffers,
-    work: Work,
-    stopped: UnixStream,
-    stopper: Stopper,
-    stopping: bool,
-    wake_ups: WakeUps,
-    configured: Configured,
-    metrics: metrics::Served,
-    next_idle_check: Time,
-    /// What goes to addresses that may be forged.
-    unproved: Unproved,
-    /// Peers that found no room.
-    rejected: Rejected,
-    /// When it is written how many log lines were left out.
-    log_report: Option<Time>,
-    /// Faces that a command wants, and that are not connected yet.
-    connecting: Vec<Connecting>,
+    control_plane: ControlPlane,
     /// Where memory is limited.
     memory: Option<Watch>,
+    /// How long packets are still sent when the daemon stops.
+    drain: Duration,
+    /// When it is written how many log lines were left out.
+    log_report: Option<Time>,
+    is_stopping: bool,
 }
 
 impl Daemon {
+    /// Opens all sockets and fills the tables.
+    ///
+    /// # Errors
+    /// See [`DaemonError`]. A face that cannot be connected at present is not an error: it is tried
+    /// again.
+    pub fn new(config: Config) -> Result<Daemon, DaemonError> {
+        let system = DaemonError::system;
+        let clock = Clock::start();
+        let mut wake_ups = WakeUps::new().map_err(system("cannot make a pair of sockets"))?;
+        let io = Io::new(&mut wake_ups)?;
+        let seed = match config.daemon.seed {
+            Some(seed) => seed,
+            None => getrandom::u64()
+                .map_err(std::io::Error::other)
+                .map_err(system("cannot get random numbers"))?,
+        };
+        let mut faces = Faces::new(&config, clock, io.registry()?, seed)?;
+        let mut forwarder = forwarder(&config, seed);
+        let mut control_plane = ControlPlane::new(&mut forwarder, &config, clock, wake_ups)?;
+        become_nice(config.daemon.nice);
+        control_plane.begin(&mut forwarder, &mut faces, &config)?;
+        let listening = faces.listeners().uris().join(" ");
+        tracing::info!(%listening, version = env!("CARGO_PKG_VERSION"), "the forwarder is up");
+        Ok(Daemon {
+            clock,
+            io,
+            forwarder,
+            faces,
+            control_plane,
+            memory: None,
+            drain: config.daemon.drain,
+            log_report: None,
+            is_stopping: false,
+        })
+    }
+
     /// The addresses at which it listens for UDP.
     #[must_use]
     pub fn udp_addresses(&self) -> Vec<SocketAddr> {
-        self.listeners.udp_addresses()
+        self.faces.listeners().udp_addresses()
     }
 
     /// The addresses at which it listens for TCP.
     #[must_use]
     pub fn tcp_addresses(&self) -> Vec<SocketAddr> {
-        self.listeners.tcp_addresses()
+        self.faces.listeners().tcp_addresses()
     }
 
     /// The addresses at which it listens for WebSockets.
     #[must_use]
     pub fn websocket_addresses(&self) -> Vec<SocketAddr> {
-        self.listeners.websocket_addresses()
+        self.faces.listeners().websocket_addresses()
     }
 
     /// A handle that stops it from another thread.
     ///
     /// # Errors
     /// The system refuses a descriptor.
-    pub fn stopper(&self) -> io::Result<Stopper> {
-        self.stopper.try_clone()
+    pub fn stopper(&self) -> std::io::Result<Stopper> {
+        self.io.stopper().try_clone()
+    }
+
+    /// A handle that asks it from another thread.
+    ///
+    /// # Errors
+    /// The system refuses a descriptor.
+    pub fn observer(&self) -> std::io::Result<Observer> {
+        self.control_plane.wake_ups().observer()
+    }
+
+    /// Makes SIGHUP read the configuration again, by `reread`.
+    ///
+    /// # Errors
+    /// The system refuses to install the handler.
+    pub fn reload_on_signal(&mut self, reread: Option<Reread>) -> Result<(), DaemonError> {
+        self.control_plane.reread_by(reread);
+        self.control_plane.wake_ups().on_signal()
+    }
+
+    /// Serves metrics at these addresses, and at others when the configuration is read again.
+    ///
+    /// # Errors
+    /// Of the addresses that cannot be used, the first.
+    pub fn serve_metrics(
+        &mut self,
+        serve: ServeMetrics,
+        addresses: &[SocketAddr],
+    ) -> Result<(), DaemonError> {
+        self.control_plane.serve_metrics(serve, addresses)
+    }
+
+    /// Runs until it is stopped.
+    ///
+    /// # Errors
+    /// The poll fails.
+    pub fn run(mut self) -> Result<(), DaemonError> {
+        while !self.is_stopping {
+            self.turn()?;
+        }
+        self.finish()
+    }
+
+    /// Waits for something to happen, and deals with it.
+    fn turn(&mut self) -> Result<(), DaemonError> {
+        let is_busy = self.faces.are_busy();
+        let sleep = if is_busy { Sleep::Not } else { Sleep::Until(self.next_deadline()) };
+        self.wait(sleep)?;
+        self.faces.receive_datagrams(&mut self.forwarder);
+        self.faces.receive_streams(&mut self.forwarder);
+        self.faces.accept(&mut self.forwarder);
+        self.on_deadlines();
+        self.control_plane.learn(&mut self.forwarder);
+        self.send();
+        // Sending shows, too, that a connection cannot be made.
+        while self.control_plane.reply_to_connected(&mut self.forwarder, &mut self.faces) {
+            self.send();
+        }
+        if let Some(memory) = &mut self.memory {
+            memory.look(self.clock.now(), &mut self.forwarder);
+        }
+        Ok(())
+    }
+
+    /// Waits until a socket is ready, something is due, or somebody asks for something.
+    fn wait(&mut self, sleep: Sleep) -> Result<(), DaemonError> {
+        let Daemon { io, forwarder, faces, control_plane, .. } = self;
+        let woken = io.wait(self.clock.now(), sleep, faces)?;
+        if woken.asked {
+            control_plane.answer_wake_ups(forwarder, faces);
+        }
+        self.is_stopping |= woken.stop;
+        Ok(())
+    }
+
+    /// When something is due, whatever the sockets do.
+    fn next_deadline(&self) -> Option<Time> {
+        let log_report =
+            log::has_left_out().then(|| self.log_report.unwrap_or_else(|| self.clock.now()));
+        let all = [
+            self.forwarder.next_deadline(),
+            self.control_plane.next_deadline(),
+            self.faces.next_deadline(),
+            self.memory.as_ref().and_then(Watch::next_deadline),
+            log_report,
+        ];
+        all.into_iter().flatten().min()
+    }
+
+    fn on_deadlines(&mut self) {
+        let now = self.clock.now();
+        while self.forwarder.next_deadline().is_some_and(|at| at <= now) {
+            self.forwarder.on_deadline(now);
+            if self.clock.now() >= now + ENDING {
+                break;
+            }
+        }
+        self.control_plane.on_deadline(&mut self.forwarder, &mut self.faces, now);
+        self.faces.on_deadline(&mut self.forwarder, now);
+        if log::has_left_out() && now >= *self.log_report.get_or_insert(now + LOG_REPORT) {
+            self.log_report = None;
+            log::report();
+        }
+    }
+
+    /// Gives the kernel, and management, what the forwarder has to send.
+    fn send(&mut self) {
+        let Daemon { forwarder, faces, control_plane, .. } = self;
+        control_plane.notify(forwarder, faces);
+        loop {
+            while let Some(id) = forwarder.poll_ready() {
+                if id == control_plane.face() {
+                    control_plane.manage(forwarder, faces);
+                } else {
+                    faces.wants_to_send(id);
+                }
+            }
+            if !faces.may_send() || !faces.send(forwarder) {
+                return;
+            }
+        }
+    }
+
+    /// Lets nobody in any more, and sends what is queued as long as that is permitted.
+    fn finish(mut self) -> Result<(), DaemonError> {
+        tracing::info!("stopping");
+        supervisor::tell(supervisor::STOPPING);
+        self.faces.close_listeners();
+        let end = self.clock.now() + self.drain;
+        loop {
+            let now = self.clock.now();
+            self.forwarder.on_deadline(now);
+            self.faces.release_delayed(now);
+            self.send();
+            if self.faces.are_flushed(&self.forwarder) || now >= end {
+                break;
+            }
+            let next = self.next_deadline().map_or(end, |at| at.min(end));
+            self.wait(Sleep::Until(Some(next)))?;
+        }
+        log::report();
+        tracing::info!(left = self.faces.queued(&self.forwarder), "stopped");
+        Ok(())
+    }
+}
+
+/// The forwarder's own part of the configuration.
+fn forwarder(config: &Config, seed: u64) -> Forwarder {
+    let limits = &config.forwarder;
+    let strategy = applied::root_choice().strategy().expect("the default has a strategy");
+    Forwarder::new(ForwarderConfig {
+        seed,
+        name: "daemon".to_owned(),
+        content_store: config.content_store,
+        pit: limits.pit.into(),
+        memory: limits.memory,
+        ended_at_once: ENDED_AT_ONCE,
+        routes: limits.routes,
+        dead_nonces: limits.dead_nonces,
+        max_lifetime: limits.max_lifetime,
+        ..ForwarderConfig::new(strategy)
+    })
+}
+
+fn become_nice(nice: i32) {
+    if nice == 0 {
+        return;
+    }
+    if let Err(error) = rustix::process::nice(nice) {
+        tracing::warn!(nice, %error, "scheduling priority left as it is");
     }
 }

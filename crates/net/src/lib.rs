@@ -10,6 +10,7 @@ pub mod client;
 pub mod clock;
 pub mod config;
 pub mod daemon;
+mod directives;
 pub mod emulate;
 pub mod framing;
 pub mod host_memory;

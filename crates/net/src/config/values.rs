@@ -13,7 +13,7 @@ use toml::Spanned;
 /// A level, or `tracing` directives.
 pub(super) fn log(value: &DeValue<'_>) -> Result<String, String> {
     let given = text(value)?;
-    crate::daemon::log::filter(given)
+    crate::directives::filter(given)
         .map_err(|e| format!("{e}; try `info`, or `info,net::management=debug`"))?;
     Ok(given.to_owned())
 }

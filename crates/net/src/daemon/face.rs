@@ -1,7 +1,8 @@
 //! One face's socket, and what is between it and the forwarder.
 
 use super::crowd::Transport;
-use super::{Buffers, marking};
+use super::faces::Buffers;
+use super::marking;
 use crate::batch::Batch;
 use crate::config::{LinkOptions, OnDemand};
 use crate::emulate::DelayLine;

@@ -1,307 +1,454 @@
-//! All faces with sockets.
+//! The owner of all faces: their sockets, the listeners, and the places that peers may take.
+//!
+//! Faces that come and go are news, which management takes with [`Faces::poll_news`].
 
-use super::crowd::{Crowd, Transport};
-use super::face::{Face, MadeBy};
-use crate::config::OnDemand;
-use crate::management::{FaceInfo, Persistency};
+mod accept;
+mod connect;
+mod room;
+
+pub(super) use connect::Made;
+
+use super::applied::udp_options;
+use super::crowd::Rejected;
+use super::error::DaemonError;
+use super::face::{Face, Link};
+use super::listeners::Listeners;
+use super::table::FaceTable;
+use super::unproved::Unproved;
+use crate::clock::Clock;
+use crate::config::{Application, Config, Listen, OnDemand, Origins};
+use crate::framing::MAX_FRAME;
+use crate::management::authority::Account;
+use crate::management::{FaceEvent, FaceInfo};
+use crate::socket::Progress;
+use crate::socket::stream::READ_BUFFER;
+use crate::socket::udp::{ReceiveBuffers, UdpOptions};
 use control::{Duration, Time};
-use forwarder::{FaceId, Forwarder};
-use ipnet::IpNet;
-use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr};
+use forwarder::{Allowance, FaceId, Forwarder};
+use mio::Registry;
+use mio::event::Event;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
 
-/// Where all places are taken, a UDP face that was quiet for so long makes room for another: it
-/// comes again with its peer's next datagram.
-const QUIET: Duration = Duration::from_secs(30);
-/// The same for one to an unproved address.
-const UNPROVED_QUIET: Duration = Duration::from_secs(3);
-/// The same if only one datagram came from there, as from most forged addresses. It is as long as a
-/// distant producer's answer may take, and bounds how many faces are made in a second.
-const ONCE_QUIET: Duration = Duration::from_millis(250);
-/// The same for a connection that brought nothing at all.
-const SILENT: Duration = Duration::from_secs(10);
+/// Joined datagrams that one call receives at most: a megabyte of buffers, most of it untouched.
+const RECEIVE_SLOTS: usize = 16;
 
-/// A face to an unproved address is a newcomer for so long. Others may hold three quarters of the
-/// places of such faces, as long as they are busy; the rest is for newcomers, who take each other's
-/// places. Without that, whoever keeps many forged addresses busy would keep all others out.
-const NEWCOMER: Duration = Duration::from_secs(10);
+/// Bytes that a UDP face may bring in one turn. A turn must end before the others' receive buffers
+/// overflow: 200 kB fill within a millisecond at 1.5 Gbit/s.
+const DATAGRAM_BUDGET: usize = 512 << 10;
 
-/// What is known of a peer whose face may make room for another: who is missed least comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    /// It sent a single packet, or over a connection none.
-    Once,
-    /// It was quiet for a while.
-    Quiet,
-    /// It is not quiet, but nothing shows that it receives.
-    Busy,
-    /// It receives what is sent to it, and was quiet for long.
-    Proved,
-}
+/// Bytes that a stream may bring in one turn.
+const STREAM_BUDGET: usize = 256 << 10;
 
-/// A face, and under what else it is listed.
+/// Bytes that a face may send in one turn.
+const SEND_BUDGET: usize = 256 << 10;
+
+/// How long datagrams are received in one turn, and how long streams are, if many faces have some:
+/// the others go on in the next turn, before those that had theirs.
+const RECEIVING: Duration = Duration::from_millis(5);
+
+/// How often faces are looked at for silence, at least.
+const IDLE_CHECK: Duration = Duration::from_secs(30);
+
+/// What faces take from the configuration.
 #[derive(Debug)]
-struct Listed {
-    face: Face,
-    peer: Option<SocketAddr>,
-    retry: Option<Time>,
-    /// What it was counted under when it came; its socket may be gone when it goes.
-    counted: Option<(Transport, IpAddr)>,
+struct Settings {
+    on_demand: OnDemand,
+    application: Application,
+    udp: UdpOptions,
+    origins: Arc<Origins>,
+    seed: u64,
 }
 
-/// Faces by number, and UDP faces by peer.
+/// Faces with work to be done.
 #[derive(Debug, Default)]
+struct Work {
+    /// UDP faces that may have datagrams.
+    datagrams: VecDeque<FaceId>,
+    /// Streams that may have bytes.
+    streams: VecDeque<FaceId>,
+    /// Faces that may send.
+    sending: VecDeque<FaceId>,
+    /// A listener may have connections waiting.
+    listeners: bool,
+}
+
+/// Buffers that all faces share.
+#[derive(Debug)]
+pub(super) struct Buffers {
+    pub datagrams: ReceiveBuffers,
+    pub stream: Vec<u8>,
+    pub packet: Vec<u8>,
+    /// What faces collect what they send in, unless something waits in theirs.
+    pub out: Vec<u8>,
+}
+
+/// A face came, went, or changed its state.
+#[derive(Debug)]
+pub(super) struct News {
+    pub event: FaceEvent,
+    pub face: FaceInfo,
+}
+
+/// All faces.
+#[derive(Debug)]
 pub(super) struct Faces {
-    all: BTreeMap<FaceId, Listed>,
-    peers: BTreeMap<SocketAddr, FaceId>,
-    /// All faces by where they lead; several may lead to one group.
-    uris: BTreeSet<(String, FaceId)>,
-    /// Faces over emulated links, which have deadlines of their own.
-    emulated: BTreeSet<FaceId>,
-    /// Broken faces, by when they are to be connected.
-    retries: BTreeSet<(Time, FaceId)>,
-    /// Faces that peers brought about.
-    pub crowd: Crowd,
-    /// Those of applications and commands.
-    pub applications: usize,
-    pub commanded: usize,
-    numbers: u64,
+    clock: Clock,
+    registry: Registry,
+    table: FaceTable,
+    listeners: Listeners,
+    settings: Settings,
+    buffers: Buffers,
+    work: Work,
+    next_idle_check: Time,
+    /// What goes to addresses that may be forged.
+    unproved: Unproved,
+    /// Peers that found no room.
+    rejected: Rejected,
+    news: VecDeque<News>,
 }
 
 impl Faces {
+    /// No faces yet, and the listeners of the configuration. `registry` is that of the loop's poll.
+    ///
+    /// # Errors
+    /// A listener cannot be opened.
+    pub fn new(
+        config: &Config,
+        clock: Clock,
+        registry: Registry,
+        seed: u64,
+    ) -> Result<Faces, DaemonError> {
+        let udp = udp_options(&config.listen);
+        let listeners = Listeners::open(&config.listen, udp, &registry)?;
+        Ok(Faces {
+            clock,
+            registry,
+            table: FaceTable::default(),
+            listeners,
+            settings: Settings {
+                on_demand: config.on_demand.clone(),
+                application: config.application.clone(),
+                udp,
+                origins: Arc::new(config.listen.origins.clone()),
+                seed,
+            },
+            buffers: Buffers {
+                datagrams: ReceiveBuffers::new(RECEIVE_SLOTS),
+                stream: vec![0; READ_BUFFER],
+                packet: Vec::with_capacity(2 * MAX_FRAME),
+                out: Vec::new(),
+            },
+            work: Work { listeners: true, ..Work::default() },
+            next_idle_check: clock.now() + config.on_demand.idle,
+            unproved: Unproved::default(),
+            rejected: Rejected::default(),
+            news: VecDeque::new(),
+        })
+    }
+
+    /// Takes over another configuration, but for its faces. Faces of a listener that is closed
+    /// stay. Returns the listeners that could not be opened, and why.
+    pub fn adopt(&mut self, config: &Config) -> Vec<DaemonError> {
+        self.settings = Settings {
+            on_demand: config.on_demand.clone(),
+            application: config.application.clone(),
+            udp: udp_options(&config.listen),
+            origins: Arc::new(config.listen.origins.clone()),
+            seed: self.settings.seed,
+        };
+        self.adopt_listeners(&config.listen)
+    }
+
+    fn adopt_listeners(&mut self, listen: &Listen) -> Vec<DaemonError> {
+        let failed = self.listeners.adopt(listen, self.settings.udp, &self.registry);
+        // Connections may have waited before the listeners were watched.
+        self.work.listeners = true;
+        failed
+    }
+
+    /// Closes all listeners.
+    pub fn close_listeners(&mut self) {
+        // Dropping the listener removes the file of the Unix socket.
+        self.listeners = Listeners::default();
+    }
+
+    /// The listening sockets.
+    pub fn listeners(&self) -> &Listeners {
+        &self.listeners
+    }
+
+    /// The buffer for one packet.
+    pub fn packet_buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.buffers.packet
+    }
+
+    /// The face of this number.
     pub fn get(&self, id: FaceId) -> Option<&Face> {
-        self.all.get(&id).map(|listed| &listed.face)
+        self.table.get(id)
     }
 
-    pub fn get_mut(&mut self, id: FaceId) -> Option<&mut Face> {
-        self.all.get_mut(&id).map(|listed| &mut listed.face)
+    /// The user whose program is at the other end of a face.
+    pub fn account(&self, id: FaceId) -> Option<Account> {
+        self.table.get(id).and_then(Face::account)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Face> {
-        self.all.values().map(|listed| &listed.face)
+    /// All faces, as management knows them.
+    pub fn infos(&self, forwarder: &Forwarder) -> Vec<FaceInfo> {
+        self.table.infos(forwarder, &self.settings.on_demand)
     }
 
-    /// A number for an application's URI.
-    pub fn next_number(&mut self) -> u64 {
-        self.numbers += 1;
-        self.numbers
+    /// What happened to faces since the last call.
+    pub fn poll_news(&mut self) -> Option<News> {
+        self.news.pop_front()
     }
 
-    /// The face to a UDP peer.
-    pub fn of_peer(&self, peer: SocketAddr) -> Option<FaceId> {
-        self.peers.get(&peer).copied()
+    /// Whether there is work that waits for nothing.
+    pub fn are_busy(&self) -> bool {
+        let work = &self.work;
+        !work.datagrams.is_empty()
+            || !work.streams.is_empty()
+            || !work.sending.is_empty()
+            || (work.listeners && self.listeners.paused.is_none())
     }
 
-    pub fn insert(&mut self, face: Face, peer: Option<SocketAddr>) {
-        if let Some(peer) = peer {
-            self.peers.insert(peer, face.id);
-        }
-        if face.delay.is_some() {
-            self.emulated.insert(face.id);
-        }
-        if let Some(counter) = self.counter(face.made_by) {
-            *counter += 1;
-        }
-        let counted = face.source.map(|source| (face.transport(), source));
-        if let Some((transport, source)) = counted {
-            self.crowd.add(transport, source);
-        }
-        let id = face.id;
-        self.uris.insert((face.uri.clone(), id));
-        self.all.insert(id, Listed { face, peer, retry: None, counted });
-        self.schedule(id);
+    /// The poll reports something of a listener.
+    pub fn listener_is_ready(&mut self) {
+        self.work.listeners = true;
     }
 
-    pub fn remove(&mut self, id: FaceId) -> Option<Face> {
-        let Listed { face, peer, retry, counted } = self.all.remove(&id)?;
-        if let Some(peer) = peer
-            && self.of_peer(peer) == Some(id)
-        {
-            self.peers.remove(&peer);
+    /// The poll reports something of a face.
+    pub fn is_ready(&mut self, id: FaceId, event: &Event) {
+        let Some(face) = self.table.get_mut(id) else { return };
+        let readable = event.is_readable() || event.is_read_closed() || event.is_error();
+        if readable && !face.readable {
+            face.readable = true;
+            match face.link {
+                Link::Udp(..) => self.work.datagrams.push_back(id),
+                _ => self.work.streams.push_back(id),
+            }
         }
-        self.uris.remove(&(face.uri.clone(), id));
-        self.emulated.remove(&id);
-        retry.map(|at| self.retries.remove(&(at, id)));
-        if let Some(counter) = self.counter(face.made_by) {
-            *counter -= 1;
-        }
-        if let Some((transport, source)) = counted {
-            self.crowd.remove(transport, source);
-        }
-        Some(face)
-    }
-
-    /// Sees to it that a face is connected again, or is not: to be called when it broke, was
-    /// connected, or leads elsewhere.
-    pub fn schedule(&mut self, id: FaceId) {
-        let Some(listed) = self.all.get_mut(&id) else { return };
-        let due = listed.face.retry();
-        let before = std::mem::replace(&mut listed.retry, due);
-        if before != due {
-            before.map(|at| self.retries.remove(&(at, id)));
-            self.retries.extend(due.map(|at| (at, id)));
+        if event.is_writable() && face.blocked {
+            face.blocked = false;
+            self.work.sending.push_back(id);
         }
     }
 
-    /// The face that leads there; of several the first.
-    pub fn of_uri(&self, uri: &str) -> Option<FaceId> {
-        let first = self.uris.range((uri.to_owned(), FaceId(0))..).next();
-        first.filter(|(found, _)| found == uri).map(|(_, id)| *id)
-    }
-
-    fn counter(&mut self, made_by: MadeBy) -> Option<&mut usize> {
-        match made_by {
-            MadeBy::Configuration | MadeBy::Peer => None,
-            MadeBy::Command => Some(&mut self.commanded),
-            MadeBy::Application => Some(&mut self.applications),
+    /// The forwarder has something for a face.
+    pub fn wants_to_send(&mut self, id: FaceId) {
+        if self.table.get(id).is_some_and(|face| !face.blocked) {
+            self.work.sending.push_back(id);
         }
     }
 
-    /// When the next emulated link has something due.
-    pub fn next_due(&self) -> Option<Time> {
-        self.emulated.iter().filter_map(|id| self.all.get(id)?.face.next_due()).min()
+    /// Hands the forwarder the datagrams that have come.
+    pub fn receive_datagrams(&mut self, forwarder: &mut Forwarder) {
+        let mut strays = Vec::new();
+        let end = self.clock.now() + RECEIVING;
+        for _ in 0..self.work.datagrams.len() {
+            let Some(id) = self.work.datagrams.pop_front() else { break };
+            let now = self.clock.now();
+            let Faces { table, buffers, .. } = self;
+            let Some(face) = table.get_mut(id) else { continue };
+            let received = face.receive(forwarder, buffers, &mut strays, now, DATAGRAM_BUDGET);
+            let unreachable = face.take_unreachable();
+            match received {
+                Ok(Progress::More) => self.work.datagrams.push_back(id),
+                Ok(_) => face.readable = false,
+                Err(why) => self.broken(forwarder, id, &why),
+            }
+            if unreachable {
+                self.unreachable(forwarder, id);
+            }
+            if now >= end {
+                break;
+            }
+        }
+        if !strays.is_empty() {
+            self.receive_first(forwarder, strays, self.clock.now());
+        }
     }
 
-    /// The faces whose emulated links have something due.
-    pub fn due(&self, now: Time) -> Vec<FaceId> {
-        let next = |id: &FaceId| self.all.get(id)?.face.next_due();
-        let due = |id: &&FaceId| next(id).is_some_and(|at| at <= now);
-        self.emulated.iter().filter(due).copied().collect()
+    /// Hands the forwarder the frames that have come over streams.
+    pub fn receive_streams(&mut self, forwarder: &mut Forwarder) {
+        let end = self.clock.now() + RECEIVING;
+        for _ in 0..self.work.streams.len() {
+            let Some(id) = self.work.streams.pop_front() else { break };
+            let now = self.clock.now();
+            let Faces { table, buffers, .. } = self;
+            let Some(face) = table.get_mut(id) else { continue };
+            match face.receive(forwarder, buffers, &mut Vec::new(), now, STREAM_BUDGET) {
+                Ok(Progress::More) => self.work.streams.push_back(id),
+                Ok(_) => face.readable = false,
+                Err(why) => self.broken(forwarder, id, &why),
+            }
+            if now >= end {
+                break;
+            }
+        }
     }
 
-    /// When the next broken face is to be connected.
-    pub fn next_retry(&self) -> Option<Time> {
-        self.retries.first().map(|(at, _)| *at)
+    /// When something is due, whatever the sockets do.
+    pub fn next_deadline(&self) -> Option<Time> {
+        let table = &self.table;
+        let watches_idle = !table.crowd.is_empty() || table.commanded > 0;
+        let idle = watches_idle.then_some(self.next_idle_check);
+        let all = [table.next_due(), table.next_retry(), self.listeners.paused, idle];
+        all.into_iter().flatten().min()
     }
 
-    /// The broken faces that are to be connected now.
-    pub fn retries(&self, now: Time) -> Vec<FaceId> {
-        self.retries.iter().take_while(|(at, _)| *at <= now).map(|(_, id)| *id).collect()
+    /// Does what is due: emulated links, broken faces, silent faces.
+    pub fn on_deadline(&mut self, forwarder: &mut Forwarder, now: Time) {
+        if self.table.next_due().is_some_and(|at| at <= now) {
+            self.release_delayed(now);
+        }
+        if self.table.next_retry().is_some_and(|at| at <= now) {
+            for id in self.table.retries(now) {
+                self.dial(forwarder, id, now);
+            }
+        }
+        if now >= self.next_idle_check {
+            self.close_idle(forwarder, now);
+        }
     }
 
-    /// The UDP face of a peer that is to end first unless something comes, and when.
-    pub fn next_to_end(
-        &self,
-        forwarder: &Forwarder,
-        settings: &OnDemand,
-    ) -> Option<(FaceId, Time)> {
-        let on_demand = self.iter().filter(|f| f.is_idle_on_demand());
-        let end = |f: &Face| f.heard + f.idle_limit(forwarder, settings);
-        on_demand.map(|f| (f.id, end(f))).min_by_key(|(id, at)| (*at, *id))
+    /// Faces whose emulated links let something out send it.
+    pub fn release_delayed(&mut self, now: Time) {
+        self.work.sending.extend(self.table.due(now));
     }
 
-    /// How many faces lead to one address.
-    pub fn to(&self, address: IpAddr, transport: Transport) -> usize {
-        let leads = |f: &&Face| f.source == Some(address) && f.transport() == transport;
-        self.iter().filter(leads).count()
+    /// Closes UDP faces that peers brought about and over which nothing came for long.
+    fn close_idle(&mut self, forwarder: &mut Forwarder, now: Time) {
+        while let Some((id, end)) = self.table.next_to_end(forwarder, &self.settings.on_demand) {
+            if end > now {
+                self.next_idle_check = end.min(now + IDLE_CHECK);
+                return;
+            }
+            self.close(forwarder, id, "nothing came over it for long");
+        }
+        self.next_idle_check = now + IDLE_CHECK;
     }
 
-    /// How many faces lead to programs of this host.
-    pub fn local(&self, transport: Transport) -> usize {
-        let leads = |f: &&Face| f.source.is_some_and(|at| at.is_loopback());
-        self.iter().filter(leads).filter(|f| f.transport() == transport).count()
+    /// Gives the kernel what the forwarder has for the faces that may send. Says whether each of
+    /// them sent all; the others go on in the next turn, after others have been heard.
+    pub fn send(&mut self, forwarder: &mut Forwarder) -> bool {
+        let mut more = Vec::new();
+        while let Some(id) = self.work.sending.pop_front() {
+            let now = self.clock.now();
+            match self.send_over(forwarder, id, now) {
+                Ok(Progress::More) => more.push(id),
+                Ok(_) => {}
+                Err(why) => self.broken(forwarder, id, &why),
+            }
+        }
+        self.work.sending.extend(&more);
+        more.is_empty()
     }
 
-    /// The face of a peer that makes room for another over `transport`, of those that lead into
-    /// `group` if there is one: the one that is missed least, which is a matter of what is known of
-    /// its peer, and then of how long it was idle.
-    pub fn dispensable(
-        &self,
+    /// Whether a face may send.
+    pub fn may_send(&self) -> bool {
+        !self.work.sending.is_empty()
+    }
+
+    /// Gives the kernel what the forwarder has for a face: to an address that may be forged, no
+    /// more than the limits let through.
+    fn send_over(
+        &mut self,
+        forwarder: &mut Forwarder,
+        id: FaceId,
         now: Time,
-        transport: Transport,
-        group: Option<IpNet>,
-        forwarder: &Forwarder,
-        settings: &OnDemand,
-    ) -> Option<FaceId> {
-        let is_on_demand = |f: &&Face| {
-            f.made_by == MadeBy::Peer
-                && f.persistency == Persistency::OnDemand
-                && f.transport() == transport
-                && group.is_none_or(|group| f.source.is_some_and(|at| group.contains(&at)))
-                // Whoever registered a prefix may wait for Interests for hours.
-                && forwarder.fib().routes_of(f.id) == 0
+    ) -> Result<Progress, String> {
+        let Faces { table, buffers, unproved, settings, .. } = self;
+        let Some(face) = table.get_mut(id).filter(|face| !face.blocked) else {
+            return Ok(Progress::Blocked);
         };
-        let on_demand = || self.iter().filter(is_on_demand);
-        let lasts = |f: &Face| now.since(f.since) >= NEWCOMER;
-        let unproved = || on_demand().filter(|f| f.is_unproved(forwarder));
-        let is_crowded = unproved().filter(|f| lasts(f)).count() * 4 > unproved().count() * 3;
-        let rank = |f: &Face| {
-            let (quiet, once) = (now.since(f.heard), f.heard == f.since);
-            let (rank, may) = match transport {
-                Transport::Connections if once => (Rank::Once, quiet >= SILENT.min(settings.idle)),
-                Transport::Connections => (Rank::Quiet, quiet >= settings.idle),
-                Transport::Datagrams if !f.is_unproved(forwarder) => (Rank::Proved, quiet >= QUIET),
-                Transport::Datagrams if once && quiet >= ONCE_QUIET => (Rank::Once, true),
-                Transport::Datagrams if quiet >= UNPROVED_QUIET => (Rank::Quiet, true),
-                Transport::Datagrams => {
-                    let is_settled = now.since(f.since) >= ONCE_QUIET;
-                    (Rank::Busy, is_settled && lasts(f) == is_crowded)
-                }
+        face.try_again(forwarder, now);
+        let limits = &settings.on_demand.unproved;
+        let (spent, rates) = match face.is_neighbour {
+            true => (&mut unproved.neighbours, limits.local_rates()),
+            false => (&mut unproved.others, limits.rates()),
+        };
+        let bounded = face.source.filter(|_| face.unproved && !face.is_away()).map(|source| {
+            let allowance = match forwarder.is_proved(id) {
+                true => Allowance::Unlimited,
+                false => Allowance::Bytes(spent.allowance(now, source, rates)),
             };
-            may.then_some((rank, f.heard, f.id))
-        };
-        on_demand().filter_map(rank).min().map(|(.., id)| id)
-    }
-
-    /// All of them; those that peers brought about over UDP end after some time without a frame.
-    pub fn infos(&self, forwarder: &Forwarder, settings: &OnDemand) -> Vec<FaceInfo> {
-        let info = |face: &Face| {
-            let end = || face.heard + face.idle_limit(forwarder, settings);
-            FaceInfo { expires: face.is_idle_on_demand().then(end), ..face.info() }
-        };
-        self.iter().map(info).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::daemon::face::{Link, Target};
-
-    fn face(id: u64, uri: &str, retry: u64) -> Face {
-        let link = Link::Down { retry: Time(retry) };
-        let mut face = Face::new(FaceId(id), MadeBy::Configuration, uri.to_owned(), link);
-        face.target = Some(Target::Tcp("192.0.2.1:6363".parse().unwrap()));
-        face
-    }
-
-    #[test]
-    fn broken_faces_are_due_in_their_order_and_not_when_they_are_gone_or_up() {
-        let mut faces = Faces::default();
-        for (id, retry) in [(1, 50), (2, 30), (3, 30), (4, 70)] {
-            faces.insert(face(id, "tcp4://192.0.2.1:6363", retry), None);
+            face.unproved = allowance != Allowance::Unlimited;
+            forwarder.set_allowance(id, allowance);
+            (source, allowance)
+        });
+        let progress = face.send(forwarder, buffers, now, SEND_BUDGET);
+        if let Some((source, Allowance::Bytes(before))) = bounded
+            && let Allowance::Bytes(left) = forwarder.allowance(id)
+        {
+            spent.spend(source, before - left);
         }
-        assert_eq!(faces.next_retry(), Some(Time(30)));
-        assert_eq!(faces.retries(Time(50)), [2, 3, 1].map(FaceId));
-        faces.remove(FaceId(2));
-        // It failed again.
-        faces.get_mut(FaceId(3)).unwrap().link = Link::Down { retry: Time(60) };
-        faces.schedule(FaceId(3));
-        assert_eq!(faces.retries(Time(60)), [1, 3].map(FaceId));
-        // It is to be left alone.
-        faces.get_mut(FaceId(1)).unwrap().target = None;
-        faces.schedule(FaceId(1));
-        assert_eq!((faces.next_retry(), faces.retries(Time(59))), (Some(Time(60)), vec![]));
-        faces.remove(FaceId(3));
-        faces.remove(FaceId(4));
-        assert_eq!(faces.next_retry(), None);
+        if face.take_unreachable() {
+            self.unreachable(forwarder, id);
+        }
+        progress
     }
 
-    #[test]
-    fn faces_are_found_by_where_they_lead() {
-        let mut faces = Faces::default();
-        let peer = "192.0.2.1:6363".parse().unwrap();
-        faces.insert(face(7, "udp4://192.0.2.1:6363", 0), Some(peer));
-        faces.insert(face(5, "udp4://192.0.2.1:63", 0), None);
-        faces.insert(face(9, "udp4://192.0.2.1:6363", 0), None);
-        assert_eq!(faces.of_uri("udp4://192.0.2.1:6363"), Some(FaceId(7)));
-        assert_eq!(faces.of_uri("udp4://192.0.2.1:6"), None);
-        assert_eq!(faces.of_peer(peer), Some(FaceId(7)));
-        faces.remove(FaceId(7));
-        assert_eq!(faces.of_uri("udp4://192.0.2.1:6363"), Some(FaceId(9)));
-        assert_eq!(faces.of_peer(peer), None);
-        faces.remove(FaceId(9));
-        assert_eq!(faces.of_uri("udp4://192.0.2.1:6363"), None);
-        assert_eq!(faces.of_uri("udp4://192.0.2.1:63"), Some(FaceId(5)));
+    /// Whether nothing waits between the forwarder and the kernel.
+    pub fn are_flushed(&self, forwarder: &Forwarder) -> bool {
+        let empty = |id| forwarder.queued(id).is_none_or(|(packets, _)| packets == 0);
+        self.table.iter().all(|face| face.is_flushed() && empty(face.id))
+    }
+
+    /// Packets that wait in the forwarder's queues.
+    pub fn queued(&self, forwarder: &Forwarder) -> u64 {
+        let queues = self.table.iter().filter_map(|face| forwarder.queued(face.id));
+        queues.map(|(packets, _)| packets).sum()
+    }
+
+    /// The network reported that nothing receives at the other end of a face that its peer brought
+    /// about. Nothing more is sent to an address that may be forged, whose face ends with what it
+    /// waits for. Another may come back, or the report may be forged, so that it keeps its face and
+    /// its routes.
+    fn unreachable(&mut self, forwarder: &mut Forwarder, id: FaceId) {
+        let Some(face) = self.table.get_mut(id) else { return };
+        if face.is_unproved(forwarder) {
+            return self.close(forwarder, id, "nothing receives there");
+        }
+        tracing::debug!(face = %id, uri = face.uri, "nothing receives there at present");
+        face.is_unreachable(forwarder, self.clock.now());
+        // What waits is dropped when the forwarder is asked for it.
+        self.work.sending.push_back(id);
+    }
+
+    /// The face's socket is of no more use: a configured face is connected again, others end.
+    fn broken(&mut self, forwarder: &mut Forwarder, id: FaceId, why: &str) {
+        let now = self.clock.now();
+        let Some(face) = self.table.get_mut(id) else { return };
+        if face.target.is_none() {
+            return self.close(forwarder, id, why);
+        }
+        tracing::warn!(face = %id, uri = face.uri, why, "face down, connecting again");
+        face.readable = false;
+        face.down(now);
+        if !std::mem::replace(&mut face.was_down, true) {
+            let face = face.info();
+            self.news.push_back(News { event: FaceEvent::Down, face });
+        }
+        self.table.schedule(id);
+    }
+
+    /// Lists a new face.
+    fn list(&mut self, face: Face, peer: Option<SocketAddr>) {
+        self.news.push_back(News { event: FaceEvent::Created, face: face.info() });
+        self.table.insert(face, peer);
+    }
+
+    /// Ends a face and its routes.
+    pub fn close(&mut self, forwarder: &mut Forwarder, id: FaceId, why: &str) {
+        let Some(face) = self.table.remove(id) else { return };
+        if face.is_unproved(forwarder) {
+            tracing::debug!(face = %id, uri = face.uri, why, "face to an unproved address closed");
+        } else {
+            tracing::info!(face = %id, uri = face.uri, why, "face closed");
+        }
+        forwarder.remove_face(self.clock.now(), id);
+        self.news.push_back(News { event: FaceEvent::Destroyed, face: face.info() });
     }
 }

@@ -5,43 +5,18 @@
 //! writer, so that no line can pass beside it.
 
 use crate::config::{Daemon, LogFormat};
+use crate::directives::filter;
 use crate::limit::Limit;
 use std::fmt::Debug;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Metadata, Subscriber};
-use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Context, Filter, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
 /// The bound of this process's lines, once they are written.
 static LIMIT: OnceLock<Limit> = OnceLock::new();
-
-/// Which lines directives like `info,net=debug` let through.
-///
-/// The log library's own reader of directives (`EnvFilter`) is not for any text: it panics where a
-/// blank and letters of several bytes come together, and takes a field's value for a regular
-/// expression of any size.
-///
-/// # Errors
-/// What is wrong: a level that there is not, or no directive at all.
-pub(crate) fn filter(directives: &str) -> Result<Targets, String> {
-    let mut wanted = Targets::new();
-    for directive in directives.split(',') {
-        wanted = match directive.split_once('=') {
-            Some((target, word)) => wanted.with_target(target.trim(), level(word.trim())?),
-            None => wanted.with_default(level(directive.trim())?),
-        };
-    }
-    Ok(wanted)
-}
-
-fn level(word: &str) -> Result<LevelFilter, String> {
-    // The library takes nothing for `error`.
-    let known = if word.is_empty() { None } else { word.parse().ok() };
-    known.ok_or_else(|| format!("`{word}` is not a log level"))
-}
 
 /// Sends log lines to standard error as the configuration says. Does nothing if the program has
 /// chosen a receiver already.
@@ -107,40 +82,5 @@ impl<S: Subscriber> Filter<S> for &'static Limit {
             event.record(&mut message);
             message.0
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn directives_say_which_lines_are_written() {
-        let all = filter("debug").unwrap();
-        assert!(all.would_enable("net::daemon", &Level::DEBUG));
-        assert!(!all.would_enable("net::daemon", &Level::TRACE));
-        for text in ["warn,net=debug,net::faces=off", " net::faces = off , warn , net = debug"] {
-            let some = filter(text).unwrap();
-            assert!(some.would_enable("net::daemon", &Level::DEBUG));
-            assert!(!some.would_enable("net::faces", &Level::ERROR));
-            assert!(some.would_enable("mio", &Level::WARN));
-            assert!(!some.would_enable("mio", &Level::INFO));
-        }
-    }
-
-    #[test]
-    fn what_is_no_level_is_named() {
-        for (text, named) in [
-            ("", "``"),
-            ("inof", "`inof`"),
-            ("info,", "``"),
-            ("info,net=loud", "`loud`"),
-            ("net=", "``"),
-            ("[span{field=o{9}}]", "`o{9}}]`"),
-            ("\tn\u{d02de}[]", "`n\u{d02de}[]`"),
-        ] {
-            let refusal = filter(text).unwrap_err();
-            assert_eq!(refusal, format!("{named} is not a log level"), "{text}");
-        }
     }
 }

@@ -3,12 +3,12 @@
 //! The protocol knows NFD's rule: an interval and a threshold. A face may have another scheme, with
 //! both of these parameters, one or none; what it has can be read and changed.
 
-use super::Daemon;
+use super::face::Face;
 use crate::management::CONGESTION_MARKING;
 use crate::management::Marking;
 use crate::management::orders::{Change, Refused};
 use control::Value;
-use forwarder::FaceId;
+use forwarder::Forwarder;
 use schemes::defaults::MARKER;
 use schemes::{Choice, ChoiceError};
 
@@ -65,25 +65,26 @@ pub(super) fn changed(marker: &Choice, wanted: Marking) -> Result<Choice, Refuse
     Ok(marker)
 }
 
-impl Daemon {
-    /// Changes how a face's queue is managed as a command wants it.
-    ///
-    /// # Errors
-    /// See [`changed`]; nothing is changed then.
-    pub(super) fn change_marking(&mut self, id: FaceId, change: &Change) -> Result<(), Refused> {
-        let Some(face) = self.faces.get_mut(id) else { return Ok(()) };
-        let marker = changed(&face.marker, change.marking)?;
-        let flags = (face.flags & !change.mask) | (change.flags & change.mask);
-        let toggled = (flags ^ face.flags) & CONGESTION_MARKING != 0;
-        if !toggled && change.marking == Marking::default() {
-            return Ok(());
-        }
-        face.flags = (face.flags & !CONGESTION_MARKING) | (flags & CONGESTION_MARKING);
-        face.marker = marker;
-        let on = flags & CONGESTION_MARKING != 0;
-        // What it has seen of its queue goes with the one before.
-        let part = on.then(|| face.marker.marker().ok()).flatten();
-        self.forwarder.set_marker(id, part);
-        Ok(())
+/// Changes how the queue of a face is managed as a command asks.
+///
+/// # Errors
+/// See [`changed`]; nothing is changed then.
+pub(super) fn apply(
+    face: &mut Face,
+    forwarder: &mut Forwarder,
+    change: &Change,
+) -> Result<(), Refused> {
+    let marker = changed(&face.marker, change.marking)?;
+    let flags = (face.flags & !change.mask) | (change.flags & change.mask);
+    let toggled = (flags ^ face.flags) & CONGESTION_MARKING != 0;
+    if !toggled && change.marking == Marking::default() {
+        return Ok(());
     }
+    face.flags = (face.flags & !CONGESTION_MARKING) | (flags & CONGESTION_MARKING);
+    face.marker = marker;
+    let is_on = flags & CONGESTION_MARKING != 0;
+    // Its observations of the queue go with the marker before.
+    let part = is_on.then(|| face.marker.marker().ok()).flatten();
+    forwarder.set_marker(face.id, part);
+    Ok(())
 }

@@ -1,46 +1,39 @@
-//! Where metrics are to be had.
+//! The addresses that serve metrics.
 
+use super::ServeMetrics;
 use super::error::DaemonError;
-use super::{Daemon, ServeMetrics};
+use super::wake_up::WakeUps;
 use std::any::Any;
 use std::net::SocketAddr;
 
-/// The addresses at which somebody answers.
+/// The addresses that serve metrics.
 #[derive(Debug, Default)]
 pub(super) struct Served {
     serve: Option<ServeMetrics>,
-    /// Each with what ends it when it is dropped.
+    /// Each with a value that ends it when it is dropped.
     at: Vec<(SocketAddr, Box<dyn Any + Send>)>,
 }
 
-impl Daemon {
-    /// Has `serve` answer with metrics at these addresses, and at others when the configuration is
-    /// read again.
-    ///
-    /// # Errors
-    /// Of the addresses that are not to be had, the first.
-    pub fn serve_metrics(
-        &mut self,
-        serve: ServeMetrics,
-        addresses: &[SocketAddr],
-    ) -> Result<(), DaemonError> {
-        self.metrics.serve = Some(serve);
-        self.adopt_metrics(addresses).into_iter().next().map_or(Ok(()), Err)
+impl Served {
+    /// Serves by this function from now on.
+    pub fn serve_by(&mut self, serve: ServeMetrics) {
+        self.serve = Some(serve);
     }
 
-    /// Ends what is not wanted any more, and begins what is. Gives what cannot be had, and why.
-    pub(super) fn adopt_metrics(&mut self, wanted: &[SocketAddr]) -> Vec<DaemonError> {
-        let Some(serve) = self.metrics.serve else { return Vec::new() };
-        self.metrics.at.retain(|(address, _)| wanted.contains(address));
+    /// Ends addresses that are not wanted any more, and begins others. Returns those that cannot be
+    /// used, and why.
+    pub fn adopt(&mut self, wanted: &[SocketAddr], wake_ups: &WakeUps) -> Vec<DaemonError> {
+        let Some(serve) = self.serve else { return Vec::new() };
+        self.at.retain(|(address, _)| wanted.contains(address));
         let mut failed = Vec::new();
         for address in wanted {
-            if self.metrics.at.iter().any(|(known, _)| known == address) {
+            if self.at.iter().any(|(known, _)| known == address) {
                 continue;
             }
-            match self.observer().and_then(|observer| serve(*address, observer)) {
+            match wake_ups.observer().and_then(|observer| serve(*address, observer)) {
                 Ok(served) => {
                     tracing::info!(%address, "metrics");
-                    self.metrics.at.push((*address, served));
+                    self.at.push((*address, served));
                 }
                 Err(source) => failed.push(DaemonError::Metrics { address: *address, source }),
             }

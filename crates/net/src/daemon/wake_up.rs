@@ -3,10 +3,7 @@
 
 use super::error::DaemonError;
 use super::stop::{Stopper, pair};
-use super::{Daemon, reload};
-use crate::clock::unix_millis;
 use crate::config::{Config, ConfigError};
-use crate::management::metrics;
 use mio::net::UnixStream;
 use signal_hook::consts::SIGHUP;
 use std::io::{self, Read};
@@ -69,49 +66,38 @@ impl WakeUps {
         let (ask, questions) = channel();
         Ok(WakeUps { socket, wake, questions, ask, reread: None })
     }
-}
 
-impl Daemon {
-    /// A handle that asks it from another thread.
+    /// A handle that asks from another thread.
     ///
     /// # Errors
     /// The system refuses a descriptor.
     pub fn observer(&self) -> io::Result<Observer> {
-        let wake = self.wake_ups.wake.try_clone()?;
-        Ok(Observer { questions: self.wake_ups.ask.clone(), wake })
+        Ok(Observer { questions: self.ask.clone(), wake: self.wake.try_clone()? })
     }
 
-    /// Makes SIGHUP read the configuration again, by `reread`.
+    /// Makes SIGHUP a request to read the configuration again.
     ///
     /// # Errors
     /// The system refuses to install the handler.
-    pub fn reload_on_signal(&mut self, reread: Option<Reread>) -> Result<(), DaemonError> {
-        self.wake_ups.reread = reread;
-        let end = self.wake_ups.wake.try_clone();
+    pub fn on_signal(&self) -> Result<(), DaemonError> {
+        let end = self.wake.try_clone();
         end.and_then(|end| signal_hook::low_level::pipe::register(SIGHUP, end.0).map(drop))
             .map_err(DaemonError::system("cannot handle signals"))
     }
 
-    /// Answers what other threads and signals ask for.
-    pub(super) fn woken(&mut self) {
-        let (mut bytes, mut signal) = ([0; 64], false);
-        while let Ok(count) = self.wake_ups.socket.read(&mut bytes)
+    /// Whether the configuration is to be read again.
+    pub fn take_signal(&mut self) -> bool {
+        let (mut bytes, mut is_asked) = ([0; 64], false);
+        while let Ok(count) = self.socket.read(&mut bytes)
             && count > 0
         {
-            signal |= bytes[..count].iter().any(|byte| *byte != QUESTION);
+            is_asked |= bytes[..count].iter().any(|byte| *byte != QUESTION);
         }
-        if signal {
-            reload::reread(self);
-        }
-        while let Ok(asker) = self.wake_ups.questions.try_recv() {
-            // Who does not wait any more does not want to know.
-            let _ = asker.send(self.metrics());
-        }
+        is_asked
     }
 
-    fn metrics(&self) -> String {
-        let uptime_ms = self.management.uptime_ms(unix_millis());
-        let faces = self.faces.infos(&self.forwarder, &self.settings.on_demand);
-        metrics::text(&self.forwarder, &faces, uptime_ms)
+    /// A thread that waits for the metrics.
+    pub fn next_asker(&self) -> Option<Sender<String>> {
+        self.questions.try_recv().ok()
     }
 }

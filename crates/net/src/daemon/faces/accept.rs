@@ -1,26 +1,26 @@
 //! Faces that peers and applications bring about.
 
-use super::Daemon;
-use super::applied::default_payload;
-use super::crowd::{Transport, groups};
-use super::face::{Face, FirstDatagram, Link, MadeBy};
-use super::listeners::{FACES, websocket_uri};
-use super::unproved::Unproved;
+use super::Faces;
+use super::room::{self, Newcomer, Room};
 use crate::batch::Batch;
 use crate::config::LinkOptions;
-use crate::management::FaceEvent;
+use crate::daemon::applied::default_payload;
+use crate::daemon::crowd::Transport;
+use crate::daemon::face::{Face, FirstDatagram, Link, MadeBy};
+use crate::daemon::listeners::{FACES, websocket_uri};
+use crate::daemon::unproved::Unproved;
+use crate::management::authority::Account;
 use crate::socket::Progress;
 use crate::socket::stream::{Socket, Stream};
 use crate::socket::udp::{Udp, local_for};
 use crate::socket::websocket::WebSocket;
 use crate::uri::FaceUri;
 use control::{Duration, Time};
-use forwarder::{FaceId, Scope, Wire};
-use ipnet::{IpNet, Ipv4Net};
+use forwarder::{FaceId, Forwarder, Scope, Wire};
 use mio::{Interest, Token};
 use packet::LpPacket;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 /// Bytes of first datagrams that are looked at in one turn.
@@ -29,41 +29,37 @@ const BUDGET: usize = 256 << 10;
 /// Connections that are accepted in one turn at each listener.
 const AT_ONCE: usize = 64;
 
-/// All addresses of this host that are not on a network (RFC 1122, section 3.2.1.3).
-const LOOPBACK: IpNet = IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8));
-
 /// How long no connection is accepted when the process is out of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-impl Daemon {
+impl Faces {
     /// Accepts the connections that wait, and datagrams of unknown peers.
-    pub(super) fn accept(&mut self) {
+    pub fn accept(&mut self, forwarder: &mut Forwarder) {
         let now = self.clock.now();
+        if !self.work.listeners {
+            return;
+        }
         if self.listeners.paused.is_some_and(|until| now < until) {
             return;
         }
         self.listeners.paused = None;
         self.work.listeners = false;
-        self.first_datagrams(now);
-        if let Err(error) = self.connections(now) {
+        self.receive_strays(forwarder, now);
+        if let Err(error) = self.connections(forwarder, now) {
             tracing::warn!(%error, "cannot accept a connection");
             self.listeners.paused = Some(now + PAUSE);
             self.work.listeners = true;
         }
     }
 
-    fn first_datagrams(&mut self, now: Time) {
-        let mut first_datagrams = Vec::new();
+    fn receive_strays(&mut self, forwarder: &mut Forwarder, now: Time) {
+        let mut strays = Vec::new();
         for index in 0..self.listeners.udp.len() {
-            let Daemon { listeners, buffers, .. } = self;
+            let Faces { listeners, buffers, .. } = self;
             let udp = &mut listeners.udp[index].socket;
             let received =
                 udp.receive(&mut buffers.datagrams, BUDGET, |datagram, peer, reached| {
-                    first_datagrams.push(FirstDatagram {
-                        peer,
-                        reached,
-                        datagram: datagram.to_vec(),
-                    });
+                    strays.push(FirstDatagram { peer, reached, datagram: datagram.to_vec() });
                 });
             match received {
                 Ok(Progress::More) => self.work.listeners = true,
@@ -71,29 +67,46 @@ impl Daemon {
                 Err(error) => tracing::warn!(%error, "a UDP listener has trouble"),
             }
         }
-        self.receive_first(first_datagrams, now);
+        self.receive_first(forwarder, strays, now);
     }
 
     /// Gives datagrams that came to a socket of somebody else to their sender's face, which is made
     /// if need be.
-    pub(super) fn receive_first(&mut self, first_datagrams: Vec<FirstDatagram>, now: Time) {
-        for first in first_datagrams {
-            let known = self.faces.of_peer(first.peer);
-            let Some(id) = known.or_else(|| self.udp_on_demand(&first, now)) else { continue };
-            if let Some(face) = self.faces.get_mut(id) {
-                face.hears(&mut self.forwarder, now);
+    pub(super) fn receive_first(
+        &mut self,
+        forwarder: &mut Forwarder,
+        strays: Vec<FirstDatagram>,
+        now: Time,
+    ) {
+        for first in strays {
+            let known = self.table.of_peer(first.peer);
+            let Some(id) = known.or_else(|| self.udp_on_demand(forwarder, &first, now)) else {
+                continue;
+            };
+            if let Some(face) = self.table.get_mut(id) {
+                face.hears(forwarder, now);
             }
-            self.forwarder.receive(now, id, Wire::Borrowed(&first.datagram));
+            forwarder.receive(now, id, Wire::Borrowed(&first.datagram));
         }
     }
 
     /// A face for a UDP peer that sent its first datagram; `None` if it is not NDN or there is no
     /// room.
-    fn udp_on_demand(&mut self, first: &FirstDatagram, now: Time) -> Option<FaceId> {
+    fn udp_on_demand(
+        &mut self,
+        forwarder: &mut Forwarder,
+        first: &FirstDatagram,
+        now: Time,
+    ) -> Option<FaceId> {
         LpPacket::decode(&first.datagram).ok()?;
         let peer = first.peer;
-        let from = (peer.ip(), Scope::NonLocal);
-        if !self.makes_room(from, Transport::Datagrams, Face::keeps(true), now) {
+        let newcomer = Newcomer {
+            address: peer.ip(),
+            scope: Scope::NonLocal,
+            transport: Transport::Datagrams,
+            bytes: Face::keeps(true),
+        };
+        if !self.makes_room(forwarder, &newcomer, now) {
             return None;
         }
         let listener = self.listeners.local_for(peer);
@@ -116,7 +129,8 @@ impl Daemon {
         let payload = link.mtu.unwrap_or_else(|| default_payload(peer, udp.route_payload()));
         let uri = FaceUri::udp(peer).to_string();
         let local = link.local && peer.ip().is_loopback();
-        let id = self.add_to_forwarder(&uri, local, Some(payload), Some(peer), &link, now);
+        let id =
+            self.add_to_forwarder(forwarder, &uri, local, Some(payload), Some(peer), &link, now);
         let batch = Batch::new(udp.max_segments());
         let local_uri = udp.local().map(|a| FaceUri::udp(a).to_string()).unwrap_or_default();
         let mut face = Face::new(id, MadeBy::Peer, uri, Link::Udp(udp, batch));
@@ -126,68 +140,26 @@ impl Daemon {
         face.mtu = Some(payload);
         (face.heard, face.since, face.source) = (now, now, Some(peer.ip()));
         (face.unproved, face.is_neighbour) = (challenge.is_some(), is_neighbour);
-        self.forwarder.set_challenge(id, challenge);
-        let limit = face.idle_limit(&self.forwarder, &self.settings.on_demand);
+        forwarder.set_challenge(id, challenge);
+        let limit = face.idle_limit(forwarder, &self.settings.on_demand);
         self.next_idle_check = self.next_idle_check.min(now + limit);
-        self.admit(face, &link, Some(peer))
+        self.admit(forwarder, face, &link, Some(peer))
     }
 
-    /// Whether there is room for the face of one more peer, perhaps because an idle one goes.
-    fn makes_room(
-        &mut self,
-        (address, scope): (IpAddr, Scope),
-        transport: Transport,
-        bytes: usize,
-        now: Time,
-    ) -> bool {
-        let settings = &self.settings.on_demand;
-        let crowd = &self.faces.crowd;
-        let [host, subnet] = groups(address);
-        let many = |group, most| crowd.within(transport, group) >= most;
-        let has_many = many(host, settings.max_per_address);
-        let group = match () {
-            // Programs of this host leave half of the places to others, unless they make room as
-            // unknown peers do.
-            () if address.is_loopback() => {
-                let most = settings.max.div_ceil(2);
-                let is_full = crowd.of(transport) >= most
-                    && self.faces.local(transport) >= most
-                    && Unproved::exempts(address, &settings.unproved);
-                is_full.then(|| if address.is_ipv4() { LOOPBACK } else { address.into() })
+    /// Makes room for the face of one more peer; says whether there is.
+    fn makes_room(&mut self, forwarder: &mut Forwarder, newcomer: &Newcomer, now: Time) -> bool {
+        let Faces { table, unproved, settings, .. } = self;
+        match room::for_peer(newcomer, table, unproved, &settings.on_demand, forwarder, now) {
+            Room::Free => return true,
+            Room::After(id) => {
+                self.close(forwarder, id, "it makes room for another face");
+                return true;
             }
-            // All hosts of a link share the prefix that stands for one host elsewhere.
-            () if has_many && address.is_ipv6() && self.unproved.is_local(now, address) => {
-                let is_full = self.faces.to(address, transport) >= settings.max_per_address;
-                is_full.then(|| IpNet::from(address))
-            }
-            () if has_many => Some(host),
-            () if many(subnet, settings.max_per_subnet)
-                && !self.unproved.is_local(now, address) =>
-            {
-                Some(subnet)
-            }
-            () => None,
-        };
-        let has_memory = self.forwarder.has_room_for_face(scope, bytes);
-        if group.is_none() && crowd.of(transport) < settings.max && has_memory {
-            return true;
-        }
-        let idle = |transport, group| {
-            self.faces.dispensable(now, transport, group, &self.forwarder, settings)
-        };
-        let other = match transport {
-            Transport::Datagrams => Transport::Connections,
-            Transport::Connections => Transport::Datagrams,
-        };
-        // Memory is shared by both kinds, their places are not.
-        let shared = || (group.is_none() && !has_memory).then(|| idle(other, None)).flatten();
-        if let Some(id) = idle(transport, group).or_else(shared) {
-            self.close(id, "it makes room for another face");
-            return true;
+            Room::None => {}
         }
         if let Some(count) = self.rejected.count(now) {
             tracing::warn!(
-                latest = %address,
+                latest = %newcomer.address,
                 count,
                 "no room for another face; `max`, `max_per_address` and `max_per_subnet` under \
                  [on_demand] are the limits"
@@ -196,9 +168,28 @@ impl Daemon {
         false
     }
 
+    /// Makes room for one more application of a user; says whether there is.
+    fn makes_room_for_application(
+        &mut self,
+        forwarder: &mut Forwarder,
+        account: Option<Account>,
+    ) -> bool {
+        let most = self.settings.application.max;
+        match room::for_application(account, &self.table, most, forwarder) {
+            Room::Free => true,
+            Room::After(silent) => {
+                let why = "it never sent a packet, and makes room for another application";
+                self.close(forwarder, silent, why);
+                room::for_application(account, &self.table, most, forwarder) == Room::Free
+            }
+            Room::None => false,
+        }
+    }
+
     /// Watches a new face's socket and lists the face.
     fn admit(
         &mut self,
+        forwarder: &mut Forwarder,
         mut face: Face,
         link: &LinkOptions,
         peer: Option<SocketAddr>,
@@ -208,7 +199,7 @@ impl Daemon {
         face.linked(link, peer.is_some());
         let token = Token(FACES + id.0 as usize);
         let interests = Interest::READABLE | Interest::WRITABLE;
-        let registry = self.poll.registry();
+        let registry = &self.registry;
         let watched = match &mut face.link {
             Link::Udp(udp, _) => registry.register(udp.source(), token, interests),
             Link::Stream(stream) => registry.register(stream.socket().source(), token, interests),
@@ -220,7 +211,7 @@ impl Daemon {
         };
         if let Err(error) = watched {
             tracing::warn!(%error, "cannot watch a new socket");
-            self.forwarder.remove_face(self.clock.now(), id);
+            forwarder.remove_face(self.clock.now(), id);
             return None;
         }
         if face.unproved {
@@ -233,13 +224,7 @@ impl Daemon {
         Some(id)
     }
 
-    /// Lists a new face, and tells who wants to know.
-    pub(super) fn list(&mut self, face: Face, peer: Option<SocketAddr>) {
-        self.management.face_event(self.clock.now(), FaceEvent::Created, &face.info());
-        self.faces.insert(face, peer);
-    }
-
-    fn connections(&mut self, now: Time) -> io::Result<()> {
+    fn connections(&mut self, forwarder: &mut Forwarder, now: Time) -> io::Result<()> {
         for at in 0.. {
             let Some(listener) = &self.listeners.unix else { break };
             if at == AT_ONCE {
@@ -248,15 +233,15 @@ impl Daemon {
             }
             let local_uri = FaceUri::Unix(listener.path().to_owned()).to_string();
             let Some(socket) = listener.accept()? else { break };
-            if !self.has_room_for_application(socket.account()) {
+            if !self.makes_room_for_application(forwarder, socket.account()) {
                 tracing::warn!("no room for another application");
                 continue;
             }
             let link = self.settings.application.link.clone();
             // As NFD names them: applications have no addresses, so they get numbers.
-            let uri = format!("fd://{}", self.faces.next_number());
+            let uri = format!("fd://{}", self.table.next_number());
             let socket = Link::Stream(Stream::new(socket));
-            self.on_demand_face(socket, None, [uri, local_uri], true, &link, now);
+            self.on_demand_face(forwarder, socket, None, [uri, local_uri], true, &link, now);
         }
         for index in 0..self.listeners.tcp.len() {
             for at in 0.. {
@@ -270,7 +255,7 @@ impl Daemon {
                 let here = self.listeners.tcp[index].socket.local()?;
                 let uris = [FaceUri::tcp(peer).to_string(), FaceUri::tcp(here).to_string()];
                 let socket = Link::Stream(Stream::new(Socket::Tcp(socket)));
-                self.peer(socket, uris, peer.ip(), peer.ip().is_loopback(), now);
+                self.peer(forwarder, socket, uris, peer.ip(), peer.ip().is_loopback(), now);
             }
         }
         for index in 0..self.listeners.websocket.len() {
@@ -289,26 +274,36 @@ impl Daemon {
                 let origins = Arc::clone(&self.settings.origins);
                 let Some(socket) = WebSocket::accepted(socket, origins) else { continue };
                 let socket = Link::WebSocket(Box::new(socket));
-                self.peer(socket, uris, peer.ip(), local, now);
+                self.peer(forwarder, socket, uris, peer.ip(), local, now);
             }
         }
         Ok(())
     }
 
     /// A face for a peer who has connected, if there may be one more.
-    fn peer(&mut self, socket: Link, uris: [String; 2], address: IpAddr, local: bool, now: Time) {
+    fn peer(
+        &mut self,
+        forwarder: &mut Forwarder,
+        socket: Link,
+        uris: [String; 2],
+        address: IpAddr,
+        local: bool,
+        now: Time,
+    ) {
         let bytes = Face::keeps(false) + socket.memory();
         let scope = if local { Scope::Local } else { Scope::NonLocal };
-        if !self.makes_room((address, scope), Transport::Connections, bytes, now) {
+        let transport = Transport::Connections;
+        if !self.makes_room(forwarder, &Newcomer { address, scope, transport, bytes }, now) {
             return;
         }
         let link = self.settings.on_demand.link.clone();
-        self.on_demand_face(socket, Some(address), uris, local, &link, now);
+        self.on_demand_face(forwarder, socket, Some(address), uris, local, &link, now);
     }
 
     /// A face for a peer at an address, or for an application.
     fn on_demand_face(
         &mut self,
+        forwarder: &mut Forwarder,
         socket: Link,
         source: Option<IpAddr>,
         [uri, local_uri]: [String; 2],
@@ -318,11 +313,11 @@ impl Daemon {
     ) {
         let scope = if local { Scope::Local } else { Scope::NonLocal };
         let own = socket.memory();
-        if !self.forwarder.has_room_for_face(scope, Face::keeps(false) + own) {
+        if !forwarder.has_room_for_face(scope, Face::keeps(false) + own) {
             tracing::warn!(%uri, "no memory for another face");
             return;
         }
-        let id = self.add_to_forwarder(&uri, local, None, None, link, now);
+        let id = self.add_to_forwarder(forwarder, &uri, local, None, None, link, now);
         let made_by = source.map_or(MadeBy::Application, |_| MadeBy::Peer);
         let mut face = Face::new(id, made_by, uri, socket);
         face.local_uri = local_uri;
@@ -330,9 +325,9 @@ impl Daemon {
         (face.heard, face.since, face.source) = (now, now, source);
         // Others were counted when the forwarder got them.
         if own > 0 {
-            self.forwarder.set_outside(id, face.memory());
+            forwarder.set_outside(id, face.memory());
         }
-        self.admit(face, link, None);
+        self.admit(forwarder, face, link, None);
     }
 }
 

@@ -4,23 +4,31 @@
 //! queues, its counters and what is on its way. What cannot be changed at run time is said, and
 //! waits for a start.
 
-use super::error::DaemonError;
-use super::{Daemon, Settings, applied, permissions, supervisor};
-use crate::config::{self, Config, ConfigError};
+use super::ControlPlane;
+use crate::config::{self, Config};
+use crate::daemon::error::DaemonError;
+use crate::daemon::faces::Faces;
+use crate::daemon::{applied, permissions};
 use crate::management::rib::{ORIGIN_STATIC, Route};
-use forwarder::FaceId;
 use forwarder::tables::ContentStoreConfig;
+use forwarder::{FaceId, Forwarder};
 use packet::Name;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+
+/// A route of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct StaticRoute {
+    prefix: Name,
+    face: FaceId,
+    cost: u64,
+}
 
 /// What the configuration has brought about.
 #[derive(Debug, Default)]
 pub(super) struct Configured {
-    pub faces: Vec<(FaceId, config::Face)>,
-    /// Prefix, face and cost.
-    pub routes: Vec<(Name, FaceId, u64)>,
-    pub strategies: Vec<config::Strategy>,
+    faces: Vec<(FaceId, config::Face)>,
+    routes: Vec<StaticRoute>,
+    strategies: Vec<config::Strategy>,
     store: ContentStoreConfig,
     /// The sections that hold from the start to the end, as text.
     fixed: Vec<(&'static str, String)>,
@@ -48,82 +56,78 @@ fn fixed(config: &Config) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Reads the configuration and does what has changed in it. With a mistake in it, nothing.
-pub(super) fn reread(daemon: &mut Daemon) {
-    let Some(read) = &mut daemon.wake_ups.reread else {
-        return tracing::warn!("there is no configuration that could be read again");
-    };
-    supervisor::tell(&supervisor::reloading());
-    match read() {
-        Ok(config) => daemon.adopt(&config),
-        Err(ConfigError::Mistakes(mistakes)) => {
-            for mistake in &mistakes {
-                tracing::error!("{mistake}");
-            }
-            tracing::error!(mistakes = mistakes.len(), "everything stays as it was");
+impl ControlPlane {
+    /// Makes the faces and routes of the configuration that the daemon starts with.
+    ///
+    /// # Errors
+    /// The host of a face is not known, or a route has no room.
+    pub fn begin(
+        &mut self,
+        forwarder: &mut Forwarder,
+        faces: &mut Faces,
+        config: &Config,
+    ) -> Result<(), DaemonError> {
+        let now = self.clock.now();
+        for face in &config.faces {
+            let id = faces.configured_face(forwarder, face, now)?;
+            self.configured.faces.push((id, face.clone()));
         }
-        Err(error) => tracing::error!(%error, "everything stays as it was"),
+        for route in &config.routes {
+            let (prefix, face) = (route.prefix.clone(), self.configured.faces[route.face].0);
+            let route = StaticRoute { prefix, face, cost: route.cost };
+            self.configured_route(forwarder, &route)?;
+            self.configured.routes.push(route);
+        }
+        self.management.count(forwarder);
+        Ok(())
     }
-    supervisor::tell(supervisor::READY);
-}
 
-impl Daemon {
-    /// Does what has changed.
-    pub(super) fn adopt(&mut self, config: &Config) {
+    /// Applies the changes of a configuration that was read again.
+    pub(super) fn adopt(&mut self, forwarder: &mut Forwarder, faces: &mut Faces, config: &Config) {
         let now = fixed(config);
         for ((section, before), (_, after)) in self.configured.fixed.iter().zip(&now) {
             if before != after {
                 tracing::warn!("{section} has changed; that takes effect at the next start");
             }
         }
-        self.settings = Settings {
-            on_demand: config.on_demand.clone(),
-            application: config.application.clone(),
-            udp: applied::udp_options(&config.listen),
-            origins: Arc::new(config.listen.origins.clone()),
-            ..self.settings
-        };
         self.management.set_routes_per_face(config.application.routes);
-        self.adopt_listeners(config);
-        self.adopt_store(config.content_store);
-        self.forwarder.set_uncached(&config.no_cache);
-        let (forwarder, management) = (&mut self.forwarder, &mut self.management);
-        if let Err(error) = permissions::grant(forwarder, management, config) {
-            tracing::error!(%error, "who may command and announce stays as it was");
-        }
-        let ids = self.adopt_faces(&config.faces);
-        self.adopt_routes(&config.routes, &ids);
-        self.adopt_strategies(&config.strategies);
-        self.management.count(&mut self.forwarder);
-        tracing::info!(faces = ids.iter().flatten().count(), "the configuration was read again");
-    }
-
-    /// Faces of a listener that is closed stay.
-    fn adopt_listeners(&mut self, config: &Config) {
-        let registry = self.poll.registry();
-        let mut failed = self.listeners.adopt(&config.listen, self.settings.udp, registry);
-        failed.extend(self.adopt_metrics(&config.metrics));
+        let mut failed = faces.adopt(config);
+        failed.extend(self.metrics.adopt(&config.metrics, &self.wake_ups));
         for error in failed {
             tracing::error!(%error, "this is left out");
         }
-        // Somebody may have come before they were watched.
-        self.work.listeners = true;
+        self.adopt_store(forwarder, config.content_store);
+        forwarder.set_uncached(&config.no_cache);
+        if let Err(error) = permissions::grant(forwarder, &mut self.management, config) {
+            tracing::error!(%error, "who may command and announce stays as it was");
+        }
+        let ids = self.adopt_faces(forwarder, faces, &config.faces);
+        self.take_news(forwarder, faces);
+        self.adopt_routes(forwarder, &config.routes, &ids);
+        self.adopt_strategies(forwarder, &config.strategies);
+        self.management.count(forwarder);
+        tracing::info!(faces = ids.iter().flatten().count(), "the configuration was read again");
     }
 
     /// What a command has set stays until the file says something else.
-    fn adopt_store(&mut self, wanted: ContentStoreConfig) {
+    fn adopt_store(&mut self, forwarder: &mut Forwarder, wanted: ContentStoreConfig) {
         let before = std::mem::replace(&mut self.configured.store, wanted);
         if before.capacity != wanted.capacity {
-            self.forwarder.set_content_store_capacity(wanted.capacity);
+            forwarder.set_content_store_capacity(wanted.capacity);
         }
         if before.packets != wanted.packets {
-            self.forwarder.set_content_store_packets(wanted.packets);
+            forwarder.set_content_store_packets(wanted.packets);
         }
     }
 
     /// Ends the faces whose sections are gone or have changed, and makes those that are new. Gives
     /// the numbers of all, in the order of the sections.
-    fn adopt_faces(&mut self, wanted: &[config::Face]) -> Vec<Option<FaceId>> {
+    fn adopt_faces(
+        &mut self,
+        forwarder: &mut Forwarder,
+        faces: &mut Faces,
+        wanted: &[config::Face],
+    ) -> Vec<Option<FaceId>> {
         // A section's text says all of it.
         let text = |face: &config::Face| format!("{face:?}");
         let wanted: Vec<(String, &config::Face)> = wanted.iter().map(|f| (text(f), f)).collect();
@@ -131,20 +135,22 @@ impl Daemon {
         let mut kept = BTreeMap::new();
         for (id, face) in std::mem::take(&mut self.configured.faces) {
             let text = text(&face);
-            if stays.contains(text.as_str()) && self.faces.get_mut(id).is_some() {
+            if stays.contains(text.as_str()) && faces.get(id).is_some() {
                 kept.insert(text, id);
             } else {
-                self.close(id, "its section is gone or has changed");
+                faces.close(forwarder, id, "its section is gone or has changed");
             }
         }
         let now = self.clock.now();
         let mut ids = Vec::new();
         for (text, face) in wanted {
-            let id = kept.get(&text).copied().or_else(|| match self.configured_face(face, now) {
-                Ok(id) => Some(id),
-                Err(error) => {
-                    tracing::error!(%error, "a new face cannot be made");
-                    None
+            let id = kept.get(&text).copied().or_else(|| {
+                match faces.configured_face(forwarder, face, now) {
+                    Ok(id) => Some(id),
+                    Err(error) => {
+                        tracing::error!(%error, "a new face cannot be made");
+                        None
+                    }
                 }
             });
             self.configured.faces.extend(id.map(|id| (id, face.clone())));
@@ -154,41 +160,49 @@ impl Daemon {
     }
 
     /// Routes of the configuration alone: what applications and tools have registered stays.
-    fn adopt_routes(&mut self, wanted: &[config::Route], ids: &[Option<FaceId>]) {
-        let wanted: Vec<(Name, FaceId, u64)> = wanted
-            .iter()
-            .filter_map(|route| Some((route.prefix.clone(), ids[route.face]?, route.cost)))
-            .collect();
+    fn adopt_routes(
+        &mut self,
+        forwarder: &mut Forwarder,
+        wanted: &[config::Route],
+        ids: &[Option<FaceId>],
+    ) {
+        let with_face = |route: &config::Route| {
+            let face = ids[route.face]?;
+            Some(StaticRoute { prefix: route.prefix.clone(), face, cost: route.cost })
+        };
+        let wanted: Vec<StaticRoute> = wanted.iter().filter_map(with_face).collect();
         let before = std::mem::take(&mut self.configured.routes);
         let (was, is): (BTreeSet<_>, BTreeSet<_>) =
             (before.iter().collect(), wanted.iter().collect());
-        for (prefix, face, _) in was.difference(&is) {
+        for StaticRoute { prefix, face, .. } in was.difference(&is) {
             let key = (*face, ORIGIN_STATIC);
-            self.management.rib().remove(&mut self.forwarder, prefix, key);
+            self.management.rib().remove(forwarder, prefix, key);
         }
         for route in wanted.clone() {
-            if was.contains(&route) || self.configured_route(&route).is_ok() {
+            if was.contains(&route) || self.configured_route(forwarder, &route).is_ok() {
                 self.configured.routes.push(route);
             } else {
-                tracing::error!(prefix = %route.0, "no room for a new route");
+                tracing::error!(prefix = %route.prefix, "no room for a new route");
             }
         }
     }
 
     /// Makes a route of the configuration.
-    pub(super) fn configured_route(
+    fn configured_route(
         &mut self,
-        (prefix, face, cost): &(Name, FaceId, u64),
+        forwarder: &mut Forwarder,
+        route: &StaticRoute,
     ) -> Result<(), DaemonError> {
+        let StaticRoute { prefix, face, cost } = route;
         // Longer prefixes are what the file says of them, too, and inherit nothing.
         let entry = Route { cost: *cost, flags: 0, expires: None };
         let rib = self.management.rib();
-        rib.add(&mut self.forwarder, prefix, (*face, ORIGIN_STATIC), entry)
+        rib.add(forwarder, prefix, (*face, ORIGIN_STATIC), entry)
             .map_err(|e| DaemonError::Table { prefix: prefix.clone(), why: e.to_string() })
     }
 
     /// Strategies that are as they were keep what they have learned.
-    fn adopt_strategies(&mut self, wanted: &[config::Strategy]) {
+    fn adopt_strategies(&mut self, forwarder: &mut Forwarder, wanted: &[config::Strategy]) {
         let same = |a: &config::Strategy, b: &config::Strategy| {
             a.prefix == b.prefix && a.choice.to_string() == b.choice.to_string()
         };
@@ -196,18 +210,18 @@ impl Daemon {
         for gone in before.iter().filter(|b| wanted.iter().all(|w| w.prefix != b.prefix)) {
             self.management.strategies().remove(&gone.prefix);
             if gone.prefix.is_empty() {
-                self.choose(&gone.prefix, &applied::root_choice());
+                self.choose(forwarder, &gone.prefix, &applied::root_choice());
             } else {
-                self.forwarder.unset_strategy(gone.prefix.as_ref());
+                forwarder.unset_strategy(gone.prefix.as_ref());
             }
         }
         for new in wanted.iter().filter(|w| !before.iter().any(|b| same(b, w))) {
-            self.choose(&new.prefix, &new.choice);
+            self.choose(forwarder, &new.prefix, &new.choice);
         }
     }
 
-    fn choose(&mut self, prefix: &Name, choice: &schemes::Choice) {
-        let (forwarder, chosen) = (&mut self.forwarder, self.management.strategies());
+    fn choose(&mut self, forwarder: &mut Forwarder, prefix: &Name, choice: &schemes::Choice) {
+        let chosen = self.management.strategies();
         if let Err(error) = applied::choose(forwarder, chosen, prefix, choice) {
             tracing::error!(%error, "the strategy stays as it was");
         }

@@ -1,0 +1,266 @@
+//! The owner of management: commands and datasets, the configuration that is read again, and what
+//! other threads ask.
+
+mod orders;
+mod reload;
+
+use super::accounts;
+use super::applied::choose;
+use super::error::DaemonError;
+use super::faces::{Faces, News};
+use super::metrics::Served;
+use super::wake_up::{Reread, WakeUps};
+use super::{ServeMetrics, permissions, supervisor};
+use crate::clock::{Clock, unix_millis};
+use crate::config::{Config, ConfigError};
+use crate::management::{self, Answer, FaceEvent, Host, Management, metrics};
+use control::Time;
+use forwarder::{FaceConfig, FaceId, Forwarder, Scope, Wire};
+use orders::Connecting;
+use packet::Name;
+use packet::options::Capability;
+use reload::Configured;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+/// Management and its state in the daemon.
+#[derive(Debug)]
+pub(super) struct ControlPlane {
+    clock: Clock,
+    management: Management,
+    /// Faces that a command wants, and that are not connected yet.
+    connecting: Vec<Connecting>,
+    configured: Configured,
+    metrics: Served,
+    wake_ups: WakeUps,
+}
+
+impl ControlPlane {
+    /// Adds the internal face with its routes, and sets the strategies of the configuration.
+    ///
+    /// # Errors
+    /// A certificate, a user or a strategy of the configuration cannot be used.
+    pub fn new(
+        forwarder: &mut Forwarder,
+        config: &Config,
+        clock: Clock,
+        wake_ups: WakeUps,
+    ) -> Result<ControlPlane, DaemonError> {
+        let mut management = management(forwarder, config, clock.now())?;
+        management.strategies().extend(strategies(forwarder, config)?);
+        let (configured, metrics) = (Configured::new(config), Served::default());
+        Ok(ControlPlane {
+            clock,
+            management,
+            connecting: Vec::new(),
+            configured,
+            metrics,
+            wake_ups,
+        })
+    }
+
+    /// The internal face.
+    pub fn face(&self) -> FaceId {
+        self.management.face()
+    }
+
+    /// What other threads and signals use.
+    pub fn wake_ups(&self) -> &WakeUps {
+        &self.wake_ups
+    }
+
+    /// Serves metrics at these addresses, and at others when the configuration is read again.
+    ///
+    /// # Errors
+    /// Of the addresses that cannot be used, the first.
+    pub fn serve_metrics(
+        &mut self,
+        serve: ServeMetrics,
+        addresses: &[SocketAddr],
+    ) -> Result<(), DaemonError> {
+        self.metrics.serve_by(serve);
+        let failed = self.metrics.adopt(addresses, &self.wake_ups);
+        failed.into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// Reads the configuration again with this function, when a signal asks for it.
+    pub fn reread_by(&mut self, reread: Option<Reread>) {
+        self.wake_ups.reread = reread;
+    }
+
+    /// Answers other threads and signals.
+    pub fn answer_wake_ups(&mut self, forwarder: &mut Forwarder, faces: &mut Faces) {
+        if self.wake_ups.take_signal() {
+            self.reread(forwarder, faces);
+        }
+        while let Some(asker) = self.wake_ups.next_asker() {
+            let uptime_ms = self.management.uptime_ms(unix_millis());
+            // An asker that waits no longer needs no answer.
+            let _ = asker.send(metrics::text(forwarder, &faces.infos(forwarder), uptime_ms));
+        }
+    }
+
+    /// Reads the configuration and applies the changes. With a mistake in it, none.
+    fn reread(&mut self, forwarder: &mut Forwarder, faces: &mut Faces) {
+        let Some(read) = &mut self.wake_ups.reread else {
+            return tracing::warn!("there is no configuration that could be read again");
+        };
+        supervisor::tell(&supervisor::reloading());
+        match read() {
+            Ok(config) => self.adopt(forwarder, faces, &config),
+            Err(ConfigError::Mistakes(mistakes)) => {
+                for mistake in &mistakes {
+                    tracing::error!("{mistake}");
+                }
+                tracing::error!(mistakes = mistakes.len(), "everything stays as it was");
+            }
+            Err(error) => tracing::error!(%error, "everything stays as it was"),
+        }
+        supervisor::tell(supervisor::READY);
+    }
+
+    /// Has management decide about routes that strategies have learned.
+    pub fn learn(&mut self, forwarder: &mut Forwarder) {
+        while let Some(learned_route) = forwarder.poll_learned_route() {
+            let now = self.clock.now();
+            self.management.learn(forwarder, now, unix_millis(), learned_route);
+        }
+    }
+
+    /// When [`ControlPlane::on_deadline`] wants to be called.
+    pub fn next_deadline(&self) -> Option<Time> {
+        let connecting = self.connecting.iter().map(|waiting| waiting.until).min();
+        self.management.next_deadline().into_iter().chain(connecting).min()
+    }
+
+    /// Does what management has to do by now.
+    pub fn on_deadline(&mut self, forwarder: &mut Forwarder, faces: &mut Faces, now: Time) {
+        if self.management.next_deadline().is_none_or(|at| at > now) {
+            return;
+        }
+        self.take_news(forwarder, faces);
+        self.management.on_deadline(forwarder, now);
+        self.manage(forwarder, faces);
+        self.count(forwarder);
+    }
+
+    /// Reports the memory of management to the forwarder.
+    pub fn count(&mut self, forwarder: &mut Forwarder) {
+        self.management.count(forwarder);
+    }
+
+    /// Hands the packets that the forwarder sends to its internal face to management, and takes the
+    /// answers.
+    pub fn manage(&mut self, forwarder: &mut Forwarder, faces: &mut Faces) {
+        self.take_news(forwarder, faces);
+        let now = self.clock.now();
+        let face = self.management.face();
+        let channels = faces.listeners().uris();
+        let mut frame = std::mem::take(faces.packet_buffer());
+        let mut orders = Vec::new();
+        frame.clear();
+        while forwarder.poll_transmit(now, face, &mut frame).is_some() {
+            let mut host = Host {
+                forwarder: &mut *forwarder,
+                faces: &|forwarder| faces.infos(forwarder),
+                channels: &channels,
+                account: &|id| faces.account(id),
+            };
+            match self.management.receive(&mut host, now, unix_millis(), &frame) {
+                Some(Answer::Frame(frame)) => forwarder.receive(now, face, Wire::Borrowed(&frame)),
+                Some(Answer::Order(order)) => orders.push(order),
+                None => {}
+            }
+            frame.clear();
+            self.management.count(forwarder);
+        }
+        *faces.packet_buffer() = frame;
+        loop {
+            let mut host = Host {
+                forwarder: &mut *forwarder,
+                faces: &|forwarder| faces.infos(forwarder),
+                channels: &channels,
+                account: &|id| faces.account(id),
+            };
+            match self.management.resume(&mut host, now) {
+                Some(Answer::Frame(frame)) => forwarder.receive(now, face, Wire::Borrowed(&frame)),
+                Some(Answer::Order(order)) => orders.push(order),
+                None => break,
+            }
+        }
+        orders.into_iter().for_each(|order| self.execute(forwarder, faces, *order, now));
+        self.notify(forwarder, faces);
+    }
+
+    /// Gives the forwarder the packets that management sends of its own accord.
+    pub fn notify(&mut self, forwarder: &mut Forwarder, faces: &mut Faces) {
+        self.take_news(forwarder, faces);
+        let (now, face) = (self.clock.now(), self.management.face());
+        while let Some(frame) = self.management.poll_transmit(now) {
+            forwarder.receive(now, face, Wire::Borrowed(&frame));
+        }
+    }
+
+    /// Tells management about faces that came, went, or changed their state.
+    fn take_news(&mut self, forwarder: &mut Forwarder, faces: &mut Faces) {
+        let now = self.clock.now();
+        while let Some(News { event, face }) = faces.poll_news() {
+            let is_gone = event == FaceEvent::Destroyed;
+            if is_gone {
+                self.management.face_gone(forwarder, face.id);
+            }
+            self.management.face_event(now, event, &face);
+            if is_gone {
+                self.management.count(forwarder);
+            }
+        }
+    }
+}
+
+/// Whether the users, groups, certificates and trust rules of a configuration can be used.
+///
+/// # Errors
+/// The first that is missing or cannot be used.
+pub(super) fn check(config: &Config) -> Result<(), DaemonError> {
+    accounts::access(&config.listen)?;
+    permissions::look_up(config).map(drop)
+}
+
+/// Sets the strategies of the configuration; returns all prefixes with their strategies' names.
+fn strategies(
+    forwarder: &mut Forwarder,
+    config: &Config,
+) -> Result<BTreeMap<Name, Name>, DaemonError> {
+    let root = (Name::default(), schemes::instance::name(&super::applied::root_choice()));
+    let mut all = BTreeMap::from([root]);
+    for entry in &config.strategies {
+        choose(forwarder, &mut all, &entry.prefix, &entry.choice)?;
+    }
+    Ok(all)
+}
+
+/// Adds the internal face and its routes.
+fn management(
+    forwarder: &mut Forwarder,
+    config: &Config,
+    now: Time,
+) -> Result<Management, DaemonError> {
+    let face = FaceConfig {
+        name: "management".to_owned(),
+        scope: Scope::Local,
+        local_fields: true,
+        capability: Capability::default(),
+        ..FaceConfig::default()
+    };
+    let id = forwarder.add_face(now, face);
+    let mut management = Management::new(id, config.application.routes, unix_millis());
+    for prefix in management::prefixes() {
+        forwarder
+            .add_route(id, prefix.as_ref(), 0)
+            .map_err(|e| DaemonError::Table { prefix: prefix.clone(), why: e.to_string() })?;
+    }
+    forwarder.set_uncached(&config.no_cache);
+    permissions::grant(forwarder, &mut management, config)?;
+    management.log_packets(forwarder);
+    Ok(management)
+}

@@ -1,0 +1,101 @@
+//! Commands that make, change and end faces, and their replies.
+
+use super::ControlPlane;
+use crate::daemon::faces::{Faces, Made};
+use crate::management::orders::{Order, Refused, Task, told};
+use crate::management::parameters::ControlParameters;
+use crate::management::response::ControlResponse;
+use control::{Duration, Time};
+use forwarder::{FaceId, Forwarder, Wire};
+
+/// How long a connection may take: less than the programs wait that asked for it.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A face that a command waits for.
+#[derive(Debug)]
+pub(super) struct Connecting {
+    face: FaceId,
+    order: Order,
+    pub until: Time,
+}
+
+impl ControlPlane {
+    /// Executes an order, and replies when it is done.
+    pub(super) fn execute(
+        &mut self,
+        forwarder: &mut Forwarder,
+        faces: &mut Faces,
+        order: Order,
+        now: Time,
+    ) {
+        let response = match &order.task {
+            Task::Create(create) => match faces.create(forwarder, create, now) {
+                Ok(Made::Begun(face)) => {
+                    let until = now + PATIENCE;
+                    return self.connecting.push(Connecting { face, order, until });
+                }
+                Ok(Made::Connected(face)) => made(faces, face, &order.asked),
+                Ok(Made::Known(face)) => {
+                    let body = made(faces, face, &order.asked).body;
+                    ControlResponse::new(409, "there is a face to that URI already", body)
+                }
+                Err(Refused { code, why }) => order.refusal(code, why),
+            },
+            Task::Update(face, change) => match faces.update(forwarder, *face, change) {
+                Ok(()) => {
+                    let info = faces.get(*face).map(|face| told(&face.info(), &order.asked, false));
+                    ControlResponse::new(200, "OK", info.unwrap_or_default())
+                }
+                Err(Refused { code, why }) => order.refusal(code, why),
+            },
+            Task::Destroy(face) => {
+                faces.close(forwarder, *face, "a command ended it");
+                let body = ControlParameters { face_id: Some(face.0), ..Default::default() };
+                ControlResponse::new(200, "OK", body)
+            }
+        };
+        self.reply(forwarder, &order, &response, now);
+    }
+
+    fn reply(
+        &mut self,
+        forwarder: &mut Forwarder,
+        order: &Order,
+        response: &ControlResponse,
+        now: Time,
+    ) {
+        self.management.obeyed(now, order, response);
+        let frame = order.reply(response);
+        forwarder.receive(now, self.management.face(), Wire::Borrowed(&frame));
+    }
+
+    /// Replies to commands whose faces are connected by now, or will not be; says whether there
+    /// was any.
+    pub fn reply_to_connected(&mut self, forwarder: &mut Forwarder, faces: &mut Faces) -> bool {
+        let (now, mut has_replied) = (self.clock.now(), false);
+        for connecting in std::mem::take(&mut self.connecting) {
+            let (id, order) = (connecting.face, &connecting.order);
+            let response = match faces.is_connected(id) {
+                Ok(false) if connecting.until > now => {
+                    self.connecting.push(connecting);
+                    continue;
+                }
+                Ok(true) => made(faces, id, &order.asked),
+                Ok(false) => order.refusal(504, "the connection took too long"),
+                Err(why) => order.refusal(504, format!("cannot connect: {why}")),
+            };
+            if response.code != 200 {
+                faces.close(forwarder, id, "it cannot be connected");
+            }
+            self.reply(forwarder, order, &response, now);
+            has_replied = true;
+        }
+        has_replied
+    }
+}
+
+/// The response for a face that a command made.
+fn made(faces: &Faces, id: FaceId, asked: &ControlParameters) -> ControlResponse {
+    let info = faces.get(id).map(|face| told(&face.info(), asked, true));
+    ControlResponse::new(200, "OK", info.unwrap_or_default())
+}

@@ -1,0 +1,409 @@
+//! Faces that the configuration or a command asks for, and how they are connected.
+
+use super::{Faces, News};
+use crate::batch::Batch;
+use crate::config::{self, LinkOptions};
+use crate::daemon::applied::default_payload;
+use crate::daemon::error::DaemonError;
+use crate::daemon::face::{Face, Link, MadeBy, Target};
+use crate::daemon::listeners::FACES;
+use crate::daemon::marking;
+use crate::emulate::DelayLine;
+use crate::management::orders::{Change, Create, Refused};
+use crate::management::{CONGESTION_MARKING, FaceEvent, LOCAL_FIELDS, Persistency, RELIABILITY};
+use crate::socket::stream::{Socket, Stream};
+use crate::socket::udp::Udp;
+use crate::uri::{Carrier, FaceUri};
+use control::{Rng, Time};
+use document::Queue;
+use forwarder::{Announce, FaceConfig, FaceId, Forwarder, LinkType, Scope};
+use mio::net::{TcpStream, UnixStream};
+use mio::{Interest, Token};
+use packet::options::Capability;
+use schemes::Choice;
+use std::io;
+use std::net::SocketAddr;
+
+/// A face that a command asked for.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::daemon) enum Made {
+    /// There was one to that URI.
+    Known(FaceId),
+    Connected(FaceId),
+    /// It is being connected.
+    Begun(FaceId),
+}
+
+impl Faces {
+    /// Makes a face of the configuration.
+    ///
+    /// # Errors
+    /// Its host is not known.
+    pub fn configured_face(
+        &mut self,
+        forwarder: &mut Forwarder,
+        face: &config::Face,
+        now: Time,
+    ) -> Result<FaceId, DaemonError> {
+        let target = match &face.uri {
+            FaceUri::Unix(path) => Target::Unix(path.clone()),
+            FaceUri::Internet { carrier, .. } => {
+                let address = face.uri.resolve();
+                let address = address
+                    .map_err(|source| DaemonError::Host { uri: face.uri.clone(), source })?;
+                match (carrier, &face.interface) {
+                    (Carrier::Udp, Some(interface)) => Target::Group(address, interface.clone()),
+                    (Carrier::Udp, None) => Target::Udp(address),
+                    (Carrier::Tcp, _) => Target::Tcp(address),
+                }
+            }
+        };
+        let uri = face.uri.to_string();
+        let name = face.name.clone().unwrap_or_else(|| face.place());
+        let peer = match target {
+            Target::Udp(peer) | Target::Group(peer, _) => Some(peer),
+            _ => None,
+        };
+        let local = match &target {
+            Target::Unix(_) => true,
+            Target::Tcp(peer) => peer.ip().is_loopback(),
+            Target::Udp(peer) => face.link.local && peer.ip().is_loopback(),
+            Target::Group(..) => false,
+        };
+        // Members of a group have addresses of their own.
+        let is_group = matches!(target, Target::Group(..));
+        let known_by = peer.filter(|_| !is_group);
+        let mtu = peer.map(|peer| face.link.mtu.unwrap_or(default_payload(peer, None)));
+        let id = self.add_to_forwarder(forwarder, &name, local, mtu, peer, &face.link, now);
+        let mut made = Face::new(id, MadeBy::Configuration, uri, Link::Down { retry: now });
+        made.name.clone_from(&face.name);
+        made.local = local;
+        made.target = Some(target);
+        made.fixed_mtu = face.link.mtu;
+        made.mtu = mtu;
+        made.delay = self.delay_line(&name, &face.link);
+        made.linked(&face.link, peer.is_some());
+        self.list(made, known_by);
+        self.dial(forwarder, id, now);
+        Ok(id)
+    }
+
+    /// The emulated link of a face, if it has one.
+    pub(super) fn delay_line(&self, name: &str, link: &LinkOptions) -> Option<DelayLine> {
+        let dice = |role| Rng::stream(self.settings.seed, &["daemon", name, role]);
+        let line = || DelayLine::new(link.emulation, ["loss", "jitter"].map(dice));
+        (!link.emulation.is_none()).then(line)
+    }
+
+    /// Adds a face to the forwarder.
+    pub(super) fn add_to_forwarder(
+        &self,
+        forwarder: &mut Forwarder,
+        name: &str,
+        local: bool,
+        mtu: Option<usize>,
+        peer: Option<SocketAddr>,
+        link: &LinkOptions,
+        now: Time,
+    ) -> FaceId {
+        let defaults = FaceConfig::default();
+        // IP and UDP headers count against a configured rate, as they do on a real link.
+        let headers = peer.map_or(0, |p| if p.is_ipv4() { 28 } else { 48 });
+        let overhead = link.overhead.map_or(headers, |size| size.0 as usize);
+        let is_group = peer.is_some_and(|peer| peer.ip().is_multicast());
+        let one = peer.filter(|_| !is_group);
+        let queue = link.queue.map(Queue::bounds);
+        let queue = queue.unwrap_or((defaults.data_queue, defaults.queue_packets));
+        // That the schemes have these parts was checked when the file was read.
+        let config = FaceConfig {
+            name: name.to_owned(),
+            scope: if local { Scope::Local } else { Scope::NonLocal },
+            link_type: if is_group { LinkType::MultiAccess } else { LinkType::PointToPoint },
+            mtu,
+            overhead,
+            rate: link.rate,
+            rate_in: link.rate_in,
+            data_queue: queue.0,
+            queue_packets: queue.1,
+            // A stream loses nothing, and says itself how much it takes; of a group nobody knows
+            // who ought to acknowledge.
+            reliability: one.is_some() && link.reliability,
+            window: one.map(|_| link.window).unwrap_or_default(),
+            nacks: link.nacks && !is_group,
+            capability: Capability::default(),
+            announce: Announce::Answer,
+            outside: Face::keeps(peer.is_some()),
+            marker: link.parts.marker.as_ref().and_then(|c| c.marker().ok()),
+            shaper: link.parts.shaper.as_ref().and_then(|c| c.shaper().ok()),
+            stamper: link.parts.stamper.as_ref().and_then(|c| c.stamper().ok()),
+            ..defaults
+        };
+        forwarder.add_face(now, config)
+    }
+
+    /// Connects a face that is to be up; if that fails, it is tried again later.
+    pub(super) fn dial(&mut self, forwarder: &mut Forwarder, id: FaceId, now: Time) {
+        let Some(target) = self.table.get_mut(id).and_then(|f| f.target.clone()) else { return };
+        let dialled = self.try_dial(forwarder, id, &target, now);
+        let Some(face) = self.table.get_mut(id) else { return };
+        match dialled {
+            Ok(()) if std::mem::take(&mut face.was_down) => {
+                let face = face.info();
+                self.news.push_back(News { event: FaceEvent::Up, face });
+            }
+            Ok(()) => {}
+            Err(error) => {
+                tracing::warn!(face = %id, uri = face.uri, %error, "cannot connect, trying again");
+                face.down(now);
+            }
+        }
+        self.table.schedule(id);
+    }
+
+    /// Connects a face.
+    ///
+    /// # Errors
+    /// The system refuses.
+    fn try_dial(
+        &mut self,
+        forwarder: &mut Forwarder,
+        id: FaceId,
+        target: &Target,
+        now: Time,
+    ) -> io::Result<()> {
+        let (link, local_uri, payload) = self.connect(id, target)?;
+        let Some(face) = self.table.get_mut(id) else { return Ok(()) };
+        tracing::debug!(face = %id, uri = face.uri, "connecting");
+        face.link = link;
+        face.blocked = false;
+        face.heard = now;
+        face.local_uri = local_uri;
+        if let Some(payload) = payload {
+            let mtu = face.fixed_mtu.unwrap_or(payload);
+            face.mtu = Some(mtu);
+            forwarder.set_mtu(id, Some(mtu));
+        }
+        self.table.schedule(id);
+        forwarder.open_face(now, id);
+        self.work.sending.push_back(id);
+        Ok(())
+    }
+
+    fn connect(
+        &mut self,
+        id: FaceId,
+        target: &Target,
+    ) -> io::Result<(Link, String, Option<usize>)> {
+        let token = Token(FACES + id.0 as usize);
+        let interests = Interest::READABLE | Interest::WRITABLE;
+        let registry = &self.registry;
+        let stream = |mut socket: Socket| {
+            registry.register(socket.source(), token, interests)?;
+            Ok::<_, io::Error>(Link::Stream(Stream::new(socket)))
+        };
+        match target {
+            Target::Udp(peer) => {
+                let local = self.listeners.local_for(*peer);
+                let mut udp = Udp::connect(local, *peer, self.settings.udp)?;
+                registry.register(udp.source(), token, interests)?;
+                let uri = FaceUri::udp(udp.local()?).to_string();
+                let payload = default_payload(*peer, udp.route_payload());
+                let batch = Batch::new(udp.max_segments());
+                Ok((Link::Udp(udp, batch), uri, Some(payload)))
+            }
+            Target::Group(group, interface) => {
+                let mut udp = Udp::join(*group, interface, self.settings.udp)?;
+                registry.register(udp.source(), token, interests)?;
+                let batch = Batch::new(udp.max_segments());
+                let payload = default_payload(*group, None);
+                Ok((Link::Udp(udp, batch), format!("dev://{interface}"), Some(payload)))
+            }
+            Target::Tcp(peer) => {
+                let socket = TcpStream::connect(*peer)?;
+                let uri = FaceUri::tcp(socket.local_addr()?).to_string();
+                Ok((stream(Socket::Tcp(socket))?, uri, None))
+            }
+            Target::Unix(path) => {
+                let socket = UnixStream::connect(path)?;
+                Ok((stream(Socket::Unix(socket))?, "unix://".to_owned(), None))
+            }
+        }
+    }
+
+    /// Makes a face that a command asks for.
+    ///
+    /// # Errors
+    /// It cannot be made; nothing is changed then.
+    pub fn create(
+        &mut self,
+        forwarder: &mut Forwarder,
+        create: &Create,
+        now: Time,
+    ) -> Result<Made, Refused> {
+        let refused = |code, why: String| Err(Refused { code, why });
+        let FaceUri::Internet { carrier, .. } = &create.uri else {
+            return refused(406, "no face can be made there".to_owned());
+        };
+        let peer = match create.uri.resolve() {
+            Ok(peer) => peer,
+            Err(error) => return refused(400, error.to_string()),
+        };
+        let is_udp = *carrier == Carrier::Udp;
+        let known = self.table.of_peer(peer).filter(|_| is_udp);
+        let known = known.or_else(|| self.table.of_uri(&create.uri.to_string()));
+        if let Some(id) = known {
+            // A user who may make faces vouches for the address.
+            forwarder.set_challenge(id, None);
+            return Ok(Made::Known(id));
+        }
+        let most = self.settings.on_demand.max;
+        let has_room = forwarder.has_room_for_face(Scope::NonLocal, Face::keeps(is_udp));
+        if self.table.commanded >= most || !has_room {
+            return refused(500, format!("no room for another face; commands may make {most}"));
+        }
+        let base = self.settings.on_demand.link.parts.marker.clone();
+        let base = base.unwrap_or_else(marking::default);
+        let marker = marking::changed(&base, create.change.marking)?;
+        let (id, target) = self.commanded(forwarder, create, peer, is_udp, marker, now);
+        if let Err(error) = self.try_dial(forwarder, id, &target, now) {
+            self.close(forwarder, id, "it cannot be connected");
+            return refused(504, format!("cannot connect: {error}"));
+        }
+        Ok(if is_udp { Made::Connected(id) } else { Made::Begun(id) })
+    }
+
+    /// Lists a face that is not connected yet.
+    fn commanded(
+        &mut self,
+        forwarder: &mut Forwarder,
+        create: &Create,
+        peer: SocketAddr,
+        is_udp: bool,
+        marker: Choice,
+        now: Time,
+    ) -> (FaceId, Target) {
+        let change = &create.change;
+        let link = self.link_for(change, is_udp, &marker);
+        let known_by = is_udp.then_some(peer);
+        let local = peer.ip().is_loopback() && (!is_udp || link.local);
+        let payload = known_by.map(|peer| link.mtu.unwrap_or(default_payload(peer, None)));
+        let uri = create.uri.to_string();
+        let id = self.add_to_forwarder(forwarder, &uri, local, payload, known_by, &link, now);
+        let target = if is_udp { Target::Udp(peer) } else { Target::Tcp(peer) };
+        let mut face = Face::new(id, MadeBy::Command, uri, Link::Down { retry: now });
+        face.local = local;
+        face.persistency = change.persistency.unwrap_or(Persistency::Persistent);
+        face.target = (face.persistency == Persistency::Permanent).then(|| target.clone());
+        face.fixed_mtu = link.mtu;
+        face.mtu = payload;
+        face.delay = self.delay_line(&face.uri, &link);
+        face.linked(&link, is_udp);
+        if link.parts.marker.is_none() {
+            face.marker = marker;
+        }
+        if local && change.flags & change.mask & LOCAL_FIELDS != 0 {
+            face.flags |= LOCAL_FIELDS;
+            forwarder.set_local_fields(id, true);
+        }
+        self.list(face, known_by);
+        (id, target)
+    }
+
+    /// The link of peers' faces, as a command changes it.
+    fn link_for(&self, change: &Change, is_udp: bool, marker: &Choice) -> LinkOptions {
+        let mut link = self.settings.on_demand.link.clone();
+        if is_udp && change.mtu.is_some() {
+            link.mtu = change.mtu;
+        }
+        if change.mask & RELIABILITY != 0 {
+            link.reliability = change.flags & RELIABILITY != 0;
+        }
+        let marks = match change.mask & CONGESTION_MARKING {
+            0 => link.parts.marker.is_some(),
+            _ => change.flags & CONGESTION_MARKING != 0,
+        };
+        link.parts.marker = marks.then(|| marker.clone());
+        link
+    }
+
+    /// Whether a TCP face is connected.
+    ///
+    /// # Errors
+    /// It will not be, and why.
+    pub fn is_connected(&mut self, id: FaceId) -> Result<bool, String> {
+        let refused = || "it was refused".to_owned();
+        let face = self.table.get_mut(id).ok_or_else(refused)?;
+        let Link::Stream(stream) = &mut face.link else { return Err(refused()) };
+        let Socket::Tcp(socket) = stream.socket() else { return Ok(true) };
+        match socket.take_error() {
+            Ok(None) => Ok(socket.peer_addr().is_ok()),
+            Ok(Some(error)) | Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Changes a face as a command asks.
+    ///
+    /// # Errors
+    /// It cannot be changed so; nothing is changed then.
+    pub fn update(
+        &mut self,
+        forwarder: &mut Forwarder,
+        id: FaceId,
+        change: &Change,
+    ) -> Result<(), Refused> {
+        let Some(face) = self.table.get_mut(id) else {
+            return Err(Refused { code: 404, why: format!("there is no face {id}") });
+        };
+        if let Some(why) = unchangeable(face, change) {
+            return Err(Refused { code: 409, why });
+        }
+        marking::apply(face, forwarder, change)?;
+        if let Some(persistency) = change.persistency {
+            face.persistency = persistency;
+            if persistency != Persistency::OnDemand {
+                forwarder.set_challenge(id, None);
+            }
+            face.target = match persistency {
+                Persistency::Permanent => face.target.take().or_else(|| target(&face.uri)),
+                Persistency::Persistent | Persistency::OnDemand => None,
+            };
+        }
+        if change.mask & LOCAL_FIELDS != 0 {
+            let on = change.flags & LOCAL_FIELDS != 0;
+            face.flags = (face.flags & !LOCAL_FIELDS) | if on { LOCAL_FIELDS } else { 0 };
+            forwarder.set_local_fields(id, on);
+        }
+        if let Some(mtu) = change.mtu.filter(|_| face.mtu.is_some()) {
+            (face.fixed_mtu, face.mtu) = (Some(mtu), Some(mtu));
+            forwarder.set_mtu(id, Some(mtu));
+        }
+        self.table.schedule(id);
+        tracing::info!(face = %id, ?change, "face updated");
+        Ok(())
+    }
+}
+
+/// Where a face leads, to be connected again.
+fn target(uri: &str) -> Option<Target> {
+    let uri: FaceUri = uri.parse().ok()?;
+    let FaceUri::Internet { carrier, .. } = &uri else { return None };
+    let peer = uri.resolve().ok()?;
+    Some(if *carrier == Carrier::Udp { Target::Udp(peer) } else { Target::Tcp(peer) })
+}
+
+/// What of a face cannot be changed as it is wanted.
+fn unchangeable(face: &Face, change: &Change) -> Option<String> {
+    if (face.flags ^ change.flags) & change.mask & RELIABILITY != 0 {
+        return Some("reliability is chosen when a face is made".into());
+    }
+    let wanted = change.persistency.filter(|wanted| *wanted != face.persistency)?;
+    let is_udp = face.mtu.is_some();
+    let may = match (face.made_by, wanted) {
+        (MadeBy::Application, _) => false,
+        _ if is_udp => true,
+        // A peer that connected cannot be reached at the port that it connected from.
+        (MadeBy::Peer, wanted) => wanted != Persistency::Permanent,
+        (_, wanted) => wanted != Persistency::OnDemand,
+    };
+    (!may).then(|| format!("a face to {} cannot become {wanted:?}", face.uri))
+}

@@ -1,0 +1,307 @@
+//! All faces with sockets, and under what they are found.
+
+use super::crowd::{Crowd, Transport};
+use super::face::{Face, MadeBy};
+use crate::config::OnDemand;
+use crate::management::{FaceInfo, Persistency};
+use control::{Duration, Time};
+use forwarder::{FaceId, Forwarder};
+use ipnet::IpNet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
+
+/// Where all places are taken, a UDP face that was quiet for so long makes room for another: it
+/// comes again with its peer's next datagram.
+const QUIET: Duration = Duration::from_secs(30);
+/// The same for one to an unproved address.
+const UNPROVED_QUIET: Duration = Duration::from_secs(3);
+/// The same if only one datagram came from there, as from most forged addresses. It is as long as a
+/// distant producer's answer may take, and bounds how many faces are made in a second.
+const ONCE_QUIET: Duration = Duration::from_millis(250);
+/// The same for a connection that brought nothing at all.
+const SILENT: Duration = Duration::from_secs(10);
+
+/// A face to an unproved address is a newcomer for so long. Others may hold three quarters of the
+/// places of such faces, as long as they are busy; the rest is for newcomers, who take each other's
+/// places. Without that, whoever keeps many forged addresses busy would keep all others out.
+const NEWCOMER: Duration = Duration::from_secs(10);
+
+/// What is known of a peer whose face may make room for another: who is missed least comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// It sent a single packet, or over a connection none.
+    Once,
+    /// It was quiet for a while.
+    Quiet,
+    /// It is not quiet, but nothing shows that it receives.
+    Busy,
+    /// It receives what is sent to it, and was quiet for long.
+    Proved,
+}
+
+/// A face, and under what else it is listed.
+#[derive(Debug)]
+struct Listed {
+    face: Face,
+    peer: Option<SocketAddr>,
+    retry: Option<Time>,
+    /// What it was counted under when it came; its socket may be gone when it goes.
+    counted: Option<(Transport, IpAddr)>,
+}
+
+/// Faces by number, and UDP faces by peer.
+#[derive(Debug, Default)]
+pub(super) struct FaceTable {
+    all: BTreeMap<FaceId, Listed>,
+    peers: BTreeMap<SocketAddr, FaceId>,
+    /// All faces by where they lead; several may lead to one group.
+    uris: BTreeSet<(String, FaceId)>,
+    /// Faces over emulated links, which have deadlines of their own.
+    emulated: BTreeSet<FaceId>,
+    /// Broken faces, by when they are to be connected.
+    retries: BTreeSet<(Time, FaceId)>,
+    /// Faces that peers brought about.
+    pub crowd: Crowd,
+    /// Those of applications and commands.
+    pub applications: usize,
+    pub commanded: usize,
+    numbers: u64,
+}
+
+impl FaceTable {
+    pub fn get(&self, id: FaceId) -> Option<&Face> {
+        self.all.get(&id).map(|listed| &listed.face)
+    }
+
+    pub fn get_mut(&mut self, id: FaceId) -> Option<&mut Face> {
+        self.all.get_mut(&id).map(|listed| &mut listed.face)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Face> {
+        self.all.values().map(|listed| &listed.face)
+    }
+
+    /// A number for an application's URI.
+    pub fn next_number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    /// The face to a UDP peer.
+    pub fn of_peer(&self, peer: SocketAddr) -> Option<FaceId> {
+        self.peers.get(&peer).copied()
+    }
+
+    pub fn insert(&mut self, face: Face, peer: Option<SocketAddr>) {
+        if let Some(peer) = peer {
+            self.peers.insert(peer, face.id);
+        }
+        if face.delay.is_some() {
+            self.emulated.insert(face.id);
+        }
+        if let Some(counter) = self.counter(face.made_by) {
+            *counter += 1;
+        }
+        let counted = face.source.map(|source| (face.transport(), source));
+        if let Some((transport, source)) = counted {
+            self.crowd.add(transport, source);
+        }
+        let id = face.id;
+        self.uris.insert((face.uri.clone(), id));
+        self.all.insert(id, Listed { face, peer, retry: None, counted });
+        self.schedule(id);
+    }
+
+    pub fn remove(&mut self, id: FaceId) -> Option<Face> {
+        let Listed { face, peer, retry, counted } = self.all.remove(&id)?;
+        if let Some(peer) = peer
+            && self.of_peer(peer) == Some(id)
+        {
+            self.peers.remove(&peer);
+        }
+        self.uris.remove(&(face.uri.clone(), id));
+        self.emulated.remove(&id);
+        retry.map(|at| self.retries.remove(&(at, id)));
+        if let Some(counter) = self.counter(face.made_by) {
+            *counter -= 1;
+        }
+        if let Some((transport, source)) = counted {
+            self.crowd.remove(transport, source);
+        }
+        Some(face)
+    }
+
+    /// Sees to it that a face is connected again, or is not: to be called when it broke, was
+    /// connected, or leads elsewhere.
+    pub fn schedule(&mut self, id: FaceId) {
+        let Some(listed) = self.all.get_mut(&id) else { return };
+        let due = listed.face.retry();
+        let before = std::mem::replace(&mut listed.retry, due);
+        if before != due {
+            before.map(|at| self.retries.remove(&(at, id)));
+            self.retries.extend(due.map(|at| (at, id)));
+        }
+    }
+
+    /// The face that leads there; of several the first.
+    pub fn of_uri(&self, uri: &str) -> Option<FaceId> {
+        let first = self.uris.range((uri.to_owned(), FaceId(0))..).next();
+        first.filter(|(found, _)| found == uri).map(|(_, id)| *id)
+    }
+
+    fn counter(&mut self, made_by: MadeBy) -> Option<&mut usize> {
+        match made_by {
+            MadeBy::Configuration | MadeBy::Peer => None,
+            MadeBy::Command => Some(&mut self.commanded),
+            MadeBy::Application => Some(&mut self.applications),
+        }
+    }
+
+    /// When the next emulated link has something due.
+    pub fn next_due(&self) -> Option<Time> {
+        self.emulated.iter().filter_map(|id| self.all.get(id)?.face.next_due()).min()
+    }
+
+    /// The faces whose emulated links have something due.
+    pub fn due(&self, now: Time) -> Vec<FaceId> {
+        let next = |id: &FaceId| self.all.get(id)?.face.next_due();
+        let due = |id: &&FaceId| next(id).is_some_and(|at| at <= now);
+        self.emulated.iter().filter(due).copied().collect()
+    }
+
+    /// When the next broken face is to be connected.
+    pub fn next_retry(&self) -> Option<Time> {
+        self.retries.first().map(|(at, _)| *at)
+    }
+
+    /// The broken faces that are to be connected now.
+    pub fn retries(&self, now: Time) -> Vec<FaceId> {
+        self.retries.iter().take_while(|(at, _)| *at <= now).map(|(_, id)| *id).collect()
+    }
+
+    /// The UDP face of a peer that is to end first unless something comes, and when.
+    pub fn next_to_end(
+        &self,
+        forwarder: &Forwarder,
+        settings: &OnDemand,
+    ) -> Option<(FaceId, Time)> {
+        let on_demand = self.iter().filter(|f| f.is_idle_on_demand());
+        let end = |f: &Face| f.heard + f.idle_limit(forwarder, settings);
+        on_demand.map(|f| (f.id, end(f))).min_by_key(|(id, at)| (*at, *id))
+    }
+
+    /// How many faces lead to one address.
+    pub fn to(&self, address: IpAddr, transport: Transport) -> usize {
+        let leads = |f: &&Face| f.source == Some(address) && f.transport() == transport;
+        self.iter().filter(leads).count()
+    }
+
+    /// How many faces lead to programs of this host.
+    pub fn local(&self, transport: Transport) -> usize {
+        let leads = |f: &&Face| f.source.is_some_and(|at| at.is_loopback());
+        self.iter().filter(leads).filter(|f| f.transport() == transport).count()
+    }
+
+    /// The face of a peer that makes room for another over `transport`, of those that lead into
+    /// `group` if there is one: the one that is missed least, which is a matter of what is known of
+    /// its peer, and then of how long it was idle.
+    pub fn dispensable(
+        &self,
+        now: Time,
+        transport: Transport,
+        group: Option<IpNet>,
+        forwarder: &Forwarder,
+        settings: &OnDemand,
+    ) -> Option<FaceId> {
+        let is_on_demand = |f: &&Face| {
+            f.made_by == MadeBy::Peer
+                && f.persistency == Persistency::OnDemand
+                && f.transport() == transport
+                && group.is_none_or(|group| f.source.is_some_and(|at| group.contains(&at)))
+                // Whoever registered a prefix may wait for Interests for hours.
+                && forwarder.fib().routes_of(f.id) == 0
+        };
+        let on_demand = || self.iter().filter(is_on_demand);
+        let lasts = |f: &Face| now.since(f.since) >= NEWCOMER;
+        let unproved = || on_demand().filter(|f| f.is_unproved(forwarder));
+        let is_crowded = unproved().filter(|f| lasts(f)).count() * 4 > unproved().count() * 3;
+        let rank = |f: &Face| {
+            let (quiet, once) = (now.since(f.heard), f.heard == f.since);
+            let (rank, may) = match transport {
+                Transport::Connections if once => (Rank::Once, quiet >= SILENT.min(settings.idle)),
+                Transport::Connections => (Rank::Quiet, quiet >= settings.idle),
+                Transport::Datagrams if !f.is_unproved(forwarder) => (Rank::Proved, quiet >= QUIET),
+                Transport::Datagrams if once && quiet >= ONCE_QUIET => (Rank::Once, true),
+                Transport::Datagrams if quiet >= UNPROVED_QUIET => (Rank::Quiet, true),
+                Transport::Datagrams => {
+                    let is_settled = now.since(f.since) >= ONCE_QUIET;
+                    (Rank::Busy, is_settled && lasts(f) == is_crowded)
+                }
+            };
+            may.then_some((rank, f.heard, f.id))
+        };
+        on_demand().filter_map(rank).min().map(|(.., id)| id)
+    }
+
+    /// All of them; those that peers brought about over UDP end after some time without a frame.
+    pub fn infos(&self, forwarder: &Forwarder, settings: &OnDemand) -> Vec<FaceInfo> {
+        let info = |face: &Face| {
+            let end = || face.heard + face.idle_limit(forwarder, settings);
+            FaceInfo { expires: face.is_idle_on_demand().then(end), ..face.info() }
+        };
+        self.iter().map(info).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::daemon::face::{Link, Target};
+
+    fn face(id: u64, uri: &str, retry: u64) -> Face {
+        let link = Link::Down { retry: Time(retry) };
+        let mut face = Face::new(FaceId(id), MadeBy::Configuration, uri.to_owned(), link);
+        face.target = Some(Target::Tcp("192.0.2.1:6363".parse().unwrap()));
+        face
+    }
+
+    #[test]
+    fn broken_faces_are_due_in_their_order_and_not_when_they_are_gone_or_up() {
+        let mut faces = FaceTable::default();
+        for (id, retry) in [(1, 50), (2, 30), (3, 30), (4, 70)] {
+            faces.insert(face(id, "tcp4://192.0.2.1:6363", retry), None);
+        }
+        assert_eq!(faces.next_retry(), Some(Time(30)));
+        assert_eq!(faces.retries(Time(50)), [2, 3, 1].map(FaceId));
+        faces.remove(FaceId(2));
+        // It failed again.
+        faces.get_mut(FaceId(3)).unwrap().link = Link::Down { retry: Time(60) };
+        faces.schedule(FaceId(3));
+        assert_eq!(faces.retries(Time(60)), [1, 3].map(FaceId));
+        // It is to be left alone.
+        faces.get_mut(FaceId(1)).unwrap().target = None;
+        faces.schedule(FaceId(1));
+        assert_eq!((faces.next_retry(), faces.retries(Time(59))), (Some(Time(60)), vec![]));
+        faces.remove(FaceId(3));
+        faces.remove(FaceId(4));
+        assert_eq!(faces.next_retry(), None);
+    }
+
+    #[test]
+    fn faces_are_found_by_where_they_lead() {
+        let mut faces = FaceTable::default();
+        let peer = "192.0.2.1:6363".parse().unwrap();
+        faces.insert(face(7, "udp4://192.0.2.1:6363", 0), Some(peer));
+        faces.insert(face(5, "udp4://192.0.2.1:63", 0), None);
+        faces.insert(face(9, "udp4://192.0.2.1:6363", 0), None);
+        assert_eq!(faces.of_uri("udp4://192.0.2.1:6363"), Some(FaceId(7)));
+        assert_eq!(faces.of_uri("udp4://192.0.2.1:6"), None);
+        assert_eq!(faces.of_peer(peer), Some(FaceId(7)));
+        faces.remove(FaceId(7));
+        assert_eq!(faces.of_uri("udp4://192.0.2.1:6363"), Some(FaceId(9)));
+        assert_eq!(faces.of_peer(peer), None);
+        faces.remove(FaceId(9));
+        assert_eq!(faces.of_uri("udp4://192.0.2.1:6363"), None);
+        assert_eq!(faces.of_uri("udp4://192.0.2.1:63"), Some(FaceId(5)));
+    }
+}
