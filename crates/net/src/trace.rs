@@ -141,7 +141,7 @@ impl Item {
     /// Appends the element.
     pub fn encode_into(&self, out: &mut Vec<u8>) {
         match self {
-            Item::Record(record) => record.encode_into(out),
+            Item::Record(record) => record.encode_into(!record.packet.is_empty(), out),
             Item::Lost(packets) => tlv::put_nni_tlv(out, LOST, *packets),
             Item::Ended(why) => tlv::put_tlv(out, ENDED, why.as_bytes()),
         }
@@ -170,8 +170,10 @@ impl Item {
 }
 
 impl Record {
-    fn encode_into(&self, out: &mut Vec<u8>) {
-        let mut value = Vec::with_capacity(self.packet.len() + self.name.encoded_len() + 64);
+    /// Appends the element, with the packet or without.
+    pub fn encode_into(&self, with_packet: bool, out: &mut Vec<u8>) {
+        let packet = if with_packet { &self.packet[..] } else { &[] };
+        let mut value = Vec::with_capacity(packet.len() + self.name.encoded_len() + 64);
         tlv::put_nni_tlv(&mut value, TIME, self.time_ns);
         tlv::put_nni_tlv(&mut value, FACE, self.face);
         tlv::put_nni_tlv(&mut value, DIRECTION, u64::from(self.direction == Direction::Out));
@@ -187,8 +189,8 @@ impl Record {
         for face in &self.faces {
             tlv::put_nni_tlv(&mut value, TO, *face);
         }
-        if !self.packet.is_empty() {
-            tlv::put_tlv(&mut value, PACKET, &self.packet);
+        if with_packet {
+            tlv::put_tlv(&mut value, PACKET, packet);
         }
         tlv::put_tlv(out, RECORD, &value);
     }

@@ -1,17 +1,17 @@
 //! One face's socket, and what is between it and the forwarder.
 
 use super::crowd::Transport;
-use super::faces::Buffers;
 use super::marking;
 use crate::batch::Batch;
 use crate::config::{LinkOptions, OnDemand};
 use crate::emulate::DelayLine;
 use crate::framing::MAX_FRAME;
 use crate::management::authority::Account;
-use crate::management::{CONGESTION_MARKING, FaceInfo, Persistency, RELIABILITY};
+use crate::management::orders::{Change, Refused};
+use crate::management::{CONGESTION_MARKING, FaceInfo, Marking, Persistency, RELIABILITY};
 use crate::socket::Progress;
 use crate::socket::stream::Stream;
-use crate::socket::udp::{SendError, Udp};
+use crate::socket::udp::{ReceiveBuffers, SendError, Udp};
 use crate::socket::websocket::WebSocket;
 use control::{Duration, Time};
 use forwarder::tables::memory;
@@ -60,6 +60,16 @@ impl Link {
             Link::Down { .. } => 0,
         }
     }
+}
+
+/// Buffers that all faces share.
+#[derive(Debug)]
+pub(super) struct Buffers {
+    pub datagrams: ReceiveBuffers,
+    pub stream: Vec<u8>,
+    pub packet: Vec<u8>,
+    /// What faces collect what they send in, unless something waits in theirs.
+    pub out: Vec<u8>,
 }
 
 /// A datagram that came to a socket that is not its sender's.
@@ -190,6 +200,30 @@ impl Face {
         let marking = if link.parts.marker.is_some() { CONGESTION_MARKING } else { 0 };
         self.flags = reliability | marking;
         self.marker = link.parts.marker.clone().unwrap_or_else(marking::default);
+    }
+
+    /// Changes how its queue is managed as a command asks.
+    ///
+    /// # Errors
+    /// See [`marking::changed`]; nothing is changed then.
+    pub fn change_marking(
+        &mut self,
+        forwarder: &mut Forwarder,
+        change: &Change,
+    ) -> Result<(), Refused> {
+        let marker = marking::changed(&self.marker, change.marking)?;
+        let flags = (self.flags & !change.mask) | (change.flags & change.mask);
+        let toggled = (flags ^ self.flags) & CONGESTION_MARKING != 0;
+        if !toggled && change.marking == Marking::default() {
+            return Ok(());
+        }
+        self.flags = (self.flags & !CONGESTION_MARKING) | (flags & CONGESTION_MARKING);
+        self.marker = marker;
+        let is_on = flags & CONGESTION_MARKING != 0;
+        // Its observations of the queue go with the marker before.
+        let part = if is_on { self.marker.marker().ok() } else { None };
+        forwarder.set_marker(self.id, part);
+        Ok(())
     }
 
     pub fn info(&self) -> FaceInfo {

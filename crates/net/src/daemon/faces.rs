@@ -11,7 +11,7 @@ pub(super) use connect::Made;
 use super::applied::udp_options;
 use super::crowd::Rejected;
 use super::error::DaemonError;
-use super::face::{Face, Link};
+use super::face::{Buffers, Face, Link};
 use super::listeners::Listeners;
 use super::table::FaceTable;
 use super::unproved::Unproved;
@@ -72,16 +72,6 @@ struct Work {
     sending: VecDeque<FaceId>,
     /// A listener may have connections waiting.
     listeners: bool,
-}
-
-/// Buffers that all faces share.
-#[derive(Debug)]
-pub(super) struct Buffers {
-    pub datagrams: ReceiveBuffers,
-    pub stream: Vec<u8>,
-    pub packet: Vec<u8>,
-    /// What faces collect what they send in, unless something waits in theirs.
-    pub out: Vec<u8>,
 }
 
 /// A face came, went, or changed its state.

@@ -3,12 +3,9 @@
 //! The protocol knows NFD's rule: an interval and a threshold. A face may have another scheme, with
 //! both of these parameters, one or none; what it has can be read and changed.
 
-use super::face::Face;
-use crate::management::CONGESTION_MARKING;
 use crate::management::Marking;
-use crate::management::orders::{Change, Refused};
+use crate::management::orders::Refused;
 use control::Value;
-use forwarder::Forwarder;
 use schemes::defaults::MARKER;
 use schemes::{Choice, ChoiceError};
 
@@ -63,28 +60,4 @@ pub(super) fn changed(marker: &Choice, wanted: Marking) -> Result<Choice, Refuse
         set.map_err(|e: ChoiceError| Refused { code: 400, why: format!("{field}: {e}") })?;
     }
     Ok(marker)
-}
-
-/// Changes how the queue of a face is managed as a command asks.
-///
-/// # Errors
-/// See [`changed`]; nothing is changed then.
-pub(super) fn apply(
-    face: &mut Face,
-    forwarder: &mut Forwarder,
-    change: &Change,
-) -> Result<(), Refused> {
-    let marker = changed(&face.marker, change.marking)?;
-    let flags = (face.flags & !change.mask) | (change.flags & change.mask);
-    let toggled = (flags ^ face.flags) & CONGESTION_MARKING != 0;
-    if !toggled && change.marking == Marking::default() {
-        return Ok(());
-    }
-    face.flags = (face.flags & !CONGESTION_MARKING) | (flags & CONGESTION_MARKING);
-    face.marker = marker;
-    let is_on = flags & CONGESTION_MARKING != 0;
-    // Its observations of the queue go with the marker before.
-    let part = is_on.then(|| face.marker.marker().ok()).flatten();
-    forwarder.set_marker(face.id, part);
-    Ok(())
 }

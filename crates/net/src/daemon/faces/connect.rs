@@ -357,7 +357,7 @@ impl Faces {
         if let Some(why) = unchangeable(face, change) {
             return Err(Refused { code: 409, why });
         }
-        marking::apply(face, forwarder, change)?;
+        face.change_marking(forwarder, change)?;
         if let Some(persistency) = change.persistency {
             face.persistency = persistency;
             if persistency != Persistency::OnDemand {

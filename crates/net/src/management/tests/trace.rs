@@ -69,7 +69,7 @@ fn each_packet_is_recorded_with_what_became_of_it() {
     let mut reader = node.trace(&ControlParameters::default());
     node.interest("/nowhere");
     node.interest("/localhost/weir/trace/x/seq=0");
-    node.forwarder.add_route(FaceId(reads), packet::NameRef::default(), 0).unwrap();
+    node.forwarder.add_route(FaceId(reads), NameRef::default(), 0).unwrap();
     node.interest("/a");
     let items = node.records(&mut reader);
     let (way_in, way_out) = (Direction::In, Direction::Out);

@@ -57,16 +57,28 @@ impl Tape {
         Tape { number, selection, stream, most, lost: 0, allowance: BURST, allowed_at: 0 }
     }
 
+    /// Whether a packet of this size is to be kept.
+    fn keeps(&self, face: FaceId, name: NameRef<'_>, size: usize) -> bool {
+        let has_room = self.stream.len() + size < self.most;
+        self.selection.packets && has_room && self.selection.wants(face, name)
+    }
+
     /// Appends a record, or counts it as lost.
     fn push(&mut self, record: &Record) {
         let earned = record.time_ns.saturating_sub(self.allowed_at).min(1_000_000_000);
         self.allowance = (self.allowance + earned * (RATE / 1_000_000) / 1000).min(BURST);
         self.allowed_at = record.time_ns;
+        let with_packet = self.selection.packets && !record.packet.is_empty();
+        // There was no room for the packet.
+        if self.selection.packets && !with_packet && record.size > 0 {
+            self.lost += 1;
+            return;
+        }
         let mut element = Vec::new();
         if self.lost > 0 {
             Item::Lost(self.lost).encode_into(&mut element);
         }
-        Item::Record(Box::new(record.clone())).encode_into(&mut element);
+        record.encode_into(with_packet, &mut element);
         let bytes = element.len() as u64;
         if bytes > self.allowance || self.stream.len() + element.len() > self.most {
             self.lost += 1;
@@ -234,17 +246,18 @@ impl Recorder {
         if shown.as_bytes().starts_with(STREAM) || !self.is_wanted(face, shown) {
             return None;
         }
-        let packets = self.tapes.iter().any(|tape| tape.selection.packets);
+        let size = event.packet.len();
+        let keeps_packet = self.tapes.iter().any(|tape| tape.keeps(face, shown, size));
         self.drafts.push(Record {
             time_ns: unix_nanos(),
             face: face.0,
             direction,
             kind: name.map(|_| event.kind),
-            size: event.packet.len() as u64,
+            size: size as u64,
             name: shown.to_name(),
             action: Action::Kept,
             faces: Vec::new(),
-            packet: if packets { event.packet.to_vec() } else { Vec::new() },
+            packet: if keeps_packet { event.packet.to_vec() } else { Vec::new() },
         });
         Some(self.drafts.len() - 1)
     }
@@ -275,13 +288,8 @@ impl Recorder {
         }
         let face = FaceId(record.face);
         for tape in &mut self.tapes {
-            if !tape.selection.wants(face, record.name.as_ref()) {
-                continue;
-            }
-            if tape.selection.packets || record.packet.is_empty() {
+            if tape.selection.wants(face, record.name.as_ref()) {
                 tape.push(record);
-            } else {
-                tape.push(&Record { packet: Vec::new(), ..record.clone() });
             }
         }
     }
