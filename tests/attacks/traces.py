@@ -91,7 +91,8 @@ class Traces(unittest.TestCase):
             "    print('silent')\n"
         )
         # An address of this host that is none of its loopback stands for a peer.
-        subprocess.run(self.host.command("ip", "addr", "add", "192.0.2.1/32", "dev", "lo"), check=True)
+        add = self.host.command("ip", "addr", "add", "192.0.2.1/32", "dev", "lo")
+        subprocess.run(add, check=True)
         frames = [start_command(1).hex(), start_command(2, b"localhop").hex()]
         argv = self.host.command("python3", "-c", script, "192.0.2.1", *frames)
         subprocess.run(argv, check=True, timeout=PATIENCE)
@@ -128,8 +129,8 @@ class Traces(unittest.TestCase):
         reader.send_signal(signal.SIGINT)
         reader.wait(PATIENCE)
         lines = [json.loads(line) for line in out.read_text().splitlines()]
-        print(f"{taken:.2f} s each beside a stopped reader, {quick['duration_s']:.2f} s before; ", end="")
-        print(f"{grown} bytes more; {len(lines)} lines")
+        before = f"{quick['duration_s']:.2f} s before"
+        print(f"{taken:.2f} s each beside a stopped reader, {before}; {grown} bytes more")
         self.assertLess(grown, 16_000_000)
         self.assertGreater(len(lines), 1000)
         slow.send_signal(signal.SIGCONT)

@@ -48,7 +48,7 @@ impl Direction {
 pub enum Action {
     /// The content store answered the Interest.
     Hit,
-    /// The same Interest was pending already; a retransmission may have been forwarded all the same.
+    /// The same Interest was pending already; a retransmission may have been forwarded.
     Aggregated,
     /// It went on over other faces.
     Forwarded,

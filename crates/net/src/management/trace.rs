@@ -36,7 +36,7 @@ const PAYLOAD: usize = 8000;
 /// Packets of a stream that can be asked for ahead of the latest, and be asked for again.
 const WINDOW: u64 = 16;
 
-/// An Interest is not answered in the last milliseconds of its lifetime: the answer could come late.
+/// An Interest is not answered in the last milliseconds of its lifetime: that could be too late.
 const MARGIN_MS: u64 = 100;
 
 /// A trace that nobody has read for this long ends.
@@ -110,7 +110,8 @@ impl Traces {
         self.recorder().add(tape);
         self.listen(forwarder);
         let name = stream().with(&Component::generic(&token));
-        tracing::info!(face = %from, prefix = asked.name.as_ref().map(Name::to_string), "trace started");
+        let prefix = asked.name.as_ref().map(Name::to_string);
+        tracing::info!(face = %from, prefix, "trace started");
         self.sessions.push(Session {
             number: self.number,
             owner: from,

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 const RATE: u64 = 16_000_000;
 const BURST: u64 = RATE / 4;
 
-/// Packets that one arrival sends, of which records are made; of a thousand copies these are enough.
+/// Packets of one arrival that are recorded; of a thousand copies these are enough.
 const MOST_COPIES: usize = 64;
 
 /// The target of the daemon's log lines about packets.
@@ -313,7 +313,8 @@ fn log(record: &Record) {
     if let Action::Dropped(reason) = &record.action {
         tracing::debug!(target: TARGET, face, direction, kind, %name, size, reason, "dropped");
     } else {
-        tracing::trace!(target: TARGET, face, direction, kind, %name, size, ?faces, action, "packet");
+        let to = faces;
+        tracing::trace!(target: TARGET, face, direction, kind, %name, size, ?to, action, "packet");
     }
 }
 
