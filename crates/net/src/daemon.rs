@@ -40,7 +40,7 @@ use crate::config::Config;
 use crate::timer::Sleep;
 use control::{Duration, Size, Time};
 use control_plane::ControlPlane;
-use faces::Faces;
+use faces::FaceSet;
 use forwarder::{Forwarder, ForwarderConfig};
 use io::Io;
 use memory::Watch;
@@ -107,7 +107,7 @@ pub struct Daemon {
     clock: Clock,
     io: Io,
     forwarder: Forwarder,
-    faces: Faces,
+    faces: FaceSet,
     control_plane: ControlPlane,
     /// Where memory is limited.
     memory: Option<Watch>,
@@ -135,7 +135,7 @@ impl Daemon {
                 .map_err(std::io::Error::other)
                 .map_err(system("cannot get random numbers"))?,
         };
-        let mut faces = Faces::new(&config, clock, io.registry()?, seed)?;
+        let mut faces = FaceSet::new(&config, clock, io.registry()?, seed)?;
         let mut forwarder = forwarder(&config, seed);
         let mut control_plane = ControlPlane::new(&mut forwarder, &config, clock, wake_ups)?;
         become_nice(config.daemon.nice);

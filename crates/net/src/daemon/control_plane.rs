@@ -7,7 +7,7 @@ mod reload;
 use super::accounts;
 use super::applied::choose;
 use super::error::DaemonError;
-use super::faces::{Faces, News};
+use super::faces::{FaceSet, News};
 use super::metrics::Served;
 use super::wake_up::{Reread, WakeUps};
 use super::{ServeMetrics, permissions, supervisor};
@@ -28,7 +28,7 @@ use std::net::SocketAddr;
 pub(super) struct ControlPlane {
     clock: Clock,
     management: Management,
-    /// Faces that a command wants, and that are not connected yet.
+    /// FaceSet that a command wants, and that are not connected yet.
     connecting: Vec<Connecting>,
     configured: Configured,
     metrics: Served,
@@ -89,7 +89,7 @@ impl ControlPlane {
     }
 
     /// Answers other threads and signals.
-    pub fn answer_wake_ups(&mut self, forwarder: &mut Forwarder, faces: &mut Faces) {
+    pub fn answer_wake_ups(&mut self, forwarder: &mut Forwarder, faces: &mut FaceSet) {
         if self.wake_ups.take_signal() {
             self.reread(forwarder, faces);
         }
@@ -101,7 +101,7 @@ impl ControlPlane {
     }
 
     /// Reads the configuration and applies the changes. With a mistake in it, none.
-    fn reread(&mut self, forwarder: &mut Forwarder, faces: &mut Faces) {
+    fn reread(&mut self, forwarder: &mut Forwarder, faces: &mut FaceSet) {
         let Some(read) = &mut self.wake_ups.reread else {
             return tracing::warn!("there is no configuration that could be read again");
         };
@@ -134,7 +134,7 @@ impl ControlPlane {
     }
 
     /// Does what management has to do by now.
-    pub fn on_deadline(&mut self, forwarder: &mut Forwarder, faces: &mut Faces, now: Time) {
+    pub fn on_deadline(&mut self, forwarder: &mut Forwarder, faces: &mut FaceSet, now: Time) {
         if self.management.next_deadline().is_none_or(|at| at > now) {
             return;
         }
@@ -151,7 +151,7 @@ impl ControlPlane {
 
     /// Hands the packets that the forwarder sends to its internal face to management, and takes the
     /// answers.
-    pub fn manage(&mut self, forwarder: &mut Forwarder, faces: &mut Faces) {
+    pub fn manage(&mut self, forwarder: &mut Forwarder, faces: &mut FaceSet) {
         self.take_news(forwarder, faces);
         let now = self.clock.now();
         let face = self.management.face();
@@ -193,7 +193,7 @@ impl ControlPlane {
     }
 
     /// Gives the forwarder the packets that management sends of its own accord.
-    pub fn notify(&mut self, forwarder: &mut Forwarder, faces: &mut Faces) {
+    pub fn notify(&mut self, forwarder: &mut Forwarder, faces: &mut FaceSet) {
         self.take_news(forwarder, faces);
         let (now, face) = (self.clock.now(), self.management.face());
         while let Some(frame) = self.management.poll_transmit(now) {
@@ -202,7 +202,7 @@ impl ControlPlane {
     }
 
     /// Tells management about faces that came, went, or changed their state.
-    fn take_news(&mut self, forwarder: &mut Forwarder, faces: &mut Faces) {
+    fn take_news(&mut self, forwarder: &mut Forwarder, faces: &mut FaceSet) {
         let now = self.clock.now();
         while let Some(News { event, face }) = faces.poll_news() {
             let is_gone = event == FaceEvent::Destroyed;

@@ -54,7 +54,7 @@ impl Crowd {
         }
     }
 
-    /// Faces over a transport.
+    /// FaceSet over a transport.
     pub fn of(&self, transport: Transport) -> usize {
         self.all.get(&transport).copied().unwrap_or_default()
     }

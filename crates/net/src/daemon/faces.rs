@@ -1,6 +1,6 @@
 //! The owner of all faces: their sockets, the listeners, and the places that peers may take.
 //!
-//! Faces that come and go are news, which management takes with [`Faces::poll_news`].
+//! FaceSet that come and go are news, which management takes with [`FaceSet::poll_news`].
 
 mod accept;
 mod connect;
@@ -61,14 +61,14 @@ struct Settings {
     seed: u64,
 }
 
-/// Faces with work to be done.
+/// FaceSet with work to be done.
 #[derive(Debug, Default)]
 struct Work {
     /// UDP faces that may have datagrams.
     datagrams: VecDeque<FaceId>,
     /// Streams that may have bytes.
     streams: VecDeque<FaceId>,
-    /// Faces that may send.
+    /// FaceSet that may send.
     sending: VecDeque<FaceId>,
     /// A listener may have connections waiting.
     listeners: bool,
@@ -83,7 +83,7 @@ pub(super) struct News {
 
 /// All faces.
 #[derive(Debug)]
-pub(super) struct Faces {
+pub(super) struct FaceSet {
     clock: Clock,
     registry: Registry,
     table: FaceTable,
@@ -99,7 +99,7 @@ pub(super) struct Faces {
     news: VecDeque<News>,
 }
 
-impl Faces {
+impl FaceSet {
     /// No faces yet, and the listeners of the configuration. `registry` is that of the loop's poll.
     ///
     /// # Errors
@@ -109,10 +109,10 @@ impl Faces {
         clock: Clock,
         registry: Registry,
         seed: u64,
-    ) -> Result<Faces, DaemonError> {
+    ) -> Result<FaceSet, DaemonError> {
         let udp = udp_options(&config.listen);
         let listeners = Listeners::open(&config.listen, udp, &registry)?;
-        Ok(Faces {
+        Ok(FaceSet {
             clock,
             registry,
             table: FaceTable::default(),
@@ -138,7 +138,7 @@ impl Faces {
         })
     }
 
-    /// Takes over another configuration, but for its faces. Faces of a listener that is closed
+    /// Takes over another configuration, but for its faces. FaceSet of a listener that is closed
     /// stay. Returns the listeners that could not be opened, and why.
     pub fn adopt(&mut self, config: &Config) -> Vec<DaemonError> {
         self.settings = Settings {
@@ -239,7 +239,7 @@ impl Faces {
         for _ in 0..self.work.datagrams.len() {
             let Some(id) = self.work.datagrams.pop_front() else { break };
             let now = self.clock.now();
-            let Faces { table, buffers, .. } = self;
+            let FaceSet { table, buffers, .. } = self;
             let Some(face) = table.get_mut(id) else { continue };
             let received = face.receive(forwarder, buffers, &mut strays, now, DATAGRAM_BUDGET);
             let unreachable = face.take_unreachable();
@@ -266,7 +266,7 @@ impl Faces {
         for _ in 0..self.work.streams.len() {
             let Some(id) = self.work.streams.pop_front() else { break };
             let now = self.clock.now();
-            let Faces { table, buffers, .. } = self;
+            let FaceSet { table, buffers, .. } = self;
             let Some(face) = table.get_mut(id) else { continue };
             match face.receive(forwarder, buffers, &mut Vec::new(), now, STREAM_BUDGET) {
                 Ok(Progress::More) => self.work.streams.push_back(id),
@@ -303,7 +303,7 @@ impl Faces {
         }
     }
 
-    /// Faces whose emulated links let something out send it.
+    /// FaceSet whose emulated links let something out send it.
     pub fn release_delayed(&mut self, now: Time) {
         self.work.sending.extend(self.table.due(now));
     }
@@ -349,7 +349,7 @@ impl Faces {
         id: FaceId,
         now: Time,
     ) -> Result<Progress, String> {
-        let Faces { table, buffers, unproved, settings, .. } = self;
+        let FaceSet { table, buffers, unproved, settings, .. } = self;
         let Some(face) = table.get_mut(id).filter(|face| !face.blocked) else {
             return Ok(Progress::Blocked);
         };

@@ -1,7 +1,7 @@
 //! The owner of the poll: it waits for sockets, the timer, other threads and the end.
 
 use super::error::DaemonError;
-use super::faces::Faces;
+use super::faces::FaceSet;
 use super::listeners::FACES;
 use super::stop::{self, Stopper};
 use super::wake_up::WakeUps;
@@ -75,7 +75,7 @@ impl Io {
         &mut self,
         now: Time,
         sleep: Sleep,
-        faces: &mut Faces,
+        faces: &mut FaceSet,
     ) -> Result<Woken, DaemonError> {
         let failed = DaemonError::system("cannot wait for sockets");
         let timeout = self.timer.prepare(now, sleep).map_err(&failed)?;

@@ -49,18 +49,18 @@ struct Listed {
     counted: Option<(Transport, IpAddr)>,
 }
 
-/// Faces by number, and UDP faces by peer.
+/// FaceSet by number, and UDP faces by peer.
 #[derive(Debug, Default)]
 pub(super) struct FaceTable {
     all: BTreeMap<FaceId, Listed>,
     peers: BTreeMap<SocketAddr, FaceId>,
     /// All faces by where they lead; several may lead to one group.
     uris: BTreeSet<(String, FaceId)>,
-    /// Faces over emulated links, which have deadlines of their own.
+    /// FaceSet over emulated links, which have deadlines of their own.
     emulated: BTreeSet<FaceId>,
     /// Broken faces, by when they are to be connected.
     retries: BTreeSet<(Time, FaceId)>,
-    /// Faces that peers brought about.
+    /// FaceSet that peers brought about.
     pub crowd: Crowd,
     /// Those of applications and commands.
     pub applications: usize,

@@ -1,7 +1,7 @@
 //! Commands that make, change and end faces, and their replies.
 
 use super::ControlPlane;
-use crate::daemon::faces::{Faces, Made};
+use crate::daemon::faces::{FaceSet, Made};
 use crate::management::orders::{Order, Refused, Task, told};
 use crate::management::parameters::ControlParameters;
 use crate::management::response::ControlResponse;
@@ -24,7 +24,7 @@ impl ControlPlane {
     pub(super) fn execute(
         &mut self,
         forwarder: &mut Forwarder,
-        faces: &mut Faces,
+        faces: &mut FaceSet,
         order: Order,
         now: Time,
     ) {
@@ -71,7 +71,7 @@ impl ControlPlane {
 
     /// Replies to commands whose faces are connected by now, or will not be; says whether there
     /// was any.
-    pub fn reply_to_connected(&mut self, forwarder: &mut Forwarder, faces: &mut Faces) -> bool {
+    pub fn reply_to_connected(&mut self, forwarder: &mut Forwarder, faces: &mut FaceSet) -> bool {
         let (now, mut has_replied) = (self.clock.now(), false);
         for connecting in std::mem::take(&mut self.connecting) {
             let (id, order) = (connecting.face, &connecting.order);
@@ -95,7 +95,7 @@ impl ControlPlane {
 }
 
 /// The response for a face that a command made.
-fn made(faces: &Faces, id: FaceId, asked: &ControlParameters) -> ControlResponse {
+fn made(faces: &FaceSet, id: FaceId, asked: &ControlParameters) -> ControlResponse {
     let info = faces.get(id).map(|face| told(&face.info(), asked, true));
     ControlResponse::new(200, "OK", info.unwrap_or_default())
 }

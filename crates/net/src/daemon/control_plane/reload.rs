@@ -7,7 +7,7 @@
 use super::ControlPlane;
 use crate::config::{self, Config};
 use crate::daemon::error::DaemonError;
-use crate::daemon::faces::Faces;
+use crate::daemon::faces::FaceSet;
 use crate::daemon::{applied, permissions};
 use crate::management::rib::{ORIGIN_STATIC, Route};
 use forwarder::tables::ContentStoreConfig;
@@ -64,7 +64,7 @@ impl ControlPlane {
     pub fn begin(
         &mut self,
         forwarder: &mut Forwarder,
-        faces: &mut Faces,
+        faces: &mut FaceSet,
         config: &Config,
     ) -> Result<(), DaemonError> {
         let now = self.clock.now();
@@ -83,7 +83,12 @@ impl ControlPlane {
     }
 
     /// Applies the changes of a configuration that was read again.
-    pub(super) fn adopt(&mut self, forwarder: &mut Forwarder, faces: &mut Faces, config: &Config) {
+    pub(super) fn adopt(
+        &mut self,
+        forwarder: &mut Forwarder,
+        faces: &mut FaceSet,
+        config: &Config,
+    ) {
         let now = fixed(config);
         for ((section, before), (_, after)) in self.configured.fixed.iter().zip(&now) {
             if before != after {
@@ -125,7 +130,7 @@ impl ControlPlane {
     fn adopt_faces(
         &mut self,
         forwarder: &mut Forwarder,
-        faces: &mut Faces,
+        faces: &mut FaceSet,
         wanted: &[config::Face],
     ) -> Vec<Option<FaceId>> {
         // A section's text says all of it.

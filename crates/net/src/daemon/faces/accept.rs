@@ -1,6 +1,6 @@
-//! Faces that peers and applications bring about.
+//! FaceSet that peers and applications bring about.
 
-use super::Faces;
+use super::FaceSet;
 use super::room::{self, Newcomer, Room};
 use crate::batch::Batch;
 use crate::config::LinkOptions;
@@ -32,7 +32,7 @@ const AT_ONCE: usize = 64;
 /// How long no connection is accepted when the process is out of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-impl Faces {
+impl FaceSet {
     /// Accepts the connections that wait, and datagrams of unknown peers.
     pub fn accept(&mut self, forwarder: &mut Forwarder) {
         let now = self.clock.now();
@@ -55,7 +55,7 @@ impl Faces {
     fn receive_strays(&mut self, forwarder: &mut Forwarder, now: Time) {
         let mut strays = Vec::new();
         for index in 0..self.listeners.udp.len() {
-            let Faces { listeners, buffers, .. } = self;
+            let FaceSet { listeners, buffers, .. } = self;
             let udp = &mut listeners.udp[index].socket;
             let received =
                 udp.receive(&mut buffers.datagrams, BUDGET, |datagram, peer, reached| {
@@ -148,7 +148,7 @@ impl Faces {
 
     /// Makes room for the face of one more peer; says whether there is.
     fn makes_room(&mut self, forwarder: &mut Forwarder, newcomer: &Newcomer, now: Time) -> bool {
-        let Faces { table, unproved, settings, .. } = self;
+        let FaceSet { table, unproved, settings, .. } = self;
         match room::for_peer(newcomer, table, unproved, &settings.on_demand, forwarder, now) {
             Room::Free => return true,
             Room::After(id) => {

@@ -1,6 +1,6 @@
-//! Faces that the configuration or a command asks for, and how they are connected.
+//! FaceSet that the configuration or a command asks for, and how they are connected.
 
-use super::{Faces, News};
+use super::{FaceSet, News};
 use crate::batch::Batch;
 use crate::config::{self, LinkOptions};
 use crate::daemon::applied::default_payload;
@@ -34,7 +34,7 @@ pub(in crate::daemon) enum Made {
     Begun(FaceId),
 }
 
-impl Faces {
+impl FaceSet {
     /// Makes a face of the configuration.
     ///
     /// # Errors
