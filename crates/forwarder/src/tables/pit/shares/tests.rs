@@ -286,12 +286,12 @@ fn counters_take_memory_that_is_counted() {
     assert!((2 * 4 * 1024..2 * 4 * 1024 + 512).contains(&added), "{added}");
     let extra = Extra { token: false, option: 0 };
     let record = Harness::record(0, extra);
-    let (growth, before) = (pit.shares_growth(record.face), pit.shares_memory());
+    let (growth, before) = (pit.shares.growth(record.face), pit.shares.memory());
     assert_eq!(pit.growth(0, 0, &record), without.growth(0, 0, &record) + growth);
     assert_eq!(growth, 2 * memory::block(4 * 4), "two lists, with room for four faces at first");
-    pit.count_record(record.face, 3);
-    assert_eq!(pit.shares_memory(), before + growth);
-    assert_eq!((pit.shares_growth(record.face), without.shares_growth(record.face)), (0, 0));
+    pit.shares.count_record(record.face, 3);
+    assert_eq!(pit.shares.memory(), before + growth);
+    assert_eq!((pit.shares.growth(record.face), without.shares.growth(record.face)), (0, 0));
 }
 
 #[test]
