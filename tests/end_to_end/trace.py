@@ -19,10 +19,14 @@ PATIENCE = 60
 # A header of Ethernet.
 ETHERNET = 14
 INTEREST, DATA = 5, 6
+# Names that nothing has. A trace that shows one shows every earlier packet.
+MARK = "/film/end-"
 
 
 class Trace(Alone):
-    """One daemon with a file, which is fetched while somebody watches."""
+    """One daemon with a file, which is fetched during a trace."""
+
+    marks = 0
 
     @classmethod
     def setUpClass(cls):
@@ -55,20 +59,27 @@ class Trace(Alone):
         self.daemon.get("/film", self.here / "got").finish(PATIENCE)
 
     def end(self, child):
-        """Interrupt a trace; what it said on standard error."""
+        """Interrupt a trace; its standard error."""
         child.send_signal(signal.SIGINT)
         self.assertEqual(child.wait(PATIENCE), 0, (self.here / "trace.err").read_text())
         return (self.here / "trace.err").read_text()
 
-    def until(self, out, count):
-        """Wait until the output has so many lines about the file, and return all of its lines."""
-        def lines():
-            return [line for line in out.read_text().splitlines() if "/film" in line]
+    def mark(self, seen):
+        """Ask for a name that is not there, and wait until the trace has its Interest.
 
-        children.wait_until(lambda: len(lines()) >= count, f"{count} packets", PATIENCE)
-        # What is on its way comes.
-        time.sleep(0.5)
-        return lines()
+        Packets are in the order of the trace, so everything before it is there too.
+        """
+        self.marks += 1
+        name = f"{MARK}{self.marks}"
+        about = ["--socket", self.daemon.socket, "--patience", "100 ms", "-o", self.here / "none"]
+        subprocess.run([self.program, "get", name, *about], capture_output=True, check=False)
+        children.wait_until(lambda: name in seen(), f"the Interest for {name}", PATIENCE)
+
+    def until_now(self, out):
+        """The lines about the file until now."""
+        self.mark(out.read_text)
+        lines = [line for line in out.read_text().splitlines() if "/film" in line]
+        return [line for line in lines if MARK not in line]
 
     def test_packets_are_shown_with_what_became_of_them(self):
         """A transfer that the content store does not answer, and one that it does."""
@@ -76,9 +87,8 @@ class Trace(Alone):
         subprocess.run(erase, capture_output=True, check=True)
         child, out = self.trace("--json", "--prefix", "/film")
         self.fetch()
-        first = len(self.until(out, 400))
         self.fetch()
-        lines = [json.loads(line) for line in self.until(out, first + 100)]
+        lines = [json.loads(line) for line in self.until_now(out)]
         self.end(child)
         arrived = [line for line in lines if line["direction"] == "in"]
         actions = {(line["type"], line["action"]) for line in arrived}
@@ -100,7 +110,7 @@ class Trace(Alone):
         """Time, face, way, type, size, action and name, and nothing after the interrupt."""
         child, out = self.trace()
         self.fetch()
-        lines = self.until(out, 100)
+        lines = self.until_now(out)
         self.assertEqual(self.end(child), "")
         self.assertRegex(out.read_text().splitlines()[0], r"\Atime \(UTC\) +face  way  type +bytes")
         shape = r"\A\d\d:\d\d:\d\d\.\d{6} +\d+  (in |out)  (Interest|Data) +\d+  \S.* /film\S*\Z"
@@ -112,8 +122,7 @@ class Trace(Alone):
         pcap = self.here / "trace.pcapng"
         child, out = self.trace("--pcap", pcap, "--prefix", "/film")
         self.fetch()
-        children.wait_until(lambda: pcap.stat().st_size > 4 * self.sent.stat().st_size / 3, "it")
-        time.sleep(0.5)
+        self.mark(lambda: pcap.read_bytes().decode("latin-1"))
         said = self.end(child)
         self.assertEqual(out.read_text(), "")
         self.assertEqual(pcap.stat().st_mode & 0o777, 0o600)

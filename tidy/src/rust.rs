@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
-use syn::{Attribute, ItemFn, ItemImpl, ItemMod, ItemUse, LitStr, Path, UseTree};
+use syn::{Attribute, ItemFn, ItemImpl, ItemMod, ItemUse, LitStr, Path, UseTree, Visibility};
 
 /// A function in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -222,6 +222,9 @@ impl<'ast> Visit<'ast> for Paths {
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
         self.inside(&item.attrs, |me| me.import("", &item.tree));
     }
+
+    /// `pub(super)` names a module, and uses nothing of it.
+    fn visit_visibility(&mut self, _: &'ast Visibility) {}
 
     fn visit_path(&mut self, path: &'ast Path) {
         let parts: Vec<String> =
