@@ -104,7 +104,7 @@ fn every_mistake_has_its_place() {
     let expected = [
         "1:1: `pump` needs a field `name`",
         "1:1: `pump` needs a field `opens`",
-        "2:11: `strokes`: it is a whole number from 1 to 5000, not the number 9_999",
+        "2:11: `strokes`: it is a whole number from 1 to 5000, not the number 9999",
         "3:8: `rate`: it is a text in quotes, not the number 7",
         "4:7: `way`: `thre` is not known; did you mean `there`? Valid are `there`, \
          `there-and-back`",

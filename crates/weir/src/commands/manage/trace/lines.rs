@@ -156,8 +156,8 @@ mod tests {
         assert_eq!(head.find("name"), wide.line(&record()).find("/a"));
         let narrow = Lines::new(Some(60));
         let line = narrow.line(&record());
-        assert_eq!(line, "46:40.123    3 in  Interest to 4, 5          /a/fil…eg=17");
-        assert_eq!(line.chars().count(), 60 - 2 - 1, "{line}");
+        assert_eq!(line, "46:40.123    3 in  Interest to 4, 5          /a/file…/seg=17");
+        assert_eq!(line.chars().count(), 60, "{line}");
         assert_eq!(narrow.head().find("name"), line.find("/a"));
     }
 
