@@ -23,7 +23,7 @@ impl<'a> Wire<'a> {
     }
 }
 
-/// What [`Forwarder::poll_transmit`] appended: the frames of one network packet.
+/// The frames of one network packet, as [`crate::Forwarder::poll_transmit`] appends them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
     /// Bytes appended.

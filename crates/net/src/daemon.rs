@@ -75,7 +75,7 @@ pub type ServeMetrics = fn(SocketAddr, Observer) -> std::io::Result<Box<dyn Any 
 ///
 /// # Errors
 /// It cannot start, or the poll itself fails; everything else that goes wrong is logged.
-pub fn run(config: Config, hooks: Hooks) -> Result<(), DaemonError> {
+pub fn run(config: &Config, hooks: Hooks) -> Result<(), DaemonError> {
     log::start(&config.daemon);
     let memory = config.daemon.memory.map(|limit| limit.0).zip(Some(config.forwarder.memory));
     let metrics = config.metrics.clone();
@@ -124,7 +124,7 @@ impl Daemon {
     /// # Errors
     /// See [`DaemonError`]. A face that cannot be connected at present is not an error: it is tried
     /// again.
-    pub fn new(config: Config) -> Result<Daemon, DaemonError> {
+    pub fn new(config: &Config) -> Result<Daemon, DaemonError> {
         let system = DaemonError::system;
         let clock = Clock::start();
         let mut wake_ups = WakeUps::new().map_err(system("cannot make a pair of sockets"))?;
@@ -135,11 +135,11 @@ impl Daemon {
                 .map_err(std::io::Error::other)
                 .map_err(system("cannot get random numbers"))?,
         };
-        let mut faces = FaceSet::new(&config, clock, io.registry()?, seed)?;
-        let mut forwarder = forwarder(&config, seed);
-        let mut control_plane = ControlPlane::new(&mut forwarder, &config, clock, wake_ups)?;
+        let mut faces = FaceSet::new(config, clock, io.registry()?, seed)?;
+        let mut forwarder = forwarder(config, seed);
+        let mut control_plane = ControlPlane::new(&mut forwarder, config, clock, wake_ups)?;
         become_nice(config.daemon.nice);
-        control_plane.begin(&mut forwarder, &mut faces, &config)?;
+        control_plane.begin(&mut forwarder, &mut faces, config)?;
         let listening = faces.listeners().uris().join(" ");
         tracing::info!(%listening, version = env!("CARGO_PKG_VERSION"), "the forwarder is up");
         Ok(Daemon {

@@ -422,7 +422,7 @@ fn a_stopped_daemon_takes_its_socket_along_and_two_are_one_too_many() {
     let text =
         format!("[listen]\nunix = \"{}\"\nudp = \"off\"\ntcp = \"off\"", daemon.socket.display());
     let config = net::config::parse(&text, "second.toml").unwrap();
-    let error = net::daemon::Daemon::new(config).unwrap_err().to_string();
+    let error = net::daemon::Daemon::new(&config).unwrap_err().to_string();
     assert!(error.starts_with("a daemon is already running at /"), "{error}");
     let socket = daemon.socket.clone();
     daemon.stop();

@@ -345,7 +345,7 @@ fn older_clients_find_the_socket_by_a_link_that_goes_with_it() {
         )
     };
     let open = |links: &std::path::Path| {
-        net::daemon::Daemon::new(net::config::parse(&text(links), "links.toml").unwrap())
+        net::daemon::Daemon::new(&net::config::parse(&text(links), "links.toml").unwrap())
     };
     let daemon = open(&link).unwrap();
     UnixStream::connect(&link).unwrap();

@@ -27,7 +27,7 @@ impl Running {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("weir.toml");
         write(&path, &folder.path().join("sock"), rest);
-        let mut daemon = Daemon::new(config::load(&path).unwrap()).unwrap();
+        let mut daemon = Daemon::new(&config::load(&path).unwrap()).unwrap();
         daemon.reload_on_signal(Some(Box::new(move || config::load(&path)))).unwrap();
         let (observer, stopper) = (daemon.observer().unwrap(), daemon.stopper().unwrap());
         let thread = Some(std::thread::spawn(move || daemon.run().unwrap()));
@@ -234,7 +234,7 @@ fn listeners_open_and_close_and_faces_that_came_in_stay() {
         link.display()
     ));
     let again = path.clone();
-    let mut daemon = Daemon::new(config::load(&path).unwrap()).unwrap();
+    let mut daemon = Daemon::new(&config::load(&path).unwrap()).unwrap();
     daemon.reload_on_signal(Some(Box::new(move || config::load(&again)))).unwrap();
     let udp = daemon.udp_addresses()[0];
     let (observer, stopper) = (daemon.observer().unwrap(), daemon.stopper().unwrap());
@@ -286,7 +286,7 @@ fn metrics_come_and_go() {
     };
     let again = path.clone();
     let config = at(ports[0]);
-    let mut daemon = Daemon::new(config.clone()).unwrap();
+    let mut daemon = Daemon::new(&config).unwrap();
     daemon.reload_on_signal(Some(Box::new(move || config::load(&again)))).unwrap();
     daemon.serve_metrics(|at, _| Ok(Box::new(TcpListener::bind(at)?)), &config.metrics).unwrap();
     let (observer, stopper) = (daemon.observer().unwrap(), daemon.stopper().unwrap());

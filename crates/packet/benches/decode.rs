@@ -6,7 +6,6 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark says what it measured")]
 
-use packet;
 use packet::interest_buf::encode_plain_interest;
 use packet::{
     Component, Data, DataBuf, DataParts, Interest, InterestBuf, LpHeader, LpPacket, Name,

@@ -2,7 +2,6 @@
 
 mod support;
 
-use packet;
 use packet::{
     Component, Data, Interest, InterestBuf, LpHeader, LpPacket, NackReason, Name, SignatureType,
     tlv,

@@ -6,7 +6,6 @@
 
 mod support;
 
-use packet;
 use packet::{Data, DecodeError, Interest, SignatureInfoBuf, tlv};
 use support::hex;
 use tlv::Fault;

@@ -2,7 +2,6 @@
 
 mod support;
 
-use packet;
 use packet::{Data, Interest, LpPacket, NameRef, SignatureInfoBuf, tlv};
 use proptest::prelude::*;
 

@@ -6,7 +6,6 @@
 
 mod support;
 
-use packet;
 use packet::{HopOption, HopOptions, LpHeader, LpPacket, NackReason, tlv};
 use support::hex;
 use tlv::Fault;

@@ -2,7 +2,6 @@
 
 mod support;
 
-use packet;
 use packet::interest_buf::encode_plain_interest;
 use packet::{
     Component, Data, DataBuf, DataParts, Interest, InterestBuf, Name, Signature, SignatureInfoBuf,

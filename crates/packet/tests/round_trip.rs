@@ -2,7 +2,6 @@
 
 mod support;
 
-use packet;
 use packet::{Data, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, Name, NameRef};
 use packet::{SignatureInfoBuf, tlv};
 use proptest::prelude::*;

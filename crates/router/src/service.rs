@@ -55,7 +55,7 @@ impl Service {
             reread: self.file.map(reread),
             serve_metrics: metrics::serve,
         };
-        net::daemon::run(config, hooks).map_err(|error| stopped(&error))
+        net::daemon::run(&config, hooks).map_err(|error| stopped(&error))
     }
 
     /// Reads the configuration and looks up what it names. Opens no socket.

@@ -41,7 +41,7 @@ impl Running {
         let text =
             format!("[listen]\nunix = \"{}\"\nudp = {udp}\ntcp = {tcp}\n{rest}", socket.display());
         let config = config::parse(&text, "test.toml").unwrap_or_else(|e| panic!("{e}"));
-        let daemon = Daemon::new(config).unwrap();
+        let daemon = Daemon::new(&config).unwrap();
         let (udp, tcp) = (daemon.udp_addresses(), daemon.tcp_addresses());
         let websocket = daemon.websocket_addresses();
         let stopper = daemon.stopper().unwrap();

@@ -1,7 +1,6 @@
 //! Packets of another library, read and compared.
 
 use crate::fields;
-use packet;
 use packet::{
     Data, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, Name, Signature, SignatureInfoBuf,
 };

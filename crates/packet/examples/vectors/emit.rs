@@ -2,7 +2,6 @@
 
 use crate::dice::Dice;
 use crate::{fields, keys};
-use packet;
 use packet::{
     Component, Data, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, NackReason, Name, NameRef,
     SignatureInfoBuf, SignatureType,

@@ -1,7 +1,6 @@
 //! The fields of packets as JSON.
 
 use crate::keys::sha256;
-use packet;
 use packet::{Data, Interest, KeyLocator, LpPacket, NameRef, SignatureInfo, tlv::types};
 use serde_json::{Value, json};
 

@@ -1,7 +1,6 @@
 //! The keys that both sides have, and signatures with them.
 
 use ed25519_dalek::{Signer as _, SigningKey};
-use packet;
 use packet::{Signature, SignatureType};
 use sha2::{Digest as _, Sha256};
 

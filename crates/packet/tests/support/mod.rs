@@ -1,7 +1,6 @@
 //! Random packets of every kind, for property tests, and a walk over all accessors of a view.
 #![allow(dead_code, reason = "each test uses the part that it needs")]
 
-use packet;
 use packet::interest_buf::{InterestBuf, InterestSignature};
 use packet::{
     Component, Data, DataBuf, HopOptions, Interest, LpHeader, LpPacket, NackReason, Name, NameRef,
