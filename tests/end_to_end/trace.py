@@ -71,9 +71,10 @@ class Trace(Alone):
         """
         self.marks += 1
         name = f"{MARK}{self.marks}"
+        last = name.rsplit("/", 1)[1]
         about = ["--socket", self.daemon.socket, "--patience", "100 ms", "-o", self.here / "none"]
         subprocess.run([self.program, "get", name, *about], capture_output=True, check=False)
-        children.wait_until(lambda: name in seen(), f"the Interest for {name}", PATIENCE)
+        children.wait_until(lambda: last in seen(), f"the Interest for {name}", PATIENCE)
 
     def until_now(self, out):
         """The lines about the file until now."""
