@@ -132,7 +132,7 @@ impl Bench {
                 }
                 frame.clear();
             }
-            while let Some(frame) = self.management.poll_transmit() {
+            while let Some(frame) = self.management.poll_transmit(self.now) {
                 let own = self.management.face();
                 self.forwarder.receive(self.now, own, Wire::Borrowed(&frame));
             }
