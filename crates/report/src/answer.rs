@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 
 /// The scenario's name, or those of several.
 pub fn name(results: &Results) -> String {
-    let names: BTreeSet<&str> = results.runs().map(|run| run.scenario.as_str()).collect();
+    let names: BTreeSet<&str> = results.runs().map(|run| run.id.scenario.as_str()).collect();
     listed(&names.into_iter().map(str::to_owned).collect::<Vec<_>>())
 }
 
 /// The scenario's question, or one made from its name and flows.
 pub fn question(results: &Results) -> String {
-    let own: BTreeSet<&str> = results.runs().map(|run| run.question.as_str()).collect();
+    let own: BTreeSet<&str> = results.runs().map(|run| run.id.question.as_str()).collect();
     if let (1, Some(own)) = (own.len(), own.first().filter(|own| !own.is_empty())) {
         return (*own).to_owned();
     }

@@ -184,7 +184,7 @@ impl Side {
         Side {
             name: source.name.clone(),
             folder: folder.display().to_string(),
-            scenario: runs.first().map_or_else(String::new, |run| run.scenario.clone()),
+            scenario: runs.first().map_or_else(String::new, |run| run.id.scenario.clone()),
             version: source.version.clone(),
             command: source.command.clone(),
             runs: runs.len(),
@@ -200,7 +200,7 @@ type Group<'r> = (Settings, Vec<&'r RunResult>);
 fn distinguishing(runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for runs in runs {
-        let settings: Vec<_> = runs.iter().map(|run| run.settings.as_slice()).collect();
+        let settings: Vec<_> = runs.iter().map(|run| run.id.settings.as_slice()).collect();
         for key in varying(&settings) {
             if !keys.iter().any(|known| known == key) {
                 keys.push(key.to_owned());
@@ -213,7 +213,7 @@ fn distinguishing(runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
 fn by_settings<'r>(runs: &[&'r RunResult], keys: &[String]) -> Vec<Group<'r>> {
     let mut groups: Vec<Group<'r>> = Vec::new();
     for run in runs {
-        let of = |key: &String| run.settings.iter().find(|(known, _)| known == key).cloned();
+        let of = |key: &String| run.id.settings.iter().find(|(known, _)| known == key).cloned();
         let settings: Settings = keys.iter().filter_map(of).collect();
         match groups.iter_mut().find(|(known, _)| *known == settings) {
             Some((_, runs)) => runs.push(run),

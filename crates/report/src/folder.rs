@@ -80,7 +80,7 @@ impl Folder {
         done.retain(|place, run| {
             let wanted = batch.runs.get(*place);
             !run.interrupted
-                && wanted.is_some_and(|w| w.seed == run.seed && w.settings == run.settings)
+                && wanted.is_some_and(|w| w.seed == run.id.seed && w.settings == run.id.settings)
         });
         self.take_over(&done)?;
         Ok(done)
@@ -178,11 +178,11 @@ impl Folder {
     fn flows(&self, runs: &[RunResult]) -> Result<(), ReportError> {
         let rows = runs.iter().enumerate().flat_map(|(number, run)| {
             let settings: Vec<String> =
-                run.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+                run.id.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
             let about = [
                 Value::Count(number as u64),
-                Value::Count(run.seed),
-                Value::Text(run.scenario.clone()),
+                Value::Count(run.id.seed),
+                Value::Text(run.id.scenario.clone()),
                 Value::Text(settings.join(" ")),
             ];
             run.flows.iter().map(move |flow| about.iter().cloned().chain(flow.values()).collect())

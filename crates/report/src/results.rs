@@ -121,7 +121,8 @@ impl Results {
     fn add(&mut self, above: &str, summary: &Summary) -> Vec<Option<(usize, usize)>> {
         let (first, source) = (self.groups.len(), self.sources.len());
         let mut places = Vec::new();
-        let settings: Vec<_> = summary.runs().iter().map(|run| run.settings.as_slice()).collect();
+        let settings: Vec<_> =
+            summary.runs().iter().map(|run| run.id.settings.as_slice()).collect();
         let keys = varying(&settings);
         for key in &keys {
             if !self.keys.iter().any(|known| known == key) {
@@ -135,7 +136,7 @@ impl Results {
                 places.push(None);
                 continue;
             }
-            let label = label(above, &run.settings, &keys);
+            let label = label(above, &run.id.settings, &keys);
             let known = self.groups[first..].iter().position(|group| group.label == label);
             let place = known.map_or(self.groups.len(), |place| first + place);
             if known.is_none() {

@@ -28,22 +28,31 @@ pub const SIMULATOR: &str = "simulator";
 /// What ran it, if daemons did.
 pub const TESTBED: &str = "testbed";
 
+/// The identity of a run: the scenario, and what differs from the scenario's other runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunId {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The question of the scenario, if it has one.
+    pub question: String,
+    /// The seed.
+    pub seed: u64,
+    /// `simulator`, or `testbed` for real daemons.
+    pub driver: String,
+    /// The version of the program.
+    pub version: String,
+    /// The fields that a sweep set for this run, and their values.
+    pub settings: Vec<(String, String)>,
+}
+
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunResult {
-    /// The scenario's name.
-    pub scenario: String,
-    /// What it is to answer, if the scenario says so.
-    pub question: String,
-    /// The seed.
-    pub seed: u64,
-    /// What ran it: `simulator`, or `testbed` for real daemons.
-    pub driver: String,
-    /// The version of the program.
-    pub version: String,
-    /// What a sweep set for this run, field and value.
-    pub settings: Vec<(String, String)>,
+    /// The run. Its fields stand among those of the result.
+    #[serde(flatten)]
+    pub id: RunId,
     /// Simulated seconds.
     pub duration_s: f64,
     /// Seconds that it took.
@@ -108,12 +117,14 @@ impl RunResult {
         let directions = scenario.links.iter().flat_map(|link| &link.directions);
         let shares: Vec<f64> = flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
         RunResult {
-            scenario: scenario.name.clone(),
-            question: scenario.question.clone(),
-            seed: run.seed,
-            driver: SIMULATOR.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            settings: run.settings.clone(),
+            id: RunId {
+                scenario: scenario.name.clone(),
+                question: scenario.question.clone(),
+                seed: run.seed,
+                driver: SIMULATOR.to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                settings: run.settings.clone(),
+            },
             duration_s: outcome.duration.as_secs_f64(),
             wall_s,
             interrupted,
@@ -290,9 +301,10 @@ impl SweepResult {
     pub fn new(scenario: &str, repetitions: u64, runs: Vec<RunResult>) -> SweepResult {
         let mut combinations: Vec<Combination> = Vec::new();
         for run in &runs {
-            if !combinations.iter().any(|c| c.settings == run.settings) {
-                let same: Vec<_> = runs.iter().filter(|r| r.settings == run.settings).collect();
-                combinations.push(Combination::of(&run.settings, &same));
+            if !combinations.iter().any(|c| c.settings == run.id.settings) {
+                let same: Vec<_> =
+                    runs.iter().filter(|r| r.id.settings == run.id.settings).collect();
+                combinations.push(Combination::of(&run.id.settings, &same));
             }
         }
         SweepResult { scenario: scenario.to_owned(), repetitions, combinations, runs }

@@ -54,9 +54,11 @@ pub fn run(
     let interrupted = observed.duration < end;
     let (outcome, caching) = outcome(scenario, &observed, watch.rows(number));
     let wall_s = watch.seconds() - began;
-    let result = RunResult::new(run, &outcome, caching, wall_s, interrupted);
+    let mut result = RunResult::new(run, &outcome, caching, wall_s, interrupted);
+    result.id.driver = TESTBED.to_owned();
     // Nothing repeats exactly on real daemons.
-    Ok(RunResult { driver: TESTBED.to_owned(), trace_hash: String::new(), ..result })
+    result.trace_hash = String::new();
+    Ok(result)
 }
 
 /// Something that is due.

@@ -9,7 +9,6 @@ use crate::{Finding, Repository};
 const MOST: &[(&str, [usize; 4])] = &[
     ("forwarder", [1, 0, 0, 0]),
     ("net", [2, 1, 1, 0]),
-    ("scenario", [1, 0, 0, 0]),
     ("study", [3, 0, 0, 0]),
     ("testbed", [0, 0, 1, 0]),
     ("weir", [0, 0, 1, 0]),

@@ -65,7 +65,7 @@ impl Case {
     /// A pair of runs that belong together.
     #[must_use]
     pub fn of_two(first: &RunResult, second: &RunResult, within: f64) -> Case {
-        let settings = first.settings.clone();
+        let settings = first.id.settings.clone();
         Case::new(&settings, [&vec![first], &vec![second]], within, Span::Whole)
     }
 
@@ -77,8 +77,9 @@ impl Case {
         span: Span,
     ) -> Case {
         let mut runs = runs.map(Clone::clone);
-        runs.iter_mut().for_each(|runs| runs.sort_by_key(|run| run.seed));
-        let seeds = runs.each_ref().map(|runs| runs.iter().map(|r| r.seed).collect::<Vec<u64>>());
+        runs.iter_mut().for_each(|runs| runs.sort_by_key(|run| run.id.seed));
+        let seeds =
+            runs.each_ref().map(|runs| runs.iter().map(|r| r.id.seed).collect::<Vec<u64>>());
         let method = method(&seeds);
         let [first, second] = runs.each_ref().map(|runs| Table::new(runs, span));
         let mut differences = Vec::new();

@@ -40,7 +40,7 @@ pub fn of(comparison: &Comparison, runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
 
 /// The programs that ran them, if they differ.
 fn drivers(names: [&str; 2], runs: &[Vec<&RunResult>; 2]) -> Option<String> {
-    let of = |side: usize| runs[side].first().map(|run| &*run.driver);
+    let of = |side: usize| runs[side].first().map(|run| &*run.id.driver);
     (of(0) != of(1)).then(|| {
         let [first, second] = [0, 1].map(|side| format!("{} {}", names[side], ran(of(side))));
         format!("{first}, {second}")

@@ -1,5 +1,5 @@
 use super::*;
-use scenario::result::{Flow, Link, Node};
+use scenario::result::{Flow, Link, Node, RunId};
 
 /// A run of one flow at 8 Mbit/s over one link.
 fn run(seed: u64, goodput: f64, settings: &[(&str, &str)]) -> RunResult {
@@ -21,9 +21,12 @@ fn run(seed: u64, goodput: f64, settings: &[(&str, &str)]) -> RunResult {
         ..Link::default()
     };
     RunResult {
-        scenario: "one".to_owned(),
-        seed,
-        settings: settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+        id: RunId {
+            scenario: "one".to_owned(),
+            seed,
+            settings: settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+            ..RunId::default()
+        },
         duration_s: 10.0,
         flows: vec![flow],
         links: vec![link],
@@ -179,7 +182,11 @@ fn people_read_units_and_signs() {
 
 #[test]
 fn what_ran_them_is_said_if_it_is_not_the_same() {
-    let by = |driver: &str| vec![RunResult { driver: driver.to_owned(), ..run(1, 8.0, &[]) }];
+    let by = |driver: &str| {
+        let mut result = run(1, 8.0, &[]);
+        result.id.driver = driver.to_owned();
+        vec![result]
+    };
     let said = |one: &str, other: &str| compared(by(one), by(other)).unwrap().remarks.join("; ");
     let both = said("simulator", "testbed");
     assert!(both.contains("a was simulated, b ran on real daemons"), "{both}");

@@ -13,7 +13,7 @@ const MOST: usize = 20;
 pub fn section(out: &mut String, results: &Results) {
     out.push_str("<section><h2>To run it again</h2>");
     for (number, source) in results.sources.iter().enumerate() {
-        let is_real = results.of(number).any(|run| run.driver == TESTBED);
+        let is_real = results.of(number).any(|run| run.id.driver == TESTBED);
         if results.sources.len() > 1 {
             let _ = write!(out, "<h3>{}</h3>", escaped(&source.name));
         }
@@ -45,7 +45,7 @@ pub fn section(out: &mut String, results: &Results) {
             let _ = write!(out, "<p>{} more in the folder.</p>", many(more, "file"));
         }
     }
-    let seeds: BTreeSet<u64> = results.runs().map(|run| run.seed).collect();
+    let seeds: BTreeSet<u64> = results.runs().map(|run| run.id.seed).collect();
     let shown: Vec<String> = seeds.iter().take(10).map(u64::to_string).collect();
     let more = if seeds.len() > 10 { ", …" } else { "" };
     let hashes: BTreeSet<&str> = results.runs().map(|run| run.trace_hash.as_str()).collect();

@@ -133,8 +133,8 @@ pub fn rest(out: &mut String, results: &Results) {
     let of = match results.runs().count() {
         1 => String::new(),
         _ => match results.groups.first().map(|group| group.label.as_str()) {
-            Some("") | None => format!(" with seed {}", run.seed),
-            Some(label) => format!(" with {label} and seed {}", run.seed),
+            Some("") | None => format!(" with seed {}", run.id.seed),
+            Some(label) => format!(" with {label} and seed {}", run.id.seed),
         },
     };
     let mut section = |name: &str, fill: &dyn Fn(&mut String)| {

@@ -14,7 +14,7 @@ pub const MOST_LINES: usize = 8;
 /// The experiment in a caption: topology, schemes, seeds.
 pub fn experiment(results: &Results) -> String {
     let Some(run) = results.runs().next() else { return String::new() };
-    let names: BTreeSet<&str> = results.runs().map(|run| run.scenario.as_str()).collect();
+    let names: BTreeSet<&str> = results.runs().map(|run| run.id.scenario.as_str()).collect();
     let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
     let flows = results.runs().flat_map(|run| &run.flows);
     let schemes: BTreeSet<&str> = flows.map(|flow| flow.control.as_str()).collect();
@@ -24,9 +24,9 @@ pub fn experiment(results: &Results) -> String {
         schemes.truncate(5);
         schemes.push(format!("{more} more"));
     }
-    let seeds: BTreeSet<u64> = results.runs().map(|run| run.seed).collect();
+    let seeds: BTreeSet<u64> = results.runs().map(|run| run.id.seed).collect();
     let seeds = match seeds.len() {
-        1 => format!("seed {}", run.seed),
+        1 => format!("seed {}", run.id.seed),
         n => format!("{n} seeds"),
     };
     // Scenarios that are compared may have networks of different sizes.

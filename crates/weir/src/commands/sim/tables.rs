@@ -3,18 +3,19 @@
 use crate::exit::Failure;
 use crate::output::{self, Align, Column, Table};
 use scenario::result::columns::{self, MOST};
-use scenario::result::{Flow, RunResult, SIMULATOR, SweepResult, digits, varying};
+use scenario::result::{Flow, RunId, RunResult, SIMULATOR, SweepResult, digits, varying};
 
 /// So many flows that failed are named.
 const MOST_ERRORS: usize = 10;
 
 /// Shows the result of a run.
 pub fn run(result: &RunResult) -> Result<(), Failure> {
-    let RunResult { scenario, seed, packet_hops, .. } = result;
-    let rate = if result.wall_s > 0.0 { *packet_hops as f64 / result.wall_s } else { 0.0 };
+    let RunId { scenario, seed, .. } = &result.id;
+    let packet_hops = result.packet_hops;
+    let rate = if result.wall_s > 0.0 { packet_hops as f64 / result.wall_s } else { 0.0 };
     let what = format!("{scenario}, seed {seed}:");
     let (duration, wall) = (digits(result.duration_s), digits(result.wall_s));
-    let parts = match result.driver == SIMULATOR {
+    let parts = match result.id.driver == SIMULATOR {
         true => [
             format!("{duration} s simulated in {wall} s,"),
             format!("{packet_hops} packet-hops ({} a second)", count(rate)),
@@ -90,7 +91,8 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
     for c in combinations {
         let told = c.settings.iter().filter(|(key, _)| keys.contains(&key.as_str()));
         let told: Vec<&str> = told.map(|(_, value)| value.as_str()).collect();
-        let of = runs.iter().filter(|run| run.settings == c.settings && !run.interrupted).count();
+        let of =
+            runs.iter().filter(|run| run.id.settings == c.settings && !run.interrupted).count();
         let mut row = vec![told.join(", "), of.to_string()];
         row.extend(shown.iter().map(|(column, _)| column.cell(c)));
         table.row(row);
