@@ -25,7 +25,11 @@ def measure(lab):
     )
     daemon = lab.daemon("one", listen={"udp": "off", "tcp": "off"}, store={"capacity": STORE})
     with daemon:
-        through_weir(lab, table, daemon, f"weir, {large // MEGABYTE} MB", large)
+        row = f"weir, {large // MEGABYTE} MB"
+        through_weir(lab, table, daemon, "/bench/file", row, large)
+        # The effect of range Interests.
+        row += ", --range 32"
+        through_weir(lab, table, daemon, "/bench/ranges", row, large, ("--range", "32"))
         # A new name, so that the second fetch is the first that the store can answer.
         with published(
             daemon, "/bench/again", lab.content("again", small), SEGMENTS
@@ -42,11 +46,11 @@ def measure(lab):
         table.note(f"iperf3: what arrived of {sent / GIGABIT:.1f} Gbit/s that were sent")
 
 
-def through_weir(lab, table, daemon, label, size):
-    """One object, fetched once."""
+def through_weir(lab, table, daemon, name, label, size, options=()):
+    """One object, fetched once with these options."""
     path = lab.content("file", size)
-    with attempt(table, label), published(daemon, "/bench/file", path, SEGMENTS) as thing:
-        add_row(table, label, fetch(thing, [daemon], lab.folder, PATIENCE))
+    with attempt(table, label), published(daemon, name, path, SEGMENTS) as thing:
+        add_row(table, label, fetch(thing, [daemon], lab.folder, PATIENCE, options))
 
 
 def by_http(lab, table, size):
