@@ -182,7 +182,7 @@ fn main() {
     for (content, mtu) in [(64, None), (1000, None), (8000, None), (8000, Some(1400))] {
         small(content, mtu, no_limit);
     }
-    // What a daemon has by default on a host of 8 GB or more.
+    // The default of a daemon on a host with 8 GB or more.
     small(64, None, 2 << 30);
     large(number.unwrap_or(1_000_000));
 }

@@ -286,7 +286,7 @@ impl Bench {
         report("dead nonces: hash and look up, not found", ns);
     }
 
-    /// What the tables take of a forwarder's time for an Interest that goes on and for its Data.
+    /// The share of the tables in a forwarder's time for an Interest and for its Data.
     fn journeys(&mut self, fib: &Fib, pit: &mut Pit, store: &mut ContentStore, mix: Mix) {
         let (hasher, routes) = (self.hasher.clone(), self.entries);
         let mut rng = self.rng.clone();

@@ -1,9 +1,10 @@
-//! Where on its way Data leaves copies: rules that need to know the way.
+//! Rules for copies of Data that depend on its path.
 //!
-//! Interests count the caches that they pass ([`CachesBelow`]), Data those that it has passed since
-//! it was answered ([`CachesPassed`]): hop-by-hop options that forwarders without such a rule hand
-//! on as they are, so that nodes without a store, or with another rule, do not count. What is at
-//! the node of the producer's application has come from no cache and leaves no copy there.
+//! Interests count the caches that they pass ([`CachesBelow`]). Data counts the caches that it has
+//! passed since it was answered ([`CachesPassed`]). Both counts are hop-by-hop options. Forwarders
+//! without such a rule pass them on unchanged, so nodes without a store, or with another rule, do
+//! not count. At the node of the producer's application, Data comes from no cache and leaves no
+//! copy.
 //!
 //! One file for each rule; [`crate::tables::Admission`] chooses.
 
@@ -19,13 +20,13 @@ pub use prob_cache::ProbCache;
 use control::{Duration, Rng};
 use packet::{HopOption, tlv};
 
-/// What an Interest says of the caches between its consumer and here.
+/// The count, on an Interest, of the caches between its consumer and this node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CachesBelow {
     /// How many there are.
     pub caches: u64,
-    /// What they hold altogether, in the unit of the network's choice: bytes, unless all are
-    /// bounded in packets.
+    /// Their capacity together, in the unit that the network uses: bytes, or packets if all caches
+    /// are bounded in packets.
     pub capacity: u64,
 }
 
@@ -43,7 +44,7 @@ impl HopOption for CachesBelow {
     }
 }
 
-/// What Data says of the caches between whoever answered and here.
+/// The count, on Data, of the caches between the answering node and this one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CachesPassed {
     /// How many there are.
@@ -69,7 +70,7 @@ impl HopOption for CachesPassed {
     }
 }
 
-/// No way is so long; a larger number is somebody's joke.
+/// No path is this long. A larger number is an error or an attack.
 const MOST_CACHES: u64 = 255;
 
 fn number(value: &[u8]) -> Option<u64> {
@@ -79,23 +80,23 @@ fn number(value: &[u8]) -> Option<u64> {
     }
 }
 
-/// Where Data is on its way from whoever answered to the consumer.
+/// The position of Data between the answering node and the consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// Caches that it has passed.
     pub passed: CachesPassed,
     /// Caches that are before it.
     pub below: CachesBelow,
-    /// What this one holds, in the unit of `below`.
+    /// The capacity of this cache, in the unit of `below`.
     pub capacity: u64,
 }
 
 /// Decides whether Data leaves a copy.
 pub trait CopyRule: Send {
-    /// Whether Data that passes leaves a copy here.
+    /// Decides if Data that passes leaves a copy here.
     fn leaves_copy(&mut self, way: &Way, rng: &mut Rng) -> bool;
 
-    /// Whether a copy that has answered stays.
+    /// Decides if a copy that has answered stays.
     fn keeps_copy(&mut self, _below: &CachesBelow) -> bool {
         true
     }

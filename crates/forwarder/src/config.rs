@@ -9,7 +9,7 @@ use crate::link::capabilities::Announce;
 use crate::link::reassembly::ReassemblyLimits;
 use crate::tables::{ContentStoreConfig, PitConfig, dead_nonces};
 
-/// What a forwarder is made with.
+/// The configuration of a forwarder.
 pub struct ForwarderConfig {
     /// The seed of every random stream. Secret on a real network: the tables' hash key comes from
     /// it.
@@ -24,8 +24,8 @@ pub struct ForwarderConfig {
     pub pit: PitConfig,
     /// The most prefixes with routes.
     pub routes: usize,
-    /// The most bytes of memory that everything takes together; [`usize::MAX`] where nobody
-    /// counts. The bounds of single parts hold besides.
+    /// The memory limit in bytes for everything together; [`usize::MAX`] disables the accounting.
+    /// The limits of single parts apply as well.
     pub memory: usize,
     /// The most pending Interests that one call of [`crate::Forwarder::on_deadline`] ends, and the
     /// most that it asks the strategy about: what is left is due at once. A driver that has other
@@ -35,7 +35,7 @@ pub struct ForwarderConfig {
     pub dead_nonce_lifetime: Duration,
     /// The most nonces that are remembered.
     pub dead_nonces: usize,
-    /// Longer InterestLifetimes are treated as this one, so that nobody can reserve memory for
+    /// Longer InterestLifetimes are shortened to this one, so that no sender can hold memory for
     /// long.
     pub max_lifetime: Duration,
     /// Names of the regions that this node is in: a forwarding hint for one of them has reached its
@@ -76,7 +76,7 @@ impl fmt::Debug for ForwarderConfig {
     }
 }
 
-/// Who is at the other end of a face.
+/// The other end of a face.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// An application on this host. Names under `/localhost` cross only such faces.
@@ -92,18 +92,18 @@ pub enum LinkType {
     /// One.
     #[default]
     PointToPoint,
-    /// Several, who all hear each other.
+    /// Several peers. Each receives the frames of all others.
     MultiAccess,
-    /// Several, who do not all hear each other: packets may go back out of the face that they came
-    /// from.
+    /// Several peers. Some do not receive the frames of others, so packets may leave by the face
+    /// that they came from.
     AdHoc,
 }
 
-/// What a face is made with.
+/// The configuration of a face.
 pub struct FaceConfig {
     /// A name of its own; it chooses the random streams of the face's parts.
     pub name: String,
-    /// Who is at the other end.
+    /// The other end.
     pub scope: Scope,
     /// How many are at the other end.
     pub link_type: LinkType,
@@ -127,24 +127,24 @@ pub struct FaceConfig {
     pub queue_packets: usize,
     /// Interests that the face's shaper may hold.
     pub max_held: usize,
-    /// What the face may keep of packets that are not whole yet.
+    /// Limits on incomplete packets.
     pub reassembly: ReassemblyLimits,
-    /// Whether frames are kept until the peer acknowledges them, and sent again when they are lost
-    /// (NDNLPv2, "Reliability"). Point-to-point faces only.
+    /// Keeps frames until the peer acknowledges them, and sends lost ones again (NDNLPv2,
+    /// "Reliability"). Point-to-point faces only.
     pub reliability: bool,
-    /// What the receive buffer of a peer that acknowledges is asked to hold at most, each frame
-    /// counted with the 832 bytes that Linux adds to it. Zero is no bound.
+    /// The most bytes that may wait in the receive buffer of an acknowledging peer, each frame
+    /// counted with the 832 bytes that Linux adds to it. Zero is no limit.
     pub window: Size,
-    /// Whether Nacks are sent (to point-to-point faces only, at any rate).
+    /// Sends Nacks. They only ever go to point-to-point faces.
     pub nacks: bool,
-    /// Whether packets are sent with the number of the face they came from, and Interests may name
-    /// the face they are to leave by (the "local fields" of NFD).
+    /// Sends packets with the number of their incoming face, and lets Interests name their outgoing
+    /// face (the "local fields" of NFD).
     pub local_fields: bool,
-    /// Whether Data packets from this face that no pending Interest matches go into the content
-    /// store, as ccnd accepts them from applications. Without it they are dropped.
+    /// Stores Data packets from this face that match no pending Interest, as ccnd accepts them from
+    /// applications. Otherwise they are dropped.
     pub pushes: bool,
-    /// What the other end is known to understand without saying so; once it does, that counts.
-    /// Without [`Capability::OPTIONS`] it is sent no hop-by-hop options.
+    /// The capabilities that the peer has until it announces its own. Without
+    /// [`Capability::OPTIONS`] it is sent no hop-by-hop options.
     pub capability: Capability,
     /// When this end says what it understands.
     pub announce: Announce,

@@ -1,4 +1,4 @@
-//! What a forwarder counts. Every packet that is not passed on has a reason from one list.
+//! The forwarder's counters. Every packet that is not forwarded has a reason from one list.
 
 use control::Kind;
 use std::fmt;
@@ -28,7 +28,7 @@ macro_rules! reasons {
                 match self { $($reason::$variant => $name,)+ }
             }
 
-            /// What it means, in Markdown.
+            /// Its meaning, in Markdown.
             #[must_use]
             pub const fn help(self) -> &'static str {
                 match self { $($reason::$variant => concat!($($doc),+),)+ }
@@ -69,8 +69,8 @@ macro_rules! reasons {
                 self.0.iter().sum()
             }
 
-            /// Counts by the names of reasons, as management tells them; names that are no reasons
-            /// are left out.
+            /// Counts by the names of reasons, as management reports them. Unknown names are left
+            /// out.
             #[must_use]
             pub fn named<'a>(counts: impl IntoIterator<Item = (&'a str, u64)>) -> $counts {
                 let mut named = $counts::default();
@@ -140,7 +140,7 @@ reasons! {
     ShaperRefused = "shaper-refused",
     /// An Interest without a next hop to send it to.
     NoNextHop = "no-next-hop",
-    /// Data that nobody asked this face for.
+    /// Data that no Interest from this face requested.
     Unsolicited = "unsolicited",
     /// Data that failed verification before: all consumers that wait exclude it.
     Excluded = "excluded",
@@ -265,8 +265,8 @@ impl Traffic {
     }
 }
 
-/// What became of the packets that were offered to a face's queues. At any time
-/// `offered = sent + dropped + queued`, in packets and in bytes of network packets.
+/// The fate of the packets offered to a face's queues. At any time `offered = sent + dropped +
+/// queued`, in packets and in bytes of network packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueTally {
     /// Offered, in packets and bytes.
@@ -305,7 +305,7 @@ impl QueueTally {
     }
 }
 
-/// What became of packets that were to be acknowledged; NFD's counters of the same meaning.
+/// Packets sent with reliability, by result; NFD's counters of the same meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReliabilityCounters {
     /// Packets all of whose frames arrived the first time (`nAcknowledged`).
@@ -329,11 +329,11 @@ pub struct FaceCounters {
     pub sent: Traffic,
     /// Frames that only keep the link alive.
     pub idle: u64,
-    /// What became of what the queues were offered.
+    /// Packets offered to the queues.
     pub queue: QueueTally,
     /// Data that left with a congestion mark.
     pub marked: u64,
-    /// What became of packets that the peer was to acknowledge.
+    /// Packets that the peer had to acknowledge.
     pub reliability: ReliabilityCounters,
     /// Drops by reason.
     pub drops: Drops,

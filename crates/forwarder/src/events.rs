@@ -5,7 +5,7 @@ use control::{Event, Kind};
 use crate::counters::DropReason;
 use crate::tables::FaceId;
 
-/// Whose part reported an [`Event`].
+/// The owner of the part that reported an [`Event`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reporter {
     /// A marker, shaper or stamper of this face.

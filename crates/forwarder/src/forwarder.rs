@@ -20,22 +20,22 @@ mod operator;
 ///
 /// A driver calls it like this:
 ///
-/// 1. [`Forwarder::receive`] for each frame that arrives, [`Forwarder::on_deadline`] when the time
-///    has come that [`Forwarder::next_deadline`] named, routes and faces as they change;
+/// 1. [`Forwarder::receive`] for each frame that arrives, [`Forwarder::on_deadline`] at the instant
+///    of [`Forwarder::next_deadline`], and changes of routes and faces as they happen;
 /// 2. then [`Forwarder::poll_ready`] until `None`; for each face, [`Forwarder::poll_transmit`]
-///    until `None` or until the face takes no more. A driver that stopped because the face took no
-///    more goes on with that face when it can: it is not told again;
+///    until `None` or until the face accepts no more. In the second case the driver continues with
+///    that face as soon as it accepts frames again: it is not reported a second time;
 /// 3. then [`Forwarder::next_deadline`].
 ///
 /// `now` must not go backwards. Equal calls give equal answers, byte for byte.
 pub struct Forwarder {
     settings: Settings,
-    /// What this node understands.
+    /// The capabilities of this node.
     capability: Capability,
     tables: Tables,
     faces: Faces,
     nonces: Rng,
-    /// What strategies have learned, for the driver.
+    /// Routes learned by strategies, for the driver.
     learned: LearnedRoutes,
     scratch: Scratch,
 }
@@ -71,7 +71,7 @@ impl Forwarder {
         }
     }
 
-    /// What one call works with.
+    /// Borrows everything that one call works with.
     fn pipeline(&mut self, now: Time) -> Pipeline<'_> {
         let Forwarder { settings, tables, faces, nonces, learned, scratch, .. } = self;
         Pipeline::new(now, settings, tables, faces, nonces, learned, scratch)
@@ -92,8 +92,8 @@ impl Forwarder {
         self.faces.add(now, self.capability, face)
     }
 
-    /// The link of a face was opened by this end, for the first time or again: the other end is
-    /// told what this one understands, and what an earlier one said is forgotten.
+    /// This end has opened the link of a face, for the first time or again. The capabilities of
+    /// this node are announced, and those of an earlier peer are forgotten.
     pub fn open_face(&mut self, now: Time, face: FaceId) {
         if let Some(state) = self.faces.get_mut(face) {
             state.link_mut().capabilities.opened();
@@ -160,7 +160,7 @@ impl Forwarder {
         Some(Transmit { len: left.len, segment: left.segment })
     }
 
-    /// What a strategy has learned since; to be asked after each call that hands in a packet.
+    /// The next route that a strategy has learned. Call it after each received packet.
     pub fn poll_learned_route(&mut self) -> Option<LearnedRoute> {
         self.learned.pop()
     }

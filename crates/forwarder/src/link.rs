@@ -102,7 +102,7 @@ impl Link {
         }
     }
 
-    /// Whether the link has parts, which want to know flows and segments.
+    /// True if the link has parts of a scheme, which need flows and segments.
     #[inline]
     pub(crate) fn has_parts(&self) -> bool {
         self.parts.any()
@@ -156,7 +156,7 @@ impl Link {
         self.line.has_left(now)
     }
 
-    /// What parts see of the link.
+    /// The view of the link that its parts get.
     pub(crate) fn view(&self, now: Time) -> LinkView {
         self.parts.view(now, &self.line)
     }
@@ -228,7 +228,7 @@ impl Link {
         self.parts.offer(env, views, stage, meta, collapse, waiting)
     }
 
-    /// What the shaper gives back now.
+    /// The next Interest that the shaper releases.
     pub(crate) fn release(&mut self, env: &mut Env<'_>) -> Option<(Stage, Released, Waiting)> {
         self.parts.release(env, &self.line)
     }
@@ -257,7 +257,7 @@ impl Link {
         self.hop.as_mut().map(|hop| hop.take_given_up()).unwrap_or_default()
     }
 
-    /// Whether it acknowledges frames, or wants its own acknowledged.
+    /// True if it acknowledges frames, or requests acknowledgements.
     pub(crate) fn has_hop(&self) -> bool {
         self.hop.is_some()
     }
@@ -298,8 +298,8 @@ impl Link {
         self.parts.expect(env, &self.line, direction, key, expected);
     }
 
-    /// A PIT entry, or a share of its segments, got its answer over this face (`size`), or will not
-    /// get one; the shaper that let its Interest through is told. Only for links with parts.
+    /// A PIT entry, or a share of its segments, has been answered over this face (`size`), or never
+    /// will be. The shaper that passed its Interest is informed. Only for links with parts.
     pub(crate) fn credit(
         &mut self,
         env: &mut Env<'_>,
@@ -411,17 +411,17 @@ impl Link {
         plain && mark == 0 && token.is_empty() && no_options && no_face
     }
 
-    /// Whether bytes come in order and from one end only, as long as the link is up.
+    /// True if bytes arrive in order and from one peer only, while the link is up.
     pub(crate) fn is_stream(&self) -> bool {
         self.mtu.is_none()
     }
 
-    /// Whether the other end understands ranges.
+    /// True if the peer understands ranges.
     pub(crate) fn takes_ranges(&self) -> bool {
         self.capabilities.peer().has(Capability::OPTIONS | Capability::RANGE)
     }
 
-    /// Whether the other end knows hop-by-hop options.
+    /// True if the peer understands hop-by-hop options.
     #[inline]
     pub(crate) fn takes_options(&self) -> bool {
         self.capabilities.peer().has(Capability::OPTIONS)

@@ -1,4 +1,4 @@
-//! What a face's parts may ask of the node.
+//! The view of the node that a face's parts get.
 
 use control::{Flow, NodeView};
 use packet::{Component, NameRef};

@@ -59,7 +59,7 @@ pub(crate) struct Scratch {
     satisfied: Vec<PitKey>,
 }
 
-/// What a packet's journey may touch, borrowed for one call at one instant.
+/// Everything that a packet's journey may touch, borrowed for one call at one instant.
 pub(crate) struct Pipeline<'a> {
     now: Time,
     settings: &'a Settings,
@@ -98,7 +98,7 @@ impl<'a> Pipeline<'a> {
         self.faces.stats_mut()
     }
 
-    /// Whether any face has parts of a scheme.
+    /// True if any face has parts of a scheme.
     #[inline]
     fn has_parts(&self) -> bool {
         self.faces.has_parts()
@@ -148,8 +148,8 @@ impl<'a> Pipeline<'a> {
         if self.has_parts() { subject_of(name) } else { Subject::default() }
     }
 
-    /// Whether the nonce of an Interest has come round a loop: it is here already, from or to
-    /// another face. On a point-to-point face the same nonce from the same face is a copy.
+    /// True if the nonce of an Interest has looped: another face has sent or received it already.
+    /// On a point-to-point face the same nonce from the same face is a copy.
     fn is_loop(&self, entry: &PitEntry, a: &InterestCx<'_>) -> bool {
         let face = self.faces.get(a.face);
         let copies = face.is_some_and(|face| face.link_type() == LinkType::PointToPoint);

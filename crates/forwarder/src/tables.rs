@@ -1,20 +1,19 @@
-//! What a forwarder remembers.
+//! The forwarder's tables.
 //!
 //! | table | question it answers |
 //! |---|---|
 //! | [`Fib`] | which faces lead towards the content? |
-//! | [`Pit`] | who waits for this Data, and whom did we ask? |
-//! | [`ContentStore`] | do we have it already? |
-//! | [`DeadNonces`] | did this Interest pass here before, and is its PIT entry gone? |
-//! | [`StrategyChoice`] | who decides where Interests under this prefix go? |
+//! | [`Pit`] | which faces wait for this Data, and which were asked? |
+//! | [`ContentStore`] | is the Data here already? |
+//! | [`DeadNonces`] | has this Interest passed here before, and has its PIT entry gone? |
+//! | [`StrategyChoice`] | which strategy decides for Interests under this prefix? |
 //!
-//! A packet's name is hashed once, all its prefixes with it ([`NameHasher::hash`]); every table
-//! takes the resulting [`HashedName`]. Names come from the network, so the hash is keyed and no
-//! table ever shows the order of its hash buckets: what can be listed is listed in canonical order
-//! of names.
+//! A packet's name is hashed once, with all its prefixes ([`NameHasher::hash`]); every table takes
+//! the resulting [`HashedName`]. Names come from the network, so the hash is keyed and no table
+//! ever shows the order of its hash buckets: lists are in canonical order of names.
 //!
 //! Entries live in chunked slabs and are found through [`index::Index`], so that a table grows
-//! without copying its entries and without a long pause, and can say what memory it takes.
+//! without copying its entries and without a long pause, and can report its memory.
 
 mod chunked;
 pub mod content_store;

@@ -1,6 +1,6 @@
-//! What the fast path allocates: nothing but what has to outlive the packet's buffer.
+//! Allocations on the fast path: only for memory that outlives the packet's buffer.
 //!
-//! In a program of its own, because everything else in the same program would be counted too.
+//! In a program of its own, because all other tests of the same program would be counted too.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod allocator;

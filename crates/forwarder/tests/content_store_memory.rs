@@ -1,4 +1,4 @@
-//! What the content store says it takes against what the allocator was really asked for.
+//! The content store's own account of its memory, compared with the requests to the allocator.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod allocator;
@@ -8,8 +8,8 @@ use control::{Rng, Time};
 use forwarder::tables::{ContentStore, ContentStoreConfig, NameHasher, PolicyKind};
 use packet::{Component, Data, DataBuf, Interest, Name};
 
-/// What one insertion may take for itself while it works: the packet that is offered, encoded twice
-/// by this test.
+/// Memory that one insertion may use while it works: the offered packet, encoded twice by this
+/// test.
 const SMALL: usize = 32 << 10;
 
 struct Run {

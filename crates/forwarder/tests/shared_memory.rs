@@ -1,5 +1,4 @@
-//! What a forwarder says it takes of the memory that its parts share, against what the allocator
-//! was really asked for.
+//! A forwarder's own account of its shared memory, compared with the requests to the allocator.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod allocator;
@@ -14,7 +13,7 @@ use support::{Bench, Cheapest, data, frame, interest, ms};
 
 const LIMIT: usize = 8 << 20;
 
-/// What one packet may take for itself while it is dealt with, and this test for its own.
+/// Memory that one packet may use while it is processed, and this test for its own.
 const SMALL: usize = 256 << 10;
 
 struct Run {

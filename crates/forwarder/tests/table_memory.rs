@@ -1,5 +1,5 @@
-//! What the PIT and the FIB say they take, and that a change would add, against what the allocator
-//! was really asked for.
+//! The PIT's and the FIB's account of their memory and of the growth by a change, compared with the
+//! requests to the allocator.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod allocator;
@@ -13,7 +13,7 @@ use forwarder::tables::{
 use packet::options::SegmentBits;
 use packet::{Component, HopOptions, Interest, InterestBuf, Name};
 
-/// What a change may be said to add though it does not: the parts of a run that may be made, and
+/// Bytes that a change may announce without needing them: the parts of a run that may be made, and
 /// the smallest hash tables.
 const IDLE: usize = 512;
 
@@ -64,7 +64,7 @@ impl PitRun {
         (self.in_use, self.said) = (allocator::in_use(), self.pit.memory());
     }
 
-    /// What the step added, in the PIT's words: as much as was allocated, each block rounded up.
+    /// The PIT counts as much as the step allocated, each block rounded up.
     fn check(&self, what: &str) {
         let added = allocator::in_use() - self.in_use;
         let said = self.pit.memory() - self.said;
@@ -249,7 +249,7 @@ impl FibRun {
         (self.in_use, self.said) = (allocator::in_use(), self.fib.memory());
     }
 
-    /// What the step added or removed. The tree of faces is reckoned roughly.
+    /// The bytes that the step added or removed. The tree of faces is an estimate.
     fn check(&self, what: &str) {
         let real = allocator::in_use().abs_diff(self.in_use);
         let said = self.fib.memory().abs_diff(self.said);

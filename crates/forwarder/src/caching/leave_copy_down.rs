@@ -1,13 +1,13 @@
-//! LCD, leave copy down: a copy one cache below the hit and nowhere else, so that what is asked for
-//! again comes nearer step by step (N. Laoutaris, S. Syntila and I. Stavrakakis, "Meta algorithms
+//! LCD, leave copy down: a copy one cache below the hit and nowhere else, so that repeated requests
+//! bring content nearer step by step (N. Laoutaris, S. Syntila and I. Stavrakakis, "Meta algorithms
 //! for hierarchical Web caches", IPCCC 2004; N. Laoutaris, H. Che and I. Stavrakakis, "The LCD
 //! interconnection of LRU caches and its analysis", Performance Evaluation 63, 2006, pages 609 to
-//! 634, whose abstract defines it so: on a hit at level l the cache at level l - 1 alone stores a
+//! 634, whose abstract defines it: on a hit at level l the cache at level l - 1 alone stores a
 //! copy).
 //!
-//! The abstracts were read, the papers were not; the simulator Icarus, whose `LCD` was read too,
-//! does the same: the first node with a cache behind whoever answered, be it the producer, keeps a
-//! copy.
+//! The abstracts were read, the papers were not. The simulator Icarus, whose `LCD` was read too,
+//! does the same: the first node with a cache below the answering node, also if that is the
+//! producer, keeps a copy.
 
 use super::{CopyRule, Way};
 use control::Rng;

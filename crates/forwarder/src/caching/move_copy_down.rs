@@ -1,13 +1,13 @@
-//! MCD, move copy down: as leave copy down, but the copy that has answered is taken away, so that a
-//! way holds one copy of everything (N. Laoutaris, S. Syntila and I. Stavrakakis, "Meta algorithms
-//! for hierarchical Web caches", IPCCC 2004). Below the last cache there is none to move it to:
-//! there it stays. The producer keeps its own.
+//! MCD, move copy down: as leave copy down, but the copy that has answered is removed, so that a
+//! path holds one copy of each packet (N. Laoutaris, S. Syntila and I. Stavrakakis, "Meta
+//! algorithms for hierarchical Web caches", IPCCC 2004). The last cache has none below it to move
+//! the copy to, and keeps it. The producer keeps its own.
 //!
-//! The paper's abstract, which was read, speaks of three new algorithms and does not define them;
-//! the paper itself was not read. Later texts that were (related work on caches in content-centric
-//! networks, notes on an implementation for ndnSIM) define it as above: as leave copy down, and the
-//! copy at level l is deleted. What they do not say is chosen here: the copy at the last cache
-//! stays, since the consumer behind it is no cache.
+//! The paper's abstract, which was read, mentions three new algorithms without defining them; the
+//! paper itself was not read. Later texts (related work on caches in content-centric networks,
+//! notes on an implementation for ndnSIM) define MCD as above: as leave copy down, and the copy at
+//! level l is deleted. They leave the last cache open. Here its copy stays, since the consumer
+//! below it is no cache.
 
 use super::{CachesBelow, CopyRule, Way};
 use control::Rng;

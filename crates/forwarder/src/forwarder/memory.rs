@@ -12,45 +12,45 @@ impl Forwarder {
         self.faces.memory(&self.tables)
     }
 
-    /// Changes what all of it may be together, where that is limited. What is beyond goes by and
-    /// by, the content store's at once.
+    /// Changes the memory limit. The content store shrinks to it at once, everything else over
+    /// time.
     pub fn set_memory_limit(&mut self, bytes: usize) {
         self.faces.set_memory_limit(bytes, &mut self.tables);
     }
 
-    /// The driver keeps so many bytes for a face now, besides what the face was made with: frames
-    /// that it took and has not sent, for instance.
+    /// Sets the bytes that the driver holds for a face, besides those of its configuration: frames
+    /// accepted and not sent yet, for instance.
     pub fn set_outside(&mut self, id: FaceId, bytes: usize) {
         self.faces.set_outside(id, bytes);
     }
 
-    /// The driver keeps so many bytes now that are for no face.
+    /// Sets the bytes that the driver holds for no face.
     pub fn set_driver_memory(&mut self, bytes: usize) {
         self.faces.set_driver_memory(bytes);
     }
 
-    /// Whether what everything takes together is counted, because it is limited.
+    /// True if a memory limit is set, so that memory is counted.
     #[must_use]
     pub fn counts_memory(&self) -> bool {
         self.faces.counts_memory()
     }
 
-    /// Whether there is much more memory than everything needs, or no limit: then nothing has to be
+    /// True if there is no memory limit or far more memory than is used, so that nothing has to be
     /// saved.
     #[must_use]
     pub fn has_ample_memory(&self) -> bool {
         self.faces.has_ample_memory()
     }
 
-    /// Whether there is memory for one more route for which the driver keeps `outside` bytes; if
-    /// not, that is counted.
+    /// True if one more route fits into memory for which the driver holds `outside` bytes. A denial
+    /// is counted.
     pub fn has_room_for_route(&mut self, outside: usize) -> bool {
         self.faces.has_room_for_route(outside, &mut self.tables)
     }
 
-    /// Whether there is memory for one more face of this scope for which the driver keeps `outside`
-    /// bytes; if not, that is counted. Remote faces leave half of the memory for faces to this
-    /// host's applications.
+    /// True if one more face of this scope fits into memory for which the driver holds `outside`
+    /// bytes. A denial is counted. Remote faces may use at most half of the face memory; the rest
+    /// is reserved for local applications.
     pub fn has_room_for_face(&mut self, scope: Scope, outside: usize) -> bool {
         self.faces.has_room_for_face(scope, outside, &mut self.tables)
     }

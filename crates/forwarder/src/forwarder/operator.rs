@@ -1,4 +1,4 @@
-//! What an operator may look at and change: routes, strategies, tables, counters.
+//! The operator's view: routes, strategies, tables, counters.
 
 use bytes::Bytes;
 use control::{Duration, LinkView, Marker, Rate, Strategy, Time};
@@ -130,7 +130,7 @@ impl Forwarder {
         self.tables.cache_mut().switch(admits, serves);
     }
 
-    /// Whether there is Data at or below a prefix in the content store.
+    /// True if the content store has Data at or below a prefix.
     #[must_use]
     pub fn has_content(&self, prefix: NameRef<'_>) -> bool {
         self.tables.cache().store().has_below(&self.tables.hasher().hash(prefix))
@@ -155,8 +155,8 @@ impl Forwarder {
         self.faces.ids()
     }
 
-    /// Whether the other end of a face has proved that it receives what is sent to its address, or
-    /// need not; see [`Forwarder::set_challenge`]. True of a face that is gone.
+    /// True if the peer of a face has proved that it receives at its address, or need not prove it;
+    /// see [`Forwarder::set_challenge`]. True of a face that is gone.
     #[must_use]
     pub fn is_proved(&self, face: FaceId) -> bool {
         self.faces.get(face).is_none_or(|face| face.link().capabilities.is_proved())
@@ -173,7 +173,7 @@ impl Forwarder {
         }
     }
 
-    /// Bounds what a face may send from now on. What is beyond it is dropped, and counted, when the
+    /// Limits the bytes that a face may send from now on. Excess is dropped and counted when the
     /// driver next polls the face.
     pub fn set_allowance(&mut self, face: FaceId, allowance: Allowance) {
         if let Some(face) = self.faces.get_mut(face) {
@@ -181,25 +181,25 @@ impl Forwarder {
         }
     }
 
-    /// What of its allowance a face has left.
+    /// The remaining allowance of a face.
     #[must_use]
     pub fn allowance(&self, face: FaceId) -> Allowance {
         self.faces.get(face).map(|face| face.link().allowance).unwrap_or_default()
     }
 
-    /// What a face has counted.
+    /// The counters of a face.
     #[must_use]
     pub fn counters(&self, face: FaceId) -> Option<&FaceCounters> {
         self.faces.get(face).map(Face::counters)
     }
 
-    /// Who is at the other end of a face.
+    /// The scope of a face.
     #[must_use]
     pub fn face_scope(&self, face: FaceId) -> Option<Scope> {
         self.faces.get(face).map(Face::scope)
     }
 
-    /// What waits in a face's queues: packets and bytes.
+    /// Packets and bytes in a face's queues.
     #[must_use]
     pub fn queued(&self, face: FaceId) -> Option<(u64, u64)> {
         self.faces.get(face).map(|face| face.link().queued())
@@ -225,8 +225,7 @@ impl Forwarder {
         self.faces.set_marker(id, marker);
     }
 
-    /// Changes what the parts of a face are told of the rate in; see
-    /// [`crate::FaceConfig::rate_in`].
+    /// Changes the incoming rate that the parts of a face see; see [`crate::FaceConfig::rate_in`].
     pub fn set_rate_in(&mut self, face: FaceId, rate: Option<Rate>) {
         if let Some(face) = self.faces.get_mut(face) {
             face.link_mut().set_rate_in(rate);
@@ -248,13 +247,13 @@ impl Forwarder {
         self.faces.get(face).map_or(now, |face| face.link().has_left(now))
     }
 
-    /// What parts see of a face's link.
+    /// The view of a face's link that its parts get.
     #[must_use]
     pub fn link_view(&self, now: Time, face: FaceId) -> Option<LinkView> {
         self.faces.get(face).map(|face| face.link().view(now))
     }
 
-    /// What the forwarder has counted.
+    /// The counters of the forwarder.
     #[must_use]
     pub fn stats(&self) -> &ForwarderStats {
         self.faces.stats()

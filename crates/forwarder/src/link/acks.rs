@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 
 use crate::tables::memory;
 
-/// The most acknowledgements that wait. What comes beyond is not acknowledged, and sent again.
+/// The most acknowledgements that wait. Later frames are not acknowledged, so the peer sends them
+/// again.
 const MAX_PENDING: usize = 4096;
 
 /// NFD's `idleAckTimerPeriod`: how long an acknowledgement waits for a packet that takes it along.
@@ -38,7 +39,8 @@ impl Acks {
         memory::deque(&self.pending)
     }
 
-    /// A frame with this TxSequence came, and so many bytes of memory may be taken.
+    /// A frame with this TxSequence has arrived. The acknowledgement may take `room` bytes of
+    /// memory.
     pub(crate) fn push(&mut self, now: Time, tx: u64, room: usize) {
         if self.pending.is_empty() {
             self.since = now;
@@ -62,7 +64,7 @@ impl Acks {
         into.extend(self.pending.drain(..most.min(self.pending.len())));
     }
 
-    /// What [`Acks::take`] gave could not be sent.
+    /// Returns acknowledgements of [`Acks::take`] that could not be sent.
     pub(crate) fn give_back(&mut self, taken: &[u64]) {
         taken.iter().rev().for_each(|tx| self.pending.push_front(*tx));
     }
@@ -75,7 +77,7 @@ const WORDS: usize = SPAN as usize / 64;
 /// Sequences further back than this are those of a sender that began anew.
 const FAR: u64 = 1 << 32;
 
-/// Which Sequences came lately: a bit map that moves with the highest one (RFC 4303, 3.4.3).
+/// The Sequences of recent frames: a bit map that moves with the highest one (RFC 4303, 3.4.3).
 #[derive(Debug)]
 pub(crate) struct Seen {
     bits: Box<[u64; WORDS]>,
@@ -90,8 +92,8 @@ impl Seen {
         Seen { bits: Box::new([0; WORDS]), highest: None }
     }
 
-    /// A frame with this Sequence came; says whether it is the first one. What is further back than
-    /// the map reaches passes for it.
+    /// Records a frame with this Sequence and returns true if it is the first one. A Sequence older
+    /// than the map counts as the first.
     pub(crate) fn is_first(&mut self, sequence: u64) -> bool {
         let Some(highest) = self.highest else {
             self.begin(sequence);

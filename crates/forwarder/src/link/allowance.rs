@@ -2,14 +2,14 @@
 
 use crate::counters::DropReason;
 
-/// What a face may send.
+/// A face's right to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Allowance {
     /// Whatever its queues and its rate let out.
     #[default]
     Unlimited,
-    /// So many bytes, with the headers below the link layer. A packet may leave as long as one is
-    /// left, so that this may become negative. What may not leave is dropped.
+    /// The remaining bytes, including the headers below the link layer. A packet may leave while
+    /// one byte is left, so the number can become negative. Excess packets are dropped.
     Bytes(i64),
     /// Nothing: the network reported that nothing receives at the other end.
     Unreachable,

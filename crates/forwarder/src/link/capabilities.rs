@@ -27,7 +27,7 @@ pub enum Announce {
     First,
 }
 
-/// What carries a link's frames, as far as the exchange depends on it.
+/// The medium of a link's frames, as it affects the exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Carrier {
     /// A stream, or a group: no address has to be proved.
@@ -37,7 +37,7 @@ pub enum Carrier {
     Datagrams,
 }
 
-/// What an IDLE frame of the other end says.
+/// The content of a peer's IDLE frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
     capability: Capability,
@@ -46,7 +46,7 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// What stands beside a Capability in these options of an IDLE frame.
+    /// Reads the options that accompany a Capability in an IDLE frame.
     #[must_use]
     pub fn new(capability: Capability, options: &HopOptions) -> Heard {
         Heard { capability, challenge: options.get(), echo: options.get() }
@@ -55,20 +55,20 @@ impl Heard {
 
 /// How often it is said again: a datagram is lost easily, and another may take a peer's place.
 const EVERY: Duration = Duration::from_secs(30);
-/// What was heard on a link of datagrams counts for three periods and a little.
+/// On a link of datagrams, an announcement is valid for three periods and a little.
 const VALID: Duration = Duration::from_secs(95);
 /// How soon an opener that was not answered repeats itself first. The span doubles each time.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// What both ends of a link have said.
+/// The announcements of both ends of a link.
 #[derive(Debug)]
 pub struct Capabilities {
-    /// What this end understands.
+    /// The capabilities of this end.
     own: Capability,
     announce: Announce,
-    /// What the other end is known to understand without saying so.
+    /// The peer's capabilities before its first announcement.
     known: Capability,
-    /// What it understands, as things are.
+    /// The peer's current capabilities.
     now: Capability,
     /// When what it said does not count any more.
     until: Option<Time>,
@@ -120,7 +120,7 @@ impl Capabilities {
         }
     }
 
-    /// This end has opened the link, perhaps anew, to whoever is there now.
+    /// This end has opened the link, perhaps again, and perhaps to another peer.
     pub fn opened(&mut self) {
         let carrier = match self.on_datagrams {
             true => Carrier::Datagrams,
@@ -129,14 +129,14 @@ impl Capabilities {
         *self = Capabilities::new(self.own, self.known, Announce::First).on(carrier);
     }
 
-    /// What the other end understands.
+    /// The peer's capabilities.
     #[inline]
     #[must_use]
     pub const fn peer(&self) -> Capability {
         self.now
     }
 
-    /// Whether the other end's address is proved, or need not be.
+    /// True if the peer's address is proved, or need not be.
     #[inline]
     pub(crate) const fn is_proved(&self) -> bool {
         self.challenge.is_none()
@@ -225,7 +225,7 @@ impl Capabilities {
         }
     }
 
-    /// What was heard may not count any more, and what was said may have to be said again.
+    /// The peer's announcement may have expired, and this end's may have to be repeated.
     pub fn on_deadline(&mut self, now: Time) {
         if self.until.is_some_and(|until| until <= now) {
             (self.now, self.until) = (self.known, None);
@@ -313,7 +313,8 @@ mod tests {
         assert!(capabilities.is_due(), "it is told anew");
     }
 
-    /// What one end says reaches the other; the options of the frame and its bytes, if it said any.
+    /// Delivers one end's announcement to the other. Returns the options of the frame and its
+    /// bytes, if there was one.
     fn pass(
         from: &mut Capabilities,
         to: &mut Capabilities,

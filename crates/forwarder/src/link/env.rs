@@ -1,4 +1,4 @@
-//! What a link needs from the forwarder for a call.
+//! The services of the forwarder that a link needs during a call.
 
 use control::{Event, Kind, Time};
 
@@ -25,7 +25,7 @@ impl Env<'_> {
         }
     }
 
-    /// Whether there is memory for what `growth` returns.
+    /// True if memory has room for the bytes that `growth` returns.
     pub(super) fn has_room(&self, growth: impl FnOnce() -> usize) -> bool {
         self.room == usize::MAX || growth() <= self.room
     }

@@ -10,10 +10,10 @@ use crate::tables::memory;
 /// longest terrestrial paths.
 const ACTIVE: Duration = Duration::from_secs(1);
 
-/// More flows than this are not told apart: the one that was quiet longest is forgotten first.
+/// The limit on tracked flows: the flow that was idle longest is forgotten first.
 const MAX_FLOWS: usize = 4096;
 
-/// What Data is expected to bring before any was seen: the segment size that NDN tools agree on,
+/// The expected size of Data before any has been seen: the segment size that NDN tools agree on,
 /// 8000 bytes, with name and signature.
 const DEFAULT_SIZE: Size = Size(8192);
 
@@ -66,10 +66,10 @@ impl Flows {
         self.seen.len() as u32
     }
 
-    /// The bytes of Data that an Interest of this flow for so many segments is expected to bring:
-    /// of each as many as of the flow's latest; else as many as whoever asks says, within what Data
-    /// may have; else as many as of the face's latest. What was seen is believed more than what is
-    /// said, because shapers charge for it.
+    /// The bytes of Data that an Interest of this flow for `segments` segments is expected to
+    /// bring. The size of a segment is that of the flow's latest Data; before, the size that the
+    /// consumer announces, within the limit of a Data packet; otherwise that of the face's latest
+    /// Data. An observed size overrides an announced one, because shapers charge for it.
     pub(crate) fn expected(&self, flow: Flow, said: Option<ExpectedBytes>, segments: u16) -> Size {
         let own = self.seen.get(&flow).and_then(|s| s.size);
         if let (None, Some(ExpectedBytes(said))) = (own, said) {

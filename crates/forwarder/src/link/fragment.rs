@@ -34,7 +34,7 @@ struct Cut {
     count: u64,
 }
 
-/// Which part of a packet each of its frames carries.
+/// The share of a packet that each of its frames carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) count: u64,

@@ -1,5 +1,5 @@
-//! What a face and its peer tell each other of the frames between them: acknowledgements, frames
-//! sent again, and how much may be on its way.
+//! The link service of a face and its peer: acknowledgements, retransmitted frames, and the limit
+//! on bytes in flight.
 
 use bytes::Bytes;
 use control::Time;
@@ -69,7 +69,7 @@ impl Hop {
         memory::block(size_of::<Hop>()) + self.acks.memory() + seen + list + reliability
     }
 
-    /// What became of packets that were to be acknowledged.
+    /// Counts of packets that had to be acknowledged.
     pub(crate) fn counters(&self) -> Option<ReliabilityCounters> {
         self.reliability.as_ref().map(|reliability| reliability.counters)
     }
@@ -106,7 +106,7 @@ impl Hop {
         if lost { Some(Time::ZERO) } else { self.acks.due() }
     }
 
-    /// What was not acknowledged for too long is not waited for.
+    /// Stops waiting for acknowledgements that are overdue.
     pub(crate) fn expire(&mut self, now: Time) {
         if let Some(window) = &mut self.window {
             window.expire(now);

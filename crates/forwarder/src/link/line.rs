@@ -104,7 +104,7 @@ impl Line {
         self.pacer.as_ref().map_or(first, |pacer| first.max(pacer.next()))
     }
 
-    /// The bytes that so many frames take on the link.
+    /// The bytes that a packet of `bytes` bytes in `frames` frames takes on the link.
     pub(super) fn size_of(&self, bytes: usize, frames: usize) -> usize {
         bytes + self.overhead * frames
     }
@@ -128,12 +128,12 @@ impl Line {
         }
     }
 
-    /// Whether an Interest or Nack of `len` bytes is within the queue's bounds.
+    /// True if an Interest or Nack of `len` bytes fits into its queue.
     pub(super) fn control_fits(&self, len: usize) -> bool {
         self.control.fits(len)
     }
 
-    /// Whether Data of `len` bytes is within the queue's bounds.
+    /// True if Data of `len` bytes fits into its queue.
     pub(super) fn data_fits(&self, len: usize) -> bool {
         self.data.fits(len)
     }

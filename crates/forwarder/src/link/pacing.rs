@@ -28,7 +28,7 @@ impl Pacer {
         self.rate
     }
 
-    /// Changes the rate. What has left takes the time that it would have taken.
+    /// Changes the rate. Bytes sent before keep the time of the former rate.
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
         self.remainder = 0;

@@ -52,7 +52,7 @@ impl Parts {
         }
     }
 
-    /// Whether there is any.
+    /// True if there is a part.
     #[inline]
     pub(super) fn any(&self) -> bool {
         self.marker.is_some() || self.stamper.is_some() || self.shaping.is_some()
@@ -66,7 +66,7 @@ impl Parts {
         }
     }
 
-    /// What parts see of the link.
+    /// The view of the link that parts get.
     pub(super) fn view(&self, now: Time, line: &Line) -> LinkView {
         let shaping = self.shaping.as_ref();
         LinkView {
@@ -97,8 +97,8 @@ impl Parts {
         self.shaping.as_mut().map_or(0, Shaping::clear)
     }
 
-    /// The bytes of Data that an Interest of this flow is expected to bring, for so many segments
-    /// and with these options.
+    /// The bytes of Data that an Interest of this flow with these options is expected to bring for
+    /// `segments` segments.
     pub(super) fn expected(&self, flow: Flow, options: &HopOptions, segments: u16) -> Size {
         self.flows.expected(flow, options.get(), segments)
     }

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use crate::node::Subject;
 use crate::tables::{PitKey, PitToken, memory};
 
-/// What differs between an Interest as it came and as it goes on, as offsets and values.
+/// The differences between an Interest as received and as sent, as offsets and values.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Patch {
     pub(crate) hop_limit: Option<(usize, u8)>,
@@ -50,7 +50,7 @@ pub(crate) struct QueuedData {
     pub(crate) subject: Subject,
 }
 
-/// What waits in the queue of Interests and Nacks.
+/// An item of the queue of Interests and Nacks.
 #[derive(Debug)]
 pub(crate) struct QueuedControl {
     pub(crate) at: Time,
@@ -70,7 +70,7 @@ pub(crate) struct QueuedControl {
 }
 
 impl QueuedControl {
-    /// What it is.
+    /// Its kind.
     pub(crate) fn kind(&self) -> Kind {
         if self.nack.is_some() { Kind::Nack } else { Kind::Interest }
     }
@@ -130,7 +130,7 @@ pub(crate) struct Fifo<T> {
     occupancy: Occupancy,
 }
 
-/// What a [`Fifo`] needs to know of an item.
+/// The properties of an item that a [`Fifo`] needs.
 pub(crate) trait Queued {
     fn len(&self) -> usize;
     fn at(&self) -> Time;
@@ -170,7 +170,7 @@ impl<T: Queued> Fifo<T> {
         Fifo { items: VecDeque::new(), bytes: 0, heap: 0, bound, most, occupancy }
     }
 
-    /// Whether a packet of `len` bytes is within the bounds.
+    /// True if a packet of `len` bytes fits.
     pub(crate) fn fits(&self, len: usize) -> bool {
         len <= self.bound - self.bytes && self.items.len() < self.most
     }

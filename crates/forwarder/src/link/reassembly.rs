@@ -1,9 +1,9 @@
-//! Putting NDNLPv2 fragments together.
+//! Reassembly of NDNLPv2 fragments.
 //!
-//! Fragments of a packet have consecutive sequence numbers, so sequence less index names the
-//! packet of one sender. Several may send to one face, on a link to a group, and they number by
-//! themselves. What a peer can make the forwarder keep is bounded: packets in parts, bytes in all,
-//! fragments a packet, and time.
+//! Fragments of a packet have consecutive sequence numbers, so sequence minus index identifies a
+//! packet of one sender. On a link to a group, several senders share one face, each with its own
+//! numbers. The memory that a peer can take is limited: incomplete packets, their bytes together,
+//! fragments per packet, and time.
 
 use control::{Duration, Time};
 use packet::MAX_PACKET;
@@ -15,7 +15,7 @@ use crate::tables::memory;
 /// The most fragments that a packet may have; the value of NFD's `LpReassembler`.
 pub const MAX_FRAGMENTS: u64 = 400;
 
-/// What one face may keep of unfinished packets, whoever sent them.
+/// The limits on incomplete packets of one face, from all senders together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReassemblyLimits {
     /// Packets that are not whole yet.
@@ -33,8 +33,8 @@ impl Default for ReassemblyLimits {
     }
 }
 
-/// Which of those at the other end of a link sent a frame, where there are several: an address and
-/// a port, or whatever tells them apart.
+/// The sender of a frame, on a link with several: an address and a port, or other numbers that
+/// distinguish senders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sender(pub u128, pub u16);
 
@@ -117,7 +117,7 @@ impl Partial {
     }
 }
 
-/// What a packet in parts takes beside its bytes: its place in a tree that is half full.
+/// The memory of an incomplete packet besides its bytes: its place in a tree that is half full.
 const NODE: usize = 2 * memory::block(size_of::<(Base, Partial)>());
 
 /// The unfinished packets of one face.
@@ -186,8 +186,8 @@ impl Reassembler {
         }
         let partial = self.partials.get_mut(&base)?;
         let place = partial.pieces.get(index as usize).copied();
-        // Overlaps and changed counts cannot come from an honest sender. What is here already is
-        // kept: an attacker's later fragment must not spoil it.
+        // A correct sender sends neither overlaps nor changed counts. The first fragment stays: a
+        // later one of an attacker must not spoil it.
         if partial.pieces.len() as u64 != count || place != Some(None) {
             dropped(DropReason::FragmentInvalid);
             return None;
@@ -223,7 +223,7 @@ impl Reassembler {
         None
     }
 
-    /// Whether there is memory for a fragment.
+    /// True if memory has room for a fragment.
     fn fits(&self, base: Base, fragment: &Fragment<'_>) -> bool {
         if self.room == usize::MAX {
             return true;

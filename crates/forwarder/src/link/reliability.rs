@@ -32,8 +32,8 @@ pub(crate) const MAX_FRAMES: usize = 8192;
 /// The most bytes of packets that wait for an acknowledgement.
 pub(crate) const MAX_BYTES: usize = 8 << 20;
 
-/// After so many packets given up without an acknowledgement in between, the peer is taken for one
-/// that does not acknowledge.
+/// After this many packets in a row that were given up without an acknowledgement, the peer counts
+/// as one that does not acknowledge.
 const SILENCE: u32 = 8;
 
 /// How long nothing is protected then.
@@ -112,7 +112,7 @@ pub(crate) struct Reliability {
     /// Packets given up since the last acknowledgement.
     silence: u32,
     silent_until: Time,
-    /// Interests that strategies are to be told of.
+    /// Interests to report to strategies.
     given_up: Vec<GivenUp>,
     pub(crate) counters: ReliabilityCounters,
 }
@@ -154,8 +154,7 @@ impl Reliability {
             + memory::deque_growth(&self.lost, frames)
     }
 
-    /// Whether a packet of so many bytes and frames can be protected, if so many bytes of memory
-    /// may be taken.
+    /// True if a packet of this many bytes and frames can be protected with `room` bytes of memory.
     pub(crate) fn takes(&self, now: Time, bytes: usize, frames: usize, room: usize) -> bool {
         now >= self.silent_until
             && self.bytes + bytes <= MAX_BYTES
@@ -199,7 +198,7 @@ impl Reliability {
         self.sent.push_back(Sent { packet, index, at: now, resends, later_acks: 0 });
     }
 
-    /// Whether a frame is to be sent again.
+    /// True if a frame has to be sent again.
     pub(crate) fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
@@ -305,7 +304,7 @@ impl Reliability {
             self.lost.push_back(Lost { packet, index, resends });
             return;
         }
-        // What is left of the packet is of no use.
+        // The rest of the packet is useless.
         self.sent.iter_mut().filter(|f| f.packet == packet).for_each(|f| f.packet = NONE);
         self.lost.retain(|frame| frame.packet != packet);
         self.given_up.extend(self.packets[packet as usize].interest());

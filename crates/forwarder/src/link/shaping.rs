@@ -21,7 +21,7 @@ pub(crate) struct Early {
     pub(crate) next_hop: Option<u64>,
 }
 
-/// What a shaper holds.
+/// An Interest that a shaper holds.
 #[derive(Debug)]
 pub(crate) enum Waiting {
     /// At stage *arrival*.
@@ -40,7 +40,7 @@ struct Held {
     waiting: Waiting,
 }
 
-/// What became of an Interest that was offered.
+/// The shaper's decision on an Interest.
 #[derive(Debug)]
 pub(crate) enum Offered {
     Pass(InterestMeta),
@@ -50,8 +50,8 @@ pub(crate) enum Offered {
     Full,
 }
 
-/// What an Interest that is held takes beside its bytes: places in the trees here, which are half
-/// full, and in the shaper's own queue.
+/// The memory of a held Interest besides its bytes: places in the trees here, which are half full,
+/// and in the shaper's own queue.
 const HELD: usize = 2 * memory::block(size_of::<(u64, Held)>())
     + memory::block(size_of::<Early>())
     + 2 * memory::block(size_of::<InterestMeta>())
@@ -115,7 +115,7 @@ impl Shaping {
         self.memory
     }
 
-    /// Bytes that holding an Interest of so many bytes would add.
+    /// Bytes that holding an Interest of `bytes` bytes would add.
     pub(crate) fn growth(bytes: usize) -> usize {
         HELD + memory::block(bytes)
     }
@@ -161,8 +161,8 @@ impl Shaping {
         })
     }
 
-    /// The next Interest that the shaper gives back, with what was kept for it. What it gives back
-    /// without having been given it is passed over.
+    /// The next Interest that the shaper releases, with the state kept for it. An Interest that the
+    /// shaper was never given is skipped.
     pub(crate) fn release(
         &mut self,
         now: Time,
@@ -231,7 +231,7 @@ pub(crate) struct Share {
     pub(crate) of: u16,
 }
 
-/// What is expected over a face for PIT entries that are pending; kept where a part looks at it.
+/// The Data expected over a face for pending PIT entries; kept where a part looks at it.
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
     entries: BTreeMap<PitKey, Expected>,

@@ -27,7 +27,7 @@ pub(crate) struct Out<'a> {
     pub(crate) shared: Option<&'a mut Option<Bytes>>,
 }
 
-/// What a link has to send that is not a queued packet.
+/// A frame of the link itself, not of a queued packet.
 enum Own {
     Nothing,
     /// Nothing, and a queued packet may not leave yet.
@@ -36,7 +36,7 @@ enum Own {
 }
 
 impl Link {
-    /// Nothing waits to leave, and nobody has to be asked.
+    /// Nothing waits to be sent, and no part has to be asked.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         let own =

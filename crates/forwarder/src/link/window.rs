@@ -1,28 +1,26 @@
-//! How much may be on its way to a peer whose socket buffer is small.
+//! The limit on bytes in flight to a peer with a small socket buffer.
 //!
-//! A peer's program is now and then not running for some milliseconds, and what comes meanwhile
-//! waits in its socket's receive buffer: with Linux 212,992 bytes unless somebody asked for more,
-//! and what finds it full is lost. So the bytes on the way are bounded by what that buffer holds.
-//! Some packets, the *markers*, carry a TxSequence (NDNLPv2, "Reliability"); the peer's Ack of one
-//! says that it has read everything up to there. A peer that does not acknowledge is sent to
-//! without a bound.
+//! A peer's program sometimes does not run for some milliseconds. Meanwhile frames wait in its
+//! socket's receive buffer: 212,992 bytes on Linux by default. Frames that find it full are lost.
+//! So the bytes in flight are limited to the size of that buffer. Some packets, the *markers*,
+//! carry a TxSequence (NDNLPv2, "Reliability"). The peer's Ack of a marker shows that it has read
+//! everything up to there. There is no limit for a peer that does not acknowledge.
 //!
-//! The buffer is not the only place where bytes may be: a long path holds some, and a slow one has
-//! queues of its own that are none of our business. Therefore
+//! Bytes in flight may also be elsewhere: on a long path, or in the queues of a slow one, which
+//! this limit must not count. Therefore
 //!
-//! 1. the bound grows by what the path itself holds, the acknowledged rate times the smallest
+//! 1. the limit grows by the bytes on the path itself, the acknowledged rate times the smallest
 //!    round-trip time;
-//! 2. there is none while no acknowledgement comes within [`SLOW`]: a program that gets no
-//!    processor for a while answers at once when it does, the packets behind a long queue all come
-//!    late;
-//! 3. what has not been acknowledged for [`PATIENCE`] counts as gone.
+//! 2. there is no limit while no acknowledgement comes within [`SLOW`]: a program that waited for
+//!    the processor answers at once when it runs, but packets behind a long queue are all overdue;
+//! 3. bytes without an acknowledgement for [`PATIENCE`] count as lost.
 
 use control::{Duration, Time};
 use std::collections::VecDeque;
 
-/// What Linux adds to each datagram's bytes when it counts them against a receive buffer: the
-/// buffer of 212,992 bytes was seen to hold 92 datagrams of 1472 bytes (2304 each) and 256 of 40
-/// (832 each). Datagrams that arrive joined (GRO) are cheaper by a third.
+/// The bytes that Linux adds to each datagram when it charges a receive buffer: a buffer of 212,992
+/// bytes held 92 datagrams of 1472 bytes (2304 each) and 256 of 40 (832 each). Datagrams that
+/// arrive joined (GRO) cost a third less.
 const FRAME_COST: u64 = 832;
 
 /// No bound holds a packet back for longer than this. A receiver that does not run for longer loses
@@ -62,16 +60,16 @@ const LONG: Duration = Duration::from_millis(1);
 #[derive(Clone, Copy, Debug)]
 struct Marker {
     tx: u64,
-    /// What had been sent when its first frame was.
+    /// The bytes sent before its first frame.
     upto: u64,
     sent_at: Time,
-    /// What had been acknowledged then.
+    /// The bytes acknowledged at that time.
     heard: u64,
-    /// What was sent before it counts as gone.
+    /// Set if the bytes sent before it count as lost.
     gone: bool,
 }
 
-/// Whether the peer acknowledges.
+/// The peer's habit of acknowledging.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Peer {
     Unknown,
@@ -95,12 +93,12 @@ pub(crate) struct Window {
     /// The smallest round-trip time that is remembered, and the smallest of late.
     smallest: Smallest,
     lately: Smallest,
-    /// What the path itself holds.
+    /// The bytes that the path itself holds.
     path: u64,
 }
 
 impl Window {
-    /// A bound of so many bytes.
+    /// A limit of `bound` bytes.
     pub(crate) fn new(bound: u64) -> Window {
         Window {
             bound,
@@ -116,7 +114,7 @@ impl Window {
         }
     }
 
-    /// What may be on the way.
+    /// The limit on bytes in flight.
     fn limit(&self) -> u64 {
         let more = if self.smallest.get() >= LONG { 2 * self.path } else { self.path };
         self.bound + more
@@ -132,7 +130,7 @@ impl Window {
         waiting.map_or(Time::ZERO, |marker| marker.sent_at + PATIENCE)
     }
 
-    /// Whether the next packet has to be a marker.
+    /// True if the next packet has to be a marker.
     pub(crate) fn wants_marker(&self, now: Time) -> bool {
         if let Peer::Silent(until) = self.peer {
             return now >= until;
@@ -162,7 +160,7 @@ impl Window {
         self.sent += cost;
     }
 
-    /// What was not acknowledged in time is not waited for.
+    /// Stops waiting for acknowledgements that are overdue.
     pub(crate) fn expire(&mut self, now: Time) {
         for marker in self.markers.iter_mut().take_while(|m| m.sent_at + PATIENCE <= now) {
             marker.gone = true;

@@ -5,8 +5,8 @@ use packet::{LpPacket, NameRef};
 
 use crate::state::faces::face::Face;
 
-/// Whether a header has a field that is for another kind of packet than the one behind it, which is
-/// of this type (NDNLPv2; NFD's `GenericLinkService::decodeNetPacket`).
+/// True if a header has a field of another packet type than `typ`, the type of the packet behind it
+/// (NDNLPv2; NFD's `GenericLinkService::decodeNetPacket`).
 #[inline(never)]
 pub(super) fn is_misplaced(header: &LpPacket<'_>, typ: u64) -> bool {
     let to_a_face = header.next_hop_face_id().is_some();
@@ -30,10 +30,10 @@ pub(super) fn violates_scope(face: &Face, name: NameRef<'_>) -> bool {
     !face.is_local() && is_under(name, LOCALHOST)
 }
 
-/// Whether a name begins with this component.
+/// True if a name begins with this component.
 #[inline]
 pub(super) fn is_under(name: NameRef<'_>, component: &[u8]) -> bool {
-    // The length tells nearly all names apart.
+    // The length rules out nearly all names.
     let bytes = name.as_bytes();
     bytes.get(1) == component.get(1) && bytes.starts_with(component)
 }

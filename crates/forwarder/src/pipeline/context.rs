@@ -45,9 +45,9 @@ pub(super) struct InterestCx<'a> {
     pub(super) subject: Subject,
     /// Its size on the link.
     pub(super) size: usize,
-    /// What the downstream's parts expect of it.
+    /// The Data that the downstream's parts expect.
     pub(super) expected: Option<Expected>,
-    /// Which segments of the PIT entry it is about, if that is for a run.
+    /// The segments of the PIT entry that it is for, if that entry is for a run.
     pub(super) bits: SegmentBits,
     /// The options of the Nack that the strategy is asked about; they go on with it.
     pub(super) answer: HopOptions,

@@ -85,7 +85,7 @@ pub(super) fn turn_away(
 
 /// Asks again for what is left when the Data has gone to those who take it.
 pub(super) fn ask_again(p: &mut Pipeline<'_>, left: Left) {
-    // What is in the PIT was decoded when it came.
+    // The PIT holds only Interests that were decoded on arrival.
     let Ok(interest) = Interest::decode(&left.interest) else { return };
     let name = p.hashed(interest.name());
     let subject = p.subject_of(&name);
@@ -128,7 +128,7 @@ fn put_in_record(p: &mut Pipeline<'_>, key: PitKey, a: &mut InterestCx<'_>) -> R
     p.tables.put_in_record(room, key, record)
 }
 
-/// Whether any of these entries excludes packets.
+/// True if any of these entries excludes packets.
 #[inline]
 pub(super) fn any_excludes(p: &Pipeline<'_>, keys: &[PitKey]) -> bool {
     keys.iter().any(|key| p.pit().get(*key).is_some_and(PitEntry::excludes))

@@ -1,10 +1,10 @@
-//! What an Interest that excludes packets asks of its way; see [`super::exclude`].
+//! Interests that exclude packets: their way through the node; see [`super::exclude`].
 
 use control::NextHop;
 use packet::options::{Exclude, PathId};
 use packet::{HopOption, HopOptions};
 
-/// Whether the options of an Interest exclude packets.
+/// True if the options of an Interest exclude packets.
 #[inline]
 pub(crate) fn excludes(options: &HopOptions) -> bool {
     !options.is_empty() && options.get_raw(Exclude::TYPE).is_some()

@@ -26,8 +26,9 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     let Ok(interest) = Interest::decode(incoming.packet.bytes) else {
         return p.count_drop(face, DropReason::Malformed);
     };
-    // Local applications alone may choose the face that their Interests leave by. What another
-    // wants cannot be done otherwise: it is dropped, as by NFD's link service, before it counts.
+    // Only local applications may choose the outgoing face of their Interests. Such a choice of
+    // another sender cannot be honoured, so its Interest is dropped before it is counted, as in
+    // NFD's link service.
     let next_hop = header.next_hop_face_id();
     if next_hop.is_some() && !p.faces.get(face).is_some_and(|face| face.has_local_fields()) {
         return p.count_drop(face, DropReason::Malformed);
@@ -131,8 +132,8 @@ fn pass_arrival_parts(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
     })
 }
 
-/// What the downstream's shaper answered: whether the Interest goes on now, or why it is rejected.
-/// Its options are those that the shaper leaves.
+/// Acts on the decision of the downstream's shaper: true if the Interest goes on now. Its options
+/// are those that the shaper leaves.
 fn passes(
     p: &mut Pipeline<'_>,
     a: &mut InterestCx<'_>,
@@ -179,8 +180,8 @@ fn enter_one(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
         p.return_credit(a);
         return p.reject(a, DropReason::Duplicate, NackReason::Duplicate);
     }
-    // Content store, unless the same is pending. What another consumer excludes, and so asks for
-    // further on, may be in the store.
+    // Content store, unless the same Interest is pending. An Interest that excludes packets looks
+    // there in any case: the store may have a packet that another consumer excludes.
     if (!pending || excludes) && answer_from_store(p, a) {
         return;
     }
@@ -214,8 +215,8 @@ fn enter_range(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>, mut range: RangeInt
     if !range.join(p, a) {
         return;
     }
-    // What is pending alone, or has routes of its own, goes on alone; so does what is in the
-    // content store.
+    // A segment that is pending alone, has routes of its own or is in the content store goes on
+    // alone.
     let mut buffer = std::mem::take(&mut p.scratch.segment);
     for at in range.left() {
         range.write_segment(a, at, &mut buffer);

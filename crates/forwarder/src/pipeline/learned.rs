@@ -1,4 +1,4 @@
-//! What strategies learn from packets and announce, besides where Interests go.
+//! Routes that strategies learn from packets and announce.
 
 use bytes::Bytes;
 use control::{Action, Duration};

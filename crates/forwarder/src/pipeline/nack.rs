@@ -76,8 +76,8 @@ pub(super) fn given_up(p: &mut Pipeline<'_>, face: FaceId) {
     }
 }
 
-/// The entries for which this very Interest was sent to `face`: its nonce tells it from an earlier
-/// one. Of entries for runs the share that it asked for is split off.
+/// The entries for which this very Interest was sent to `face`: the nonce distinguishes it from an
+/// earlier one. Entries for runs are split, so that only the requested share is returned.
 fn sent_as(
     p: &mut Pipeline<'_>,
     face: FaceId,

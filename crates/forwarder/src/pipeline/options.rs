@@ -60,7 +60,7 @@ pub(super) fn ignore_unproved_range(p: &mut Pipeline<'_>, face: FaceId, options:
     p.wake(face);
 }
 
-/// What is wrong with an option; nothing with one of a type that is not known here.
+/// The fault of an option. Unknown types have none.
 fn fault(typ: u32, value: &[u8]) -> Option<OptionFault> {
     macro_rules! read {
         ($($option:ident,)+) => {
@@ -92,7 +92,7 @@ fn fault(typ: u32, value: &[u8]) -> Option<OptionFault> {
     }
 }
 
-/// What is wrong with a malformed Range.
+/// The fault of a malformed Range.
 #[cold]
 fn range_fault(value: &[u8]) -> OptionFault {
     match tlv::read_var(value) {

@@ -30,11 +30,11 @@ pub(super) struct Part {
 pub(super) struct RangeInterest {
     /// All that it wants.
     wanted: Segments,
-    /// What is in no entry yet.
+    /// Segments that are in no entry yet.
     left: Segments,
-    /// What is in an entry.
+    /// Segments that are in an entry.
     parts: Vec<Part>,
-    /// What the downstream's parts expect of each segment.
+    /// The Data that the downstream's parts expect for each segment.
     each: Option<Expected>,
 }
 
@@ -152,8 +152,8 @@ impl RangeInterest {
         }
     }
 
-    /// Whether a segment goes on alone: it is pending so, or there are routes for names as long as
-    /// its own, which may lead each segment to another place.
+    /// True if a segment goes on alone: it is pending alone, or there are routes for names as long
+    /// as its own, which may lead each segment to another face.
     pub(super) fn is_alone(&self, p: &Pipeline<'_>, one: &InterestCx<'_>) -> bool {
         let components = one.name.components();
         components >= MAX_PREFIX
@@ -208,7 +208,7 @@ impl RangeInterest {
         InterestCx { expected, bits: part.bits, ..self.segment(a, interest, name) }
     }
 
-    /// What the downstream's parts expect of so many segments.
+    /// The Data that the downstream's parts expect for `count` segments.
     fn expected(&self, count: u16) -> Option<Expected> {
         self.each.map(|one| Expected { size: Size(one.size.0 * u64::from(count)), ..one })
     }

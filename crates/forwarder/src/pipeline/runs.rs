@@ -1,6 +1,6 @@
-//! PIT entries for runs of segments: how a run is divided, and what is expected for its segments.
+//! PIT entries for runs of segments: how a run is divided, and the Data expected for its segments.
 //!
-//! What is decided of some segments of a run is decided of them alone, in an entry of their own.
+//! A decision on some segments of a run splits them off into an entry of their own.
 
 use control::{Action, Direction, Size};
 use packet::options::{Range, SegmentBits};
@@ -72,9 +72,8 @@ pub(super) fn split(p: &mut Pipeline<'_>, key: PitKey, bits: SegmentBits) -> Opt
     Some(split)
 }
 
-/// Whether one of the faces that a strategy wants to send a run by understands no ranges. Probes
-/// make single entries as well: the answer that comes second is of use to the strategy only if the
-/// entry lingers, and a run does not.
+/// True if a face that the strategy chooses for a run understands no ranges. Probes split a run as
+/// well: the second answer helps the strategy only if the entry lingers, and a run does not.
 pub(super) fn must_expand(p: &Pipeline<'_>, a: &InterestCx<'_>, actions: &[Action]) -> bool {
     !a.bits.is_empty()
         && actions.iter().any(|action| match action {
@@ -110,7 +109,7 @@ pub(super) struct Singles {
     ins: Vec<Waiting>,
     outs: Vec<Asked>,
     sides: Vec<Side>,
-    /// What the strategy noted when it decided about the run.
+    /// The strategy's note at the time of its decision on the run.
     note: [u64; 2],
 }
 
@@ -203,8 +202,8 @@ impl Singles {
     }
 }
 
-/// What was sent to `face` under this nonce for segments of runs will bring no Data: each entry's
-/// share is split off. The entries that are asked for as a whole then.
+/// The Interest sent to `face` under this nonce for segments of runs will bring no Data. Splits
+/// each entry's share off and returns the entries that were requested as a whole then.
 pub(super) fn split_sent(
     p: &mut Pipeline<'_>,
     face: FaceId,

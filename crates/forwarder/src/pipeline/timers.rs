@@ -1,5 +1,5 @@
-//! What happens when an instant has come: entries expire, strategies are asked again, links and
-//! parts of faces are called, shapers let Interests go.
+//! Deadlines: entries expire, strategies are asked again, links and parts of faces are called,
+//! shapers release Interests.
 
 use control::{Direction, InterestMeta, Released, Stage};
 use packet::options::answer;
@@ -87,7 +87,7 @@ fn release(p: &mut Pipeline<'_>, face: FaceId) {
     }
 }
 
-/// What a face's parts expect of an Interest that its shaper lets go now.
+/// The Data that a face's parts expect for an Interest that its shaper releases.
 fn expected(p: &Pipeline<'_>, meta: &InterestMeta) -> Expected {
     Expected { flow: meta.flow, size: meta.expected, released_at: Some(p.now) }
 }

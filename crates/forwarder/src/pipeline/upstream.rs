@@ -106,8 +106,8 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Does what a strategy wants. If a face's shaper refuses the Interest, what the strategy is to
-    /// be told of that.
+    /// Executes an action of a strategy. Returns a note for the strategy if a face's shaper rejects
+    /// the Interest.
     pub(super) fn act(
         &mut self,
         key: PitKey,
@@ -135,8 +135,8 @@ impl Pipeline<'_> {
         None
     }
 
-    /// Sends the Interest by this face; if the face's shaper refuses it, what the strategy is to be
-    /// told of that.
+    /// Sends the Interest by this face. Returns a note for the strategy if the face's shaper
+    /// rejects it.
     fn send_or_refuse(
         &mut self,
         key: PitKey,
@@ -166,7 +166,7 @@ impl Pipeline<'_> {
         let bits = entry.run().map_or(SegmentBits::NONE, |run| run.pending().bits);
         let bytes = entry.interest().to_vec();
         self.tables.cache().count_passage(&mut options);
-        // What is in the PIT was decoded when it came.
+        // The PIT holds only Interests that were decoded on arrival.
         let Ok(interest) = Interest::decode(&bytes) else { return };
         let name = self.hashed(interest.name());
         let mut out = InterestCx {
@@ -186,7 +186,7 @@ impl Pipeline<'_> {
         self.tables.count_prefix(key, out.name, routed);
         hops.retain(|hop: &NextHop| {
             let face = self.faces.get(FaceId(hop.face));
-            // Whoever has just said no is not asked again.
+            // A face that has just sent a Nack is not asked again.
             let nacked = FaceId(hop.face) == ingress && ingress != out.face;
             face.is_some_and(|face| !nacked && self.may_leave(out, face))
         });
@@ -194,8 +194,8 @@ impl Pipeline<'_> {
         self.tables.strategies_mut().set_next_hops(hops, routed.unwrap_or(0));
     }
 
-    /// Whether the Interest may leave by this face: not back to where it came from (unless ad hoc),
-    /// scope control, hop limit.
+    /// True if the Interest may leave by this face: not the one it came from (unless ad hoc), scope
+    /// control, hop limit.
     fn may_leave(&self, out: &InterestCx<'_>, face: &Face) -> bool {
         if face.id() == out.face && face.link_type() != LinkType::AdHoc {
             return false;

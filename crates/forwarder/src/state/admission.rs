@@ -1,20 +1,21 @@
-//! Which Interests find room in the table of pending ones while memory is scarce, and for how long.
+//! Admission of Interests to the table of pending ones while memory is scarce, and for how long.
 //!
-//! Below a quarter of the bound every Interest is taken as it is. From there on a face or a prefix
-//! that has much keeps new Interests for a shorter time; from half of the bound on it gets nothing
-//! more until some of its entries are gone:
+//! Below a quarter of the limit every Interest is admitted with its whole lifetime. Above, new
+//! Interests of a face or a prefix that has much are kept for a shorter time. Above half of the
+//! limit they are rejected until some of its entries have gone:
 //!
-//! - a face has much if its entries take more than its share: half of the bound, divided by the
+//! - a face has much if its entries take more than its share: half of the limit, divided by the
 //!   number of faces;
-//! - a prefix has much if its entries, those of all faces together, take more than what is free
+//! - a prefix has much if its entries, those of all faces together, take more than the free memory
 //!   (Choudhury and Hahne's dynamic threshold). So an attack on one prefix through many faces
 //!   leaves room for other prefixes.
 //!
-//! An entry takes its place in the table and what it owns besides: a long Interest, options. Places
-//! that a flood left are free for entries, but not for what these own besides.
+//! An entry takes its slot in the table and the memory that it owns besides: a long Interest,
+//! options. Slots that a flood left behind are free for entries, but not for the memory that these
+//! own besides.
 //!
-//! A face with less than a quarter of its share is taken in any case. Faces of remote peers leave
-//! an eighth of the bound to the applications of this host, and so to management.
+//! A face with less than a quarter of its share is always admitted. Faces of remote peers leave an
+//! eighth of the limit to the applications of this host, and so to management.
 
 use control::{Duration, Time};
 
@@ -38,14 +39,14 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// A prefix whose entries take no more than this part of the bound never has much.
 const LITTLE: usize = 64;
 
-/// What the table's entries take, against what they may.
+/// The memory of the table, and its limits.
 struct Load {
     /// With the Interest that is judged.
     taken: usize,
     bound: usize,
-    /// What a place for an entry takes, without what the entry owns outside of it.
+    /// The bytes of an entry's slot, without the memory that the entry owns outside of it.
     each: usize,
-    /// What is taken with the places that are free.
+    /// Bytes in use, free slots included.
     held: usize,
 }
 
@@ -90,8 +91,8 @@ impl Faces {
         }
     }
 
-    /// Whether the table with `more` bytes is below a quarter of the least that the bound can be:
-    /// then nothing has to be divided to know that every Interest is taken as it is.
+    /// True if the table with `more` bytes is below a quarter of the smallest possible limit: then
+    /// every Interest is admitted without further arithmetic.
     fn has_plenty(&self, more: usize, tables: &Tables) -> bool {
         let pit = tables.pit();
         let config = pit.config();
@@ -131,8 +132,8 @@ impl Faces {
         }
         let share = bound / 2 / self.len().max(1);
         let heap = pit.heap_of(face);
-        // What lies outside of the places finds no room in free ones. Faces with little of it have
-        // an eighth of the bound together, which is what is left beyond it.
+        // Memory outside of slots finds no room in free slots. Faces with little of it share an
+        // eighth of the limit, the part beyond it.
         if held > bound && heap > share / 4 {
             return Err(Refusal::Shared);
         }

@@ -1,26 +1,26 @@
 //! One limit on the memory of everything that a forwarder keeps.
 //!
-//! Each table counts what it takes and can say beforehand what a change would add; links do so too.
-//! What there is to share is given in this order: the table of pending Interests, the faces (their
-//! queues, packets in parts, what waits to be acknowledged or for a shaper) and the routes take
-//! what they need, each up to a part of the whole, so that none of them can starve the others. The
-//! content store takes what they leave, and gives it back as soon as they need it. Who finds
-//! nothing left is refused, and counted.
+//! Each table counts its memory and can calculate in advance the bytes that a change would add; so
+//! do links. The shared memory is given in this order: the table of pending Interests, the faces
+//! (their queues, incomplete packets, packets waiting for an acknowledgement or a shaper) and the
+//! routes take what they need, each up to a part of the whole, so that none of them can starve the
+//! others. The content store takes the rest, and releases it as soon as the others need it. A
+//! request beyond its part is rejected and counted.
 //!
-//! One half of the faces' part is for whoever needs it: a face may take as much as is free of it
-//! (Choudhury and Hahne's dynamic threshold for shared buffers). The other half is divided: up to
-//! its share of that a face may go in any case, so that however many do not drain their queues, the
-//! others go on. So it is with pending Interests, of which the first half goes to whoever comes.
+//! One half of the faces' part is for any face: a face may take as much as is free of it (Choudhury
+//! and Hahne's dynamic threshold for shared buffers). The other half is divided equally: a face may
+//! always use its share of that, so faces that do not drain their queues cannot stop the others.
+//! Pending Interests follow the same rule.
 //!
-//! Everything here is arithmetic on what is counted: no clock, no call to the system. Where there
-//! is no limit nothing is counted either.
+//! Everything here is arithmetic on counts: no clock, no call to the system. Without a limit
+//! nothing is counted.
 
 use super::faces::face::Face;
 use super::room::{Change, Room};
 use super::tables::Tables;
 use crate::config::Scope;
 
-/// Who needs memory that is shared.
+/// A user of shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// The table of pending Interests.
@@ -31,7 +31,7 @@ pub(super) enum Part {
     Routes,
 }
 
-/// What was refused because of the memory that is shared.
+/// Requests that were rejected because shared memory was exhausted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refused {
     /// Interests that were not taken into the table of pending ones, or not sent on.
@@ -44,22 +44,22 @@ pub struct Refused {
     pub routes: u64,
 }
 
-/// What a forwarder takes, in bytes of memory.
+/// The memory of a forwarder in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// The most that all of it may be together; `None` where nobody counts.
+    /// The limit on the sum; `None` without accounting.
     pub limit: Option<usize>,
     /// Cached Data.
     pub content_store: usize,
     /// Pending Interests.
     pub pending: usize,
-    /// Faces, with their queues and what the driver keeps for them; 0 where nobody counts.
+    /// Faces, with their queues and the driver's bytes for them; 0 without accounting.
     pub faces: usize,
     /// Routes, and what else the driver keeps.
     pub routes: usize,
     /// Remembered nonces; where there is a limit, what they take at most, which is set aside.
     pub dead_nonces: usize,
-    /// What was refused.
+    /// Rejected requests.
     pub refused: Refused,
 }
 
@@ -71,7 +71,7 @@ impl MemoryUse {
     }
 }
 
-/// What is shared, and what of it those take who do not count themselves.
+/// The shared memory, and the use of those parts that do not count themselves.
 #[derive(Debug)]
 pub(super) struct Budget {
     limit: usize,
@@ -81,13 +81,13 @@ pub(super) struct Budget {
     /// How many faces there are, and what each may take for sure beside all others.
     face_count: usize,
     each_face: usize,
-    /// What of it faces take before anything passes.
+    /// The bytes of idle faces.
     bare: usize,
     routes: usize,
-    /// What the driver keeps for no face.
+    /// The driver's bytes for no face.
     outside: usize,
-    /// What may still be given away without looking at what everything takes, because there is
-    /// much more than the content store and all others need; 0: look first.
+    /// Bytes that may be given away without a recount, because the content store and all others
+    /// need far less than the limit; 0: recount first.
     ample: usize,
     refused: Refused,
 }
@@ -126,7 +126,7 @@ impl Budget {
         self.limit != usize::MAX
     }
 
-    /// What may be given away. The rest is for what grows without asking: lists of a few bytes
+    /// Bytes that may be given away. The rest is for growth without a request: lists of a few bytes
     /// for each packet, which are counted as soon as they have grown.
     fn usable(&self) -> usize {
         self.limit - self.limit / FREE
@@ -145,7 +145,7 @@ impl Budget {
         self.each_face = self.share(Part::Faces) / 2 / self.face_count.max(1);
     }
 
-    /// What is free of the faces' part for one face, whose queues and the like take `own`.
+    /// The free bytes of the faces' part for a face that uses `own` bytes already.
     fn free_for(&self, own: usize) -> usize {
         let share = self.share(Part::Faces);
         let common = (share / 2).saturating_sub(self.faces);
@@ -173,7 +173,7 @@ impl Budget {
         }
     }
 
-    /// What is needed has changed.
+    /// The needs have changed: recount before more is given away.
     pub(super) fn look_again(&mut self) {
         self.ample = 0;
     }
@@ -194,12 +194,12 @@ impl Budget {
         self.divide();
     }
 
-    /// The routes take so many bytes now.
+    /// Sets the bytes of the routes.
     pub(super) fn count_routes(&mut self, bytes: usize) {
         (self.routes, self.ample) = (bytes, 0);
     }
 
-    /// What everything takes, part by part.
+    /// The memory in use, part by part.
     pub(super) fn in_use(&self, tables: &Tables) -> MemoryUse {
         let limited = self.is_limited();
         let dead_nonces = tables.dead_nonces();
@@ -214,8 +214,8 @@ impl Budget {
         }
     }
 
-    /// Changes the limit, where there is one. What is beyond it goes by and by, the content store's
-    /// at once.
+    /// Changes the limit, if there is one. The content store shrinks to it at once, everything else
+    /// over time.
     pub(super) fn set_limit(&mut self, bytes: usize, tables: &mut Tables) {
         if self.is_limited() {
             (self.limit, self.ample) = (bytes, 0);
@@ -225,12 +225,12 @@ impl Budget {
         }
     }
 
-    /// The driver keeps so many bytes now that are for no face.
+    /// Sets the driver's bytes for no face.
     pub(super) fn set_outside(&mut self, bytes: usize) {
         (self.outside, self.ample) = (bytes, 0);
     }
 
-    /// Whether there is much more memory than everything needs, or no limit.
+    /// True if there is no limit or far more memory than is used.
     pub(super) fn is_ample(&self) -> bool {
         !self.is_limited() || self.ample > 0
     }
@@ -272,8 +272,7 @@ impl Budget {
         self.make_room(part, bytes, tables).then(Room::granted)
     }
 
-    /// Whether there is memory for `bytes` that the driver keeps with a route; if not, that is
-    /// counted.
+    /// True if memory has room for `bytes` of the driver with a route. A denial is counted.
     pub(super) fn has_room_for_route(&mut self, bytes: usize, tables: &mut Tables) -> bool {
         !self.is_limited() || self.make_room(Part::Routes, bytes, tables)
     }
@@ -316,7 +315,7 @@ impl Budget {
         }
     }
 
-    /// What all take but the content store.
+    /// The bytes of everything but the content store.
     fn others(&self, tables: &Tables) -> usize {
         tables.pit().memory() + self.dead_nonces + self.faces + self.routes + self.outside
     }

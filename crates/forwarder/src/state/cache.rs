@@ -72,7 +72,7 @@ impl Cache {
         self.store.erase(prefix, limit)
     }
 
-    /// Whether Data of this name may go into the store.
+    /// True if Data of this name may enter the store.
     pub(crate) fn may_take(&self, name: NameRef<'_>) -> bool {
         let is_private = self.uncached.iter().any(|prefix| name.starts_with(prefix.as_ref()));
         !is_private && !self.store.is_off()

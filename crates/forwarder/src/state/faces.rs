@@ -78,7 +78,8 @@ impl Faces {
         id
     }
 
-    /// Removes a face. What waits in its queues is dropped and counted. Says whether it was there.
+    /// Removes a face. Packets in its queues are dropped and counted. Returns false if it does not
+    /// exist.
     pub(crate) fn remove(&mut self, now: Time, face: FaceId) -> bool {
         let Some(mut gone) = self.table.remove(face) else { return false };
         self.deadlines.settle(&self.table);
@@ -124,7 +125,7 @@ impl Faces {
         self.node.id
     }
 
-    /// Whether any face has parts of a scheme.
+    /// True if any face has parts of a scheme.
     #[inline]
     pub(crate) fn has_parts(&self) -> bool {
         self.parts > 0
@@ -148,7 +149,7 @@ impl Faces {
         self.packet_tap = tap;
     }
 
-    /// What strategies see of the links, and where they report.
+    /// The view of the links that strategies get, and their reports.
     pub(crate) fn links_and_taps(&mut self, now: Time) -> (LinksAt<'_>, &mut Taps) {
         (self.table.links(now), &mut self.taps)
     }
@@ -393,7 +394,7 @@ impl Faces {
         self.budget.look_again();
     }
 
-    /// What everything takes.
+    /// The memory in use.
     pub(crate) fn memory(&self, tables: &Tables) -> MemoryUse {
         self.budget.in_use(tables)
     }
@@ -402,7 +403,7 @@ impl Faces {
         self.budget.set_limit(bytes, tables);
     }
 
-    /// The driver keeps so many bytes for a face now.
+    /// Sets the driver's bytes for a face.
     pub(crate) fn set_outside(&mut self, id: FaceId, bytes: usize) {
         if let Some(face) = self.table.get_mut(id) {
             face.outside = bytes;
@@ -410,7 +411,7 @@ impl Faces {
         }
     }
 
-    /// The driver keeps so many bytes now that are for no face.
+    /// Sets the driver's bytes for no face.
     pub(crate) fn set_driver_memory(&mut self, bytes: usize) {
         self.budget.set_outside(bytes);
     }

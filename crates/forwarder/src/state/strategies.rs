@@ -104,7 +104,7 @@ impl Strategies {
         self.prefix = 0;
     }
 
-    /// What the strategy that was asked last wants to be done.
+    /// The actions of the strategy that was asked last.
     pub(crate) fn actions(&self) -> &[Action] {
         &self.actions
     }

@@ -33,7 +33,7 @@ const MAX_HINTS: usize = 16;
 /// Without a route, prefixes of so many components share memory.
 const COMPONENTS: usize = 2;
 
-/// What a forwarder remembers of names.
+/// The tables of a forwarder that are keyed by names.
 pub(crate) struct Tables {
     hasher: NameHasher,
     fib: Fib,
@@ -264,7 +264,7 @@ impl Tables {
         }
     }
 
-    /// Whether an Interest with this name and nonce was here before, and its PIT entry is gone.
+    /// True if an Interest with this name and nonce was here before, and its PIT entry has gone.
     pub(crate) fn is_dead(&mut self, now: Time, name: &HashedName<'_>, nonce: u32) -> bool {
         // With a content store that answers what comes round, there is often none to remember.
         !self.dead_nonces.is_empty()

@@ -35,9 +35,9 @@ pub struct ContentStoreConfig {
     pub capacity: usize,
     /// Packets that it may hold.
     pub packets: usize,
-    /// Who goes when room is needed.
+    /// The rule for eviction.
     pub policy: PolicyKind,
-    /// Who comes in.
+    /// The rule for admission.
     pub admission: Admission,
 }
 
@@ -64,14 +64,14 @@ impl ContentStoreConfig {
         self.capacity == 0 || self.packets == 0
     }
 
-    /// What it may hold, for rules that compare stores: packets if they are bounded, else bytes.
+    /// Its capacity, for rules that compare stores: packets if they are bounded, else bytes.
     #[must_use]
     pub fn weight(&self) -> u64 {
         if self.packets < usize::MAX { self.packets as u64 } else { self.capacity as u64 }
     }
 }
 
-/// What was decided about Data beforehand, by a rule that knows its way.
+/// The decision on Data of a rule that knows its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// It may come in.
@@ -80,7 +80,7 @@ pub struct Verdict {
     pub age: Option<Duration>,
 }
 
-/// What happened to Data that was offered.
+/// The result of offering Data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is in the store now.
@@ -93,7 +93,7 @@ pub enum Outcome {
     TooLarge,
 }
 
-/// What a content store has counted since it was made.
+/// The counters of a content store since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreCounters {
     /// Interests that were answered.
@@ -124,7 +124,7 @@ pub struct StoreCounters {
 /// false one.
 pub struct ContentStore {
     capacity: usize,
-    /// What others leave to it of memory that they share.
+    /// The bytes that other users of the shared memory leave to it.
     left: usize,
     most: usize,
     admission: Admission,
@@ -168,7 +168,7 @@ impl ContentStore {
         self.tree.len()
     }
 
-    /// Whether it is empty.
+    /// True if it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -199,7 +199,7 @@ impl ContentStore {
         self.kind
     }
 
-    /// What it has counted.
+    /// Its counters.
     #[must_use]
     pub fn counters(&self) -> &StoreCounters {
         &self.counters
@@ -217,14 +217,14 @@ impl ContentStore {
         self.shrink(bytes, rng);
     }
 
-    /// Others that share its memory leave it so many bytes from now on. It shrinks when
-    /// [`ContentStore::give_way`] says so.
+    /// Sets the bytes that other users of the shared memory leave to it. It shrinks on the next
+    /// [`ContentStore::give_way`].
     pub fn set_left(&mut self, bytes: usize) {
         self.left = bytes;
     }
 
-    /// Others need memory that they share with the store: it may take so many bytes from now on,
-    /// and gives back what is beyond. Says whether it could: an empty store has a size, too.
+    /// Other users need shared memory: sets the bytes of the store and releases the excess. Returns
+    /// false if it cannot shrink so far: an empty store has a size, too.
     pub fn give_way(&mut self, bytes: usize, rng: &mut Rng) -> bool {
         self.left = bytes;
         self.shrink(bytes, rng);
@@ -246,10 +246,10 @@ impl ContentStore {
         self.capacity.min(self.left)
     }
 
-    /// Offers Data that arrived now. `wire` is its packet and should own exactly its bytes: as a
-    /// part of a larger buffer it would keep that alive, which nobody here could see.
+    /// Offers Data that arrived now. `wire` is its packet and should own exactly its bytes: a part
+    /// of a larger buffer would keep that buffer alive, uncounted.
     ///
-    /// Data with the NoCache policy is not to be offered.
+    /// Data with the NoCache policy must not be offered.
     pub fn insert(
         &mut self,
         now: Time,
@@ -271,7 +271,7 @@ impl ContentStore {
         name: &HashedName<'_>,
         verdict: Option<Verdict>,
     ) -> Outcome {
-        self.bury(now);
+        self.remove_expired(now);
         debug_assert_eq!(data.wire(), &wire[..], "the view is of another packet");
         let freshness = Duration::from_millis(data.freshness_ms().unwrap_or(0));
         let name_at = memory::offset_of(data.wire(), name.name().as_bytes());
@@ -293,8 +293,8 @@ impl ContentStore {
         outcome
     }
 
-    /// What has lived its time goes.
-    fn bury(&mut self, now: Time) {
+    /// Removes packets whose lifetime in the store is over.
+    fn remove_expired(&mut self, now: Time) {
         while let Some(slot) = self.ages.as_ref().and_then(|ages| ages.dead(now)) {
             self.remove(slot);
             self.counters.died += 1;
@@ -352,9 +352,10 @@ impl ContentStore {
     }
 
     /// The packet that answers an Interest, if there is one. A stale packet does not answer an
-    /// Interest with MustBeFresh; of several that do, one under a newer branch of names is taken.
-    /// Who does not want it fresh gets what is below a keyword first: python-ndn's `catchunks`
-    /// looks for metadata under the bare name, and finds it in stores that go by canonical order.
+    /// Interest with MustBeFresh; of several that do, the one under a newer branch of names is
+    /// taken. An Interest without MustBeFresh gets a packet below a keyword first: python-ndn's
+    /// `catchunks` looks for metadata under the bare name, and finds it in stores that follow
+    /// canonical order.
     pub fn find(
         &mut self,
         now: Time,
@@ -377,7 +378,7 @@ impl ContentStore {
         if self.is_empty() || !self.serves {
             return None;
         }
-        self.bury(now);
+        self.remove_expired(now);
         let must_be_fresh = interest.must_be_fresh();
         let fresh = |cached: &Cached| {
             let passes = |passed: &[usize]| {
@@ -432,13 +433,13 @@ impl ContentStore {
         found.is_some()
     }
 
-    /// Whether there is Data of exactly this name, fresh or stale. Changes nothing.
+    /// True if there is Data of exactly this name, fresh or stale. Changes nothing.
     #[must_use]
     pub fn holds(&self, name: &HashedName<'_>) -> bool {
         self.tree.find(name).is_some()
     }
 
-    /// Whether there is Data at or below a prefix.
+    /// True if there is Data at or below a prefix.
     #[must_use]
     pub fn has_below(&self, prefix: &HashedName<'_>) -> bool {
         self.tree.find_below(prefix, MAX_PREFIX + 2, |_| true).is_some()
@@ -473,7 +474,7 @@ impl ContentStore {
         (self.digest_of(slot)?[..] == *wanted).then_some(slot)
     }
 
-    /// Evicts until Data of this name with so many bytes fits; `false` if it never will.
+    /// Evicts until Data of this name with `packet` bytes fits; `false` if it never will.
     fn make_room(&mut self, rng: &mut Rng, packet: usize, name: &HashedName<'_>) -> bool {
         let bound = self.bound();
         if packet >= bound || self.most == 0 {
@@ -529,7 +530,7 @@ impl ContentStore {
     }
 }
 
-/// What a packet takes; a driver that shares its buffers may have asked for less.
+/// The bytes of a packet. A driver that shares its buffers may have requested fewer.
 fn packet_memory(cached: &Cached) -> usize {
     let digest = if cached.digest.is_some() { memory::block(32) } else { 0 };
     memory::packet(cached.wire.len()) + digest

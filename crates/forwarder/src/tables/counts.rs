@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 /// daemons that have seen thousands of them.
 const FIRST: u64 = 1024;
 
-/// How often each number is there. What is not there takes no memory, or four bytes.
+/// A count for each number. A number with a count of zero takes no memory, or four bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     first: Vec<u32>,
@@ -16,8 +16,8 @@ pub(super) struct Counts {
     table: HashTable<(u64, u32)>,
 }
 
-/// Keys are face numbers, which the forwarder gives out itself, or keyed hashes: nobody can choose
-/// them to collide, so one multiplication by 2^64 / golden ratio is hash enough.
+/// Keys are face numbers, which the forwarder chooses itself, or keyed hashes. No sender can make
+/// them collide, so one multiplication by 2^64 / golden ratio is hash enough.
 fn hash(key: u64) -> u64 {
     key.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

@@ -25,8 +25,8 @@ const FEWEST: usize = 4;
 /// insertions than the move takes.
 const MOVED: usize = 2;
 
-/// A line of the processor's caches: pairs, and the periods of their insertion modulo 256. What
-/// lies longer than a lifetime means nothing, and is swept before its number comes again.
+/// A line of the processor's caches: pairs, and the periods of their insertion modulo 256. Pairs
+/// older than a lifetime are void, and are removed before their period's number comes again.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Line {
@@ -191,7 +191,7 @@ impl DeadNonces {
         self.len
     }
 
-    /// Whether none is remembered.
+    /// True if it remembers none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -222,7 +222,7 @@ impl DeadNonces {
         while_growing_to(lines)
     }
 
-    /// The most pairs whose table never takes more than so many bytes, also while it grows.
+    /// The most pairs whose table never takes more than `bytes` bytes, also while it grows.
     #[must_use]
     pub fn capacity_within(bytes: usize) -> usize {
         let mut lines = FEWEST;
@@ -260,7 +260,7 @@ impl DeadNonces {
         }
     }
 
-    /// Whether a pair was inserted within the lifetime (and up to a 32nd of it longer).
+    /// True if a pair was inserted within the lifetime (and up to a 32nd of it longer).
     pub fn contains(&mut self, now: Time, key: u64) -> bool {
         self.turn(now);
         self.table.find(key, self.period).is_some()

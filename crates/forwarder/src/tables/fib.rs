@@ -30,7 +30,7 @@ pub enum FibError {
     Memory,
 }
 
-/// What [`Fib::add`] did.
+/// The result of [`Fib::add`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
     /// The route is new.
@@ -72,7 +72,7 @@ impl Fib {
         self.prefixes.len()
     }
 
-    /// Whether there are no routes.
+    /// True if there are no routes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.prefixes.is_empty()

@@ -153,7 +153,7 @@ impl Index {
         self.len
     }
 
-    /// Whether there are none.
+    /// True if it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -1,4 +1,4 @@
-//! What an allocation really takes.
+//! The true size of an allocation.
 
 use packet::HopOptions;
 use std::collections::VecDeque;
@@ -27,7 +27,7 @@ pub const fn roomy(len: usize) -> usize {
     if step == 0 { len } else { len.next_multiple_of(step) }
 }
 
-/// What a packet's `Bytes` takes beside its bytes: the count of its owners.
+/// The size of a packet's `Bytes` besides its bytes: the count of its owners.
 const SHARED: usize = block(3 * size_of::<usize>());
 
 /// The bytes that a packet of `len` bytes takes which others may share.
@@ -36,12 +36,12 @@ pub const fn packet(len: usize) -> usize {
     block(roomy(len)) + SHARED
 }
 
-/// What hop-by-hop options take outside of themselves.
+/// The memory of hop-by-hop options outside of themselves.
 pub(crate) fn options(options: &HopOptions) -> usize {
     options.iter().map(|(_, value)| block(value.len()) + 40).sum()
 }
 
-/// What a queue takes outside of itself.
+/// The memory of a queue outside of itself.
 pub(crate) fn deque<T>(queue: &VecDeque<T>) -> usize {
     block(queue.capacity() * size_of::<T>())
 }
@@ -56,7 +56,7 @@ pub(crate) fn list_growth<T>(list: &Vec<T>, more: usize) -> usize {
     growth::<T>(list.len(), list.capacity(), more)
 }
 
-/// What the standard library's growth by doubling asks for.
+/// The request of the standard library's growth by doubling.
 fn growth<T>(len: usize, capacity: usize, more: usize) -> usize {
     let needed = len + more;
     if needed <= capacity {

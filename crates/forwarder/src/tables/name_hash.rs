@@ -18,8 +18,8 @@ pub(super) const DIGEST_HEADER: [u8; 2] = [IMPLICIT_DIGEST as u8, 32];
 /// Lengths of prefixes in components, as bits; see [`NameHasher::hash_prefixes`].
 pub type Lengths = u128;
 
-/// Hashes names with SipHash-1-3 under a secret key, so that nobody who does not know the key can
-/// make names that fall into one bucket.
+/// Hashes names with SipHash-1-3 under a secret key, so that a sender without the key cannot make
+/// names that fall into one bucket.
 #[derive(Clone, Debug)]
 pub struct NameHasher {
     keys: [u64; 2],

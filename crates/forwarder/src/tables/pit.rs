@@ -134,7 +134,7 @@ impl Pit {
         self.most
     }
 
-    /// Whether nothing is pending.
+    /// True if nothing is pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -345,7 +345,7 @@ impl Pit {
     /// # Errors
     /// The entry is gone, or memory is.
     pub fn put_out_record(&mut self, key: PitKey, record: OutRecord) -> Result<(), Refusal> {
-        // What fits into the entry takes no more memory.
+        // A record that fits into the entry takes no more memory.
         let entry = self.get(key).ok_or(Refusal::Gone)?;
         let grows = entry.out_records.len() == entry.out_records.capacity();
         if grows && self.memory() >= self.config.memory {
@@ -375,7 +375,7 @@ impl Pit {
 
     /// Every entry that this Data satisfies, appended to `found`: those of its own name first, then
     /// those of its prefixes, the longest first, then those of its digest. The digest is computed
-    /// only if somebody asked for a digest of Data with this name.
+    /// only if an Interest for a digest of Data with this name is pending.
     pub fn find_satisfied(&self, data: &Data<'_>, name: &HashedName<'_>, found: &mut Vec<PitKey>) {
         let bytes = name.name().as_bytes();
         self.collect(name.whole(), bytes, |_| true, found);
@@ -477,7 +477,7 @@ impl Pit {
         self.remove_slot(key.slot)
     }
 
-    /// As [`Pit::remove`], for an entry that nobody looks at any more: it is not moved.
+    /// As [`Pit::remove`], for an entry that is not needed any more: it is not moved.
     pub fn discard(&mut self, key: PitKey) {
         if self.get(key).is_some() {
             self.unlink(key.slot);
@@ -522,7 +522,7 @@ impl Pit {
         PitKey { slot, generation: self.entries.generation(slot) }
     }
 
-    /// Whether one more in-record of a face, and `bytes` of memory, are within the bounds.
+    /// Admits one more in-record of a face with `bytes` of memory if both are within the limits.
     fn admit(&self, face: FaceId, bytes: usize) -> Result<(), Refusal> {
         if self.pending_of(face) >= self.config.per_face {
             return Err(Refusal::PerFace);

@@ -56,7 +56,7 @@ impl<T> PrefixMap<T> {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// True if it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

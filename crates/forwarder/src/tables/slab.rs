@@ -356,7 +356,7 @@ mod tests {
         while slab.sorted > slab.low {
             slab.trim(1000);
         }
-        // What comes now lies in front, so that the end can go when those ten are gone.
+        // New items lie in front, so that the end can be freed when those ten are gone.
         let new: Vec<u32> = (0..20).map(|n| slab.insert(n).unwrap()).collect();
         assert!(new.iter().all(|slot| *slot < 200), "{new:?}");
         slots[9990..].iter().for_each(|slot| assert!(slab.remove(*slot).is_some()));

@@ -1,4 +1,4 @@
-//! Which strategy decides for which part of the name space.
+//! The strategies of the parts of the name space.
 
 use super::name_hash::{HashedName, Lengths};
 use super::prefix_map::{PrefixMap, PrefixTooDeep};
@@ -35,13 +35,13 @@ impl<T> StrategyChoice<T> {
         self.others.remove(prefix)
     }
 
-    /// Who decides for a name.
+    /// The strategy of a name.
     #[must_use]
     pub fn find(&self, name: &HashedName<'_>) -> &T {
         self.others.longest_match(name).map_or(&self.root, |(_, choice)| choice)
     }
 
-    /// Who decides for a name, to change its state.
+    /// The strategy of a name, to change its state.
     pub fn find_mut(&mut self, name: &HashedName<'_>) -> &mut T {
         match self.others.longest_slot(name) {
             Some(slot) => self.others.at_mut(slot).unwrap_or(&mut self.root),

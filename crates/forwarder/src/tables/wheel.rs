@@ -74,7 +74,7 @@ impl Wheel {
         self.len
     }
 
-    /// Whether no item has a deadline.
+    /// True if no item has a deadline.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0

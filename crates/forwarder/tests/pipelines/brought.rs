@@ -1,5 +1,4 @@
-//! What the stamper of an upstream face does with what its link brings; and what strategies see of
-//! links.
+//! The stamper of an upstream face and the packets of its link; the strategies' view of links.
 
 use crate::support::{Bench, Cheapest, data, frame, interest, ms};
 use control::{
@@ -14,7 +13,7 @@ const OUT: u32 = 944;
 const STAMP: u32 = 948;
 const OTHER: u32 = 952;
 
-/// What the stamper was told.
+/// The calls of the stamper.
 #[derive(Default)]
 struct Told {
     /// Flow, segment and expected bytes of Interests.
@@ -223,8 +222,8 @@ fn faces_without_a_stamper_pass_on_what_came() {
     assert_eq!(b.one(d).header.options.get_raw(STAMP), Some(&b"data"[..]));
 }
 
-/// What an Interest is expected to bring is what came last for its flow, with the header of its
-/// frame: that takes the link's time too.
+/// The expected Data of an Interest has the size of its flow's last Data, with the header of its
+/// frame, which takes time on the link too.
 #[test]
 fn an_interest_is_expected_to_bring_a_whole_frame() {
     let (mut b, toll) = (Bench::new(), Toll::default());

@@ -1,4 +1,4 @@
-//! What the ends of a link tell each other that they understand.
+//! The exchange of capabilities between the ends of a link.
 
 use crate::support::{Bench, data, frame, interest, ms};
 use forwarder::{Announce, FaceConfig, FaceId, LinkType};
@@ -15,7 +15,7 @@ fn silent(announce: Announce) -> FaceConfig {
     FaceConfig { capability: Capability(0), announce, ..FaceConfig::default() }
 }
 
-/// What a face says of itself now, if it does.
+/// The next announcement of a face, if there is one.
 fn said(b: &mut Bench, face: FaceId) -> Option<Capability> {
     let sent = b.transmissions(face);
     assert!(sent.len() <= 1, "{sent:?}");
@@ -25,7 +25,7 @@ fn said(b: &mut Bench, face: FaceId) -> Option<Capability> {
     lp.to_options().get()
 }
 
-/// Whether an Interest's options go out by a face.
+/// True if an Interest's options leave by a face.
 fn sends_options(b: &mut Bench, d: FaceId, u: FaceId, nonce: u32) -> bool {
     let mut header = LpHeader::default();
     header.options.set(&TrafficClass::Secondary);

@@ -369,7 +369,7 @@ fn options_beyond_the_bound_are_left_out() {
     let mut b = Bench::new();
     let (d, u) = (b.face(), b.face());
     b.route("/a", u);
-    // Two headers of 1,000 bytes in one frame, as nobody here would write them.
+    // Two headers of 1,000 bytes in one frame. No sender writes them like this.
     let mut headers = Vec::new();
     for typ in [924, 928] {
         packet::tlv::put_tlv(&mut headers, typ, &[7; 1000]);

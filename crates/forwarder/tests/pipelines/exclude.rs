@@ -227,7 +227,7 @@ fn what_is_asked_for_again_ends_as_any_other() {
     net.bench.sent(net.near);
     net.bench.receive(net.near, &first);
     net.bench.one(net.near);
-    // There is nothing else: the Data is turned away, and the farther producer has it, too.
+    // The store has no other packet: the Data is rejected, and the second producer has it, too.
     net.bench.receive(net.near, &first);
     net.bench.one(net.far);
     net.bench.receive(net.far, &first);

@@ -423,7 +423,7 @@ fn a_probe_has_a_nonce_of_its_own_and_its_data_serve() {
     assert_eq!(b.sent(d).len(), 1);
 }
 
-/// Sends every Interest to the first next hop; notes what a strategy is told of those that left.
+/// Sends every Interest to the first next hop; records the strategy's calls about those that left.
 struct Recorder(Arc<Mutex<Vec<(bool, Time)>>>);
 
 impl Strategy for Recorder {
@@ -440,7 +440,7 @@ fn strategies_know_whether_what_left_goes_as_far_and_lasts_as_long() {
     let mut b = Bench::with(ForwarderConfig::new(Box::new(Recorder(told.clone()))));
     let (d, e, u) = (b.face(), b.face(), b.face());
     b.route("/a", u);
-    // 255 is the largest hop limit, so an Interest without one goes no farther.
+    // 255 is the largest hop limit, so an Interest without one stops here.
     let limits = [Some(2), Some(3), Some(2), None, Some(255), None];
     for (n, hop_limit) in (1..).zip(limits) {
         let lifetime_ms = Some(1000 * u64::from(n));

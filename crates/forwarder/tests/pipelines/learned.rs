@@ -1,4 +1,4 @@
-//! What goes with self-learning: two fields of NDNLPv2, and what strategies make of them.
+//! Self-learning: two fields of NDNLPv2, and their use by strategies.
 
 use super::support::*;
 use control::{Action, Strategy, StrategyCx};
@@ -34,7 +34,7 @@ fn bench() -> Bench {
     Bench::with(ForwarderConfig::new(Box::new(Curious)))
 }
 
-/// Faces of whoever knows NDNLPv2 and none of Weir's options.
+/// Faces of peers with NDNLPv2 and none of Weir's options.
 fn plain() -> FaceConfig {
     FaceConfig { capability: Capability(0), ..FaceConfig::default() }
 }
@@ -97,7 +97,7 @@ fn the_driver_gets_what_was_learned() {
     let learned_route = LearnedRoute::Announced { face: u, announcement, longest: ms(600_000) };
     assert_eq!(b.fw.poll_learned_route(), Some(learned_route));
     assert_eq!(b.fw.poll_learned_route(), None);
-    // Data without an announcement teach nothing, and what nobody asked for neither.
+    // Data without an announcement leads to no route. Nor does unsolicited Data.
     b.ask(d, &interest("/b/1", 2));
     b.receive(u, &data("/b/1", b"x"));
     b.receive(u, &announced("/a/9"));

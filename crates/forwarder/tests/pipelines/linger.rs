@@ -1,4 +1,4 @@
-//! Entries that a strategy keeps after their Data, to hear of slower answers.
+//! Entries that a strategy keeps after their Data, to learn of slower answers.
 
 use super::support::*;
 use control::{Action, Strategy, StrategyCx};
@@ -96,8 +96,8 @@ fn a_new_interest_is_asked_anew() {
     w.bench.one(w.down);
     w.bench.ask(w.down, &interest("/a", 2));
     assert_eq!(w.bench.fw.pit().unanswered(), 1, "the new one alone");
-    // Both are asked, and the old answer of the second is none to the new question's nonce alone:
-    // Data have no nonce, and whoever brings them first satisfies it.
+    // Both are asked. The old answer of the second cannot be distinguished by its nonce: Data has
+    // none, and the first Data satisfies the Interest.
     assert_eq!(w.bench.one(w.up[0]).interest().nonce(), Some(2));
     assert_eq!(w.bench.one(w.up[1]).interest().nonce(), Some(2));
     w.bench.receive(w.up[1], &data("/a", b"x"));

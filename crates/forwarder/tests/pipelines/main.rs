@@ -1,4 +1,4 @@
-//! What a forwarder does with packets, rule by rule, and several forwarders together.
+//! The forwarder's treatment of packets, rule by rule, and several forwarders together.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod brought;

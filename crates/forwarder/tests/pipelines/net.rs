@@ -6,10 +6,10 @@ use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope, Wire};
 use packet::{InterestBuf, tlv::types};
 use std::collections::BTreeMap;
 
-/// Which forwarder, and which of its faces.
+/// A forwarder and one of its faces.
 pub type Port = (usize, FaceId);
 
-/// What is at the other end of a face.
+/// The other end of a face.
 #[derive(Clone, Copy)]
 enum End {
     Peer {
@@ -18,7 +18,7 @@ enum End {
         loss: f64,
     },
     Consumer,
-    /// Answers everything with Data of so many bytes of content, or with nothing.
+    /// Answers everything with Data of this many bytes of content, or with nothing.
     Producer(Option<usize>),
 }
 
@@ -31,7 +31,7 @@ pub struct Net {
     count: u64,
     rng: Rng,
     pub lost: u64,
-    /// What came out at consumers.
+    /// The packets that consumers received.
     pub got: BTreeMap<Port, Vec<Sent>>,
     /// Every frame that was sent: instant, port, bytes.
     pub trace: Vec<(Time, Port, Vec<u8>)>,
@@ -104,7 +104,7 @@ impl Net {
         self.flush();
     }
 
-    /// Runs until nothing is under way and nobody wants to be called, or until `end`.
+    /// Runs until nothing is in flight and no deadline is left, or until `end`.
     pub fn run(&mut self, end: Time) {
         self.flush();
         loop {

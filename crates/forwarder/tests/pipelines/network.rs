@@ -170,7 +170,7 @@ fn drive(seed: u64) -> Net {
     net
 }
 
-/// What holds at any time.
+/// Invariants that hold at any time.
 fn check(node: &Forwarder, net: &Net) {
     let stats = node.stats();
     // Each Interest was refused, answered from the store, joined to another, or made an entry.

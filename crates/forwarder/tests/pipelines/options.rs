@@ -115,7 +115,7 @@ impl Path {
         })
     }
 
-    /// What was counted, on either face; all of it is in the forwarder's own counts too.
+    /// The counts on either face; the forwarder's own counts include all of them.
     fn counted(&self, fault: OptionFault) -> [u64; 2] {
         let counters = |face| self.bench.fw.counters(face).unwrap();
         let counts = [self.down, self.up].map(|face| counters(face).option_faults.of(fault));
@@ -179,7 +179,7 @@ fn the_first_of_repeated_options_counts_and_so_does_what_fits() {
     let mut path = Path::new();
     let asked = interest("/a/v=1/seg=7", 1).encode();
     let mut value = Vec::new();
-    // Two RateStamps, then options of 500 bytes that nobody knows: two fit beside the stamp.
+    // Two RateStamps, then unknown options of 500 bytes: two fit beside the stamp.
     for bytes in [[1, 1], [2, 2]] {
         put_tlv(&mut value, u64::from(RateStamp::TYPE), &bytes);
     }
@@ -199,7 +199,7 @@ fn the_first_of_repeated_options_counts_and_so_does_what_fits() {
     assert_eq!(path.counted(OptionFault::TooManyBytes), [1, 0]);
 }
 
-/// What the manual of the wire lists is what is checked.
+/// Every option in the manual of the wire is checked.
 #[test]
 fn every_option_of_the_manual_is_checked() {
     let manual = include_str!("../../../../docs/reference/wire.md");

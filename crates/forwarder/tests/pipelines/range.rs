@@ -228,7 +228,7 @@ fn a_nack_refuses_some_and_the_rest_stays_pending() {
         frame(&header, &interest(&seg(0), 1).encode())
     };
     b.receive(u, &nack(bits([2, 6])));
-    // What the second one joined is an entry of its own since.
+    // The part that the second one joined is an entry of its own since.
     let refused = b.sent(d1);
     assert!(refused.iter().all(|r| r.header.nack == Some(NackReason::Congestion)));
     assert!(refused.iter().all(|r| r.interest().nonce() == Some(1)));

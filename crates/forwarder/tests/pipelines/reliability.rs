@@ -305,7 +305,7 @@ fn a_peer_that_never_acknowledges_is_spared_after_eight_packets() {
         p.pass(RttEstimate::INITIAL_RTO);
     }
     assert_eq!(p.far.drops(p.down, DropReason::Unacknowledged), 8);
-    // Nobody there told duplicates from others: they were unsolicited.
+    // The peer did not recognise duplicates: they were unsolicited.
     assert_eq!(p.near.drops(p.up, DropReason::Unsolicited), 24);
     assert_eq!(p.near.sent(p.app).len(), 8);
     p.answer(8..9, 100);

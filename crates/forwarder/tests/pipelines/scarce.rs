@@ -188,7 +188,7 @@ fn shares_are_counted_for_what_is_there() {
     assert_eq!(b.fw.pit().heap_of(face), 0);
 }
 
-/// An Interest with so many bytes and a few more.
+/// An Interest with `bytes` bytes and a few more.
 fn sized(prefix: &str, n: u32, bytes: usize) -> InterestBuf {
     long(&format!("{prefix}/{n}/{}", "x".repeat(bytes)), n + 1)
 }
@@ -224,7 +224,7 @@ fn large_interests_count_by_what_they_take() {
     for n in 0..1000 {
         b.ask(attacker, &sized(&format!("/{n}/x"), n, 8000));
     }
-    // Half of what there is is for whoever comes; beyond it a face has its share.
+    // Half of the memory is for any face; beyond it a face has its share.
     let memory = b.fw.memory();
     assert!(memory.pending <= LIMIT / 4, "{memory:?}");
     let own = b.fw.pit().heap_of(attacker);

@@ -10,7 +10,7 @@ use packet::{InterestBuf, LpHeader, NackReason};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-/// What the shaper does with what it is offered, and what it was told.
+/// The shaper's decisions, and its calls.
 #[derive(Default)]
 struct State {
     open: bool,
@@ -355,7 +355,7 @@ fn a_range_costs_what_its_segments_will_bring_and_each_is_told_of() {
         gate.set(|state| state.open = true);
         let seg = |n: u64| format!("/a/v=1/seg={n}");
         let content = [0; 1000];
-        // What a segment brings is known from the first one.
+        // The size of a segment is known from the first one.
         b.ask(d, &interest(&seg(100), 1));
         b.sent(u);
         b.receive(u, &data(&seg(100), &content));

@@ -7,7 +7,7 @@ use forwarder::{
 use packet::{Bytes, DataBuf, Interest, InterestBuf, LpHeader, LpPacket, NackReason, Name, tlv};
 
 /// Sends to the cheapest next hop; tries the next one after a Nack, and after a loss that the link
-/// tells of.
+/// reports.
 pub struct Cheapest;
 
 impl Cheapest {
@@ -169,7 +169,7 @@ impl Bench {
         sent.remove(0)
     }
 
-    /// What a face dropped for this reason.
+    /// The packets that a face dropped for this reason.
     pub fn drops(&self, face: FaceId, reason: DropReason) -> u64 {
         self.fw.counters(face).unwrap().drops.of(reason)
     }

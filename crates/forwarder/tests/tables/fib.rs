@@ -113,7 +113,7 @@ fn routes_that_come_and_go_leave_nothing_behind() {
             assert!(fib.remove(prefix, FaceId(1)));
         }
     }
-    // What is left of routes that are gone takes no more than those that are there.
+    // The rest of removed routes takes no more than the routes that are there.
     assert!(fib.memory() < before + 1024, "{before} before, {} after", fib.memory());
     assert_eq!(fib.remove_face(FaceId(1)), 100);
     assert_eq!(fib.remove_face(FaceId(2)), 1000);

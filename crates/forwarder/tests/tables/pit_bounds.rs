@@ -92,7 +92,7 @@ fn what_takes_no_memory_is_taken_when_there_is_none() {
 
 #[test]
 fn lists_within_an_entry_may_grow_up_to_the_last_byte() {
-    // What the PIT takes with one entry, for the limits to be at.
+    // The memory of the PIT with one entry, to put the limits there.
     let mut b = Bench::new(PLENTY);
     let key = b.insert(&long(0), 1).unwrap();
     b.pit.put_out_record(key, out(5)).unwrap();

@@ -46,7 +46,7 @@ fn op() -> impl Strategy<Value = Op> {
 struct Harness {
     pit: Pit,
     hasher: NameHasher,
-    /// Who waits for which segment.
+    /// The segments that each face waits for.
     model: BTreeMap<u64, BTreeSet<u64>>,
 }
 

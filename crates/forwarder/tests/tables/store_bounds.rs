@@ -1,4 +1,4 @@
-//! What bounds a content store: numbers, memory, switches, and the ages of copies.
+//! The limits of a content store: numbers, memory, switches, and the ages of copies.
 
 use crate::support;
 use bytes::Bytes;
@@ -37,7 +37,7 @@ impl Bench {
         self.offer(&support::data(&name(uri), 0, size, None), None)
     }
 
-    /// Whether an Interest for this name, or below it, is answered.
+    /// True if an Interest for this name, or below it, is answered.
     fn asks(&mut self, uri: &str, can_be_prefix: bool) -> bool {
         let wire = support::interest(&name(uri), can_be_prefix, false, None);
         let interest = Interest::decode(&wire).unwrap();
@@ -206,7 +206,7 @@ fn copies_live_as_long_as_their_ages_say() {
     b.wait(999);
     assert!(b.asks("/b", false));
     b.wait(1);
-    // What is offered finds the room of the dead.
+    // New Data finds the room of the removed ones.
     b.insert("/d", 10);
     assert!(!b.holds("/b") && b.holds("/ageless"));
     assert_eq!((b.store.counters().died, b.store.len()), (2, 2));
@@ -254,7 +254,7 @@ fn a_store_gives_way_to_others_as_far_as_it_can() {
     assert!(b.store.give_way(100_000, &mut b.rng));
     assert!(b.store.memory() <= 100_000 && b.store.memory() > 90_000, "{}", b.store.memory());
     assert!(b.holds("/a/199") && !b.holds("/a/0"));
-    // That is its bound from now on.
+    // Its limit from now on.
     (0..200).for_each(|n| assert_eq!(b.insert(&format!("/b/{n}"), 1000), Outcome::Inserted));
     assert!(b.store.memory() <= 100_000);
     b.store.set_left(5000);

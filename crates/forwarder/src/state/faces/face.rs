@@ -8,14 +8,14 @@ use crate::counters::FaceCounters;
 use crate::link::Link;
 use crate::tables::{FaceId, memory};
 
-/// Whether the driver knows that a face has something to send.
+/// The driver's knowledge of frames that wait at a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Readiness {
-    /// There is nothing to send now, or nobody asked yet.
+    /// Nothing to send, or not polled yet.
     Idle,
     /// It waits in the list of ready faces.
     Listed,
-    /// The driver was told, and has not found it drained since.
+    /// The driver knows, and has not drained the face since.
     Told,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Face {
 }
 
 impl Face {
-    /// What a face takes before anything passes: itself, its name, and its places in lists.
+    /// The bytes of an idle face: itself, its name, and its places in lists.
     pub(crate) const BARE: usize = memory::block(size_of::<Face>()) + 512;
 
     pub(crate) fn new(
@@ -82,19 +82,19 @@ impl Face {
         self.link_type
     }
 
-    /// Whether Nacks are sent by it.
+    /// True if Nacks are sent by it.
     #[inline]
     pub(crate) fn takes_nacks(&self) -> bool {
         self.nacks && self.link_type == LinkType::PointToPoint
     }
 
-    /// Whether it may name the faces that its Interests leave by.
+    /// True if it may name the outgoing face of its Interests.
     #[inline]
     pub(crate) fn has_local_fields(&self) -> bool {
         self.local_fields
     }
 
-    /// Whether unsolicited Data from it goes into the content store.
+    /// True if unsolicited Data from it enters the content store.
     #[inline]
     pub(crate) fn pushes(&self) -> bool {
         self.pushes
@@ -120,7 +120,7 @@ impl Face {
         self.scope == Scope::Local
     }
 
-    /// Nothing may leave now: the driver is to be told when that changes.
+    /// Nothing may leave now. The driver is woken when that changes.
     pub(crate) fn rest(&mut self) {
         if self.readiness == Readiness::Told {
             self.readiness = Readiness::Idle;
@@ -132,7 +132,7 @@ impl Face {
         Face::BARE + self.outside + self.link.memory()
     }
 
-    /// What of it depends on what passes.
+    /// Its bytes that depend on traffic.
     pub(crate) fn own(&self) -> usize {
         self.counted.saturating_sub(self.bare)
     }

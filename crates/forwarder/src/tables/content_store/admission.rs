@@ -1,4 +1,4 @@
-//! Which Data is taken into a store, and how that is said in words.
+//! Admission of Data to a store, and its notation.
 
 use crate::caching::{Aged, OnPath, ProbCache};
 use control::{Duration, Ratio};
@@ -6,7 +6,7 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 use thiserror::Error;
 
-/// Which Data is taken into the store.
+/// The rule for the admission of Data to a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Admission {
     /// All of it: leave copy everywhere.
@@ -16,7 +16,7 @@ pub enum Admission {
     Probability(Ratio),
     /// None: what is there is served until it is replaced.
     None,
-    /// By the place on the way from whoever answered to the consumer.
+    /// By the position between the answering node and the consumer.
     OnPath(OnPath),
 }
 
@@ -31,9 +31,9 @@ pub enum AdmissionError {
     Parameter {
         /// The rule.
         rule: &'static str,
-        /// What was given.
+        /// The given parameter.
         parameter: String,
-        /// What there is.
+        /// The parameters that exist.
         has: &'static str,
     },
     /// The parameter cannot have this value.

@@ -1,5 +1,5 @@
-//! What an operator may change while the store is used: how much it holds, and whether it takes in
-//! and gives out.
+//! Settings that an operator may change while the store is in use: its capacity, and if it admits
+//! and serves Data.
 
 use super::ContentStore;
 use crate::tables::memory;
@@ -23,13 +23,13 @@ impl ContentStore {
         while self.len() > most && self.evict(rng) {}
     }
 
-    /// Whether Data is taken in that comes by.
+    /// True if it admits Data.
     #[must_use]
     pub fn admits(&self) -> bool {
         self.admits
     }
 
-    /// Whether it answers Interests.
+    /// True if it answers Interests.
     #[must_use]
     pub fn serves(&self) -> bool {
         self.serves

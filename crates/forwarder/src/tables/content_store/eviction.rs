@@ -1,11 +1,11 @@
-//! Which entry of the content store goes when room is needed.
+//! Eviction: the choice of an entry to remove when room is needed.
 
 use control::Rng;
 
-/// A replacement policy. Entries are known to it by the number of their slot.
+/// A replacement policy. It knows entries by the number of their slot.
 ///
-/// A slot is told to [`Policy::insert`] once before anything else, and after [`Policy::remove`] it
-/// is unknown again.
+/// [`Policy::insert`] comes first for each slot, and after [`Policy::remove`] the slot is unknown
+/// again.
 pub(super) trait Policy {
     /// An entry came.
     fn insert(&mut self, slot: u32);

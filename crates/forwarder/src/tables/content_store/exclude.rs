@@ -9,11 +9,10 @@ use packet::{Data, Interest};
 use smallvec::SmallVec;
 
 impl ContentStore {
-    /// As [`ContentStore::find`], but none of the excluded packets answers. Those that would have
-    /// are doubted from now on, until they come again: Interests with MustBeFresh that exclude
-    /// anything pass over them, so that a consumer gets past more forgeries than it can name.
-    /// For Interests that exclude nothing they are what they were, since anybody may exclude
-    /// anything.
+    /// As [`ContentStore::find`], but none of the excluded packets answers. Packets that would have
+    /// answered are doubted until they arrive again: Interests with MustBeFresh that exclude
+    /// anything skip them, so that a consumer gets past more forgeries than it can name. Interests
+    /// that exclude nothing still get them, since any consumer may exclude anything.
     ///
     /// It takes at most `MAX_EXCLUDED` + 1 plain lookups.
     pub fn find_except(

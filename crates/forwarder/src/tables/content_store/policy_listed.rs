@@ -6,7 +6,7 @@ use super::eviction::Policy;
 use crate::tables::slab::NONE;
 use control::Rng;
 
-/// What is first goes first; a use puts a slot behind all others if `by_use`.
+/// The first slot is evicted first. A use puts a slot behind all others if `by_use`.
 #[derive(Debug)]
 pub(super) struct Listed {
     links: Links,

@@ -19,7 +19,7 @@ pub(super) struct Cached {
     pub(super) wire: Bytes,
     /// From when on it does not satisfy MustBeFresh.
     pub(super) stale_at: Time,
-    /// The implicit digest, once somebody asked for it.
+    /// The implicit digest, computed on first use.
     pub(super) digest: Option<Box<[u8; 32]>>,
     /// The node of its name.
     node: u32,
@@ -55,7 +55,7 @@ struct Node {
     name_len: u32,
 }
 
-/// All nodes and the Data of those that have some. What the world knows is the slot of the Data.
+/// All nodes and their Data. Callers know Data by its slot.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     nodes: Slab<Node>,
@@ -225,13 +225,13 @@ impl Tree {
         }
     }
 
-    /// Whether more than a quarter of the slots is free.
+    /// True if more than a quarter of the slots is free.
     pub(super) fn is_sparse(&self) -> bool {
         let sparse = |len: usize, end: usize| end - len > 64 + end / 4;
         sparse(self.nodes.len(), self.nodes.end()) || sparse(self.data.len(), self.data.end())
     }
 
-    /// Whether any slot is free.
+    /// True if any slot is free.
     pub(super) fn can_trim(&self) -> bool {
         self.nodes.len() < self.nodes.end() || self.data.len() < self.data.end()
     }
@@ -309,7 +309,7 @@ impl Tree {
         })
     }
 
-    /// Whether a node of the right length has this name.
+    /// True if a node of the right length has this name.
     fn has_name(&self, node: &Node, bytes: &[u8]) -> bool {
         self.name_of(node).starts_with(bytes)
     }

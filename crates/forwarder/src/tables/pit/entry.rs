@@ -1,4 +1,4 @@
-//! What the PIT keeps for a pending Interest.
+//! The PIT's record of a pending Interest.
 
 use super::run::Run;
 use super::shares::Group;
@@ -62,8 +62,8 @@ pub struct OutRecord {
     pub expires: Time,
     /// The Nack that came back for it.
     pub nacked: Option<NackReason>,
-    /// What a marker or shaper of that face wants to know when the answer comes: events on the
-    /// upstream's queue while the Interest left can mark the Data that comes back (PCON).
+    /// Note of a marker or shaper of that face for the answer: events on the upstream's queue while
+    /// the Interest left can mark the returning Data (PCON).
     pub memo: u64,
 }
 
@@ -99,7 +99,7 @@ impl OutRecord {
 /// Interests of up to this many bytes lie in the entry itself: most do.
 const USUAL_INTEREST: usize = 64;
 
-/// What tells Interests of one name apart, and the kinds of Data that satisfy them.
+/// The fields that distinguish Interests of one name, and the kinds of Data that satisfy them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Selectors {
     pub(super) can_be_prefix: bool,
@@ -127,7 +127,7 @@ pub struct PitEntry {
     pub(super) in_records: SmallVec<[InRecord; 1]>,
     pub(super) out_records: SmallVec<[OutRecord; 1]>,
     pub(super) expires: Time,
-    /// What it is for besides, if it is for a run of segments.
+    /// Its segments, if it is for a run.
     pub(super) run: Option<Box<Run>>,
     /// See [`super::Pit::linger`].
     pub(super) lingers: bool,
@@ -186,19 +186,19 @@ impl PitEntry {
         &self.interest[self.name_at as usize..][..self.name_len as usize]
     }
 
-    /// Whether Data below the name satisfies it too.
+    /// True if Data below the name satisfies it too.
     #[must_use]
     pub fn can_be_prefix(&self) -> bool {
         self.selectors.can_be_prefix
     }
 
-    /// Whether stale Data from a content store does not satisfy it.
+    /// True if stale Data from a content store does not satisfy it.
     #[must_use]
     pub fn must_be_fresh(&self) -> bool {
         self.selectors.must_be_fresh
     }
 
-    /// Whether its downstreams exclude packets, each its own ([`packet::options::Exclude`]).
+    /// True if its downstreams exclude packets, each its own ([`packet::options::Exclude`]).
     #[must_use]
     pub fn excludes(&self) -> bool {
         self.selectors.excludes
@@ -244,7 +244,7 @@ impl PitEntry {
         self.out_records.iter_mut().find(|r| r.face == face)
     }
 
-    /// Whether its Data came, and it stays for those of other upstreams alone.
+    /// True if its Data has come, and it only waits for those of other upstreams.
     #[must_use]
     pub fn lingers(&self) -> bool {
         self.lingers
@@ -256,7 +256,7 @@ impl PitEntry {
         self.expires
     }
 
-    /// What the entry has to be, if it is for a run of segments.
+    /// Its run of segments, if it is for one.
     #[must_use]
     pub fn run(&self) -> Option<&Run> {
         self.run.as_deref()

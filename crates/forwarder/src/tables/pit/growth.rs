@@ -1,11 +1,11 @@
-//! What changes of the PIT would allocate, for those who share its memory with others.
+//! Bytes that changes of the PIT would allocate, for the memory limit.
 
 use super::{InRecord, Pit, PitEntry, PitKey};
 use crate::tables::memory;
 
 impl Pit {
-    /// Bytes that one more entry would add which is found by this hash: its Interest has so many
-    /// bytes, and `record` is its first one.
+    /// Bytes that one more entry with this hash would add. Its Interest has `interest` bytes, and
+    /// `record` is its first one.
     #[must_use]
     pub fn growth(&self, hash: u64, interest: usize, record: &InRecord) -> usize {
         let end = self.entries.end_after(1);

@@ -1,11 +1,11 @@
 //! Entries for range Interests: one for a run of segments that are pending together.
 //!
-//! Such an entry has the name of the run's first segment and, for each downstream, a set of the
-//! segments that it waits for; for each upstream, those that it was asked for. It is found by the
-//! name without the segment and by the block of segments that it begins in, so that what an object
-//! has pending elsewhere costs nothing. Entries of one object may overlap in what they were asked
-//! for, never in what is pending: whoever asks for something that is pending joins the entry that
-//! it is pending in, and what is refused in parts is split off.
+//! Such an entry has the name of the run's first segment, the set of segments that each downstream
+//! waits for, and the set requested from each upstream. It is found by the name without the segment
+//! and by the block of segments in which it begins, so that other pending segments of an object
+//! cost nothing. Entries of one object may overlap in the segments that they requested, never in
+//! pending ones: a new Interest joins the entries in which its segments are pending, and rejected
+//! segments are split off.
 
 use super::{InRecord, Pit, PitEntry, PitKey, Refusal};
 use crate::tables::face_id::FaceId;
@@ -57,7 +57,7 @@ pub struct Segments {
     pub first: u64,
     /// How its number is written.
     pub convention: Convention,
-    /// Which are meant.
+    /// The selected segments.
     pub bits: SegmentBits,
 }
 
@@ -80,14 +80,14 @@ impl Segments {
 
 type ByFace = SmallVec<[(FaceId, SegmentBits); 1]>;
 
-/// What an entry for a run keeps besides.
+/// The state of an entry for a run.
 #[derive(Clone, Debug)]
 pub struct Run {
     first: u64,
     convention: Convention,
-    /// What each downstream waits for; none of these is empty.
+    /// The segments that each downstream waits for; no set is empty.
     wanted: ByFace,
-    /// What each upstream was asked for.
+    /// The segments requested from each upstream.
     asked: ByFace,
 }
 
@@ -96,7 +96,7 @@ fn of(sets: &ByFace, face: FaceId) -> SegmentBits {
 }
 
 impl Run {
-    /// What somebody waits for.
+    /// The segments that any downstream waits for.
     #[must_use]
     pub fn pending(&self) -> Segments {
         let wanted = self.wanted.iter();
@@ -104,19 +104,19 @@ impl Run {
         Segments { first: self.first, convention: self.convention, bits }
     }
 
-    /// What a downstream waits for.
+    /// The segments that a downstream waits for.
     #[must_use]
     pub fn wanted_by(&self, face: FaceId) -> SegmentBits {
         of(&self.wanted, face)
     }
 
-    /// What an upstream was asked for.
+    /// The segments requested from an upstream.
     #[must_use]
     pub fn asked_of(&self, face: FaceId) -> SegmentBits {
         of(&self.asked, face)
     }
 
-    /// Which segment of the run a name is of, if somebody waits for it.
+    /// The position in the run of the segment with this name, if it is pending.
     #[must_use]
     pub fn place_of(&self, name: NameRef<'_>) -> Option<u16> {
         let (segment, convention) = segment_of(name.last()?)?;
@@ -125,7 +125,7 @@ impl Run {
         (waits && convention == self.convention).then_some(at)
     }
 
-    /// What it takes without lists that have grown out of it.
+    /// Its bytes without lists that have grown out of it.
     pub(super) const SIZE: usize = memory::block(size_of::<Run>());
 
     /// Bytes that one more downstream and one more upstream would add.
@@ -145,7 +145,7 @@ impl Run {
 }
 
 impl Pit {
-    /// Whether there are entries for runs.
+    /// True if there are entries for runs.
     #[must_use]
     #[inline]
     pub fn has_runs(&self) -> bool {

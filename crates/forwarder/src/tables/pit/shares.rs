@@ -26,7 +26,7 @@ impl Group {
     }
 }
 
-/// What entries own outside of their slots is counted in pieces of so many bytes.
+/// Memory that entries own outside of their slots is counted in units of this many bytes.
 const PIECE: usize = 64;
 
 /// Entries by group of prefixes, and records by face, with what they own outside of their slots.

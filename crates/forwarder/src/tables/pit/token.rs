@@ -47,7 +47,7 @@ impl PitToken {
         }
     }
 
-    /// Whether there is no token.
+    /// True if there is no token.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.as_bytes().is_empty()

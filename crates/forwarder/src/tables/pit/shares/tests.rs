@@ -1,4 +1,4 @@
-//! What is counted of faces and prefixes against sums over a list of entries.
+//! Counts of faces and prefixes, compared with sums over a list of entries.
 
 use super::super::{Convention, OutRecord, Pit, PitConfig, PitKey, PitToken, Segments};
 use super::*;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const FACES: [u64; 4] = [1, 2, 1023, 5000];
 const SEGMENTS: u16 = 8;
 
-/// What a record has besides: a long token, and an option of a number of bytes.
+/// The further contents of a record: a long token, and an option of a number of bytes.
 #[derive(Clone, Copy, Debug)]
 struct Extra {
     token: bool,
@@ -59,7 +59,7 @@ struct Entry {
     key: PitKey,
     bytes: usize,
     group: Option<u64>,
-    /// What each face waits for, if the entry is for a run, and its record.
+    /// The segments that each face waits for, if the entry is for a run, and its record.
     faces: BTreeMap<u64, (u16, Extra)>,
     run: bool,
     lingers: bool,
