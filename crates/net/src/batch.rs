@@ -71,8 +71,8 @@ impl Batch {
         }
     }
 
-    /// Gives the buffer back. What waits to be sent keeps it; if `tight`, what waits keeps no more
-    /// than it needs.
+    /// Returns the buffer. Bytes that wait to be sent keep it; if `tight`, they keep only as much
+    /// memory as they need.
     pub fn give_back(&mut self, spare: &mut Vec<u8>, tight: bool) {
         if self.bytes.is_empty() {
             let bytes = std::mem::take(&mut self.bytes);

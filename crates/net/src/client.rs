@@ -37,8 +37,8 @@ pub trait Endpoint {
     /// The instant asked for has come.
     fn on_deadline(&mut self, now: Time);
 
-    /// Whether the forwarder answers ranges over this connection now. Over UDP it does not before
-    /// it knows that this address receives what is sent to it; a range then brings one segment.
-    /// Only called over UDP, before each packet that is asked for.
+    /// Announces if the forwarder answers ranges over this connection now. Over UDP it does not
+    /// until this address has proved that it receives; before, a range brings one segment. Called
+    /// over UDP only, before each requested packet.
     fn set_ranges(&mut self, _answered: bool) {}
 }

@@ -46,15 +46,15 @@ pub struct Config {
     pub content_store: ContentStoreConfig,
     /// Names below which it takes no Data.
     pub no_cache: Vec<Name>,
-    /// Which prefix announcements are believed.
+    /// The accepted prefix announcements.
     pub announcements: Announcements,
     /// Bounds of the forwarder's tables.
     pub forwarder: ForwarderLimits,
     /// Strategies by prefix.
     pub strategies: Vec<Strategy>,
-    /// Who may command; nobody said: applications of this host.
+    /// Rights to send commands; without any, the defaults for applications of this host.
     pub authorize: Vec<Authorize>,
-    /// Prefixes that hosts behind this one may use, as they are told on request.
+    /// Prefixes that hosts behind this one may use, for hosts that ask.
     pub routable: Vec<Name>,
 }
 
@@ -77,7 +77,7 @@ pub fn parse(text: &str, file: &str) -> Result<Config, ConfigError> {
 }
 
 impl Default for Config {
-    /// What an empty file says.
+    /// The meaning of an empty file.
     fn default() -> Config {
         parse("", "").expect("an empty file has no mistakes")
     }

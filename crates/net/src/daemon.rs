@@ -57,10 +57,9 @@ const ENDING: Duration = Duration::from_millis(5);
 /// How often it is written how many log lines were left out.
 const LOG_REPORT: Duration = Duration::from_secs(1);
 
-/// What a daemon is given by the program that it runs in.
+/// Functions that the daemon's program provides.
 pub struct Hooks {
-    /// Tells the allocator to give memory that it holds and nobody uses back to the system; it is
-    /// called where memory is limited.
+    /// Makes the allocator return unused memory to the system. Called where memory is limited.
     pub give_back: fn(),
     /// Reads the configuration again, if it came from where it can be read again.
     pub reread: Option<Reread>,
@@ -92,10 +91,11 @@ pub fn run(config: &Config, hooks: Hooks) -> Result<(), DaemonError> {
     daemon.run()
 }
 
-/// Whether a daemon with this configuration would find the users, groups, certificates and trust
-/// rules that it names. Opens no socket and changes nothing.
+/// Checks that the users, groups, certificates and trust rules of a configuration exist. Opens no
+/// socket and changes nothing.
 ///
 /// # Errors
+///
 /// The first that is missing or cannot be used.
 pub fn check(config: &Config) -> Result<(), DaemonError> {
     control_plane::check(config)
@@ -242,7 +242,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// Waits until a socket is ready, something is due, or somebody asks for something.
+    /// Waits until a socket is ready, a deadline has come, or another thread has a request.
     fn wait(&mut self, sleep: Sleep) -> Result<(), DaemonError> {
         let Daemon { io, forwarder, faces, control_plane, .. } = self;
         let woken = io.wait(self.clock.now(), sleep, faces)?;
@@ -301,7 +301,7 @@ impl Daemon {
         }
     }
 
-    /// Lets nobody in any more, and sends what is queued as long as that is permitted.
+    /// Closes the listeners, and sends queued frames within the time limit.
     fn finish(mut self) -> Result<(), DaemonError> {
         tracing::info!("stopping");
         supervisor::tell(supervisor::STOPPING);

@@ -2,14 +2,15 @@
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-/// Which lines directives like `info,net=debug` let through.
+/// The lines that directives like `info,net=debug` pass.
 ///
-/// The log library's own reader of directives (`EnvFilter`) is not for any text: it panics where a
-/// blank and letters of several bytes come together, and takes a field's value for a regular
+/// The log library's own reader of directives (`EnvFilter`) is not safe for any text: it panics
+/// where a blank and letters of several bytes meet, and takes a field's value for a regular
 /// expression of any size.
 ///
 /// # Errors
-/// What is wrong: a level that there is not, or no directive at all.
+///
+/// The fault: an unknown level, or no directive at all.
 pub(crate) fn filter(directives: &str) -> Result<Targets, String> {
     let mut wanted = Targets::new();
     for directive in directives.split(',') {

@@ -13,11 +13,11 @@ use document::{Fields, LOSS_FORM, Read};
 use forwarder::tables::memory;
 use std::collections::VecDeque;
 
-/// Bound of the bytes on their way: 64 MiB are 100 ms at 5 Gbit/s. What exceeds it is dropped and
-/// counted, so that a configured delay cannot eat the host's memory.
+/// The limit on bytes in flight: 64 MiB are 100 ms at 5 Gbit/s. Excess is dropped and counted, so
+/// that a configured delay cannot exhaust the host's memory.
 pub const MAX_IN_FLIGHT: usize = 64 << 20;
 
-/// What the link does to frames.
+/// The effects of the link on frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Fields, Read)]
 pub struct Emulation {
     /// Emulated one-way delay of what the face sends.
@@ -63,7 +63,7 @@ pub struct Lost {
     pub bytes: usize,
 }
 
-/// What became of frames.
+/// The fate of frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DelayLineCounters {
     /// Frames given to the line.
@@ -115,7 +115,7 @@ impl DelayLine {
             return lost;
         }
         self.bytes += bytes.len();
-        // What is due never goes back in time, even if the caller's clock did.
+        // Deadlines never go back in time, even if the caller's clock did.
         let due = left + self.emulation.delay + self.jitter();
         let due = self.on_the_way.back().map_or(due, |last| last.due.max(due));
         self.on_the_way.push_back(Burst { due, bytes, segment });
@@ -133,7 +133,7 @@ impl DelayLine {
     #[must_use]
     pub fn memory(&self) -> usize {
         let bursts = self.on_the_way.capacity() * size_of::<Burst>();
-        // What the allocator adds to each burst.
+        // The allocator's overhead for each burst.
         self.bytes + self.on_the_way.len() * memory::block(1) + memory::block(bursts)
     }
 
@@ -151,7 +151,7 @@ impl DelayLine {
         self.on_the_way.front().map(|burst| burst.due)
     }
 
-    /// What became of frames so far.
+    /// The counts of frames so far.
     #[must_use]
     pub fn counters(&self) -> DelayLineCounters {
         self.counters

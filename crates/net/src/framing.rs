@@ -9,7 +9,7 @@ use packet::tlv::{self, DecodeError};
 /// The largest frame accepted on a stream: the largest network packet and room for its link header.
 pub const MAX_FRAME: usize = packet::MAX_PACKET + 1024;
 
-/// What a stream keeps between reads.
+/// The state of a stream between reads.
 #[derive(Debug, Default)]
 pub struct Unframer {
     rest: Vec<u8>,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What lines are counted in.
+/// The period over which lines are counted.
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// Lines of one kind.
@@ -22,7 +22,7 @@ struct Kind {
     message: String,
 }
 
-/// What tells kinds apart: file and line of the program, or a word and a number. A program has a
+/// The identity of a kind: file and line of the program, or a word and a number. A program has a
 /// fixed number of them.
 pub type Place = (&'static str, u32);
 
@@ -44,8 +44,8 @@ impl Limit {
         Limit { most, clock: Clock::start(), kinds, has_left_out }
     }
 
-    /// Whether a line of this kind is to be written now. `message` is the text that lines of the
-    /// kind share.
+    /// True if a line of this kind may be written now. `message` is the text that lines of the kind
+    /// share.
     pub fn admits(&self, now: Time, place: Place, message: impl FnOnce() -> String) -> bool {
         let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Kind { since: now, written: 0, left_out: 0, message: String::new() };
@@ -71,14 +71,13 @@ impl Limit {
         self.clock.now()
     }
 
-    /// Whether lines were left out that [`Limit::take`] has not given yet.
+    /// True if lines were left out that [`Limit::take`] has not returned yet.
     #[must_use]
     pub fn has_left_out(&self) -> bool {
         self.has_left_out.load(Ordering::Relaxed)
     }
 
-    /// What the lines say that were left out, and how many they were, of the kinds whose period is
-    /// over.
+    /// The text and number of lines left out, of the kinds whose period is over.
     pub fn take(&self, now: Time) -> Vec<(String, u64)> {
         let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         let mut taken = Vec::new();

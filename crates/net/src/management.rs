@@ -56,7 +56,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use trace::Traces;
 
-/// Of memory that is shared, datasets that somebody may still read take this part at most.
+/// Datasets that clients may still read take at most this part of the shared memory.
 const DATASETS: usize = 32;
 
 /// How long a face lives (NFD's numbers).
@@ -80,7 +80,7 @@ pub struct Marking {
     pub threshold: Option<u64>,
 }
 
-/// What the driver knows of a face.
+/// The driver's knowledge of a face.
 #[derive(Clone, Debug)]
 pub struct FaceInfo {
     /// Its number.
@@ -91,21 +91,21 @@ pub struct FaceInfo {
     pub uri: String,
     /// Where it begins.
     pub local_uri: String,
-    /// Whether it leads to this host's applications.
+    /// True if it leads to this host's applications.
     pub local: bool,
     /// How long it lives.
     pub persistency: Persistency,
-    /// Whether it leads to a multicast group: several may be at the other end.
+    /// True if it leads to a multicast group: several peers may be at the other end.
     pub is_group: bool,
     /// The largest frame; `None` on streams.
     pub mtu: Option<usize>,
     /// The management protocol's flags: [`LOCAL_FIELDS`] and its like.
     pub flags: u64,
-    /// What of the protocol's congestion marking its scheme has.
+    /// The congestion marking of its scheme, in the protocol's terms.
     pub marking: Marking,
     /// When it ends if nothing comes over it.
     pub expires: Option<Time>,
-    /// Whether its socket is connected.
+    /// True if its socket is connected.
     pub up: bool,
     /// Frames that the kernel refused or an emulated link lost.
     pub lost: u64,
@@ -133,7 +133,7 @@ impl FaceInfo {
     }
 }
 
-/// What management needs of the daemon for a call.
+/// The services of the daemon that management needs for a call.
 pub struct Host<'a> {
     /// The forwarder.
     pub forwarder: &'a mut Forwarder,
@@ -145,7 +145,7 @@ pub struct Host<'a> {
     pub account: &'a dyn Fn(FaceId) -> Option<Account>,
 }
 
-/// What comes of an Interest for management.
+/// The result of an Interest for management.
 #[derive(Debug)]
 pub enum Answer {
     /// A frame for the forwarder, from the internal face.
@@ -161,7 +161,7 @@ pub struct Management {
     face: FaceId,
     routes_per_face: usize,
     authority: Authority,
-    /// Who may sign announcements; `None`: everybody.
+    /// The accepted signers of announcements; `None` accepts all.
     announcers: Option<Arc<Validator>>,
     certificates: Certificates,
     hub: Hub,
@@ -169,7 +169,7 @@ pub struct Management {
     /// Prefixes with the names of their strategies.
     strategies: BTreeMap<Name, Name>,
     datasets: Datasets,
-    /// Whether announcements make routes.
+    /// True if announcements make routes.
     believes: bool,
     /// Prefixes whose announcements are known.
     announced: BTreeSet<Name>,
@@ -210,7 +210,7 @@ struct Question<'a, 'i> {
     is_last: bool,
 }
 
-/// What comes of a command.
+/// The result of a command.
 enum Outcome {
     Said(Box<ControlResponse>),
     ToDo(Box<(Task, ControlParameters)>),
@@ -269,12 +269,12 @@ impl Management {
         self.routes_per_face = most;
     }
 
-    /// Whoever asks is told from now on that these prefixes lead here.
+    /// Sets the prefixes reported to hosts that ask for them.
     pub fn set_routable(&mut self, prefixes: &[Name]) {
         self.hub.set(prefixes);
     }
 
-    /// Whether peers may ask or command anything, under [`remote_prefix`].
+    /// True if peers may send requests or commands, under [`remote_prefix`].
     #[must_use]
     pub fn hears_peers(&self) -> bool {
         self.authority.hears_peers() || !self.hub.is_empty()
@@ -392,7 +392,7 @@ impl Management {
     fn command(&mut self, host: &mut Host<'_>, question: &Question<'_, '_>) -> Option<Answer> {
         let (from, name) = (question.from, question.interest.name());
         let is_remote = is_remote(name);
-        // What names a peer may use, the forwarder sees to.
+        // The forwarder restricts the names that a peer may use.
         let origin = match host.forwarder.face_scope(from) {
             Some(Scope::Local) => Origin::Local,
             _ => Origin::Remote,
@@ -550,7 +550,7 @@ impl Management {
     }
 }
 
-/// Whether peers may use the name.
+/// True if peers may use the name.
 fn is_remote(name: NameRef<'_>) -> bool {
     name.first().is_some_and(|first| first.value() == b"localhop")
 }
@@ -561,7 +561,7 @@ fn verb(name: NameRef<'_>) -> String {
     words.collect::<Vec<_>>().join("/")
 }
 
-/// Whether `name` is under one of the management prefixes, which nobody else may register.
+/// True if `name` is under one of the management prefixes, which no application may register.
 #[must_use]
 pub fn is_reserved(name: NameRef<'_>) -> bool {
     prefixes().iter().any(|p| name.starts_with(p.as_ref()) || p.as_ref().starts_with(name))

@@ -1,4 +1,4 @@
-//! What the process really takes of the host's memory.
+//! The resident memory of the process.
 
 /// Bytes of memory that the process takes now; `None` if the system does not say.
 #[must_use]

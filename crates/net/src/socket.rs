@@ -9,7 +9,7 @@ pub mod udp;
 #[cfg_attr(not(feature = "websocket"), path = "socket/no_websocket.rs")]
 pub mod websocket;
 
-/// What a call to the kernel brought about.
+/// The result of a call to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Everything that there was to do is done.

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-/// Whether a character changes how a terminal or a viewer shows the text around it: control
+/// True if a character changes how a terminal or a viewer shows the text around it: control
 /// characters of C0 and C1, line separators, and the controls of writing direction (Unicode
-/// Standard Annex 9, section 2), by which a line can be made to look like another one.
+/// Standard Annex 9, section 2), which can make one line look like another.
 fn is_active(c: char) -> bool {
     let is_direction = matches!(
         c,

@@ -83,8 +83,7 @@ mod imp {
                     tv_nsec: (wait.0 % 1_000_000_000) as _,
                 };
                 let once = Itimerspec { it_interval: Timespec::default(), it_value };
-                // Setting the timer also clears an expiry that was not read, so that nobody reads
-                // it.
+                // Setting the timer also clears an expiry that was not read, so no read is needed.
                 timerfd_settime(&self.fd, TimerfdTimerFlags::empty(), &once)?;
                 self.armed = Some(deadline);
             }

@@ -23,7 +23,7 @@ const PACKET: u64 = 246;
 /// More bytes than any element of a trace has: a packet of the largest size, and its record.
 const MOST: usize = 1 << 16;
 
-/// Which way a packet crosses a face.
+/// The direction in which a packet crosses a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// It arrived.
@@ -110,7 +110,7 @@ pub struct Record {
     pub time_ns: u64,
     /// The face.
     pub face: u64,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// The packet's type; `None` if it could not be decoded.
     pub kind: Option<Kind>,

@@ -25,7 +25,7 @@ pub enum TrustError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The file should be a certificate and is none.

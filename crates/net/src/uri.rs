@@ -20,7 +20,7 @@ pub const DEFAULT_SOCKET: &str = "/run/nfd/nfd.sock";
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 pub const DEFAULT_SOCKET: &str = "/var/run/nfd/nfd.sock";
 
-/// What carries a face's frames.
+/// The carrier of a face's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
     /// Datagrams, one frame each.
@@ -65,7 +65,7 @@ pub enum FaceUri {
 pub struct UriError {
     /// The offending text.
     pub text: String,
-    /// What is wrong with it.
+    /// The fault.
     pub why: String,
 }
 
@@ -111,7 +111,7 @@ impl FaceUri {
         host.split_once('%').map(|(_, zone)| zone)
     }
 
-    /// Whether it is a group of which there may be many members on a link.
+    /// True if it is a group, which may have many members on a link.
     #[must_use]
     pub fn is_group(&self) -> bool {
         self.address().is_some_and(|address| address.is_multicast())

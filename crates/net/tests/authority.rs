@@ -1,4 +1,4 @@
-//! Who may command by chains of certificates that the daemon fetches.
+//! Rights by chains of certificates that the daemon fetches.
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 mod support;
@@ -54,7 +54,7 @@ struct Peer<'a> {
     nonce: u32,
     /// The time of its latest signature; the next one is later.
     time_ms: u64,
-    /// What it is asked for before it is answered.
+    /// The requested names before the answer.
     asked: Vec<Name>,
 }
 
@@ -121,7 +121,7 @@ impl Peer<'_> {
     }
 }
 
-/// A daemon that obeys whom `/site` vouches for, where names are under theirs.
+/// A daemon that executes commands of keys that `/site` certifies, for names under theirs.
 fn site(more: &str) -> (tempfile::TempDir, Party, Running) {
     let folder = tempfile::tempdir().unwrap();
     let root = Party::alone("/site", 1);
@@ -146,7 +146,7 @@ fn a_peer_commands_by_a_chain_that_it_answers_for_itself() {
     assert_eq!(reply.code, 200, "{}", reply.text);
     let names = [&alice, &group].map(|party| party.certificate.name().clone());
     assert_eq!(peer.asked, names, "each once");
-    // What was verified is known; and another one of the group lacks one certificate only.
+    // Verified certificates are known, and another member of the group lacks only one.
     let reply = peer.register("/site/g/alice/photos", &alice, &[]);
     assert_eq!(reply.code, 200, "{}", reply.text);
     let bob = Party::alone("/site/g/bob", 4).under(&group, now_valid());

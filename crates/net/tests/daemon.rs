@@ -239,7 +239,7 @@ fn faces_of_unknown_peers_are_bounded() {
     assert_eq!(udp.count(), 3);
 }
 
-/// Whether the daemon ends the connection; otherwise nothing comes for long.
+/// True if the daemon ends the connection; otherwise nothing arrives for long.
 fn is_ended(stream: &mut TcpStream) -> bool {
     loop {
         match stream.read(&mut [0; 2000]) {

@@ -449,7 +449,7 @@ fn congestion_marking_is_set_and_told() {
     };
     let made = control(&mut client, "faces/create", &asked);
     assert_eq!((made.code, made.body.flags), (200, Some(4)), "{}", made.text);
-    // What was asked for is told, and nothing else that python-ndn would stumble over.
+    // The reply has the requested fields, and no other one that python-ndn cannot read.
     assert_eq!(made.body.marking_interval_ns, Some(10_000_000));
     assert_eq!(made.body.congestion_threshold, None);
     let face = made.body.face_id.unwrap();

@@ -1,6 +1,6 @@
-//! Daemons that share a link by a multicast group: the loopback interface, of which every socket of
-//! the group hears everything. It has no routes to groups of IPv6; those are tested between network
-//! namespaces.
+//! Daemons that share a link by a multicast group: the loopback interface, on which every socket of
+//! the group receives everything. It has no routes to groups of IPv6; those are tested between
+//! network namespaces.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use net::config;
 use std::net::UdpSocket;
 use support::{Consumer, Running, with_producer};
 
-/// A port that nobody has at the moment.
+/// A port that is free at the moment.
 fn port() -> u16 {
     UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -36,7 +36,7 @@ fn crosses(uri: &str, interface: &str) {
     let (one, two) = (group(&one), group(&two));
     assert!(one["sent"]["interests"].as_u64() >= Some(20), "{one}");
     assert!(two["sent"]["data"].as_u64() >= Some(20), "{two}");
-    // What comes round is a loop, and nobody on a group is sent a Nack.
+    // The returning Interest is a loop, and no Nack goes to a group.
     assert_eq!(one["sent"]["nacks"], 0);
     assert_eq!(one["local_uri"], "dev://lo");
 }
@@ -65,7 +65,7 @@ fn a_group_says_on_which_interface() {
     assert_eq!(of(two).unwrap().faces.len(), 2);
 }
 
-/// A link-type of several, for whoever lists faces.
+/// A link-type of several, in the list of faces.
 #[test]
 fn a_list_of_faces_says_that_there_may_be_several() {
     let daemon = member(&format!("udp4://224.0.23.170:{}", port()), "interface = \"lo\"");

@@ -214,7 +214,7 @@ fn who_may_command_follows_the_file() {
     let refused = client.register(&"/b".parse::<Name>().unwrap()).unwrap_err().to_string();
     assert!(refused.contains("403"), "{refused}");
     assert_eq!(daemon.dataset("/localhop/nfd/rib/routable-prefixes"), b"\x07\x06\x08\x04here");
-    // A file that is not there: what was stays, and nobody gets more rights by a mistake.
+    // The file does not exist: the former rights stay, and a mistake widens none.
     daemon.now("[[authorize]]\nkey = \"/nonexistent/key\"\n");
     assert!(client.register(&"/b".parse::<Name>().unwrap()).is_err());
     daemon.now("");

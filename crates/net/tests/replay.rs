@@ -1,6 +1,6 @@
-//! Exchanges that were recorded between other projects' programs, sent to a daemon byte for byte.
-//! What a recording left out (nonces, signatures over them) is filled in, and commands have the
-//! time of now, since old ones are rejected; what comes back is compared byte for byte, too.
+//! Recorded exchanges between other projects' programs, sent to a daemon byte for byte. Parts that
+//! a recording left out (nonces, signatures over them) are filled in, and commands have the time of
+//! now, since old ones are rejected. Answers are compared byte for byte, too.
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 mod support;

@@ -18,7 +18,7 @@ fn start(options: &str) -> Running {
     Running::start(&format!("[on_demand]\nunproved_exempt = []\n{options}"))
 }
 
-/// A daemon with `/p/seg=0` to 63, of so many bytes each, in its content store.
+/// A daemon with `/p/seg=0` to 63, of `size` bytes each, in its content store.
 fn with_content(options: &str, size: usize) -> Running {
     let daemon = start(options);
     with_producer(&daemon, "/p", size, || Consumer::new("/p", 64, 16).fetch(&daemon, size));
@@ -50,7 +50,8 @@ fn marker(number: u32) -> Vec<u8> {
     InterestBuf::new(name).encode().to_vec()
 }
 
-/// What comes until the answer to the marker does: frames with packets, and the options of others.
+/// The frames until the answer to the marker: the number with packets, and the options of the
+/// others.
 fn answers(peer: &UdpSocket) -> (usize, Vec<HopOptions>) {
     let (mut packets, mut idle) = (0, Vec::new());
     loop {
@@ -112,7 +113,7 @@ fn addresses_that_the_configuration_exempts_need_no_proof() {
     assert_eq!(proved(&daemon, &uri_of(&peer)), Some(true));
 }
 
-/// Asks for nothing, and hears whether ranges are answered.
+/// Requests nothing, and records if ranges are answered.
 struct Listening(Vec<bool>);
 
 impl Endpoint for Listening {

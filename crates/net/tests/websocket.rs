@@ -46,7 +46,7 @@ fn next(socket: &mut WebSocket<TcpStream>) -> Vec<u8> {
     }
 }
 
-/// Whether the daemon ends the connection; otherwise nothing comes for long.
+/// True if the daemon ends the connection; otherwise nothing arrives for long.
 fn is_closed(page: &mut WebSocket<TcpStream>) -> bool {
     loop {
         match page.read() {

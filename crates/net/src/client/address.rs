@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use thiserror::Error;
 
-/// The variable by which all NDN programs are told where the forwarder is.
+/// The environment variable that gives NDN programs the forwarder's address.
 pub const TRANSPORT_VARIABLE: &str = "NDN_CLIENT_TRANSPORT";
 
 /// Where older forwarders listen.
@@ -36,7 +36,7 @@ pub enum AddressError {
     Form {
         /// The offending text.
         text: String,
-        /// What is wrong.
+        /// The fault.
         why: String,
     },
     /// The system knows no address of its host.
@@ -44,7 +44,7 @@ pub enum AddressError {
     Host {
         /// The offending text.
         text: String,
-        /// What the system says.
+        /// The system's error.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! `client.conf`, the file by which NDN programs are told where the forwarder is.
+//! `client.conf`, the file that gives NDN programs the forwarder's address.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub(super) fn transport(places: &[PathBuf]) -> Option<(String, PathBuf)> {
     setting(places, "transport")
 }
 
-/// What the first file says for a key, and which file that is.
+/// The value of a key in the first file that has it, and that file.
 pub(super) fn setting(places: &[PathBuf], key: &str) -> Option<(String, PathBuf)> {
     let found = places.iter().find_map(|path| Some((std::fs::read_to_string(path).ok()?, path)));
     let (text, path) = found?;

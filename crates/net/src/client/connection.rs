@@ -45,7 +45,7 @@ pub enum ConnectError {
     Other {
         /// The address.
         address: Address,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The forwarder closed the connection.
@@ -56,7 +56,7 @@ pub enum ConnectError {
     NotNdn {
         /// The address.
         address: Address,
-        /// What it sent.
+        /// The fault in the received bytes.
         error: DecodeError,
     },
 }
@@ -75,7 +75,7 @@ enum Socket {
     Udp(UdpSocket),
 }
 
-/// What a turn of the loop ended with.
+/// The result of a turn of the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// Something was received, sent, or due.
@@ -96,13 +96,13 @@ pub struct Connection {
     /// Frames that wait to be written, from `written` on.
     write: Vec<u8>,
     written: usize,
-    /// What both ends have said that they understand; over UDP, the proof of this address.
+    /// The capabilities of both ends; over UDP, the proof of this address.
     capabilities: Capabilities,
     /// Ends a turn when it is readable.
     bell: Option<OwnedFd>,
     /// Interests for datasets.
     pub(super) asked: u64,
-    /// Who signs commands.
+    /// The signer of commands.
     pub(super) signer: Signer,
     /// The time of the latest command, in milliseconds since 1970.
     pub(super) signed_ms: u64,
@@ -216,10 +216,11 @@ impl Connection {
         Ok(if ready || said { Turn::Moved } else { Turn::Idle })
     }
 
-    /// Of whoever waits for several connections at a time: sends what there is to send, as far as
-    /// the socket takes it.
+    /// Sends waiting frames as far as the socket accepts them; for callers that poll several
+    /// connections.
     ///
     /// # Errors
+    ///
     /// The connection is lost.
     pub fn speak(&mut self, endpoint: &mut dyn Endpoint) -> Result<(), ConnectError> {
         self.send(self.clock.now(), endpoint)
@@ -233,7 +234,7 @@ impl Connection {
         self.receive(self.clock.now(), endpoint)
     }
 
-    /// What to wait for.
+    /// The file descriptor and the events to poll for.
     #[must_use]
     pub fn poll_fd(&self) -> PollFd<'_> {
         let mut flags = PollFlags::IN;

@@ -25,7 +25,7 @@ pub enum DatasetError {
     /// Nobody answers that name there.
     #[error("the forwarder at {address} does not answer {name}")]
     NoAnswer {
-        /// What was asked.
+        /// The requested name.
         name: Name,
         /// The forwarder.
         address: String,
@@ -33,9 +33,9 @@ pub enum DatasetError {
     /// The answer is no dataset.
     #[error("the forwarder's answer to {name} is not a dataset: {why}")]
     Malformed {
-        /// What was asked.
+        /// The requested name.
         name: Name,
-        /// What is wrong with it.
+        /// Its fault.
         why: &'static str,
     },
     /// A signal came in.
@@ -96,8 +96,9 @@ impl Connection {
         for _ in 0..ATTEMPTS {
             for interest in &mut *all {
                 interest.lifetime_ms = Some(ATTEMPT.as_millis());
-                // The forwarder takes a second Interest with the same nonce for a loop, whoever
-                // sent the first, and remembers it: the time since the program began is no nonce.
+                // The forwarder takes a second Interest with the same nonce for a loop, also from
+                // another program, and remembers it. So the time since the program's start is no
+                // nonce.
                 interest.nonce = Some(getrandom::u32().unwrap_or(self.now().0 as u32));
                 self.asked += 1;
             }
@@ -117,7 +118,7 @@ impl Connection {
     }
 }
 
-/// Which of two datasets a forwarder has.
+/// The one of two datasets that a forwarder has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The one that was wanted.
@@ -228,7 +229,7 @@ mod tests {
         let (mut bytes, mut asked) = (Vec::new(), Vec::new());
         let mut buffer = [0; 4096];
         loop {
-            // Whoever has what he wanted goes, with an answer on its way or not.
+            // A client with a complete answer disconnects, whether or not another one is in flight.
             let n = stream.read(&mut buffer).unwrap_or(0);
             bytes.extend_from_slice(&buffer[..n]);
             if n == 0 {

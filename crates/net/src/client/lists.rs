@@ -1,5 +1,5 @@
-//! What a forwarder lists, read: the datasets of NFD's management protocol, which others answer as
-//! well.
+//! Readers of a forwarder's lists: the datasets of NFD's management protocol, which other
+//! forwarders provide as well.
 
 use crate::client::{Connection, DatasetError};
 use crate::management::parameters::numbers as n;
@@ -16,7 +16,7 @@ pub struct FaceEntry {
     pub uri: String,
     /// Where it begins.
     pub local_uri: String,
-    /// Whether it leads to an application of the forwarder's host.
+    /// True if it leads to an application of the forwarder's host.
     pub is_local: bool,
     /// 0 persistent, 1 on demand, 2 permanent.
     pub persistency: u64,
@@ -24,13 +24,13 @@ pub struct FaceEntry {
     pub mtu: Option<u64>,
     /// 1 local fields, 2 reliability, 4 congestion marking.
     pub flags: u64,
-    /// What came by it.
+    /// Packets and bytes received.
     pub received: Passed,
-    /// What left by it.
+    /// Packets and bytes sent.
     pub sent: Passed,
 }
 
-/// What passed.
+/// Packets and bytes in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
     /// Interests.
@@ -50,7 +50,7 @@ pub struct RouteEntry {
     pub prefix: Name,
     /// The face that it leaves by.
     pub face: u64,
-    /// Who made it.
+    /// Its creator.
     pub origin: u64,
     /// Smaller is preferred.
     pub cost: u64,
@@ -97,9 +97,9 @@ pub struct General {
     pub pit: u64,
     /// Cached Data.
     pub cached: u64,
-    /// What came.
+    /// Packets and bytes received.
     pub received: Passed,
-    /// What left.
+    /// Packets and bytes sent.
     pub sent: Passed,
     /// Interests that were answered.
     pub satisfied: u64,
@@ -218,7 +218,7 @@ fn store(entry: &Fields<'_>) -> StoreInfo {
 
 fn general(fields: &Fields<'_>) -> General {
     let (started, now) = (fields.count(s::START_TIMESTAMP), fields.count(s::CURRENT_TIMESTAMP));
-    // What passed is told in packets alone.
+    // The forwarder's status counts packets only.
     let [mut received, mut sent] = [IN, OUT].map(|types| fields.passed(types));
     (received.bytes, sent.bytes) = (0, 0);
     General {

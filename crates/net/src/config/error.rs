@@ -12,10 +12,10 @@ pub enum ConfigError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The file has mistakes, in the order in which they stand there.
+    /// The file has mistakes, in the order of their lines.
     #[error("{}", document::mistake::lines(.0))]
     Mistakes(Vec<Mistake>),
 }

@@ -7,24 +7,24 @@ use document::{DeValue, Queue, Section, text};
 use forwarder::tables::dead_nonces::DEFAULT_LIFETIME;
 use forwarder::tables::{ContentStoreConfig, DeadNonces, PitConfig};
 
-/// What the process takes without anything to forward: program, libraries, buffers that all faces
-/// share. Measured, with room for another libc.
+/// The memory of a process that has nothing to forward: program, libraries, buffers shared by all
+/// faces. Measured, with room for another libc.
 pub(super) const PROCESS: u64 = 10_000_000;
 
-/// With less there is no room for as many packets on the way as one fast transfer needs.
+/// The least memory that has room for the packets in flight of one fast transfer.
 pub(super) const FEWEST: u64 = 16_000_000;
 
-/// The allocator takes more than what is asked of it, because it cannot put everything where
-/// something else was: of what is left beyond the process itself this part is not given away.
+/// The allocator needs more than the requested bytes, because new blocks do not always fit into
+/// freed ones: this part of the memory beyond the process itself is kept in reserve.
 const HOLES: u64 = 8;
 
-/// Bytes that a pending Interest takes, as the defaults of the table's bounds reckon.
+/// Bytes of a pending Interest, for the defaults of the table's limits.
 const PENDING: usize = 512;
 
-/// Of the memory that is shared, remembered nonces take this part at most.
+/// The largest part of the shared memory for remembered nonces.
 const DEAD_NONCES: usize = 16;
 
-/// Kernel buffers are no memory of the process, but of the same host: one of them takes at most
+/// Kernel buffers are not memory of the process, but of the same host: one of them takes at most
 /// this part of the limit.
 const RECEIVE_BUFFER: u64 = 32;
 
@@ -32,13 +32,13 @@ const RECEIVE_BUFFER: u64 = 32;
 /// control group,
 const OF_HOST: u64 = 4;
 
-/// at most so much,
+/// at most this much,
 const MOST: u64 = 2_000_000_000;
 
-/// and so much where the system does not say how much there is.
+/// and this much if the system does not report its memory.
 const UNKNOWN: u64 = 256_000_000;
 
-/// The sections that bounds stand in.
+/// The sections with limits.
 pub(super) struct Sections<'a, 'd> {
     pub(super) daemon: &'a Section<'d>,
     pub(super) listen: &'a Section<'d>,
@@ -48,13 +48,13 @@ pub(super) struct Sections<'a, 'd> {
     pub(super) links: Vec<&'a Section<'d>>,
 }
 
-/// Of a limit on the process, what the forwarder's parts share.
+/// The part of a process's limit that the forwarder's parts share.
 pub(super) fn shared(memory: Size) -> usize {
     let left = memory.0.saturating_sub(PROCESS);
     usize::try_from(left - left / HOLES).unwrap_or(usize::MAX - 1)
 }
 
-/// The limit that the file gives: none for `unlimited`, nor for `auto` at first.
+/// The limit in the file: none for `unlimited`, nor for `auto` at first.
 pub(super) fn limit(value: &DeValue<'_>) -> Result<Option<Size>, String> {
     match text(value)? {
         "auto" | "unlimited" => Ok(None),
@@ -65,13 +65,13 @@ pub(super) fn limit(value: &DeValue<'_>) -> Result<Option<Size>, String> {
     }
 }
 
-/// Whether the file leaves it to the host's memory.
+/// True if the host's memory decides.
 fn is_auto(s: &Section<'_>) -> bool {
     s.given("memory").is_none_or(|v| text(v.get_ref()) == Ok("auto"))
 }
 
-/// Makes bounds of single parts fit into the limit, if there is one. Bounds that were given are
-/// kept; those that are beyond it are mistakes.
+/// Makes limits of single parts fit into the whole limit, if there is one. Limits in the file are
+/// kept; those beyond it are mistakes.
 pub(super) fn share(config: &mut Config, of: &Sections<'_, '_>) {
     let given = Given {
         pending_per_face: of.forwarder.given("pending_per_face").is_some(),
@@ -117,7 +117,7 @@ pub(super) fn share(config: &mut Config, of: &Sections<'_, '_>) {
     }
 }
 
-/// Makes bounds that the file does not give follow from the limit.
+/// Derives the limits that the file leaves out from the whole limit.
 fn adapt(config: &mut Config, memory: Size, given: Given) {
     let (limit, tables) = (shared(memory), &mut config.forwarder);
     if !given.pending_per_face {
@@ -135,9 +135,9 @@ fn adapt(config: &mut Config, memory: Size, given: Given) {
 }
 
 impl Config {
-    /// Limits the process to a share of the memory that the host has for it, in bytes, if the file
-    /// leaves it to that; `None` if the system does not say how much that is. Bounds of single
-    /// parts stay as they are, and those that ask for more than usual raise the limit.
+    /// Limits the process to a share of `host` bytes of memory, if the file leaves it to that;
+    /// `None` if the system does not report its memory. Limits of single parts stay as they are,
+    /// and larger ones than the defaults raise the whole limit.
     pub fn share_host(&mut self, host: Option<u64>) {
         let Some(given) = self.daemon.shares_host else { return };
         let part = host.map_or(UNKNOWN, |host| host / OF_HOST).clamp(FEWEST, MOST);
@@ -153,7 +153,7 @@ impl Config {
     }
 }
 
-/// A bound beyond what is shared cannot be meant.
+/// A limit beyond the shared memory is a mistake.
 fn fits(section: &Section<'_>, field: &str, bytes: usize, memory: Size) {
     let limit = shared(memory);
     if bytes > limit {

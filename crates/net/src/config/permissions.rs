@@ -1,4 +1,4 @@
-//! Sections about who may command and announce, and what hosts behind this one are told.
+//! Sections on rights to command and announce, and on prefixes for the hosts behind this one.
 
 use super::Config;
 use super::values::{modules, names, texts};
@@ -8,25 +8,25 @@ use document::{Fields, Read, Section, Words};
 use packet::Name;
 use std::path::PathBuf;
 
-/// Routes by prefix announcements: those that the strategy `self-learning` hears of, and those of
-/// the command `rib/announce`, which makes routes for whoever may command `rib`.
+/// Routes by prefix announcements: those that the strategy `self-learning` receives, and those of
+/// the command `rib/announce`, which makes routes for programs that may command `rib`.
 #[derive(Clone, Debug, PartialEq, Eq, Fields, Read)]
 #[section(name = "announcements", check = Announcements::checked)]
 pub struct Announcements {
-    /// What strategies hear of. `any`: an announcement makes a route to the face that it came by,
-    /// for ten minutes at most; only a digest is verified, no key's signature, so this is for links
-    /// whose nodes trust each other. `trusted`: the same if `trust` lets its signer. `off`: none
-    /// does, and `self-learning` asks everybody each time.
+    /// Announcements that strategies accept. `any`: an announcement makes a route to its incoming
+    /// face, for ten minutes at most; only a digest is verified, no key's signature, so this is for
+    /// links whose nodes trust each other. `trusted`: the same if `trust` accepts its signer.
+    /// `off`: none makes a route, and `self-learning` asks all peers each time.
     #[field(default = "off")]
     pub accept: Accept,
-    /// File of [trust rules](trust.md), or of a certificate, that says who may sign announcements,
-    /// commanded ones included; `data` are their names, `/<prefix>/32=PA/<version>/<segment>`.
-    /// Certificates are fetched. Without it a commanded announcement may be signed by anybody, as
-    /// with NFD's `trust-anchor any`.
+    /// File of [trust rules](trust.md), or of a certificate, with the accepted signers of
+    /// announcements, also of commanded ones; `data` are their names,
+    /// `/<prefix>/32=PA/<version>/<segment>`. Certificates are fetched. Without it any key may sign
+    /// a commanded announcement, as with NFD's `trust-anchor any`.
     pub trust: Option<PathBuf>,
 }
 
-/// Which prefix announcements make routes.
+/// The prefix announcements that make routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Accept {
     /// None.
@@ -52,42 +52,41 @@ impl Announcements {
 }
 
 /// Lets programs send management commands. Without any such section, programs of the daemon's own
-/// user and of root may do everything, and peers nothing. Programs of other users, and those of
-/// which the user is not known (by UDP and WebSocket), may then register prefixes for themselves:
-/// not `/`, nor names that an application of another user has registered. With a section, each
-/// command needs one that allows it. What is refused is answered with 403 and logged with the
-/// reason.
+/// user and of root may send every command, and peers none. Programs of other users, and those of
+/// an unknown user (by UDP and WebSocket), may then register prefixes for themselves: not `/`, nor
+/// names that an application of another user has registered. With a section, each command needs one
+/// that allows it. A rejected command is answered with 403 and logged with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Fields, Read)]
 #[section(name = "authorize", repeated, check = Authorize::checked)]
 pub struct Authorize {
-    /// Applications of this host, or peers, who command under `/localhop/nfd` and only `rib`, with
-    /// a `key` or `trust`.
+    /// Applications of this host, or peers, which command under `/localhop/nfd` and only `rib`,
+    /// with a `key` or `trust`.
     #[field(default = "local")]
     pub from: Origin,
     /// `"rib"`, `"fib"`, `"faces"`, `"cs"`, `"strategy-choice"`, `"trace"`, or a list of these.
-    /// Without it: all of them; of peers, `"rib"`.
+    /// Without it: all of them; for peers, `"rib"`.
     #[field(name = "commands", default, form = "modules", with = modules)]
     pub modules: Vec<String>,
-    /// Only what is about names below it.
+    /// Only commands about names below it.
     #[field(default = "/")]
     pub prefix: Name,
-    /// Only programs of these users, by name or number. The kernel says who is at the other end of
-    /// a Unix socket or of a TCP connection within this host. Without it and without `group`: of
-    /// all users.
+    /// Only programs of these users, by name or number. The kernel reports the user at the other
+    /// end of a Unix socket or of a TCP connection within this host. Without it and without
+    /// `group`: programs of all users.
     #[field(default, form = "name, or list of names", with = texts)]
     pub user: Vec<String>,
-    /// Only programs of these groups' users, by name or number; with `user`, of either.
+    /// Only programs of users in these groups, by name or number; with `user`, of either.
     #[field(default, form = "name, or list of names", with = texts)]
     pub group: Vec<String>,
     /// File with the certificate of the key that has to sign, as `weir key new` prints it. Without
-    /// it and without `trust`: any signature will do, a digest included.
+    /// it and without `trust`: any signature is accepted, also a digest.
     pub key: Option<PathBuf>,
-    /// In the place of `key`: file of [trust rules](trust.md), or of a certificate whose key
-    /// vouches for others. A chain of certificates has to lead from the command's key to an anchor;
-    /// they are fetched, also from whoever sent the command.
+    /// Instead of `key`: file of [trust rules](trust.md), or of a certificate whose key certifies
+    /// others. A chain of certificates has to lead from the command's key to an anchor.
+    /// Certificates are fetched, also from the sender of the command.
     pub trust: Option<PathBuf>,
-    /// How far the time of a signature may be from this host's. Each command is accepted once. A
-    /// key's commands must also be signed one after the other.
+    /// The largest difference between the time of a signature and this host's clock. Each command
+    /// is accepted once. A key's commands must also be signed in order.
     #[field(default = "2 min")]
     pub skew: Duration,
 }
@@ -117,18 +116,19 @@ impl Authorize {
     }
 }
 
-/// What hosts are told that look for a way into the network, as by ndn-autoconfig.
+/// Answers for hosts that look for a way into the network, as with ndn-autoconfig.
 #[derive(Debug, Fields, Read)]
 #[section(name = "hub")]
 pub(super) struct Hub {
-    /// Prefixes by which the network finds what is behind this host. Whoever asks for
-    /// `/localhop/nfd/rib/routable-prefixes`, a peer or an application, is answered with them.
+    /// Prefixes by which the network finds the applications behind this host. They answer requests
+    /// for `/localhop/nfd/rib/routable-prefixes` from peers and applications.
     #[field(default, form = "name, or list of names", with = names)]
     pub(super) prefixes: Vec<Name>,
 }
 
 impl Config {
-    /// What is allowed, and perhaps not meant: a line for each `[[authorize]]` that names nobody.
+    /// Rights that may be wider than intended: a line for each `[[authorize]]` without a key or a
+    /// user.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let rules = (1..).zip(&self.authorize);

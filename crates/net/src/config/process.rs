@@ -18,44 +18,43 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "daemon")]
 pub struct Daemon {
-    /// What is logged to standard error: `off`, `error`, `warn`, `info`, `debug`, `trace`; others
-    /// for parts of the program behind it, as in `info,net::management=debug`.
+    /// The log on standard error: `off`, `error`, `warn`, `info`, `debug`, `trace`; other levels
+    /// for parts of the program follow, as in `info,net::management=debug`.
     #[field(default = "info", with = log)]
     pub log: String,
     /// Form of log lines.
     #[field(default = "text")]
     pub log_format: LogFormat,
-    /// The most log lines of one kind in a second, as of faces that come and go; how many more
-    /// there were is written a second later. Levels `debug` and `trace` have no bound; 0: none at
-    /// all.
+    /// The most log lines of one kind in a second, as of faces that come and go; the number of
+    /// further ones follows a second later. Levels `debug` and `trace` have no limit; 0: no lines
+    /// at all.
     #[field(default = 20, range = 0..=1_000_000)]
     pub log_limit: u32,
-    /// Seed of all random streams, for runs that shall repeat. Without it: drawn anew at each
-    /// start.
+    /// Seed of all random streams, for repeatable runs. Without it: a new one at each start.
     #[field(range = 0..)]
     pub seed: Option<u64>,
     /// Scheduling priority, as in nice(1). Negative values need privileges; they help to empty
     /// receive buffers in time on a busy host.
     #[field(default = 0, range = -20..=19)]
     pub nice: i32,
-    /// A scheme as a whole: every face to a peer that names no scheme for a part has this one's,
-    /// and the root its strategy, if it has the part. What consumers do is theirs to choose: `weir
-    /// get --control`.
+    /// A scheme as a whole: every face to a peer without a scheme of its own for a part has this
+    /// one's part, and the root has its strategy, if it has one. Consumers choose their own scheme:
+    /// `weir get --control`.
     #[field(part = "marker, shaper, stamper or strategy", by = parts::whole)]
     pub scheme: Option<Choice>,
-    /// How long a stop may take to send what is queued.
+    /// The time that a stop may take to send queued packets.
     #[field(default = "500 ms")]
     pub drain: Duration,
-    /// The most memory that the process takes, everything counted, at least `"16 MB"`. Content
-    /// store, pending Interests, queues, routes and what faces keep share it: the store gives way
-    /// to the others, and what then finds no room is refused and counted. Bounds of single parts
-    /// hold besides. `auto`: a quarter of the host's memory or of the control group's, at most 2
-    /// GB, and what `capacity` and `pending_memory` ask for beyond their defaults. `unlimited`:
-    /// only the bounds of single parts, and no fair shares: one peer can fill the table of pending
-    /// Interests for everybody.
+    /// The memory limit of the process, everything counted, at least `"16 MB"`. Content store,
+    /// pending Interests, queues, routes and faces share it: the store makes room for the others.
+    /// Requests that find no room then are rejected and counted. The limits of single parts apply
+    /// as well. `auto`: a quarter of the memory of the host or of the control group, at most 2 GB,
+    /// plus the parts of `capacity` and `pending_memory` that exceed their defaults. `unlimited`:
+    /// only the limits of single parts, and no fair shares: one peer can fill the table of pending
+    /// Interests for all others.
     #[field(default = "auto", form = "size, `\"auto\"` or `\"unlimited\"`", with = memory::limit)]
     pub memory: Option<Size>,
-    /// The file does not say how much: `memory` is to be a share of the host's; see
+    /// The file leaves the limit to the host's memory; see
     /// [`Config::share_host`](super::Config::share_host).
     #[field(skip)]
     pub shares_host: Option<Given>,
@@ -70,8 +69,8 @@ pub enum LogFormat {
     Json,
 }
 
-/// Which bounds of single parts the file gives, so that a share of the host's memory leaves them
-/// as they are.
+/// Marks the limits of single parts that the file sets, so that a share of the host's memory leaves
+/// them unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Given {
     /// `pending_per_face` under `[forwarder]`.
@@ -82,7 +81,7 @@ pub struct Given {
     pub receive_buffer: bool,
 }
 
-/// Where peers and applications may connect. An empty list or `"off"` closes a listener.
+/// The addresses of the listeners. An empty list or `"off"` closes a listener.
 #[derive(Clone, Debug, PartialEq, Eq, Fields, Read)]
 #[section(name = "listen", check = Listen::checked)]
 pub struct Listen {
@@ -96,12 +95,13 @@ pub struct Listen {
     /// 9696. TLS is for a proxy in front of it.
     #[field(default = "off", form = "addresses", with = websockets)]
     pub websocket: Vec<SocketAddr>,
-    /// Of which origins pages may connect, besides those of servers on this host:
-    /// `["https://app.example"]`, or `"any"`. Programs that are no pages say no origin, and may.
+    /// The origins of pages that may connect, besides those of servers on this host:
+    /// `["https://app.example"]`, or `"any"`. Programs that are no web pages send no origin, and
+    /// may connect.
     #[field(name = "websocket_origins", default = [], form = "origins", with = origins)]
     pub origins: Origins,
     /// Unix socket for local applications, or `"off"`. Its folder is made if it is missing.
-    /// Programs may connect as `unix_mode` and `unix_group` say.
+    /// `unix_mode` and `unix_group` decide which programs may connect.
     #[field(default = "/run/nfd/nfd.sock", with = socket)]
     pub unix: Option<PathBuf>,
     /// Permissions of the Unix socket's file, in octal digits: `"660"`. Without it: 660, but 666 if
@@ -112,20 +112,20 @@ pub struct Listen {
     /// Group of the Unix socket's file, by name or number. Without it: `ndn` if root runs the
     /// daemon and the host has that group, else the group of the daemon's user.
     pub unix_group: Option<String>,
-    /// A path, or a list of them, at which symbolic links to the Unix socket are made for clients
-    /// that look elsewhere, such as `["/run/nfd.sock", "/var/run/nfd.sock", "/run/ndn/nfd.sock"]`.
-    /// They go when the daemon ends.
+    /// A path, or a list of them, for symbolic links to the Unix socket, for clients that look
+    /// elsewhere, such as `["/run/nfd.sock", "/var/run/nfd.sock", "/run/ndn/nfd.sock"]`. They are
+    /// removed when the daemon ends.
     #[field(default, form = "paths", with = paths)]
     pub unix_links: Vec<PathBuf>,
-    /// Receive buffer asked for on UDP sockets; the kernel grants at most `net.core.rmem_max`.
-    /// Smaller with `memory` under `[daemon]`.
+    /// Receive buffer of UDP sockets; the kernel grants at most `net.core.rmem_max`. Smaller with
+    /// `memory` under `[daemon]`.
     #[field(default = "8 MB")]
     pub receive_buffer: Size,
     /// Exceed `net.core.rmem_max` (SO_RCVBUFFORCE; needs CAP_NET_ADMIN).
     #[field(default = false)]
     pub force_receive_buffer: bool,
-    /// The UDP and the TCP addresses are defaults: one whose family the host lacks is left out
-    /// without an error.
+    /// The UDP and TCP addresses are defaults: one whose family the host lacks is left out without
+    /// an error.
     #[field(skip)]
     pub optional: [bool; 2],
 }
@@ -137,14 +137,14 @@ impl Listen {
     }
 }
 
-/// What the daemon counts, for Prometheus: `GET /metrics` by HTTP.
+/// The daemon's counters for Prometheus: `GET /metrics` by HTTP.
 #[derive(Debug, Fields, Read)]
 #[section(name = "metrics")]
 pub(super) struct Metrics {
-    /// TCP addresses, `"127.0.0.1:9363"` for instance; a bare port means all addresses, and whoever
-    /// reaches them may look. Web pages of other servers are refused: the `Host` of a request has
-    /// to be the address or `localhost`; of an address that is not on loopback, any IP address or
-    /// this host's name. [The names](counters.md#metrics) are listed.
+    /// TCP addresses, `"127.0.0.1:9363"` for instance; a bare port means all addresses, and every
+    /// host that reaches them may read. Web pages of other servers are rejected: the `Host` of a
+    /// request has to be the address or `localhost`; for an address that is not on loopback, any IP
+    /// address or this host's name. The reference lists [the names](counters.md#metrics).
     #[field(default = "off", form = "addresses", with = addresses)]
     pub(super) listen: Vec<SocketAddr>,
 }
@@ -153,15 +153,15 @@ pub(super) struct Metrics {
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "content_store")]
 pub(super) struct ContentStore {
-    /// Bound of its memory, everything counted; `"0 B"` switches it off. With a size as `memory`
-    /// under `[daemon]` and without this field: what others do not need of that.
+    /// Its memory limit, everything counted; `"0 B"` switches it off. With a size as `memory` under
+    /// `[daemon]` and without this field: the part of that memory that others do not need.
     #[field(default = "64 MiB", form = Form::Size, with = bytes)]
     capacity: usize,
-    /// The most packets in it, whatever their sizes. Without it: as many as `capacity` takes.
+    /// The most packets in it, whatever their sizes. Without it: as many as fit into `capacity`.
     #[field(range = 0..)]
     packets: Option<usize>,
-    /// Data below these names are never kept. How soon an answer comes shows a neighbour whether
-    /// the store had it, and so what others have asked for.
+    /// Names below which Data is never kept. The delay of an answer shows a neighbour if the store
+    /// had it, and so which names others have requested.
     #[field(default, form = "name, or list of names", with = names)]
     pub(super) no_cache: Vec<Name>,
     #[field(flatten)]
@@ -176,7 +176,7 @@ impl ContentStore {
     }
 }
 
-/// Bounds of the forwarder's tables.
+/// Limits of the forwarder's tables.
 #[derive(Clone, Debug, PartialEq, Eq, Fields, Read)]
 #[section(name = "forwarder", check = ForwarderLimits::checked)]
 pub struct ForwarderLimits {
@@ -186,29 +186,29 @@ pub struct ForwarderLimits {
     /// The most prefixes with routes.
     #[field(default = 1_048_576, range = 1..=100_000_000)]
     pub routes: usize,
-    /// The longest Interest lifetime that is honoured; longer ones are cut to it.
+    /// The longest Interest lifetime; longer ones are shortened to it.
     #[field(default = "2 min")]
     pub max_lifetime: Duration,
-    /// The most nonces remembered after their Interest is gone, against loops; fewer with `memory`
-    /// under `[daemon]`.
+    /// The most nonces remembered after their Interests have gone, against loops; fewer with
+    /// `memory` under `[daemon]`.
     #[field(default = 1_048_576, range = 0..=100_000_000)]
     pub dead_nonces: usize,
-    /// The most memory that all parts of the forwarder take together; [`usize::MAX`]: not counted.
+    /// The memory limit of all parts of the forwarder together; [`usize::MAX`]: not counted.
     #[field(skip)]
     pub memory: usize,
 }
 
-/// Bounds of the table of pending Interests.
+/// Limits of the table of pending Interests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Fields, Read)]
 pub struct Pending {
-    /// The most pending Interests; further ones are refused.
+    /// The most pending Interests; further ones are rejected.
     #[field(default = 1_048_576, name = "pending_interests", range = 1..=100_000_000)]
     pub entries: usize,
-    /// The most pending Interests that came in by one face; fewer with `memory` under `[daemon]`.
+    /// The most pending Interests of one incoming face; fewer with `memory` under `[daemon]`.
     #[field(default = 262_144, name = "pending_per_face", range = 1..=100_000_000)]
     pub per_face: usize,
-    /// The most memory that pending Interests may take. With a size as `memory` under `[daemon]`
-    /// and without this field: half of what is shared.
+    /// The memory limit of pending Interests. With a size as `memory` under `[daemon]` and without
+    /// this field: half of the shared memory.
     #[field(name = "pending_memory", default = "512 MiB", form = Form::Size, with = bytes)]
     pub memory: usize,
 }

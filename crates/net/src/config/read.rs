@@ -86,7 +86,7 @@ fn all<'d, T: Described + Read>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -
     Section::all_of::<T>(doc, table).iter().filter_map(T::read).collect()
 }
 
-/// The scheme of the whole daemon, where no other one is named.
+/// The scheme of the whole daemon, for faces without one of their own.
 fn everywhere(config: &mut Config, whole: Choice) {
     config.on_demand.link.parts.fill(&whole);
     config.faces.iter_mut().for_each(|face| face.link.parts.fill(&whole));
@@ -99,9 +99,9 @@ fn everywhere(config: &mut Config, whole: Choice) {
 /// The faces of the file.
 struct Faces {
     faces: Vec<Face>,
-    /// What each is called.
+    /// The labels of the sections.
     labels: BTreeSet<String>,
-    /// The first face of each text that routes may call it by: its name, its place, its URI.
+    /// The first face of each text by which routes may name it: its name, its position, its URI.
     by_text: BTreeMap<String, usize>,
     /// Every face could be read.
     all_known: bool,

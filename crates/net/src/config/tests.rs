@@ -26,7 +26,7 @@ fn an_empty_file_is_all_defaults() {
     assert_eq!(config.listen.udp, any);
     assert_eq!(config.listen.tcp, any);
     assert_eq!(config.listen.optional, [true, true]);
-    // What pages of any server could do is not for a default.
+    // Pages of any server could connect, so this is off by default.
     assert_eq!(config.listen.websocket, []);
     assert_eq!(config.listen.unix.as_deref(), Some(Path::new("/run/nfd/nfd.sock")));
     assert_eq!(config.content_store, ContentStoreConfig::default());
@@ -145,7 +145,7 @@ fn one_limit_on_memory_bounds_what_has_no_bound_of_its_own() {
     let unlimited = good("[daemon]\nmemory = \"unlimited\"");
     assert_eq!(unlimited.forwarder.memory, usize::MAX, "without it nothing is counted");
     good("[daemon]\nmemory = \"32 MB\"\n[[face]]\nuri = \"unix:///x\"\nqueue = \"20 packets\"");
-    // What is far beyond any host is a limit, too, that nothing reaches.
+    // A limit beyond any host is still a limit. Nothing reaches it.
     assert_eq!(good("[daemon]\nmemory = \"1000 TB\"").forwarder.dead_nonces, 1 << 20);
 }
 
@@ -178,7 +178,7 @@ fn without_a_limit_in_the_file_it_is_a_share_of_the_hosts_memory() {
     assert_eq!(small.forwarder.memory, 35 * MB as usize);
     assert_eq!(small.listen.receive_buffer, Size(50 * MB / 32));
     assert!(small.forwarder.dead_nonces < usual.forwarder.dead_nonces);
-    // Who asks for a larger store gets it besides.
+    // A larger store adds to the limit.
     let more = limit("[content_store]\ncapacity = \"1067108864 B\"", Some(1000 * MB));
     assert_eq!(more, Some(Size((250 + 1000) * MB + 1000 * MB / 7)));
     let given = "[forwarder]\npending_per_face = 200000\ndead_nonces = 500000\n\

@@ -98,9 +98,9 @@ pub(super) fn websockets(value: &DeValue<'_>) -> Result<Vec<SocketAddr>, String>
     Ok(addresses)
 }
 
-/// The origins (RFC 6454) of pages that may connect by WebSocket, besides those of this host. What
-/// a browser would do for any page, a forwarder has to refuse: the applications of this host are
-/// behind it.
+/// The origins (RFC 6454) of pages that may connect by WebSocket, besides those of this host. A
+/// browser connects for any page, so the forwarder has to check: it gives access to the
+/// applications of this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origins {
     /// Whatever the browser shows.
@@ -110,7 +110,7 @@ pub enum Origins {
 }
 
 impl Origins {
-    /// Whether a page of this origin may connect.
+    /// True if a page of this origin may connect.
     #[must_use]
     pub fn allow(&self, origin: &str) -> bool {
         match self {
@@ -122,7 +122,7 @@ impl Origins {
     }
 }
 
-/// Whether an origin is a server on this host, by a name or an address that can be nowhere else.
+/// True if an origin is a server on this host, by a name or an address that cannot be elsewhere.
 fn is_here(origin: &str) -> bool {
     let Some((_, host)) = origin.split_once("://") else { return false };
     let name = match host.rsplit_once(':') {

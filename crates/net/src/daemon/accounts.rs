@@ -10,10 +10,11 @@ use uzers::os::unix::GroupExt;
 /// The group whose programs may use a forwarder of root, if the host has it.
 pub(super) const GROUP: &str = "ndn";
 
-/// Who may connect to the Unix socket: as the configuration says, else the group [`GROUP`] if root
-/// is the owner, else the owner's own group. Root without that group serves everybody, as NFD does.
+/// Rights to connect to the Unix socket: as configured; else the group [`GROUP`] if root is the
+/// owner; else the owner's own group. Root without that group serves all users, as NFD does.
 ///
 /// # Errors
+///
 /// There is no such group.
 pub(super) fn access(listen: &Listen) -> Result<Access, DaemonError> {
     let is_root = rustix::process::geteuid().is_root();

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 /// The payload of a datagram that fits into an Ethernet frame.
 const ETHERNET: usize = 1500;
 
-/// What UDP sockets are made with.
+/// The options of UDP sockets.
 pub(super) fn udp_options(listen: &config::Listen) -> UdpOptions {
     UdpOptions {
         receive_buffer: usize::try_from(listen.receive_buffer.0).unwrap_or(usize::MAX),

@@ -64,7 +64,7 @@ impl ControlPlane {
         self.management.face()
     }
 
-    /// What other threads and signals use.
+    /// The wake-ups for other threads and signals.
     pub fn wake_ups(&self) -> &WakeUps {
         &self.wake_ups
     }
@@ -217,9 +217,10 @@ impl ControlPlane {
     }
 }
 
-/// Whether the users, groups, certificates and trust rules of a configuration can be used.
+/// Checks that the users, groups, certificates and trust rules of a configuration can be used.
 ///
 /// # Errors
+///
 /// The first that is missing or cannot be used.
 pub(super) fn check(config: &Config) -> Result<(), DaemonError> {
     accounts::access(&config.listen)?;

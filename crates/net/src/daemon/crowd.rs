@@ -8,7 +8,7 @@ use std::net::IpAddr;
 /// Refusals are logged at most this often.
 const LOG_EVERY: Duration = Duration::from_secs(1);
 
-/// What on-demand faces are counted by: what fills one kind leaves the other alone.
+/// The kinds of on-demand faces. Each has its own limit, so that one kind cannot exhaust another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Transport {
     /// UDP. Anything can forge an address there.

@@ -19,7 +19,7 @@ pub enum DaemonError {
     Listen {
         /// The address as a URI.
         uri: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// Metrics cannot be had at an address.
@@ -27,7 +27,7 @@ pub enum DaemonError {
     Metrics {
         /// The address.
         address: std::net::SocketAddr,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A configured face's host is not known.
@@ -35,7 +35,7 @@ pub enum DaemonError {
     Host {
         /// The face.
         uri: FaceUri,
-        /// What the resolver says.
+        /// The resolver's error.
         source: io::Error,
     },
     /// A configured route or strategy is refused by the tables.
@@ -43,7 +43,7 @@ pub enum DaemonError {
     Table {
         /// The prefix.
         prefix: Name,
-        /// What the table says.
+        /// The table's reason.
         why: String,
     },
     /// The certificate of who may command cannot be had.
@@ -68,9 +68,9 @@ pub enum DaemonError {
     /// The system refuses something that the loop cannot do without.
     #[error("{what}: {source}")]
     System {
-        /// What was wanted.
+        /// The failed action.
         what: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }

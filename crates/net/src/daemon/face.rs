@@ -28,7 +28,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 const FIRST_AWAY: Duration = Duration::from_secs(1);
 const LAST_AWAY: Duration = Duration::from_secs(64);
 
-/// What carries a face's frames.
+/// The socket, or other carrier, of a face's frames.
 #[derive(Debug)]
 pub(super) enum Link {
     Stream(Stream),
@@ -42,7 +42,7 @@ pub(super) enum Link {
 }
 
 impl Link {
-    /// Whether something can be sent.
+    /// True if frames can be sent.
     fn is_up(&self) -> bool {
         match self {
             Link::Stream(_) | Link::Udp(..) => true,
@@ -68,7 +68,7 @@ pub(super) struct Buffers {
     pub datagrams: ReceiveBuffers,
     pub stream: Vec<u8>,
     pub packet: Vec<u8>,
-    /// What faces collect what they send in, unless something waits in theirs.
+    /// Faces collect the frames that they send here, unless frames wait in their own buffer.
     pub out: Vec<u8>,
 }
 
@@ -90,7 +90,7 @@ pub(super) enum Target {
     Unix(std::path::PathBuf),
 }
 
-/// Who brought a face about.
+/// The creator of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MadeBy {
     Configuration,
@@ -122,7 +122,7 @@ pub(super) struct Face {
     pub delay: Option<DelayLine>,
     /// The kernel takes no more; readiness will be reported.
     pub blocked: bool,
-    /// That it broke was told.
+    /// The face-down event has been sent.
     pub was_down: bool,
     /// The face is in a list of readable ones.
     pub readable: bool,
@@ -136,8 +136,8 @@ pub(super) struct Face {
     pub unproved: bool,
     /// It is in a network of this host, so that it may be sent more, and keeps its place.
     pub is_neighbour: bool,
-    /// Nothing is sent before then, unless something comes: the network reported that nothing
-    /// receives there. Whoever knows the addresses and ports can forge such a report.
+    /// Nothing is sent before then, unless a frame arrives: the network reported that nothing
+    /// receives there. A sender that knows the addresses and ports can forge such a report.
     away_until: Option<Time>,
     /// How long that was the last time, if nothing has come since.
     away: Duration,
@@ -194,7 +194,7 @@ impl Face {
         }
     }
 
-    /// What its link says of its flags, and of its marker.
+    /// Sets the flags and the marker that its link options require.
     pub fn linked(&mut self, link: &LinkOptions, is_udp: bool) {
         let reliability = if is_udp && link.reliability { RELIABILITY } else { 0 };
         let marking = if link.parts.marker.is_some() { CONGESTION_MARKING } else { 0 };
@@ -330,9 +330,8 @@ impl Face {
         }
     }
 
-    /// Whether the network reported, since this was asked last, that nothing receives at the other
-    /// end of a face that the other end brought about. A configured or commanded face goes on: its
-    /// peer may be starting.
+    /// True if the network has reported, since the last call, that nothing receives at the address
+    /// of an on-demand face. A configured or commanded face stays: its peer may be starting.
     pub fn take_unreachable(&mut self) -> bool {
         match &mut self.link {
             Link::Udp(udp, _) => udp.take_unreachable() && self.is_idle_on_demand(),
@@ -340,7 +339,7 @@ impl Face {
         }
     }
 
-    /// What on-demand faces are counted by.
+    /// The kind under which on-demand faces are counted.
     pub fn transport(&self) -> Transport {
         match self.link {
             Link::Udp(..) => Transport::Datagrams,
@@ -348,8 +347,8 @@ impl Face {
         }
     }
 
-    /// Whether it leads to an address that anybody anywhere may have forged. A peer with routes has
-    /// been let register them by a signed command: its address is known.
+    /// True if it leads to an address that may be forged. The address of a peer with routes is
+    /// known: a signed command registered them.
     pub fn is_unproved(&self, forwarder: &Forwarder) -> bool {
         let may_be_forged = self.unproved && !self.is_neighbour;
         may_be_forged && !forwarder.is_proved(self.id) && forwarder.fib().routes_of(self.id) == 0
@@ -484,7 +483,7 @@ impl Face {
         if self.blocked { None } else { self.delay.as_ref()?.next_deadline() }
     }
 
-    /// Whether nothing waits between the forwarder and the kernel.
+    /// True if nothing waits between the forwarder and the kernel.
     pub fn is_flushed(&self) -> bool {
         let waiting = match &self.link {
             Link::Stream(stream) => stream.unsent() > 0,
@@ -505,7 +504,7 @@ impl Face {
     }
 }
 
-/// A member of a group, as the forwarder tells them apart.
+/// The forwarder's identifier of a member of a group.
 fn sender(peer: SocketAddr) -> Sender {
     let address = match peer.ip() {
         IpAddr::V4(ip) => ip.to_ipv6_mapped(),

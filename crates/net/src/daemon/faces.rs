@@ -51,7 +51,7 @@ const RECEIVING: Duration = Duration::from_millis(5);
 /// How often faces are looked at for silence, at least.
 const IDLE_CHECK: Duration = Duration::from_secs(30);
 
-/// What faces take from the configuration.
+/// The parts of the configuration that faces need.
 #[derive(Debug)]
 struct Settings {
     on_demand: OnDemand,
@@ -92,7 +92,7 @@ pub(super) struct FaceSet {
     buffers: Buffers,
     work: Work,
     next_idle_check: Time,
-    /// What goes to addresses that may be forged.
+    /// Bytes sent to addresses that may be forged.
     unproved: Unproved,
     /// Peers that found no room.
     rejected: Rejected,
@@ -189,12 +189,12 @@ impl FaceSet {
         self.table.infos(forwarder, &self.settings.on_demand)
     }
 
-    /// What happened to faces since the last call.
+    /// The next event of a face since the last call.
     pub fn poll_news(&mut self) -> Option<News> {
         self.news.pop_front()
     }
 
-    /// Whether there is work that waits for nothing.
+    /// True if there is work to do at once.
     pub fn are_busy(&self) -> bool {
         let work = &self.work;
         !work.datagrams.is_empty()
@@ -336,7 +336,7 @@ impl FaceSet {
         more.is_empty()
     }
 
-    /// Whether a face may send.
+    /// True if a face may send.
     pub fn may_send(&self) -> bool {
         !self.work.sending.is_empty()
     }
@@ -380,7 +380,7 @@ impl FaceSet {
         progress
     }
 
-    /// Whether nothing waits between the forwarder and the kernel.
+    /// True if nothing waits between the forwarder and the kernel.
     pub fn are_flushed(&self, forwarder: &Forwarder) -> bool {
         let empty = |id| forwarder.queued(id).is_none_or(|(packets, _)| packets == 0);
         self.table.iter().all(|face| face.is_flushed() && empty(face.id))
@@ -403,7 +403,7 @@ impl FaceSet {
         }
         tracing::debug!(face = %id, uri = face.uri, "nothing receives there at present");
         face.is_unreachable(forwarder, self.clock.now());
-        // What waits is dropped when the forwarder is asked for it.
+        // Queued packets are dropped when the forwarder is polled for them.
         self.work.sending.push_back(id);
     }
 

@@ -67,9 +67,10 @@ impl Io {
         &self.stopper
     }
 
-    /// Waits, and tells the faces which of them are ready.
+    /// Waits, and marks the faces that are ready.
     ///
     /// # Errors
+    ///
     /// The poll fails.
     pub fn wait(
         &mut self,

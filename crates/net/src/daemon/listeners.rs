@@ -178,7 +178,8 @@ fn adopt<T>(
     failed: &mut dyn FnMut(SocketAddr, io::Error),
 ) {
     let mut missing = wanted.to_vec();
-    // What is gone is closed before what is new is opened: they may be in each other's way.
+    // Listeners that are no longer configured close before new ones open: their addresses may
+    // conflict.
     listeners.retain(|listener| match missing.iter().position(|at| *at == listener.at) {
         Some(found) => {
             missing.remove(found);

@@ -1,8 +1,8 @@
-//! Log lines on standard error, and no more of one kind than somebody can read.
+//! Log lines on standard error, with a limit for each kind.
 //!
-//! Peers and applications cause lines: faces come and go, commands are refused. `Limit` lets so
-//! many of each place in the program through in a second, and counts the rest. It stands before the
-//! writer, so that no line can pass beside it.
+//! Peers and applications cause lines: faces come and go, commands are rejected. `Limit` passes a
+//! number of lines a second from each place in the program, and counts the rest. It precedes the
+//! writer, so that every line passes it.
 
 use crate::config::{Daemon, LogFormat};
 use crate::directives::filter;
@@ -41,7 +41,7 @@ fn has_colours() -> bool {
     std::io::stderr().is_terminal() && !unwanted
 }
 
-/// Whether lines were left out of which nothing was said yet.
+/// True if lines were left out that have not been reported yet.
 pub(super) fn has_left_out() -> bool {
     LIMIT.get().is_some_and(Limit::has_left_out)
 }

@@ -14,7 +14,7 @@ pub(super) fn default() -> Choice {
     Choice::named(MARKER).expect("the default is among the schemes")
 }
 
-/// What a marker's parameters are to the protocol.
+/// A marker's parameters in terms of the management protocol.
 pub(super) fn told(marker: &Choice) -> Marking {
     let mut told = Marking::default();
     for (row, value) in marker.params().rows() {

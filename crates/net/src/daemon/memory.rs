@@ -1,13 +1,13 @@
-//! Keeps the process within its limit on memory.
+//! Keeps the process within its memory limit.
 //!
-//! The forwarder counts what it keeps, and that is within what its parts share. What the process
-//! takes is more: its own part, and the holes that the allocator has between blocks, because it
-//! cannot put everything where something else was. So the daemon looks now and then. When the
-//! process comes near its limit, the allocator is told to give pages without blocks back to the
-//! system; where that does not help, the parts share less until there is room again.
+//! The forwarder counts its own memory, and keeps that within the shared part. The process needs
+//! more: its program, and the holes that the allocator has between blocks, because new blocks do
+//! not fit where others were. So the daemon checks the process from time to time. Near the limit,
+//! the allocator has to return pages without blocks to the system. If that does not help, the
+//! shared part shrinks until there is room again.
 //!
-//! What a flood has left behind is released, too: step by step the places of pending Interests that
-//! are gone, and then the pages that the allocator keeps for nothing.
+//! After a flood, memory is released, too: step by step the slots of pending Interests that have
+//! gone, and then the pages that the allocator holds without use.
 
 use crate::resident::resident;
 use control::{Duration, Time};
@@ -19,10 +19,10 @@ const FAR: Duration = Duration::from_millis(20);
 /// The same from there on: at a gigabit a second no more than 125 kB come in this time.
 const CLOSE: Duration = Duration::from_millis(1);
 
-/// How often the allocator is told at most, if the process does not grow.
+/// The shortest time between two releases by the allocator, unless the process grows.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// This part of the limit is kept free: nearer than that the allocator is told.
+/// This part of the limit is kept free: beyond it the allocator has to release pages.
 const NEAR: u64 = 10;
 
 /// The same, if it could give nothing back.
@@ -31,37 +31,37 @@ const RARELY: Duration = Duration::from_secs(60);
 /// Growth by this part of the limit is growth.
 const GROWTH: u64 = 128;
 
-/// What the parts share goes down to this part of what they may share.
+/// The shared part shrinks to this fraction of its configured size at most.
 const FEWEST: usize = 4;
 
 /// Places of pending Interests that are released at most with one look.
 const STEPS: usize = 4096;
 
-/// The allocator is told of holes that are larger than this and an eighth of what is counted.
+/// The allocator has to release holes that are larger than this and an eighth of the counted bytes.
 const HOLES: u64 = 8 << 20;
 
 /// Looks at the process, if its memory is limited.
 #[derive(Debug)]
 pub(super) struct Watch {
     limit: u64,
-    /// What the parts may share, and do now.
+    /// The shared part: its configured size and its size now.
     shared: usize,
     now: usize,
     give_back: fn(),
     next: Time,
-    /// When the allocator was told, and what the process took then.
+    /// The time of the last release by the allocator, and the size of the process then.
     told: (Time, u64),
-    /// Holes of this size stayed when the allocator was told.
+    /// The size of the holes that remained after a release.
     floor: u64,
-    /// How long it is not told of holes again.
+    /// The time until holes are released again.
     wait: Duration,
     /// When there is something to release, also if nothing passes.
     wake: Option<Time>,
 }
 
 impl Watch {
-    /// A watch over a process that may take `limit` bytes, of which the parts share `shared`;
-    /// `give_back` tells the allocator to give back what it can.
+    /// A watch over a process that may take `limit` bytes, `shared` of them for the shared part;
+    /// `give_back` makes the allocator release pages.
     pub(super) fn new(limit: u64, shared: usize, give_back: fn()) -> Watch {
         Watch {
             limit,
@@ -117,7 +117,7 @@ impl Watch {
 
     /// Has the allocator give back what it keeps for nothing, if that is much.
     fn release_holes(&mut self, now: Time, taken: u64, forwarder: &Forwarder) {
-        // What is set aside for remembered nonces is counted, but is not taken before it is used.
+        // Memory reserved for nonces is counted, but is not resident before its use.
         let memory = forwarder.memory();
         let kept = memory.total() - memory.dead_nonces + forwarder.dead_nonces().memory();
         let counted = kept as u64;

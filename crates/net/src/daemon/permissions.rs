@@ -1,4 +1,4 @@
-//! Whom the daemon obeys and believes, and what it tells: from the configuration to management.
+//! Rights, trust and answers, from the configuration to management.
 
 use super::accounts;
 use super::error::DaemonError;

@@ -1,5 +1,5 @@
-//! What a supervisor such as systemd is told: sd_notify(3), a datagram of lines `WORD=VALUE` to the
-//! socket that `NOTIFY_SOCKET` names. Without it nobody wants to know.
+//! Reports to a supervisor such as systemd: sd_notify(3), a datagram of lines `WORD=VALUE` to the
+//! socket that `NOTIFY_SOCKET` names. Without that variable nothing is sent.
 
 use std::io;
 use std::os::unix::net::UnixDatagram;

@@ -21,12 +21,12 @@ const ONCE_QUIET: Duration = Duration::from_millis(250);
 /// The same for a connection that brought nothing at all.
 const SILENT: Duration = Duration::from_secs(10);
 
-/// A face to an unproved address is a newcomer for so long. Others may hold three quarters of the
-/// places of such faces, as long as they are busy; the rest is for newcomers, who take each other's
-/// places. Without that, whoever keeps many forged addresses busy would keep all others out.
+/// A face to an unproved address is new for this long. Busy faces that are older may hold three
+/// quarters of the places for such faces. The rest is for new ones, which replace each other.
+/// Without that rule a sender that keeps many forged addresses busy would lock out all other peers.
 const NEWCOMER: Duration = Duration::from_secs(10);
 
-/// What is known of a peer whose face may make room for another: who is missed least comes first.
+/// The rank of a peer whose face may make room for another. The least useful face comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     /// It sent a single packet, or over a connection none.
@@ -45,7 +45,8 @@ struct Listed {
     face: Face,
     peer: Option<SocketAddr>,
     retry: Option<Time>,
-    /// What it was counted under when it came; its socket may be gone when it goes.
+    /// The kind and address under which it was counted at its creation. Its socket may be gone at
+    /// its end.
     counted: Option<(Transport, IpAddr)>,
 }
 
@@ -218,7 +219,7 @@ impl FaceTable {
                 && f.persistency == Persistency::OnDemand
                 && f.transport() == transport
                 && group.is_none_or(|group| f.source.is_some_and(|at| group.contains(&at)))
-                // Whoever registered a prefix may wait for Interests for hours.
+                // A peer with a registered prefix may wait for Interests for hours.
                 && forwarder.fib().routes_of(f.id) == 0
         };
         let on_demand = || self.iter().filter(is_on_demand);

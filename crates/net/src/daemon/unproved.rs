@@ -53,7 +53,7 @@ impl Bucket {
     }
 }
 
-/// What has gone to unproved addresses lately.
+/// Recent bytes to unproved addresses.
 #[derive(Debug, Default)]
 pub(super) struct Spent {
     total: Option<Bucket>,
@@ -61,7 +61,7 @@ pub(super) struct Spent {
     groups: BTreeMap<IpNet, Bucket>,
 }
 
-/// What has gone to unproved addresses lately, and the networks that need no proof.
+/// Recent bytes to unproved addresses, and the networks that need no proof.
 #[derive(Debug, Default)]
 pub(super) struct Unproved {
     /// To those in networks that this host has addresses in.
@@ -121,19 +121,20 @@ impl Spent {
 }
 
 impl Unproved {
-    /// Whether an address needs no proof: the configuration exempts it, or it is loopback, which no
+    /// True if an address needs no proof: the configuration exempts it, or it is loopback, which no
     /// datagram from elsewhere has.
     pub fn exempts(address: IpAddr, limits: &Limits) -> bool {
         limits.exempt.networks.iter().any(|net| net.contains(&address))
             || (limits.exempt.local && address.is_loopback())
     }
 
-    /// Whether the larger limit holds for an address: it is in a network of this host.
+    /// True if the larger limit holds for an address: it is in a network of this host.
     pub fn is_neighbour(&mut self, now: Time, address: IpAddr, limits: &Limits) -> bool {
         limits.exempt.local && self.is_local(now, address)
     }
 
-    /// Whether an address is this host's loopback, or in a network that the host has an address in.
+    /// True if an address is this host's loopback, or in a network in which the host has an
+    /// address.
     pub fn is_local(&mut self, now: Time, address: IpAddr) -> bool {
         if address.is_loopback() {
             return true;

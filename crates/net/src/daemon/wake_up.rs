@@ -1,5 +1,5 @@
-//! What other threads and signals want of a running daemon, between two turns of its loop: to know
-//! what it counts, and that it read its configuration again.
+//! Requests of other threads and signals to a running daemon, between two turns of its loop: to
+//! report its counters, and to read its configuration again.
 
 use super::error::DaemonError;
 use super::stop::{Stopper, pair};
@@ -10,7 +10,8 @@ use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-/// What a thread that asks writes. Any other byte, as a signal brings it, means to read again.
+/// The byte that a requesting thread writes. Any other byte, as a signal brings it, means to read
+/// the configuration again.
 const QUESTION: u8 = b'?';
 const AGAIN: u8 = b'!';
 
@@ -20,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Reads the configuration again.
 pub type Reread = Box<dyn FnMut() -> Result<Config, ConfigError> + Send>;
 
-/// What other threads may want of a running daemon.
+/// Access of other threads to a running daemon.
 #[derive(Debug)]
 pub struct Observer {
     questions: Sender<Sender<String>>,
@@ -38,8 +39,8 @@ impl Observer {
         answers.recv_timeout(PATIENCE).ok()
     }
 
-    /// Has the daemon read its configuration again, as SIGHUP does. What is asked afterwards is
-    /// answered when that is done.
+    /// Makes the daemon read its configuration again, as SIGHUP does. Later requests are answered
+    /// after that.
     pub fn reread(&self) {
         self.wake.write(AGAIN);
     }
@@ -85,7 +86,7 @@ impl WakeUps {
             .map_err(DaemonError::system("cannot handle signals"))
     }
 
-    /// Whether the configuration is to be read again.
+    /// True if the configuration has to be read again.
     pub fn take_signal(&mut self) -> bool {
         let (mut bytes, mut is_asked) = ([0; 64], false);
         while let Ok(count) = self.socket.read(&mut bytes)

@@ -5,7 +5,7 @@ use security::Validity;
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
-/// What an announcement says.
+/// The content of an announcement.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Announcement {
     pub prefix: Name,

@@ -1,6 +1,6 @@
-//! Who may command what: the configuration's `[[authorize]]`. Without any, the programs of the
-//! daemon's own user and of root may command everything, and those of other users may register
-//! prefixes for themselves, within bounds ([`Rule::is_bounded`]).
+//! Rights to send commands: the configuration's `[[authorize]]`. Without any, the programs of the
+//! daemon's own user and of root may send every command, and those of other users may register
+//! prefixes for themselves, within limits ([`Rule::is_bounded`]).
 
 mod once;
 mod replay;
@@ -31,14 +31,14 @@ pub enum Origin {
 /// The user who may do everything on a host.
 const ROOT: u32 = 0;
 
-/// Whose signature a rule takes.
+/// The signatures that a rule accepts.
 #[derive(Clone, Debug)]
 pub enum Who {
     /// Anybody's, a digest included.
     Anybody,
-    /// That of one key.
+    /// The signature of one key.
     Key(Box<Certificate>),
-    /// That of a key which a chain of certificates leads to from an anchor.
+    /// The signature of a key at the end of a chain of certificates from an anchor.
     Trusted(Arc<Validator>),
 }
 
@@ -51,7 +51,7 @@ pub struct Account {
     pub gid: Option<u32>,
 }
 
-/// The users whose programs a rule lets command: all of them if nobody is named.
+/// The users whose programs a rule allows; all users if the lists are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Users {
     /// By the numbers of users.
@@ -61,7 +61,7 @@ pub struct Users {
 }
 
 impl Users {
-    /// Whether a program of this user is meant; `None`: nothing is known of the user.
+    /// True if programs of this user are included; `None` is an unknown user.
     #[must_use]
     pub fn have(&self, account: Option<Account>) -> bool {
         let is_named = |account: Account| {
@@ -72,16 +72,16 @@ impl Users {
     }
 }
 
-/// Lets somebody command something.
+/// A rule that allows commands.
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// From where.
     pub from: Origin,
-    /// Which of [`MODULES`].
+    /// The allowed ones of [`MODULES`].
     pub modules: Vec<String>,
     /// Routes, strategies and cached Data below this name only.
     pub prefix: Name,
-    /// Who.
+    /// The accepted signatures.
     pub who: Who,
     /// Programs of these users only.
     pub users: Users,
@@ -95,7 +95,7 @@ pub struct Rule {
 /// The skew of a host without rules.
 const SKEW: Duration = Duration::from_secs(120);
 
-/// That a command may be obeyed, if it is a new one.
+/// Permission to execute a command, if it is a new one.
 #[derive(Debug)]
 pub struct Grant {
     /// The key that signed it, if that was verified.
@@ -134,9 +134,9 @@ pub enum Doubt {
 pub struct Lack {
     /// As the signature names it: a certificate, or a key.
     pub name: Name,
-    /// Who needs it.
+    /// The validator that needs it.
     pub validator: Arc<Validator>,
-    /// What is to be said if it cannot be had.
+    /// The message if it cannot be fetched.
     pub why: String,
 }
 
@@ -147,7 +147,7 @@ impl From<Refusal> for Doubt {
 }
 
 impl Doubt {
-    /// What a chain that does not end at an anchor comes to.
+    /// The doubt about a chain that does not end at an anchor.
     pub(super) fn of(broken: &ChainError, validator: &Arc<Validator>) -> Doubt {
         let why = broken.to_string();
         match &broken.why {
@@ -164,7 +164,7 @@ impl Doubt {
 }
 
 impl Rule {
-    /// What holds without rules: applications of this host may do everything.
+    /// The rule without a configuration: applications of this host may send every command.
     #[must_use]
     pub fn everything_here() -> Rule {
         Rule {
@@ -178,7 +178,7 @@ impl Rule {
         }
     }
 
-    /// What holds without rules in the daemon of this user.
+    /// The rules without a configuration, in the daemon of this user.
     fn defaults(owner: u32) -> Vec<Rule> {
         let owners = Users { uids: vec![owner, ROOT], gids: Vec::new() };
         let modules = vec!["rib".to_owned()];
@@ -224,7 +224,7 @@ pub struct Authority {
     started_ms: u64,
     rules: Vec<Rule>,
     replays: Replays,
-    /// What no key vouches for, from here and from peers.
+    /// Commands without a verified key, local ones and those of peers.
     local: Once,
     remote: Once,
 }
@@ -245,7 +245,7 @@ impl Authority {
         made
     }
 
-    /// Other rules from now on. What was obeyed is not obeyed again.
+    /// Replaces the rules. Commands that were executed before are still rejected.
     pub fn set_rules(&mut self, rules: Vec<Rule>) {
         self.rules = match self.owner {
             _ if !rules.is_empty() => rules,
@@ -265,7 +265,7 @@ impl Authority {
         Authority { started_ms: wall_ms, ..self }
     }
 
-    /// Whether peers may command anything.
+    /// True if peers may send commands.
     #[must_use]
     pub fn hears_peers(&self) -> bool {
         self.rules.iter().any(|rule| rule.from == Origin::Remote)
@@ -340,7 +340,7 @@ impl Authority {
     }
 }
 
-/// Whether the certificate's key made the signature; its name if it did.
+/// The name of the certificate's key if it made the signature.
 fn judge(key: &Certificate, claim: &Claim<'_>, wall_ms: u64) -> Result<Name, String> {
     let name = key.key_name();
     match claim.key {
@@ -363,7 +363,7 @@ fn judge(key: &Certificate, claim: &Claim<'_>, wall_ms: u64) -> Result<Name, Str
     Ok(name)
 }
 
-/// Whether a KeyLocator's name is the key's, or that of one of its certificates.
+/// True if a KeyLocator's name is the key's, or that of one of its certificates.
 fn is_key(given: NameRef<'_>, key: NameRef<'_>) -> bool {
     given == key || given.len() == key.len() + 2 && given.starts_with(key)
 }

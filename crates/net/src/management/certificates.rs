@@ -1,10 +1,10 @@
-//! Certificates that commands and announcements need before they can be judged, and that have to be
+//! Certificates that commands and announcements need before a decision, and that have to be
 //! fetched.
 //!
-//! What needs one waits here, and everything else goes on. A certificate is asked for as the routes
-//! have it and, if it does not come so, of the faces that brought what needs it: who registers from
-//! afar has no route yet, and answers for his certificate himself. Everything is bounded, for each
-//! face and together, since anybody can name certificates that nobody has.
+//! A command that needs one waits here, and everything else continues. A certificate is requested
+//! by the routes and, if that fails, from the faces that brought the commands: a peer that
+//! registers its first prefix has no route yet, and serves its certificate itself. All numbers are
+//! limited, for each face and together, since any sender can name certificates that do not exist.
 
 use super::authority::Lack;
 use control::{Duration, Time};
@@ -27,14 +27,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const FETCHES: usize = 64;
 const FETCHES_OF_FACE: usize = 4;
 
-/// What waits at a time, and what of it came by one face.
+/// The most that wait at a time, and those of one face.
 const WAITING: usize = 128;
 const WAITING_OF_FACE: usize = 16;
 
 /// Faces that one certificate is asked of.
 const FACES: usize = 8;
 
-/// What waits for a certificate.
+/// A command or announcement that waits for a certificate.
 #[derive(Debug)]
 pub(super) enum What {
     /// A command Interest, and its PIT token.
@@ -61,7 +61,7 @@ pub(super) struct Waiting {
     pub since: Time,
     /// When it came, in milliseconds since 1970.
     pub wall_ms: u64,
-    /// What is still missing now will not come.
+    /// True if certificates that are missing now will not come.
     pub is_last: bool,
 }
 
@@ -88,7 +88,7 @@ struct Fetch {
 }
 
 impl Fetch {
-    /// Whether faces are asked now, and not as the routes have it.
+    /// True if faces are asked now instead of the routes.
     fn is_direct(&self) -> bool {
         self.attempt % 2 == 1
     }
@@ -98,7 +98,7 @@ impl Fetch {
 #[derive(Debug, Default)]
 pub(super) struct Certificates {
     fetches: Vec<Fetch>,
-    /// What is to be judged again.
+    /// Commands and announcements for a new decision.
     ready: VecDeque<Waiting>,
     /// Frames with Interests.
     asking: VecDeque<Vec<u8>>,
@@ -213,7 +213,7 @@ impl Certificates {
         }
     }
 
-    /// What the face brought needs no answer any more.
+    /// Commands of the face need no answer any more.
     pub fn face_gone(&mut self, face: FaceId) {
         for fetch in &mut self.fetches {
             fetch.faces.retain(|of| *of != face);

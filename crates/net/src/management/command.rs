@@ -33,13 +33,13 @@ pub struct Command<'a> {
     pub module: &'a [u8],
     /// `register`, `create` …
     pub verb: &'a [u8],
-    /// What is to be done it to.
+    /// The requested action.
     pub asked: Asked<'a>,
-    /// Who says so.
+    /// The sender's claim.
     pub claim: Claim<'a>,
 }
 
-/// What a command is about.
+/// The subject of a command.
 #[derive(Clone, Debug)]
 pub enum Asked<'a> {
     /// Most commands have parameters in their name.
@@ -57,7 +57,7 @@ pub struct Claim<'a> {
     pub key: Option<KeyLocator<'a>>,
     /// When it says it was made, in milliseconds since 1970.
     pub time_ms: Option<u64>,
-    /// What makes it unlike others.
+    /// The nonce that makes it unique.
     pub nonce: Option<&'a [u8]>,
     /// Its number among those of its key.
     pub sequence: Option<u64>,
@@ -75,7 +75,7 @@ pub enum Refusal {
     /// It is malformed.
     #[error("{0}")]
     Malformed(String),
-    /// It is not signed, not rightly, or not by somebody who may command.
+    /// It is unsigned, has a wrong signature, or its signer has no right to it.
     #[error("{0}")]
     Unauthorized(String),
 }
@@ -106,7 +106,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether it is about no other face than this one, from which it came.
+    /// True if it concerns only this face, from which it came.
     #[must_use]
     pub fn is_for(&self, face: u64) -> bool {
         match self {
@@ -127,7 +127,7 @@ impl<'a> Command<'a> {
         let (protocol, module, verb) = (word(1)?, word(2)?, word(3)?);
         let (claim, signature) =
             if interest.signature_info().is_some() || interest.parameters().is_some() {
-                // That the name has one digest was checked with it.
+                // The decoder has checked that the name has one digest.
                 (Claim::signed(interest)?, 1)
             } else if name.len() > PREFIX + OLD_SIGNATURE {
                 (Claim::old(name)?, OLD_SIGNATURE)
@@ -185,7 +185,7 @@ fn parameters(name: NameRef<'_>, module: &[u8], verb: &[u8]) -> Result<ControlPa
 }
 
 impl<'a> Claim<'a> {
-    /// That of a signed Interest of packet format v0.3.
+    /// The claim of a signed Interest of packet format v0.3.
     fn signed(interest: &Interest<'a>) -> Result<Claim<'a>, Refusal> {
         if !interest.check_parameters_digest() {
             return Err(Refusal::Malformed("the parameters digest is wrong".to_owned()));
@@ -209,7 +209,7 @@ impl<'a> Claim<'a> {
         })
     }
 
-    /// That of a command of the older form:
+    /// The claim of a command of the older form:
     /// `…/<timestamp>/<nonce>/<SignatureInfo>/<SignatureValue>`.
     fn old(name: NameRef<'a>) -> Result<Claim<'a>, Refusal> {
         let unsigned = || Refusal::unauthorized("the command is not signed");
@@ -229,7 +229,7 @@ impl<'a> Claim<'a> {
         })
     }
 
-    /// What the signature covers.
+    /// The bytes that the signature covers.
     #[must_use]
     pub fn message(&self) -> Vec<u8> {
         self.signed.concat()
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(command.asked.name(), Some("/hello".parse().unwrap()));
         // Without the digest of the parameters.
         assert_eq!((command.name.len(), command.name), (5, interest.name().prefix(5)));
-        // What the authority may go by.
+        // The facts for the authority's decision.
         assert_eq!(command.claim.time_ms, Some(0x01a1_f847_07a8));
         assert_eq!(command.claim.nonce, Some(&bytes("8f1d77dd3b05dd19")[..]));
     }

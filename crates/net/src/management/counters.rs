@@ -62,7 +62,7 @@ fn pit(forwarder: &Forwarder) -> Value {
     json!({ "entries": pit.len(), "most": pit.most(), "bytes": pit.memory() })
 }
 
-/// What the parts take of the memory that they share.
+/// The use of shared memory, part by part.
 fn memory(forwarder: &Forwarder) -> Value {
     let memory = forwarder.memory();
     json!({

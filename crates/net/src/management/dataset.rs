@@ -1,4 +1,4 @@
-//! Status datasets: versioned, segmented objects that are made when somebody asks.
+//! Status datasets: versioned, segmented objects that are made on request.
 
 use super::response::FRESHNESS_MS;
 use control::{Duration, Time};
@@ -19,7 +19,7 @@ const MAX_KEPT: usize = 16;
 /// the first segment once more, by its name.
 const MAX_SHORT: usize = 64;
 
-/// The latest datasets, as long as somebody may ask for their segments.
+/// The latest datasets, as long as a client may request their segments.
 #[derive(Debug, Default)]
 pub(super) struct Datasets {
     /// When each goes, and its packets by name.

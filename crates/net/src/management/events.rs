@@ -18,7 +18,7 @@ const WAITING: usize = 256;
 /// Components of `/localhost/nfd/faces/events`.
 const STREAM: usize = 4;
 
-/// What happened to a face.
+/// An event of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaceEvent {
     /// It is there.
@@ -96,7 +96,7 @@ impl Events {
         self.kept.push_back((now, content));
     }
 
-    /// Data that somebody waits for.
+    /// Data that a client waits for.
     pub fn poll(&mut self) -> Option<Bytes> {
         self.ready.pop_front()
     }

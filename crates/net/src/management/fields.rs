@@ -1,4 +1,4 @@
-//! Which fields a command may have.
+//! The fields that each command may have.
 
 use super::parameters::numbers as n;
 use packet::tlv::{Reader, types};
@@ -23,7 +23,7 @@ const FIELDS: [(u64, &str); 16] = [
     (n::MTU, "Mtu"),
 ];
 
-/// What both commands that set properties of a face may have.
+/// The fields of both commands that set properties of a face.
 macro_rules! face {
     ($($more:expr),*) => {
         &[
@@ -60,8 +60,8 @@ fn of(module: &[u8], verb: &[u8]) -> Option<&'static [u64]> {
 }
 
 /// The first field among `parameters`, the value of a ControlParameters element, that this command
-/// has no use for; NFD refuses it, so that nobody believes that it was obeyed. What is no field of
-/// the protocol is ignored, as it is there.
+/// cannot use. NFD rejects it too, so that no client believes that it had an effect. Elements that
+/// are no fields of the protocol are ignored, as in NFD.
 pub(super) fn misplaced(module: &[u8], verb: &[u8], parameters: &[u8]) -> Option<&'static str> {
     let useful = of(module, verb)?;
     let mut reader = Reader::new(parameters);

@@ -1,4 +1,4 @@
-//! What hosts are told that look for a way into the network: `/localhop/nfd/rib/routable-prefixes`,
+//! Answers for hosts that look for a way into the network: `/localhop/nfd/rib/routable-prefixes`,
 //! as ndn-autoconfig-server has it.
 
 use super::dataset::Datasets;
@@ -11,7 +11,7 @@ const NAME: [&[u8]; 4] = [b"localhop", b"nfd", b"rib", b"routable-prefixes"];
 /// Bytes of memory that answers take at most.
 const KEPT: usize = 256 << 10;
 
-/// The prefixes, and the answers that somebody may still read.
+/// The prefixes, and the answers that clients may still read.
 #[derive(Debug, Default)]
 pub(super) struct Hub {
     /// 1*Name
@@ -28,12 +28,12 @@ impl Hub {
         self.datasets = Datasets::default();
     }
 
-    /// Whether there is nothing to tell.
+    /// True if there are no prefixes to report.
     pub fn is_empty(&self) -> bool {
         self.content.is_empty()
     }
 
-    /// Whether the name is the dataset's, or of a part of it.
+    /// True if the name is the dataset's, or of a part of it.
     pub fn is_asked(name: NameRef<'_>) -> bool {
         NAME.iter().enumerate().all(|(i, word)| name.get(i).is_some_and(|c| c.value() == *word))
     }

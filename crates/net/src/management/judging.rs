@@ -12,12 +12,12 @@ use security::Validator;
 use std::sync::Arc;
 
 impl Management {
-    /// Who may sign announcements from now on; `None`: everybody.
+    /// Sets the accepted signers of announcements; `None` accepts all.
     pub fn set_announcers(&mut self, announcers: Option<Arc<Validator>>) {
         self.announcers = announcers;
     }
 
-    /// Whether a command may be obeyed now. Returns whether it is bounded; see
+    /// Decides if a command may be executed now. Returns true if it is limited; see
     /// [`super::authority::Rule::is_bounded`].
     pub(super) fn judge(
         &mut self,
@@ -44,8 +44,8 @@ impl Management {
         Ok(is_bounded)
     }
 
-    /// Whether a command of another user's program is within the bounds of what an application may
-    /// do for itself; see [`super::authority::Rule::is_bounded`].
+    /// Checks that a command of another user's program is within the limits for applications; see
+    /// [`super::authority::Rule::is_bounded`].
     fn judge_bounds(
         &self,
         host: &Host<'_>,
@@ -79,7 +79,8 @@ impl Management {
         Ok(())
     }
 
-    /// Whether an announcement is signed by somebody who may. What is none is not refused here.
+    /// Checks that an announcement has an accepted signer. Bytes that are no announcement pass
+    /// here.
     pub(super) fn judge_announcement(&self, bytes: &[u8], wall_ms: u64) -> Result<(), Doubt> {
         let Some(validator) = &self.announcers else { return Ok(()) };
         let Ok(data) = Data::decode(bytes) else { return Ok(()) };
@@ -87,8 +88,8 @@ impl Management {
         judged.map(|_| ()).map_err(|broken| Doubt::of(&broken, validator))
     }
 
-    /// What becomes of a command that is not obeyed: why it is refused, or nothing if it waits or
-    /// is none.
+    /// Handles a command that is not executed: returns the reply of a rejection, or nothing if it
+    /// waits or is no command.
     pub(super) fn settle(
         &mut self,
         forwarder: &mut Forwarder,
@@ -152,8 +153,8 @@ impl Management {
     }
 }
 
-/// Certificates that a chain broke at may be somebody else's under that name: who asks for them
-/// next gets none of them from the content store.
+/// The certificates at which a chain broke may be forgeries under that name: the next request for
+/// them must not get them from the content store.
 fn forget_content(forwarder: &mut Forwarder, certificates: &[Name]) {
     for name in certificates {
         forwarder.erase_content(name.as_ref(), 1);

@@ -253,7 +253,7 @@ mod tests {
         let mut node = Node::new(true);
         let validator = Validator::new(vec![root], Schema::Hierarchy);
         node.management.set_announcers(Some(std::sync::Arc::new(validator)));
-        // Neither a digest nor somebody else's key will do.
+        // Neither a digest nor another node's key is accepted.
         node.hear("/site/alice/a", 60_000);
         node.hear_bytes(announce("/site/bob"));
         assert!(node.management.poll_transmit(Time::ZERO).is_none());

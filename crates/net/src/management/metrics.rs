@@ -1,6 +1,6 @@
-//! The counters as Prometheus reads them: its text exposition format, version 0.0.4.
+//! The counters in Prometheus' text exposition format, version 0.0.4.
 //!
-//! What there is stands in two tables, from which the manual is written too.
+//! Two tables declare all metrics. The manual is generated from them.
 
 use super::FaceInfo;
 use crate::resident::resident;
@@ -12,7 +12,7 @@ use std::fmt::Write;
 pub struct Family {
     /// Its name.
     pub name: &'static str,
-    /// What it is, in one sentence.
+    /// Its meaning, in one sentence.
     pub help: &'static str,
     /// Its labels besides those of a face.
     pub labels: &'static str,
@@ -32,9 +32,9 @@ const fn of(name: &'static str, labels: &'static str, help: &'static str) -> Fam
 
 /// Takes labels and number of each sample.
 type Put<'p> = dyn FnMut(&[(&str, &str)], u64) + 'p;
-/// What is read of the node.
+/// The reader of a metric of the node.
 type OfNode = fn(&Forwarder, &mut Put<'_>);
-/// What is read of a face.
+/// The reader of a metric of a face.
 type OfFace = fn(&Face<'_>, &mut Put<'_>);
 
 /// A face with what it has counted.

@@ -1,4 +1,4 @@
-//! What management has its driver do, who owns the sockets: faces are made, changed and ended.
+//! Orders of management to its driver, which owns the sockets: to create, change and destroy faces.
 
 use super::FaceInfo;
 use super::parameters::ControlParameters;
@@ -11,17 +11,17 @@ use packet::{Bytes, LpHeader, Name};
 /// Something to be done, and whom to tell.
 #[derive(Debug)]
 pub struct Order {
-    /// What.
+    /// The action.
     pub task: Task,
-    /// Whom to tell what came of it.
+    /// The addressee of the result.
     pub(super) reply: Reply,
-    /// What was asked.
+    /// The parameters of the command.
     pub asked: ControlParameters,
     /// By the face of this number.
     pub from: FaceId,
 }
 
-/// What a driver can do.
+/// An action of the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task {
     /// Make a face.
@@ -37,11 +37,11 @@ pub enum Task {
 pub struct Create {
     /// Where it leads: UDP or TCP, canonical.
     pub uri: FaceUri,
-    /// What else was said of it.
+    /// Further properties in the command.
     pub change: Change,
 }
 
-/// What is said of a face; `None` leaves it as it is, or to the driver.
+/// The requested properties of a face; `None` leaves them unchanged, or to the driver.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     /// How long it is to live.
@@ -80,7 +80,7 @@ impl Order {
 pub struct Reply {
     /// The command's name.
     pub(super) name: Name,
-    /// What the Interest had that its answer has to have.
+    /// The Interest's token, which its answer must carry.
     pub(super) token: Bytes,
 }
 
@@ -92,8 +92,8 @@ impl Reply {
     }
 }
 
-/// A Data packet with what belongs to one hop. What is asked for again shall be answered anew, and
-/// not from the content store.
+/// A Data packet with its hop-by-hop fields. A repeated request must get a new answer, not one from
+/// the content store.
 pub(super) fn frame(data: &[u8], token: &[u8]) -> Vec<u8> {
     let header = LpHeader { pit_token: token.into(), no_cache: true, ..LpHeader::default() };
     let mut out = Vec::with_capacity(header.encoded_len(data.len()));
@@ -205,9 +205,9 @@ pub(super) fn change(asked: &ControlParameters) -> Result<Change, Refused> {
 const LEAST_MTU: usize = 576;
 const MOST_MTU: usize = 65_507;
 
-/// What is told of a face that was made, found or changed. BaseCongestionMarkingInterval,
-/// DefaultCongestionThreshold and the MTU are left out unless they were asked for: python-ndn
-/// insists on another order of these than NFD's.
+/// The reply about a face that was created, found or changed. BaseCongestionMarkingInterval,
+/// DefaultCongestionThreshold and the MTU appear only on request: python-ndn expects them in
+/// another order than NFD's.
 #[must_use]
 pub fn told(face: &FaceInfo, asked: &ControlParameters, is_new: bool) -> ControlParameters {
     ControlParameters {

@@ -43,7 +43,7 @@ pub struct ControlParameters {
     pub uri: Option<String>,
     /// This end of a face.
     pub local_uri: Option<String>,
-    /// Who made a route.
+    /// The creator of a route.
     pub origin: Option<u64>,
     /// The cost of a route.
     pub cost: Option<u64>,
@@ -53,7 +53,7 @@ pub struct ControlParameters {
     pub count: Option<u64>,
     /// Bits.
     pub flags: Option<u64>,
-    /// Which of the bits are meant.
+    /// The bits that are set or cleared.
     pub mask: Option<u64>,
     /// A strategy's name.
     pub strategy: Option<Name>,

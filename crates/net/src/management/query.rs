@@ -8,7 +8,7 @@ use packet::tlv::{self, Fault, Reader};
 const FILTER: u64 = 150;
 const URI_SCHEME: u64 = 131;
 
-/// Which faces are wanted: those that everything here is true of.
+/// A filter for faces: all of its conditions must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filter {
     face_id: Option<u64>,
@@ -41,7 +41,7 @@ impl Filter {
         Ok(filter)
     }
 
-    /// Whether the face is wanted.
+    /// True if the face passes the filter.
     pub fn wants(&self, face: &FaceInfo) -> bool {
         let number = |wanted: Option<u64>, has: u64| wanted.is_none_or(|wanted| wanted == has);
         let text = |wanted: &Option<Vec<u8>>, has: &str| {

@@ -1,5 +1,5 @@
-//! Log lines about refused commands: one a second for each face, so that whoever floods a forwarder
-//! with bad commands does not flood its log.
+//! Log lines about rejected commands: one a second for each face, so that a flood of bad commands
+//! does not flood the log.
 
 use super::response::ControlResponse;
 use control::{Duration, Time};
@@ -53,7 +53,7 @@ impl Refusals {
             if more > 0 {
                 tracing::warn!(%face, more, "more were refused within a second");
             }
-            // Who went on is still watched.
+            // A face that continues stays under watch.
             quiet.until = now + PAUSE;
             more > 0
         });

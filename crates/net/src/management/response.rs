@@ -6,7 +6,7 @@ use packet::{Bytes, ContentType, DataBuf, NameRef};
 
 /// How long replies are fresh, as in NFD: consumers that insist on freshness still get them.
 pub const FRESHNESS_MS: u64 = 1000;
-/// What is left of a text that has no room in a packet, in characters.
+/// The length in characters to which a text is cut if it does not fit into a packet.
 const SHORT: usize = 200;
 
 /// A status with what was done. It always has a body: python-ndn fails on replies without one.
@@ -16,7 +16,7 @@ pub struct ControlResponse {
     pub code: u64,
     /// The status in words.
     pub text: String,
-    /// What was done, or empty.
+    /// The result, or empty.
     pub body: ControlParameters,
 }
 
@@ -27,7 +27,7 @@ impl ControlResponse {
         ControlResponse { code, text: text.into(), body }
     }
 
-    /// To a command that nobody knows.
+    /// The response to an unknown command.
     #[must_use]
     pub fn unsupported() -> ControlResponse {
         ControlResponse::new(501, "Unsupported command", ControlParameters::default())
@@ -84,7 +84,7 @@ impl ControlResponse {
         if whole.len() <= packet::MAX_PACKET {
             return whole;
         }
-        // What was asked is in the name; of half a packet there is no room for more of it.
+        // The name contains the request. In half a packet there is no room to repeat it.
         let text = self.text.chars().take(SHORT).collect();
         write(&ControlResponse { code: self.code, text, body: ControlParameters::default() })
     }

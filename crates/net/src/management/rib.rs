@@ -28,13 +28,13 @@ pub const CAPTURE: u64 = 2;
 pub struct Route {
     /// Its cost.
     pub cost: u64,
-    /// [`CHILD_INHERIT`] and [`CAPTURE`]; others are kept and told as they were given.
+    /// [`CHILD_INHERIT`] and [`CAPTURE`]; other flags are kept and reported unchanged.
     pub flags: u64,
     /// When it goes.
     pub expires: Option<Time>,
 }
 
-/// Who made a route, and by which face it leaves.
+/// The creator of a route, and its outgoing face.
 pub type RouteKey = (FaceId, u64);
 
 /// The cost of each face.
@@ -44,7 +44,7 @@ type Hops = BTreeMap<FaceId, u64>;
 #[derive(Clone, Debug, Default)]
 struct Entry {
     routes: BTreeMap<RouteKey, Route>,
-    /// What the FIB was given.
+    /// The next hops that the FIB has.
     hops: Vec<(FaceId, u64)>,
 }
 
@@ -63,7 +63,7 @@ impl Entry {
         self.routes.values().any(|route| route.flags & CAPTURE != 0)
     }
 
-    /// What longer prefixes see of it.
+    /// The part that longer prefixes inherit.
     fn passed_on(&self) -> (Hops, bool) {
         (self.cheapest(CHILD_INHERIT), self.captures())
     }
@@ -104,13 +104,13 @@ impl Rib {
         self.by_face.get(&face).map_or(0, BTreeSet::len)
     }
 
-    /// Whether there is this route.
+    /// True if the route exists.
     #[must_use]
     pub fn has(&self, prefix: &Name, key: RouteKey) -> bool {
         self.entries.get(prefix).is_some_and(|entry| entry.routes.contains_key(&key))
     }
 
-    /// Whether the prefix has a route of this origin.
+    /// True if the prefix has a route of this origin.
     #[must_use]
     pub fn has_origin(&self, prefix: &Name, origin: u64) -> bool {
         let entry = self.entries.get(prefix);

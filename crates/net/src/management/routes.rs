@@ -13,7 +13,7 @@ use packet::Name;
 /// The cost of a route by a prefix announcement: other routes are preferred (NFD's number).
 pub(super) const ANNOUNCED_COST: u64 = 2048;
 
-/// What a command of these modules works on.
+/// The state that a command of these modules changes.
 pub(super) struct Routes<'a> {
     pub forwarder: &'a mut Forwarder,
     pub rib: &'a mut Rib,
@@ -109,7 +109,7 @@ impl Routes<'_> {
         ControlResponse::new(200, "Success", body)
     }
 
-    /// Adds a route; what is refused is told with `asked`.
+    /// Adds a route. A rejection reports `asked`.
     fn add(
         &mut self,
         prefix: &Name,

@@ -24,7 +24,7 @@ struct Node {
     apps: [FaceId; 2],
     /// The users behind faces.
     accounts: BTreeMap<FaceId, Account>,
-    /// What the driver was told to do.
+    /// The driver's orders.
     ordered: Vec<Task>,
     now: Time,
     nonce: u32,

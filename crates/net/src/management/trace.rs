@@ -1,8 +1,9 @@
-//! `/localhost/weir/trace`: the packets of this forwarder, for those who may command it.
+//! `/localhost/weir/trace`: the packets of this forwarder, for clients with the right to command
+//! it.
 //!
 //! A command makes a stream under a name that cannot be guessed, for the face that the command came
-//! from. Interests for the stream's numbers are answered when there is something to answer. What
-//! finds no room in the stream is counted, and nothing waits for a reader.
+//! from. Interests for the stream's numbers are answered as soon as there are packets. Packets that
+//! do not fit into the stream are counted, and nothing waits for a reader.
 
 mod recorder;
 
@@ -39,7 +40,7 @@ const WINDOW: u64 = 16;
 /// An Interest is not answered in the last milliseconds of its lifetime: that could be too late.
 const MARGIN_MS: u64 = 100;
 
-/// A trace that nobody has read for this long ends.
+/// A trace without a reader for this long ends.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A bit of the Flags of `trace/start`: the packets are wanted, and not only what they are.
@@ -192,7 +193,7 @@ impl Traces {
         }
     }
 
-    /// Ends traces that nobody reads.
+    /// Ends traces without a reader.
     pub fn on_deadline(&mut self, forwarder: &mut Forwarder, now: Time) {
         self.end(forwarder, |session| session.read + PATIENCE <= now);
     }
@@ -261,7 +262,7 @@ fn stream() -> Name {
     [&b"localhost"[..], b"weir", b"trace"].into_iter().map(Component::generic).collect()
 }
 
-/// Whether the name is that of a packet of a stream.
+/// True if the name is that of a packet of a stream.
 pub(super) fn is_asked(name: NameRef<'_>) -> bool {
     name.len() == NUMBERED && name.as_bytes().starts_with(STREAM)
 }

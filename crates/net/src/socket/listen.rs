@@ -29,12 +29,12 @@ pub enum UnixListenError {
     System {
         /// The socket's path.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// Which programs of this host may connect.
+/// The programs of this host that may connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// The permissions of the socket's file, as in chmod(2).
@@ -137,7 +137,7 @@ impl LocalListener {
         &mut self.listener
     }
 
-    /// Which programs may connect.
+    /// The programs that may connect.
     #[must_use]
     pub fn access(&self) -> Access {
         self.access

@@ -1,11 +1,11 @@
-//! Whose program is at the other end of a connection from this host.
+//! The user of the program at the other end of a connection from this host.
 //!
-//! The kernel tells by sock_diag(7): one question and one answer for each connection, at a cost
+//! The kernel reports it by sock_diag(7): one request and one answer for each connection, at a cost
 //! that does not depend on their number. (The text files below /proc/net list all of them.)
 
 use std::net::SocketAddr;
 
-/// What is known of the other end of a TCP connection.
+/// The other end of a TCP connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A program of this user of this host.
@@ -93,7 +93,7 @@ mod diag {
         Some(u32::from_ne_bytes(answer.get(at..at + 4)?.try_into().ok()?))
     }
 
-    /// What an answer says.
+    /// The content of an answer.
     pub(super) fn read(answer: &[u8]) -> Option<Owner> {
         match u16::from_ne_bytes(answer.get(4..6)?.try_into().ok()?) {
             // The error is negative.

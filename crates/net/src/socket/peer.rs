@@ -5,7 +5,7 @@ use crate::management::authority::Account;
 use mio::net::UnixStream;
 use std::net::SocketAddr;
 
-/// Who connected over a Unix socket (SO_PEERCRED).
+/// The account of a program that connected over a Unix socket (SO_PEERCRED).
 #[cfg(target_os = "linux")]
 pub(super) fn credentials(socket: &UnixStream) -> Option<Account> {
     let found = rustix::net::sockopt::socket_peercred(socket).ok()?;
@@ -18,7 +18,8 @@ pub(super) fn credentials(_: &UnixStream) -> Option<Account> {
     None
 }
 
-/// Who connected over TCP from `peer` to `here`, if that is a program of this host.
+/// The account of the program that connected over TCP from `peer` to `here`, if it runs on this
+/// host.
 pub(super) fn account(peer: SocketAddr, here: SocketAddr) -> Option<Account> {
     // Only faces on loopback are local, so only their programs have an account here.
     if !peer.ip().to_canonical().is_loopback() {

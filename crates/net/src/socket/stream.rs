@@ -12,8 +12,8 @@ use std::io::{self, ErrorKind, Read, Write};
 /// it.
 pub const READ_BUFFER: usize = 256 << 10;
 
-/// Bytes that are handed to the kernel in one call. What waits beyond that waits in the
-/// forwarder's queue, where its sojourn is known.
+/// The bytes passed to the kernel in one call. Further packets wait in the forwarder's queue, where
+/// their sojourn time is known.
 pub const WRITE_CHUNK: usize = 128 << 10;
 
 /// A connected stream socket.
@@ -197,8 +197,8 @@ impl Stream {
         }
     }
 
-    /// Gives the buffer back. What waits to be sent keeps it; if `tight`, what waits keeps no more
-    /// than it needs.
+    /// Returns the buffer. Bytes that wait to be sent keep it; if `tight`, they keep only as much
+    /// memory as they need.
     pub fn give_back(&mut self, spare: &mut Vec<u8>, tight: bool) {
         if self.unsent() == 0 {
             let out = std::mem::take(&mut self.out);

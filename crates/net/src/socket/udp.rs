@@ -1,8 +1,8 @@
-//! UDP: one connected socket a peer.
+//! UDP: one connected socket for each peer.
 //!
 //! A face's socket is bound to the port that the daemon listens on and connected to its peer. The
-//! kernel then sorts datagrams to faces, each face has a receive buffer and a path MTU of its own,
-//! and both ends of a link see one face, whoever configured it.
+//! kernel then sorts datagrams by face, each face has a receive buffer and a path MTU of its own,
+//! and both ends of a link see one face, whichever end configured it.
 
 use super::Progress;
 use crate::batch::Batch;
@@ -13,8 +13,8 @@ use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
-/// A datagram counts as at least so many bytes against the budget of a turn: a short one is nearly
-/// as much work as a long one.
+/// The fewest bytes that a datagram counts against the budget of a turn: a short one is nearly as
+/// much work as a long one.
 const LEAST: usize = 256;
 
 /// Bytes that the kernel may hand over at once: datagrams of one length joined by GRO.
@@ -36,7 +36,7 @@ impl ReceiveBuffers {
     }
 }
 
-/// What a UDP socket is asked for.
+/// The options of a UDP socket.
 #[derive(Clone, Copy, Debug)]
 pub struct UdpOptions {
     /// Kernel receive buffer in bytes.
@@ -51,7 +51,7 @@ pub struct Udp {
     socket: UdpSocket,
     state: UdpSocketState,
     peer: Option<SocketAddr>,
-    /// The peer is a group, of which anybody may be heard.
+    /// The peer is a group, of which any member may send.
     is_group: bool,
     /// The network reported that nothing receives at the peer's port, or that there is no way
     /// there; until it is asked for.
@@ -192,13 +192,13 @@ impl Udp {
         self.gives_up = true;
     }
 
-    /// Whether the network has reported that nothing receives at the peer's address since this was
-    /// asked last.
+    /// True if the network has reported, since the last call, that nothing receives at the peer's
+    /// address.
     pub fn take_unreachable(&mut self) -> bool {
         std::mem::take(&mut self.unreachable)
     }
 
-    /// Whether nothing is sent at present.
+    /// True if sending is suspended.
     #[must_use]
     pub fn has_given_up(&self) -> bool {
         self.gives_up && self.unreachable
@@ -210,7 +210,7 @@ impl Udp {
         self.peer
     }
 
-    /// Whether the peer is a multicast group.
+    /// True if the peer is a multicast group.
     #[must_use]
     pub fn is_group(&self) -> bool {
         self.is_group
@@ -262,12 +262,13 @@ impl Udp {
         None
     }
 
-    /// Receives until the socket is empty or `budget` bytes were taken. `each` gets every datagram
-    /// with the addresses that it came from and was sent to.
+    /// Receives until the socket is empty or `budget` bytes have arrived. `each` gets every
+    /// datagram with its source and destination address.
     ///
     /// # Errors
-    /// None that a datagram socket does not survive: of refused ports and unreachable hosts
-    /// [`Udp::take_unreachable`] tells.
+    ///
+    /// Only errors that end a datagram socket. Closed ports and unreachable hosts are reported by
+    /// [`Udp::take_unreachable`].
     pub fn receive(
         &mut self,
         buffers: &mut ReceiveBuffers,
@@ -302,8 +303,8 @@ impl Udp {
                     each(datagram, meta.addr, meta.dst_ip);
                 }
             }
-            // A call that did not fill its slots found the socket empty; asking again would only
-            // cost a system call. What arrives later is a new edge.
+            // A call that did not fill its slots found the socket empty. Another one would only
+            // cost a system call, since later datagrams are a new edge.
             if count < slots.len() {
                 return Ok(Progress::Blocked);
             }
@@ -360,7 +361,7 @@ impl Udp {
         }
     }
 
-    /// What a failed send means for the face.
+    /// The consequence of a failed send for the face.
     fn classify(&mut self, error: &io::Error, segment: usize) -> SendError {
         let narrower = self.route_payload().filter(|payload| *payload < segment);
         if let Some(payload) = narrower {

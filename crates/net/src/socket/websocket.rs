@@ -18,17 +18,17 @@ use tungstenite::http::{HeaderValue, StatusCode};
 use tungstenite::protocol::{Message, WebSocketConfig};
 use tungstenite::{Error, WebSocket as Open, accept_hdr_with_config};
 
-/// What is read in one call.
+/// The bytes read in one call.
 const READ: usize = 16 << 10;
 
 /// Bytes of messages that are handed to the kernel in one call; what waits beyond that waits in
 /// the forwarder's queue.
 const CHUNK: usize = 32 << 10;
 
-/// What a message counts as at least: a Ping of 6 bytes costs an answer.
+/// The fewest bytes that a message counts: a Ping of 6 bytes costs an answer.
 const LEAST: usize = 64;
 
-/// How much of an origin is told.
+/// The most characters of an origin that are shown.
 const SHOWN: usize = 100;
 
 /// Why a connection is of no more use.
@@ -146,7 +146,7 @@ impl<S: Read + Write> WebSocket<S> {
         }
     }
 
-    /// Whether the peer's request was answered; before, nothing can be sent.
+    /// True if the peer's request has been answered; before, nothing can be sent.
     #[must_use]
     pub fn is_open(&self) -> bool {
         matches!(self.state, State::Open(_))
@@ -178,7 +178,7 @@ impl<S: Read + Write> WebSocket<S> {
                 Ok(Message::Text(_)) => return Err(WebSocketError::Text),
                 Ok(_) => {}
                 Err(error) => match kind(&error) {
-                    // The stream may have more: no event tells of it later.
+                    // The stream may have more: no later event reports it.
                     Kind::Blocked if socket.get_ref().left == 0 => return Ok(Progress::More),
                     Kind::Blocked => return Ok(Progress::Blocked),
                     Kind::Interrupted => {}
@@ -240,7 +240,7 @@ impl<S: Read + Write> WebSocket<S> {
                 }
                 self.unsent += packet.len();
                 let message = Message::Binary(Bytes::copy_from_slice(packet));
-                // What the kernel does not take now is kept, and flushed later.
+                // Bytes that the kernel does not accept now are kept, and flushed later.
                 is_done(socket.write(message))?;
             }
             if self.unsent == 0 {
@@ -256,7 +256,7 @@ impl<S: Read + Write> WebSocket<S> {
     }
 }
 
-/// Why a connection did not come about; if it is a page, with the words that it was told.
+/// The reason why a connection failed; for a page, the text sent to it.
 fn refused(error: Error) -> WebSocketError {
     if let Error::Http(answer) = &error
         && let Some(why) = answer.body().as_deref()
@@ -266,7 +266,7 @@ fn refused(error: Error) -> WebSocketError {
     WebSocketError::Refused(Box::new(error))
 }
 
-/// What an error means for the connection.
+/// The consequence of an error for the connection.
 enum Kind {
     Blocked,
     Interrupted,
@@ -285,7 +285,7 @@ fn kind(error: &Error) -> Kind {
     }
 }
 
-/// Whether something was done, or would block.
+/// True if the call succeeded; false if it would block.
 fn is_done(result: Result<(), Error>) -> Result<bool, WebSocketError> {
     match result {
         Ok(()) => Ok(true),

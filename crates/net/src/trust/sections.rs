@@ -36,8 +36,8 @@ pub(super) struct Anchor {
     pub certificate: Certificate,
 }
 
-/// A shared key, by which everybody who has it signs (HMAC-SHA256). It may sign what a key of its
-/// name may, but no certificates.
+/// A shared key, with which all its holders sign (HMAC-SHA256). It may sign the same names as a key
+/// of its name, but no certificates.
 #[derive(Fields, Read)]
 #[section(name = "shared", repeated)]
 pub(super) struct Shared {
@@ -47,8 +47,9 @@ pub(super) struct Shared {
     pub key: TrustedKey,
 }
 
-/// Who may sign what; what no rule allows is refused. Without any rule, a key may sign names under
-/// its identity, certificates for identities under its own, and commands about names under it.
+/// Rights to sign; names that no rule allows are rejected. Without any rule, a key may sign names
+/// under its identity, certificates for identities under its own, and commands about names under
+/// it.
 #[derive(Fields, Read)]
 #[section(name = "rule", repeated)]
 pub(super) struct ListedRule {

@@ -86,7 +86,7 @@ impl Drop for Running {
     }
 }
 
-/// A UDP socket on this host, on which nobody waits for ever.
+/// A UDP socket on this host whose reads end after a time limit.
 pub fn udp_peer() -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.set_read_timeout(Some(LONG)).unwrap();

@@ -1,8 +1,7 @@
-//! The configuration is read again while the daemon runs.
+//! Reading the configuration again while the daemon runs.
 //!
-//! What is as it was stays as it is: a face whose section has not changed keeps its socket, its
-//! queues, its counters and what is on its way. What cannot be changed at run time is said, and
-//! waits for a start.
+//! Unchanged parts continue: a face whose section has not changed keeps its socket, its queues, its
+//! counters and its packets in flight. Changes that need a restart are logged.
 
 use super::ControlPlane;
 use crate::config::{self, Config};
@@ -23,7 +22,7 @@ struct StaticRoute {
     cost: u64,
 }
 
-/// What the configuration has brought about.
+/// Faces, routes and strategies that the configuration has created.
 #[derive(Debug, Default)]
 pub(super) struct Configured {
     faces: Vec<(FaceId, config::Face)>,
@@ -45,7 +44,7 @@ impl Configured {
     }
 }
 
-/// What a running daemon cannot change: sections, or fields of them.
+/// Sections, or fields of them, that a running daemon cannot change.
 fn fixed(config: &Config) -> Vec<(&'static str, String)> {
     let store = &config.content_store;
     vec![
@@ -114,7 +113,7 @@ impl ControlPlane {
         tracing::info!(faces = ids.iter().flatten().count(), "the configuration was read again");
     }
 
-    /// What a command has set stays until the file says something else.
+    /// A value set by a command stays until the file changes it.
     fn adopt_store(&mut self, forwarder: &mut Forwarder, wanted: ContentStoreConfig) {
         let before = std::mem::replace(&mut self.configured.store, wanted);
         if before.capacity != wanted.capacity {

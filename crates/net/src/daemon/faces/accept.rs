@@ -70,8 +70,8 @@ impl FaceSet {
         self.receive_first(forwarder, strays, now);
     }
 
-    /// Gives datagrams that came to a socket of somebody else to their sender's face, which is made
-    /// if need be.
+    /// Passes datagrams that arrived at another face's socket to their sender's face, which is
+    /// created if needed.
     pub(super) fn receive_first(
         &mut self,
         forwarder: &mut Forwarder,

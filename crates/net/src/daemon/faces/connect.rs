@@ -114,7 +114,7 @@ impl FaceSet {
         let one = peer.filter(|_| !is_group);
         let queue = link.queue.map(Queue::bounds);
         let queue = queue.unwrap_or((defaults.data_queue, defaults.queue_packets));
-        // That the schemes have these parts was checked when the file was read.
+        // The reader of the configuration has checked that the schemes have these parts.
         let config = FaceConfig {
             name: name.to_owned(),
             scope: if local { Scope::Local } else { Scope::NonLocal },
@@ -125,8 +125,8 @@ impl FaceSet {
             rate_in: link.rate_in,
             data_queue: queue.0,
             queue_packets: queue.1,
-            // A stream loses nothing, and says itself how much it takes; of a group nobody knows
-            // who ought to acknowledge.
+            // A stream loses nothing, and limits itself. In a group no single peer could
+            // acknowledge.
             reliability: one.is_some() && link.reliability,
             window: one.map(|_| link.window).unwrap_or_default(),
             nacks: link.nacks && !is_group,
@@ -326,10 +326,11 @@ impl FaceSet {
         link
     }
 
-    /// Whether a TCP face is connected.
+    /// True if a TCP face is connected.
     ///
     /// # Errors
-    /// It will not be, and why.
+    ///
+    /// The reason why it never will be.
     pub fn is_connected(&mut self, id: FaceId) -> Result<bool, String> {
         let refused = || "it was refused".to_owned();
         let face = self.table.get_mut(id).ok_or_else(refused)?;
@@ -391,7 +392,7 @@ fn target(uri: &str) -> Option<Target> {
     Some(if *carrier == Carrier::Udp { Target::Udp(peer) } else { Target::Tcp(peer) })
 }
 
-/// What of a face cannot be changed as it is wanted.
+/// The property of a face that cannot be changed as requested.
 fn unchangeable(face: &Face, change: &Change) -> Option<String> {
     if (face.flags ^ change.flags) & change.mask & RELIABILITY != 0 {
         return Some("reliability is chosen when a face is made".into());

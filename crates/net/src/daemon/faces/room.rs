@@ -17,7 +17,7 @@ const LOOPBACK: IpNet = IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0
 /// The programs of one other user may take this part of the places for applications.
 const OF_ONE_USER: usize = 4;
 
-/// Whether there is room.
+/// The decision on a new face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
     Free,
@@ -36,7 +36,7 @@ pub(super) struct Newcomer {
     pub bytes: usize,
 }
 
-/// Whether there is room for the face of one more peer, perhaps because an idle one goes.
+/// Decides on a face of one more peer. An idle face may have to go for it.
 pub(super) fn for_peer(
     newcomer: &Newcomer,
     table: &FaceTable,
@@ -87,10 +87,10 @@ pub(super) fn for_peer(
     idle.map_or(Room::None, Room::After)
 }
 
-/// Whether there is room for one more application of this user, perhaps because a connection goes
-/// that never sent a packet. Neither one program that opens connections nor one user may lock out
-/// the others: the programs of each user other than root and the daemon's own take at most a
-/// quarter of the `most` places, and all of these together three quarters.
+/// Decides on one more application of this user. A connection that never sent a packet may have to
+/// go for it. Neither one program that opens connections nor one user may lock out the others: the
+/// programs of each user other than root and the daemon's own take at most a quarter of the `most`
+/// places, and all of these together three quarters.
 pub(super) fn for_application(
     account: Option<Account>,
     table: &FaceTable,
@@ -106,7 +106,7 @@ pub(super) fn for_application(
     oldest_silent_application(of, table, forwarder).map_or(Room::None, Room::After)
 }
 
-/// Whether the programs of this user are within their part of the places.
+/// True if the programs of this user are within their part of the places.
 fn user_has_room(account: Option<Account>, table: &FaceTable, most: usize) -> bool {
     let own = rustix::process::geteuid().as_raw();
     let is_owner = |uid: u32| uid == own || uid == 0;

@@ -134,8 +134,8 @@ impl Once {
     }
 }
 
-/// What tells a command from others: all that its signature covers, time and nonce included. The
-/// signature itself is left out, since it may be of a kind that is not verified.
+/// The identity of a command: all that its signature covers, time and nonce included. The signature
+/// itself is left out, since it may be of a kind that is not verified.
 fn digest(claim: &Claim<'_>) -> Digest {
     let mut hash = Sha256::new();
     claim.signed_parts().iter().for_each(|part| hash.update(part));
@@ -152,7 +152,7 @@ mod tests {
     const WALL: u64 = 1_795_219_200_000;
     const SKEW: Duration = Duration::from_secs(120);
 
-    /// Whether a command of that time is accepted; `n` makes it another one.
+    /// True if a command of that time is accepted; `n` makes it another one.
     fn admit(
         once: &mut Once,
         (face, n): (u64, u64),
@@ -204,7 +204,7 @@ mod tests {
         let why = admit(&mut once, (1, 1), WALL, now).unwrap_err();
         assert!(why.contains("this face has sent 50 commands"), "{why}");
         assert!(admit(&mut once, (4, 4), WALL, now).is_ok());
-        // What was accepted is known all the same.
+        // Accepted commands are still known.
         assert!(admit(&mut once, (3, 1000), WALL, now).unwrap_err().contains("accepted before"));
         // When the times are too long ago, all of it is there again.
         assert_eq!(accepted(&mut once, 1, (121, WALL + 121_000)), 50);

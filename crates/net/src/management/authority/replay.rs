@@ -1,4 +1,4 @@
-//! What keys have signed, so that each command is obeyed once (NDN Packet Format, "Signed
+//! The last command of each key, so that each command is executed once (NDN Packet Format, "Signed
 //! Interest").
 
 use super::super::command::{Claim, Refusal};
@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, VecDeque};
 /// the specification leaves the number to the protocol.
 const NONCES: usize = 16;
 
-/// Keys that are remembered. Whoever has a certificate can make certificates for others.
+/// The most keys remembered. An owner of a certificate can make any number of further ones.
 const MOST: usize = 4096;
 
-/// What a key signed last.
+/// The last command of a key.
 #[derive(Clone, Debug, Default)]
 struct Last {
     time_ms: u64,
@@ -25,7 +25,7 @@ struct Last {
     nonces: VecDeque<[u8; 32]>,
 }
 
-/// What keys have signed.
+/// The last commands of all keys.
 #[derive(Debug, Default)]
 pub(super) struct Replays {
     /// By the key's name.
@@ -95,7 +95,7 @@ mod tests {
     const WALL: u64 = 1_795_219_200_000;
     const SKEW: Duration = Duration::from_secs(120);
 
-    /// Whether a command of key `n` is taken that was made at this time, at once.
+    /// True if a command that key `n` made at this time is accepted at once.
     fn admit(replays: &mut Replays, n: usize, at: u64) -> Result<(), String> {
         let (key, nonce) = (format!("/op/{n}").parse().unwrap(), at.to_be_bytes());
         let claim = Claim::test(b"", at, &nonce);

@@ -247,7 +247,7 @@ fn customer(operator: &(SecretKey, Certificate), identity: &str) -> (SecretKey, 
     (secret, own.issued(&signer, &issue))
 }
 
-/// What a rule with these trust rules says to the customer `/op/{who}` who registers `/a/b`.
+/// The decision of a rule with these trust rules on the customer `/op/{who}` who registers `/a/b`.
 fn trusted(rules: &[(&str, &str)], who: &str, offers: bool) -> Result<(), String> {
     use security::trust::{Rule as Allows, Schema, Subject};
     let operator = key(1);
@@ -278,7 +278,7 @@ fn trust_rules_tie_what_a_command_is_about_to_who_signs_it() {
     assert_eq!(trusted(&[("/{site}/{...}", "/op/{site}")], "/op/a", true), Ok(()));
     let why = trusted(&[("/{site}/{...}", "/op/{site}")], "/op/c", true).unwrap_err();
     assert!(why.contains("no rule lets /op/c/KEY/"), "{why}");
-    // What the command is for can be read in the reason.
+    // The reason names the command.
     assert!(why.contains("sign /localhop/nfd/rib/register/a/b"), "{why}");
     let why = trusted(&[], "/op/a", true).unwrap_err();
     assert!(why.contains("no rule lets"), "{why}");
@@ -304,7 +304,7 @@ fn what_waits_for_a_certificate_has_not_been_heard() {
     );
     let validator = Arc::new(Validator::new(vec![operator.1.clone()], anyone));
     let who = Who::Trusted(Arc::clone(&validator));
-    // What another rule has against it is said when this one cannot let it.
+    // If this rule cannot allow the command, the objection of another one is reported.
     let rules = vec![Rule { who, ..rule(&operator.1) }, rule(&key(2).1)];
     let mut authority = Authority::new(rules);
     let wire = command(Some(&customer), NOW, b"n");

@@ -47,7 +47,7 @@ fn a_longer_prefix_has_the_routes_of_shorter_ones() {
     table.add("/a/b/c", 1, 7, CHILD_INHERIT);
     assert_eq!(table.hops("/a"), [(0, 5)]);
     assert_eq!(table.hops("/a/b/c"), [(0, 5), (1, 7)]);
-    // What comes between is inherited from then on, for the nearest counts.
+    // A prefix in between is inherited from then on, for the nearest one counts.
     table.add("/a/b", 0, 9, CHILD_INHERIT);
     assert_eq!(table.hops("/a/b/c"), [(1, 7), (0, 9)]);
     table.remove("/a/b", 0);

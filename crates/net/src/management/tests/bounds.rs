@@ -91,8 +91,8 @@ fn programs_of_other_users_register_within_bounds() {
     assert_eq!(node.command("rib/unregister", &on(other, "/own")).code, 200);
 }
 
-/// A shorter prefix of another user is no next hop for names that somebody else registers, before
-/// or after it.
+/// A shorter prefix of one user is no next hop for names that another one registers, before or
+/// after it.
 #[test]
 fn routes_of_other_users_are_not_inherited() {
     let mut node = Node::new(10);

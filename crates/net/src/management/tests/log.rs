@@ -1,8 +1,8 @@
-//! What is written to the log.
+//! The lines of the log.
 
 use super::*;
 
-/// What is written to the log while something is done.
+/// The lines that are logged during `work`.
 fn logged(work: impl FnOnce()) -> Vec<String> {
     use std::sync::{Arc, Mutex};
     #[derive(Clone, Default)]

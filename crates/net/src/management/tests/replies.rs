@@ -1,4 +1,4 @@
-//! What replies have in them.
+//! The contents of replies.
 
 use super::*;
 

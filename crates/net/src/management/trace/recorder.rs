@@ -57,7 +57,7 @@ impl Tape {
         Tape { number, selection, stream, most, lost: 0, allowance: BURST, allowed_at: 0 }
     }
 
-    /// Whether a packet of this size is to be kept.
+    /// True if a packet of this size has to be kept.
     fn keeps(&self, face: FaceId, name: NameRef<'_>, size: usize) -> bool {
         let has_room = self.stream.len() + size < self.most;
         self.selection.packets && has_room && self.selection.wants(face, name)

@@ -51,7 +51,7 @@ fn a_closed_port_does_no_harm() {
         let mut batch = Batch::new(1);
         batch.buffer().extend(b"nobody");
         batch.appended(None);
-        // Whether the refusal of an earlier datagram has come back yet is up to the kernel.
+        // The kernel decides when the error of an earlier datagram returns.
         let _ = sender.send(&mut batch);
         assert!(batch.is_empty());
     }
