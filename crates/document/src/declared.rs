@@ -1,4 +1,4 @@
-//! What a struct declares of a section, and what types of values read.
+//! The declaration of a section by a struct, and the readers of value types.
 
 use crate::file::Document;
 use crate::queue::Queue;
@@ -34,7 +34,7 @@ pub trait Read: Sized {
 
 /// A type whose form the manual knows.
 pub trait Formed {
-    /// What a field of this type takes.
+    /// The form of a field of this type.
     const FORM: Form;
 }
 

@@ -17,7 +17,7 @@ struct Source {
     start: usize,
 }
 
-/// So many mistakes are shown: behind them is hardly a file that somebody meant.
+/// The most mistakes shown: a file with more is hardly the intended one.
 const MOST_MISTAKES: usize = 200;
 
 /// The file being read, and its mistakes.
@@ -137,7 +137,7 @@ impl<'a> Document<'a> {
         self.count.get()
     }
 
-    /// Whether there is a mistake.
+    /// True if there is a mistake.
     #[must_use]
     pub fn has_mistakes(&self) -> bool {
         !self.mistakes.borrow().is_empty()

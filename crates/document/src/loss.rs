@@ -1,4 +1,4 @@
-//! What a link loses, as it is written: a share, or the four probabilities of bursts.
+//! The notation of a link's loss: a share, or the four probabilities of bursts.
 
 use crate::{Section, ratio, shown, valid_words};
 use control::{LossModel, Ratio};
@@ -8,7 +8,7 @@ use toml::de::DeValue;
 
 const GILBERT_ELLIOTT: [&str; 4] = ["to_bad", "to_good", "good", "bad"];
 
-/// What the field `loss` may be, for the manual.
+/// The form of the field `loss`, for the manual.
 pub const LOSS_FORM: &str = "share, or `{ to_bad, to_good, good, bad }`";
 
 /// Reads the field; no loss if its value is not valid.

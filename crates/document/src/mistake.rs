@@ -1,4 +1,4 @@
-//! What is wrong in a file, and where.
+//! Mistakes in a file, and their positions.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,7 +12,7 @@ pub struct Mistake {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong, and what is valid.
+    /// The mistake, and the valid values.
     pub message: String,
     /// The line's text.
     excerpt: String,

@@ -24,17 +24,17 @@ pub const LINK_PARTS: &[Item] = &[
     field("stamper", Form::Part("stamper"), "", "The scheme that stamps hop-by-hop options."),
 ];
 
-/// What a content store keeps: that of a daemon, or of a simulated node.
+/// The rules of a content store, of a daemon or of a simulated node.
 #[derive(Clone, Copy, Debug, Fields, Read)]
 pub struct StoreRules {
-    /// What is replaced when it is full.
+    /// The replacement policy of a full store.
     #[field(default = "lru")]
     pub policy: PolicyKind,
-    /// What is taken in: `"all"` (leave copy everywhere, `"lce"`), `"none"`, or a share: each Data
-    /// with this probability. By the way from where it was answered, if the neighbours do so too:
-    /// `"lcd"` (leave copy down), `"mcd"` (move copy down), `"edge"` (the last store on the way),
-    /// `"probcache"` (`"probcache:window=10,power=false"`), `"age"` (age-based: `"age:base=10
-    /// s,factor=2,most=5 min"`).
+    /// The Data that it admits: `"all"` (leave copy everywhere, `"lce"`), `"none"`, or a share:
+    /// each Data with this probability. By the position behind the answering node, if the
+    /// neighbours do so too: `"lcd"` (leave copy down), `"mcd"` (move copy down), `"edge"` (the
+    /// last store on the way), `"probcache"` (`"probcache:window=10,power=false"`), `"age"`
+    /// (age-based: `"age:base=10 s,factor=2,most=5 min"`).
     #[field(default = "all", form = "word or share", with = admission)]
     pub admission: Admission,
 }
@@ -141,13 +141,13 @@ pub fn whole(section: &Section<'_>, field: &str) -> Option<Choice> {
 }
 
 impl Parts {
-    /// Whether a section says anything of them.
+    /// True if a section sets any of them.
     #[must_use]
     pub fn are_given(section: &Section<'_>) -> bool {
         PARTS.iter().any(|field| section.given(field).is_some())
     }
 
-    /// Whether a field says something of them.
+    /// True if a field sets one of them.
     #[must_use]
     pub fn is_field(field: &str) -> bool {
         PARTS.contains(&field)

@@ -24,7 +24,7 @@ impl Queue {
         text(value)?.parse()
     }
 
-    /// Bytes and packets that it may hold: so many packets of any size must fit.
+    /// Its limits in bytes and packets: `n` packets of any size must fit.
     #[must_use]
     pub fn bounds(self) -> (Size, usize) {
         match self {

@@ -55,7 +55,7 @@ impl<'d> Section<'d> {
         section
     }
 
-    /// Whether the section stands in the file.
+    /// True if the section is in the file.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.table.is_some()

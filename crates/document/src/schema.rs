@@ -1,7 +1,7 @@
-//! What a file may say: sections and fields with form, default and meaning. One list serves
+//! The schema of a file: sections and fields with form, default and meaning. One list serves
 //! reading, checking and the manual.
 
-/// What a field takes.
+/// The form of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Any text.
@@ -22,7 +22,7 @@ pub enum Form {
     Ratio,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// What the words say.
+    /// The given text.
     As(&'static str),
     /// An NDN name.
     Name,
@@ -35,13 +35,13 @@ pub enum Form {
 pub struct Field {
     /// Its name.
     pub name: &'static str,
-    /// What it takes.
+    /// Its form.
     pub form: Form,
     /// Its default as it would stand in the file; empty if there is none.
     pub default: &'static str,
     /// It must be given.
     pub required: bool,
-    /// What it does.
+    /// Its effect.
     pub help: &'static str,
 }
 
@@ -61,7 +61,7 @@ pub struct Section {
     pub name: &'static str,
     /// It may stand more than once (`[[name]]`).
     pub repeated: bool,
-    /// What it is about.
+    /// Its subject.
     pub help: &'static str,
     /// Its fields, some in groups.
     pub fields: &'static [Item],

@@ -18,7 +18,7 @@ struct Pump {
     /// long.
     #[field(default = "1 Mbit/s")]
     rate: Rate,
-    /// Which way.
+    /// The direction.
     #[field(name = "way", default = "there-and-back")]
     direction: Direction,
     /// How deep.
@@ -30,7 +30,7 @@ struct Pump {
     is_checked: bool,
 }
 
-/// What pumps have.
+/// A part of pumps.
 #[derive(Debug, PartialEq, Fields, Read)]
 struct Valve {
     /// When it opens.
@@ -64,7 +64,7 @@ fn words(value: &DeValue<'_>) -> Result<Vec<String>, String> {
     document::listed(value, |word| Ok(word.to_owned()))
 }
 
-/// What is read of a text, and what is wrong with it.
+/// The sections read from a text, and its mistakes.
 fn read(input: &str) -> (Vec<Option<Pump>>, Vec<String>) {
     let doc = Document::new("a.toml", input);
     let pumps = doc.table(&[Pump::SECTION]).map_or(Vec::new(), |table| {

@@ -34,7 +34,7 @@ pub struct FlowSample {
     pub at: Time,
     /// The consumer.
     pub flow: FlowId,
-    /// The window in segments, as far as it has one.
+    /// The window in segments, if it has one.
     pub window: Option<f64>,
     /// Interests in flight.
     pub in_flight: u32,

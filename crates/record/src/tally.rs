@@ -3,8 +3,8 @@
 use control::{Duration, Time};
 use transport::Histogram;
 
-/// So many spans the time of a run is divided into, so that what began after the warm-up can be
-/// told from what began before.
+/// The number of spans into which the time of a run is divided, so that flows that begin after the
+/// warm-up can be distinguished from earlier ones.
 pub const SPANS: usize = 20;
 
 /// Flows of one class that began in one span, or in several.

@@ -1,10 +1,10 @@
-//! Which component is called when: the clock, the list of events, and what each component is.
+//! The clock and the list of events: each event is a call of a component.
 
 use control::{Duration, Time};
 
 use crate::events::{Component, EventList};
 
-/// What a component is.
+/// A component.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
     Node(u32),

@@ -17,7 +17,7 @@ use crate::workload::publisher::Publisher;
 use crate::workload::video::Player;
 use record::{FlowId, FlowResult, FlowSample};
 
-/// What an application does.
+/// The role of an application.
 pub(crate) enum Role {
     Fetch(FlowId, Box<Consumer>),
     Rate(Box<ConstantRate>),
@@ -187,7 +187,7 @@ impl App {
                 let events = events.filter(|_| *flow != FlowId::UNLISTED);
                 player.on_deadline(now, *flow, events);
             }
-            // What is due is sent when the application is polled.
+            // Due packets are sent when the application is polled.
             Role::Publish(_) | Role::InOrder(_) | Role::Catalogue(_) | Role::Free => {}
         }
     }
@@ -218,12 +218,12 @@ impl App {
         self.born.is_some() && self.is_over()
     }
 
-    /// Whether it is a consumer.
+    /// True if it is a consumer.
     pub fn asks(&self) -> bool {
         !self.publishes() && !matches!(self.role, Role::Free)
     }
 
-    /// Whether it is a producer.
+    /// True if it is a producer.
     pub fn publishes(&self) -> bool {
         matches!(self.role, Role::Publish(_) | Role::InOrder(_) | Role::Catalogue(_))
     }

@@ -3,16 +3,15 @@
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
-/// Bytes of buffers that are remembered, whoever holds their packets now: content stores of some
-/// 20,000 packets of a kilobyte, and as much garbage at most, where packets do not end in order.
+/// The most bytes of remembered buffers, with or without a packet in use: content stores of some
+/// 20,000 packets of a kilobyte, and as much garbage at most, if packets do not end in order.
 const MOST: usize = 32 << 20;
 
-/// Packets are put into buffers that nobody holds any more, so that a run that has reached its
-/// steady state allocates nothing.
+/// Packets reuse buffers that are free again, so that a run in its steady state allocates nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
-    /// What is left of each behind its packet, and how large it is as a whole; the one that was
-    /// used longest ago first.
+    /// The rest of each buffer behind its packet, and its whole size; the least recently used
+    /// first.
     used: VecDeque<(BytesMut, usize)>,
     /// The sum of their sizes.
     bytes: usize,
@@ -31,8 +30,8 @@ impl Buffers {
 
     /// An empty buffer with room for `len` bytes, and its size.
     fn free(&mut self, len: usize) -> (BytesMut, usize) {
-        // Packets end in about the order in which they began: if the first is under way still, so
-        // are the others. Its whole size can be had only when nobody holds its packet.
+        // Packets end in about the order in which they began: if the first is still in use, so are
+        // the others. The whole buffer is free only when its packet is.
         if let Some((first, size)) = self.used.front_mut()
             && first.try_reclaim(*size)
         {
@@ -75,7 +74,7 @@ mod tests {
         assert_eq!((place(&held), &held[..]), (first, &[1; 90][..]));
         assert_ne!(place(&other), first);
         drop(held);
-        // What does not fit is let go.
+        // A packet that does not fit gets a buffer of its own.
         assert_eq!(&buffers.packet(&[7; 3000])[..], &[7; 3000]);
         assert_eq!((buffers.used.len(), &other[..]), (2, &[2; 90][..]));
     }

@@ -186,7 +186,7 @@ impl ConstantRate {
         self.sent.get_mut(place)?.take()
     }
 
-    /// What became of one Interest is known.
+    /// An Interest has been answered or given up.
     fn ended(&mut self, now: Time) {
         self.in_flight -= 1;
         while self.sent.front() == Some(&None) {

@@ -22,7 +22,7 @@ impl Sink for Nowhere {
 
 /// A fetch, from before its beginning to after its end.
 pub(crate) struct Consumer {
-    /// What it is made from, until it begins.
+    /// The specification of the fetch, until it begins.
     spec: Option<FetchSpec>,
     seed: u64,
     start: Time,

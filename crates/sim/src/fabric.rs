@@ -291,7 +291,7 @@ impl Fabric {
             }
             Fault::NodeRestart(node) => self.restart(*node),
             Fault::AddRoute { at, prefix, link, cost } => {
-                // That it can be added was checked when the fault was announced.
+                // The announcement of the fault checked that the route can be added.
                 let _ = self.topology.add_route(*at, prefix, *link, *cost);
             }
             Fault::RemoveRoute { at, prefix, link } => {

@@ -7,7 +7,7 @@ use record::{LinkId, NodeId};
 /// A change at an instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Both directions lose what is on them and everything that is sent. Nobody is told.
+    /// Both directions lose all frames in flight and all later ones. No component is informed.
     LinkDown(LinkId),
     /// The link carries again.
     LinkUp(LinkId),

@@ -1,8 +1,7 @@
-//! Objects that are hashed: what takes real time and no simulated time.
+//! Hashing of objects, which takes real time and no simulated time.
 //!
-//! The root of a manifest is a hash of the whole object, so that whoever asks for the metadata of
-//! 500 GB has 500 GB hashed, inside of one event. Whoever runs the network is told on the way, and
-//! may have it given up.
+//! The root of a manifest is a hash of the whole object, so a request for the metadata of 500 GB
+//! hashes 500 GB within one event. The owner of the network gets progress reports, and can stop it.
 
 use packet::Name;
 use security::Signer;
@@ -29,7 +28,7 @@ pub type OnHashing = Box<dyn FnMut(&Hashing<'_>) -> bool + Send>;
 /// Bytes that are hashed without a word about it: some hundredths of a second.
 const SLICE: u64 = 8 << 20;
 
-/// What all producers of a network share.
+/// The state that all producers of a network share.
 #[derive(Clone, Default)]
 pub(crate) struct Hasher {
     shared: Arc<Mutex<Shared>>,
@@ -51,14 +50,14 @@ impl Hasher {
         }
     }
 
-    /// Whether the callback has returned `false`.
+    /// True if the callback has returned `false`.
     #[inline]
     pub fn is_given_up(&self) -> bool {
         self.given_up.load(Ordering::Relaxed)
     }
 
-    /// Hashes an object. What can fail was tried when it was announced, but for the depth of a
-    /// manifest; then, and if it is given up, there is nothing to serve.
+    /// Hashes an object. The announcement has checked everything that can fail but the depth of a
+    /// manifest; if that fails, or the run is stopped, there is nothing to serve.
     pub fn hash(&self, name: &Name, mut object: Preparation<Virtual>) -> Option<Publication> {
         let size = object.runs().map(|run| object.bytes(&run)).sum();
         let mut done = 0;

@@ -1,6 +1,6 @@
-//! What a wire does to frames besides delaying them: loss, jitter, reordering, duplication,
-//! corruption, each from a random stream of its own, so that switching one on does not change what
-//! another does.
+//! The effects of a wire on frames besides delay: loss, jitter, reordering, duplication,
+//! corruption, each from a random stream of its own, so that switching one on does not change
+//! another.
 
 pub use control::LossModel as Loss;
 use control::{Duration, Lossy, Rng};
@@ -29,7 +29,7 @@ pub struct Impairment {
     pub corrupt: f64,
 }
 
-/// What becomes of a frame.
+/// The fate of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
     /// It is lost; the rest does not matter.

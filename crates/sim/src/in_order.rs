@@ -24,7 +24,7 @@ const IDLE: Duration = Duration::from_secs(1);
 /// How long it waits, before it sends the first chunk, for older content of the same name.
 const CHECK: Duration = Duration::from_millis(100);
 
-/// What the producer does now.
+/// The producer's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// It makes the next chunk until then. Interests wait in its socket.

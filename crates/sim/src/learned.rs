@@ -74,7 +74,7 @@ impl Learned {
     }
 }
 
-/// What a producer of a prefix announces.
+/// The announcement of a producer of a prefix.
 pub(crate) fn announcement(prefix: NameRef<'_>) -> Bytes {
     PrefixAnnouncement::build(prefix, 1, EXPIRATION_MS).encode_digest()
 }

@@ -1,11 +1,11 @@
-//! The simulator: one more driver of the unchanged forwarder, fetch and publish, in virtual time.
+//! The simulator: a driver of the unchanged forwarder, fetch and publish, in virtual time.
 //!
 //! A [`Network`] is built from nodes, links, objects and consumers, and then run. Its clock jumps
 //! from event to event. The list of events holds components (nodes, wires, applications), not
-//! packets: each has one pending event, and a wire keeps the frames that are on it itself.
+//! packets: each has one pending event, and a wire holds its frames itself.
 //!
-//! What a link is made of: the face of the unchanged forwarder has its rate, its queue and the
-//! parts of the scheme; the [`wire`] behind it adds what a forwarder cannot know: the time of
+//! A link has two parts. The face of the unchanged forwarder has its rate, its queue and the parts
+//! of the scheme. The [`wire`] behind it adds the effects outside of a forwarder: the time of
 //! serialisation and propagation, loss, jitter, reordering, duplication, corruption.
 //!
 //! Nothing here reads a file, prints, or knows a scheme by name. Equal seeds give equal runs, which

@@ -256,13 +256,13 @@ impl Network {
         }
     }
 
-    /// Whether every consumer has ended.
+    /// True if every consumer has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.population.is_over() && self.fabric.flows().are_over(self.fabric.apps())
     }
 
-    /// Whether the callback for hashing has ended the run.
+    /// True if the callback for hashing has ended the run.
     #[must_use]
     pub fn is_given_up(&self) -> bool {
         self.hasher.is_given_up()

@@ -16,11 +16,11 @@ const FRESHNESS_MS: u64 = 3_600_000;
 /// FreshnessPeriod of metadata.
 const METADATA_FRESHNESS_MS: u64 = 4_000;
 
-/// What an Interest asks of an object.
+/// The part of an object that an Interest requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted {
     Metadata,
-    /// What metadata say, of this version, under its own name.
+    /// The metadata of this version, under its own name.
     Root,
     Segment(u64),
 }
@@ -122,7 +122,7 @@ impl Plain {
         self.segments
     }
 
-    /// What an Interest below its name asks for; `None` if that does not exist.
+    /// The part that an Interest below its name requests; `None` if it does not exist.
     pub fn wanted(&self, interest: &Interest<'_>) -> Option<Wanted> {
         let name = interest.name();
         let object = self.object.as_ref();

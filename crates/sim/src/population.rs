@@ -169,7 +169,7 @@ impl Population {
         self.free[node.index()].push(number);
     }
 
-    /// Whether no more flows begin or run.
+    /// True if no flow is running or will begin.
     pub fn is_over(&self) -> bool {
         self.generators.iter().all(Generator::is_over)
     }

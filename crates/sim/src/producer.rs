@@ -13,7 +13,7 @@ use crate::hashing::Hasher;
 use crate::plain::{Plain, Wanted};
 use crate::spec::{ObjectSpec, Signing};
 
-/// An object, as far as anybody has asked for it.
+/// An object, in the state that requests have brought it to.
 enum Object {
     /// Nobody has asked for it yet, so that nothing was hashed.
     Unprepared(Box<ObjectSpec>),
@@ -21,7 +21,7 @@ enum Object {
     Plain(Box<Plain>),
 }
 
-/// What is to be answered next.
+/// The next answer.
 enum Turn {
     /// Whatever the object's `Publish` says next.
     Published(u32),
@@ -119,8 +119,7 @@ impl Producer {
         *object = Object::Published(Box::new(publish));
     }
 
-    /// Prepares the objects of these names before anybody asks for them, as long as they are no
-    /// more than so many bytes together.
+    /// Prepares the objects of these names before the first request, up to `most` bytes together.
     pub fn make_ready(&mut self, names: &[Name], mut most: u64) {
         for number in 0..self.objects.len() {
             let Object::Unprepared(spec) = &self.objects[number].1 else { continue };
@@ -141,7 +140,7 @@ impl Producer {
                     plain.answer(wanted, &token, out);
                     true
                 }
-                // It says no if what it was told was not worth an answer.
+                // It returns `None` for a packet that needed no answer.
                 (Object::Published(publish), _) => publish.poll_transmit(out),
                 _ => false,
             };

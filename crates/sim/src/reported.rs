@@ -4,5 +4,5 @@ use control::Event;
 use record::Origin;
 use std::sync::{Arc, Mutex};
 
-/// What parts reported and the recorder has not received yet.
+/// Events of parts that the recorder has not received yet.
 pub(crate) type EventQueue = Arc<Mutex<Vec<(Origin, Event)>>>;

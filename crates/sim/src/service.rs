@@ -43,7 +43,7 @@ impl Service {
         self.done_at
     }
 
-    /// What waits is forgotten.
+    /// Waiting requests are lost.
     pub fn crash(&mut self) {
         self.waiting.clear();
         self.done_at = None;
@@ -67,7 +67,7 @@ mod tests {
         service.receive(Time(MS), b"b");
         service.receive(Time(MS), b"c");
         assert_eq!(service.served(Time(2 * MS - 1)), None);
-        // a is done at 2 ms, b at 4, c at 6, though nobody looked in between.
+        // a is done at 2 ms, b at 4, c at 6, without a call in between.
         assert_eq!(service.next_deadline(), Some(Time(2 * MS)));
         assert_eq!(service.served(Time(5 * MS)).as_deref(), Some(&b"a"[..]));
         assert_eq!(service.served(Time(5 * MS)).as_deref(), Some(&b"b"[..]));

@@ -1,4 +1,4 @@
-//! What a network is built from.
+//! The specification of a network.
 
 use control::{Controller, Duration, Marker, Rate, Shaper, Size, Stamper, Strategy, Time};
 use forwarder::tables::ContentStoreConfig;
@@ -21,7 +21,7 @@ pub struct NodeSpec {
     pub strategy: Make<dyn Strategy>,
     /// The content store.
     pub content_store: ContentStoreConfig,
-    /// What it understands. Its neighbours know it from the beginning.
+    /// Its capabilities. Its neighbours know them from the beginning.
     pub capability: Capability,
 }
 
@@ -103,11 +103,11 @@ pub enum Signing {
     /// fetch verifies. The content is hashed when the first Interest comes.
     #[default]
     Manifest,
-    /// A digest in every segment, made and hashed on the spot; there is no manifest, and nothing is
-    /// hashed that nobody asks for.
+    /// A digest in every segment, computed on request; there is no manifest, and only requested
+    /// segments are hashed.
     Digest,
-    /// Segments without a signature, made on the spot. A fetch takes them if it is told to expect
-    /// them ([`FetchSpec::signing`]).
+    /// Segments without a signature, made on request. A fetch accepts them if it expects them
+    /// ([`FetchSpec::signing`]).
     Unsigned,
 }
 
@@ -192,7 +192,7 @@ pub struct FetchSpec {
     pub name: Name,
     /// When it begins.
     pub start: Time,
-    /// What controls it.
+    /// Its controller.
     pub controller: Box<dyn Controller>,
     /// The controller's name, for the results.
     pub label: String,

@@ -1,5 +1,5 @@
-//! What happens to each packet, told to whoever wants to know it. Without a tracer this costs one
-//! branch where a packet crosses something.
+//! Reports of each packet and its fate. Without a tracer this costs one branch for each step of a
+//! packet.
 
 use control::{Kind, Time};
 use forwarder::{DropReason, FaceId, PacketEvent, Step};
@@ -14,7 +14,7 @@ use crate::node::{Node, Running};
 use crate::wire::{Frame, WireId};
 use record::{FlowId, FlowResult, LinkId, NodeId};
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It waits in the queue of a face.
@@ -57,9 +57,9 @@ pub struct PacketTrace<'a> {
     /// The link and whether the packet goes from its `b` to its `a`; `None` where an application's
     /// face is meant.
     pub link: Option<(LinkId, bool)>,
-    /// What became of it.
+    /// The fate.
     pub fate: Fate,
-    /// What it is.
+    /// The kind of packet.
     pub kind: Kind,
     /// A frame where it was sent, received or lost; the network packet otherwise. Empty where it is
     /// not known any more.
@@ -77,7 +77,7 @@ pub struct FlowTrace<'a> {
     pub flow: Option<usize>,
     /// The name that it asks for, and its controller; empty if it is not listed.
     pub name: (&'a str, &'a str),
-    /// What came of it, at its end.
+    /// Its result, at its end.
     pub ended: Option<&'a FlowResult>,
 }
 
@@ -93,7 +93,7 @@ pub trait Tracer: Send {
     fn fault(&mut self, at: Time, fault: &Fault);
 }
 
-/// What a forwarder has reported and the tracer has not received yet.
+/// Reports of a forwarder that the tracer has not received yet.
 struct Reported {
     face: FaceId,
     dropped: Option<DropReason>,

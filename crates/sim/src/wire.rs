@@ -1,8 +1,8 @@
 //! One direction of a link, from the end of the sending face to the receiving node.
 //!
-//! The frames on it are kept here, in the order of their arrival; the list of events knows the
-//! first alone. Small frames lie one behind the other in one buffer, Data is shared with whoever
-//! else holds it, so that a frame on its way allocates nothing.
+//! The frames in flight are held here, in the order of their arrival; the list of events knows the
+//! first alone. Small frames lie one behind the other in one buffer, and Data shares its buffer
+//! with its other owners, so that a frame in flight allocates nothing.
 
 use bytes::Bytes;
 use control::{Duration, Rate, Size, Time};
@@ -30,7 +30,7 @@ impl WireId {
         LinkId(self.0 / 2)
     }
 
-    /// Whether it leads from the link's `b` to its `a`.
+    /// True if it leads from the link's `b` to its `a`.
     pub fn is_backward(self) -> bool {
         self.0 % 2 == 1
     }
@@ -56,8 +56,8 @@ struct InFlight {
 pub(crate) struct Wire {
     delay: Duration,
     overhead: u64,
-    /// Says when the last bit of a frame has left. It is told what the face's own pacer is told, so
-    /// that the two agree to the nanosecond.
+    /// Calculates when the last bit of a frame has left. It gets the same calls as the face's own
+    /// pacer, so that the two agree to the nanosecond.
     pacer: Option<Pacer>,
     dice: Option<Box<Dice>>,
     /// The latest arrival that keeps the order.

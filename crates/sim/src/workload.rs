@@ -94,7 +94,7 @@ pub struct WorkloadSpec {
     pub name: String,
     /// Where requests come from.
     pub at: Vec<NodeId>,
-    /// What is asked for: one or more.
+    /// The requested catalogues: one or more.
     pub catalogues: Vec<Arc<Catalogue>>,
     /// When, and for which object.
     pub requests: Requests,
@@ -104,7 +104,7 @@ pub struct WorkloadSpec {
     pub duration: Duration,
 }
 
-/// What is to begin.
+/// A flow that is about to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Beginning {
     pub node: NodeId,

@@ -16,7 +16,7 @@ use support::{name, strategy, wire};
 const PER_SECOND: u64 = 4000;
 const SECOND: u64 = 1_000_000_000;
 
-/// Four nodes in a row with content stores of so many bytes, and a consumer at a constant rate.
+/// Four nodes in a row with content stores of `store` bytes, and a consumer at a constant rate.
 fn line(store: usize) -> Network {
     let mut net = Network::new(1);
     let nodes: Vec<_> = (0..4)

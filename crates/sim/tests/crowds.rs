@@ -12,7 +12,7 @@ use sim::{FetchSpec, FlowId, LinkId, Network, ObjectSpec, Signing, WireSpec, jai
 use support::{assert_conserved, at_ms, controller, name, node, two_at_a_time, wire};
 
 const APART_MS: u64 = 500;
-/// What the flows have after the last has begun, before it is asked how equal they are.
+/// The time for which flows run after the last has begun, before their equality is measured.
 const SETTLED_MS: u64 = 20_000;
 const JUDGED_MS: u64 = 30_000;
 /// Bytes of the frame of a segment of 1 kB: a buffer holds two of them at least.
@@ -20,7 +20,7 @@ const FRAME: u64 = 1050;
 /// Bytes that 20 Mbit/s bring in a millisecond.
 const BYTES_PER_MS: f64 = 2500.0;
 
-/// What is promised of the default: at most 2 % of Data lost, Jain's index at least 0.9.
+/// The default's promise: at most 2 % of Data lost, Jain's index at least 0.9.
 const MOST_LOST: f64 = 0.02;
 const LEAST_EQUAL: f64 = 0.9;
 
@@ -32,7 +32,7 @@ struct Crowd {
     rtt_ms: u64,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Copy, Debug)]
 struct Came {
     /// The share of Data that the bottleneck dropped, from the beginning to the end.

@@ -1,4 +1,4 @@
-//! What a forwarder sends upstream when two consumers ask for the same, one a little after the
+//! A forwarder's upstream Interests for two consumers of the same object, one a little after the
 //! other.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
@@ -29,7 +29,7 @@ const SEGMENTS: u64 = 5000;
 /// Bytes of a Data packet.
 const FRAME: u64 = 1050;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 struct Came {
     /// Interests that the router sent upstream.
@@ -108,11 +108,11 @@ fn what_is_pending_is_asked_for_once() {
                 let world = World { delay, buffer, ..World::new("best-route", scheme, later) };
                 let came = world.run();
                 let case = || format!("{scheme}, {delay} ms, {buffer} BDP, {later}: {came:?}");
-                // The router itself makes no duplicates: what is lost has to be asked for again,
-                // and what a consumer repeats is its business. One that comes late is served at the
-                // rate of its own link until it has all that the store has. What it asks for then
-                // fills the queue at once, and no round trip that was measured before tells for
-                // how long: as much as the queue holds may be asked for once more.
+                // The router itself makes no duplicates: lost Data has to be requested again, and
+                // consumers decide on repetitions. A late consumer is served at the rate of its own
+                // link until it has all Data in the store. Then its requests fill the queue at
+                // once, and no earlier round trip shows for how long: the contents of the queue may
+                // be requested once more.
                 let burst = if later > 100 { world.queue() / FRAME } else { 0 };
                 let most = SEGMENTS * 101 / 100 + came.again + came.lost + burst;
                 assert!(came.upstream <= most, "{}", case());

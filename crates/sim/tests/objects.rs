@@ -1,4 +1,4 @@
-//! What producers serve, and how it is signed.
+//! The objects of producers, and their signatures.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod support;
@@ -43,7 +43,7 @@ fn a_fetch_that_verifies_refuses_what_is_not_signed() {
 fn a_node_has_one_producer_for_all_its_objects() {
     let mut line = line(1, 2, &wire(100, 1));
     let last = line.nodes[1];
-    // Names of two lengths, ways of signing side by side, and a name that nobody serves.
+    // Names of two lengths, ways of signing side by side, and a name without a producer.
     let signings = [Signing::Manifest, Signing::Digest, Signing::Unsigned];
     for n in 0..60 {
         let uri = if n % 2 == 0 { format!("/p/{n}") } else { format!("/p/odd/{n}") };
@@ -68,11 +68,11 @@ fn a_node_has_one_producer_for_all_its_objects() {
     assert_conserved(&outcome);
 }
 
-/// How far hashing was when somebody was told: bytes done, of how many.
+/// Progress reports of hashing: bytes done, of how many.
 type Told = Arc<Mutex<Vec<(u64, u64)>>>;
 
-/// A line of two whose object of `size` bytes is fetched; whoever is told of its hashing has it
-/// given up at the `enough`-th word.
+/// A line of two whose object of `size` bytes is fetched. The callback of its hashing stops it at
+/// the `enough`-th report.
 fn told_of_hashing(size: u64, signing: Signing, enough: usize) -> (support::Line, Told) {
     let mut line = line(1, 2, &wire(100, 1));
     line.publish("/p", size, 1000, signing);

@@ -1,4 +1,4 @@
-//! Applications whose frames somebody else carries.
+//! Applications whose frames another program delivers.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod support;
@@ -50,11 +50,11 @@ fn network() -> Line {
     line
 }
 
-/// Carries frames between whoever asks and the one producer, without any delay.
+/// Delivers frames between consumers and the one producer, without any delay.
 struct Carrier {
     apps: Applications,
     producer: usize,
-    /// Who asked for a name.
+    /// The consumers that requested a name.
     asked: BTreeMap<Vec<u8>, Vec<usize>>,
     /// How late everything happens.
     late: Duration,

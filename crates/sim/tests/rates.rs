@@ -40,7 +40,7 @@ impl Fit {
     }
 }
 
-/// What is measured is committed, so that a change of behaviour shows in review.
+/// Measurements are committed, so that a change of behaviour shows in review.
 fn compare(file: &str, found: &str) {
     let path = format!("{}/tests/rates/{file}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("WEIR_REGENERATE").is_some() {
@@ -181,8 +181,8 @@ fn over_two_links(
     (0..20).map(|s| series.rate(flow, ms(s * S), ms(s * S + S)) / wire).collect()
 }
 
-/// Of 20 Mbit/s one class fills eta, two fill eta of the rest as well. What is measured are
-/// packets, whose frames are a fiftieth more.
+/// Of 20 Mbit/s one class fills eta, two fill eta of the rest as well. Packets are measured; their
+/// frames are larger by a fiftieth.
 #[test]
 fn rates_outlast_loss_outages_and_cuts() {
     // RCP takes more than two seconds to find a rate that is a tenth of the one before.

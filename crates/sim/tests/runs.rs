@@ -243,7 +243,7 @@ fn routes_change_and_traffic_follows() {
     assert!(
         outcome.flows[0].transfer.complete && outcome.links[second.index()].sent.interests > 100
     );
-    // What leaves in the last millisecond before the change: 20 Mbit/s of Data are 3 segments.
+    // Packets of the last millisecond before the change: 20 Mbit/s of Data are 3 segments.
     assert!(outcome.links[first.index()].sent.interests - then < 20);
     let elsewhere = line.net.at(
         at_ms(0),

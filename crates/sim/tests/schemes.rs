@@ -19,10 +19,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use support::{at_ms, ms, name, strategy, two_at_a_time};
 
-/// What is measured, in the order of the columns of both tables.
+/// The measures, in the order of the columns of both tables.
 const MEASURES: [&str; 6] = ["line", "fair", "loss", "away", "cut", "rtt"];
 
-/// Segments of so many bytes.
+/// Bytes of a segment.
 const SEGMENT: usize = 1000;
 /// The bottleneck, in Mbit/s.
 const MBPS: u64 = 10;

@@ -15,8 +15,8 @@ use support::{Line, assert_conserved, at_ms, line, name, strategy, wire};
 
 const SERVICE: Duration = Duration::from_micros(2_500);
 
-/// What becomes of Interests at this rate for segments of this size, over a link of 1 ms each way
-/// that takes no time for their bytes, and how many were answered.
+/// The result of Interests at this rate for segments of this size, over a link of 1 ms each way
+/// without a rate limit, and the number of answers.
 fn asked(per_second: f64, arrivals: Arrivals, count: u64, segment: usize) -> FlowResult {
     let free = WireSpec { rate: None, ..wire(1, 1) };
     let Line { mut net, nodes, .. } = line(3, 2, &free);

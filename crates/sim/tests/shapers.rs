@@ -13,7 +13,7 @@ use sim::{
 use std::sync::Arc;
 use support::{assert_conserved, at_ms, controller, name, node, wire};
 
-/// What 10 Mbit/s carry of Data of 1000 bytes in a second.
+/// Data packets of 1000 bytes that 10 Mbit/s carry in a second.
 const CAPACITY: f64 = 1250.0;
 
 fn shaper(choice: &'static str) -> Make<dyn Shaper> {

@@ -67,7 +67,7 @@ fn strategies() -> impl Iterator<Item = &'static Scheme> {
     SCHEMES.iter().filter(|scheme| scheme.strategy.is_some())
 }
 
-/// Whether a disturbed run keeps nine tenths of an undisturbed one.
+/// The failure, unless a disturbed run keeps nine tenths of an undisturbed one.
 fn keeps(name: &str, what: &str, got: u64, undisturbed: u64) -> Option<String> {
     let share = got as f64 / undisturbed as f64;
     (share < 0.9).then(|| format!("{name}: {what}: {:.1} % of the rate", share * 100.0))
@@ -102,7 +102,7 @@ fn one_that_comes_back_is_used_again() {
     }
 }
 
-/// What it is about: NFD's best-route, which learns nothing.
+/// The contrast: NFD's best-route, which learns nothing.
 #[test]
 fn without_that_most_of_the_rate_is_lost() {
     let scheme = schemes::find("best-route").unwrap();

@@ -66,7 +66,7 @@ impl Path {
     }
 }
 
-/// What a Data packet said.
+/// The contents of a Data packet.
 #[derive(Clone)]
 struct Said {
     segment: u64,
@@ -193,8 +193,8 @@ fn segments_from_near_and_far_are_not_taken_for_losses() {
         assert!(flow.transfer.complete, "{flow:?}");
         // A probe of a silent path is counted with the gaps.
         assert!(flow.transfer.counters.gaps <= 1, "{flow:?}");
-        // What slow start puts into a queue of 150 ms within one round trip comes after its timeout
-        // of 200 ms: that happens once, whoever answers.
+        // Data that slow start puts into a queue of 150 ms within one round trip comes after its
+        // timeout of 200 ms. This happens once, for any source.
         assert!(
             flow.transfer.counters.false_timeouts * 20 < flow.transfer.counters.data,
             "{flow:?}"

@@ -87,8 +87,8 @@ impl World {
 }
 
 /// Two flows of 12 MB with round trips of 32 and 86 ms over a bottleneck of 15 Mbit/s, the second 2
-/// s later. What is lost behind the first router is answered from its store when it is asked for
-/// again, with the stamp of the access link, 1 Gbit/s: that is not the path's.
+/// s later. The first router's store answers repeated requests for Data lost behind it, with the
+/// stamp of the access link, 1 Gbit/s, which is not the path's.
 #[test]
 fn an_answer_from_a_store_on_the_way_does_not_unleash_a_consumer() {
     for scheme in ["mircc", "mircc:dual=false", "rcp"] {

@@ -17,7 +17,7 @@ use support::{assert_conserved, ms, name, strategy};
 
 const SEEDS: u64 = 40;
 
-/// What was built, as far as checks have to know.
+/// The parts of the network that checks need.
 struct Built {
     net: Network,
     nodes: Vec<NodeId>,

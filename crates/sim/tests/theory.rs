@@ -183,7 +183,7 @@ fn no_flows_take_more_than_their_links_and_equal_ones_share_alike() {
         // A kilobyte of content has some 110 bytes of headers; losses are filled from the queue.
         assert!(sum < 20.0 * 1000.0 / 1070.0 && sum > 15.0, "{goodput:?}");
         assert!(jain_index(pair).unwrap() > 0.95, "{goodput:?}");
-        // Whoever crosses two queues is told of both, and gets less than its share of either.
+        // A flow over two queues gets the signals of both, and less than its share of either.
         assert!(*long < pair[0].min(pair[1]) && *long > 1.0, "{goodput:?}");
     }
 }

@@ -11,15 +11,15 @@ use path::Path;
 const MBPS: f64 = 4.0;
 const SEGMENT: f64 = 8400.0;
 
-/// The round trips that a law needs on a path of so many segments.
+/// The round trips that a law needs on a path of a number of segments.
 type Needs = fn(f64) -> f64;
 
-/// Schemes whose law fills a path, with the round trips that it needs for that on a path of so many
-/// segments with a queue of as many.
+/// Schemes whose law fills a path, with the round trips that they need on a path of a number of
+/// segments with a queue of the same size.
 ///
-/// Slow start takes the logarithm of both, at most 10, and what it overshoots by is lost once; the
-/// five rounds of HyStart++ grow by an eighth each, and from there on cubic's curve needs some
-/// seconds: 40 are enough for all. bic adds 16 segments a round trip, the last ones by halves.
+/// Slow start takes the logarithm of both, at most 10, and loses its overshoot once; the five
+/// rounds of HyStart++ grow by an eighth each, and from there on cubic's curve needs some seconds:
+/// 40 are enough for all. bic adds 16 segments a round trip, the last ones by halves.
 const FILLING: [(&str, Needs); 6] = [
     ("aimd", |_| 40.0),
     ("bic", |path| 40.0 + 2.0 * path / 16.0),

@@ -41,7 +41,7 @@ fn one_interest_and_its_data_over_two_links() {
     assert_eq!(outcome.packet_hops, 4);
     assert_eq!(outcome.flows[0].transfer.rtt_mean, Some(Duration(now)));
     assert_eq!(outcome.flows[0].end, Some(Time(now)));
-    // What the last link was busy for, of the second that was simulated.
+    // The busy time of the last link, in the simulated second.
     assert_eq!(outcome.links[1].utilization, hops[3].2 as f64 * 1e-6);
     assert_conserved(&outcome);
 }
@@ -101,7 +101,7 @@ fn waiting(load: f64) -> f64 {
     let link = &outcome.links[3];
     let service = link.wire.busy.as_secs_f64() / count as f64;
     let waited = flow.transfer.rtt_mean.unwrap().as_secs_f64() - 0.002 - service;
-    // What the load really was.
+    // The measured load.
     let load = link.wire.busy.as_secs_f64() / flow.end.unwrap().as_secs_f64();
     let theory = load / (2.0 * (1.0 - load));
     waited / service / theory

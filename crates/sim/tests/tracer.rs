@@ -1,4 +1,4 @@
-//! A tracer is told of every packet, and changes nothing.
+//! A tracer gets every packet, and changes nothing.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod support;
@@ -16,7 +16,7 @@ use support::{Line, line, name, wire};
 /// A link and a direction, and a fate by its name.
 type Key = (Option<(LinkId, bool)>, &'static str);
 
-/// What was seen: packets by link, direction and fate; flows; faults.
+/// The reports: packets by link, direction and fate; flows; faults.
 #[derive(Default)]
 struct Seen {
     fates: BTreeMap<Key, u64>,

@@ -293,7 +293,8 @@ fn a_video_on_a_link_that_is_too_slow_stalls_as_long_as_it_must() {
     assert_eq!((video.played, video.bitrate), (Duration::from_secs(12), Some(1.5e6)));
     let startup = video.startup.unwrap().as_secs_f64();
     assert!((3.3..3.5).contains(&startup), "{startup}");
-    // What is not played is stalled: from the first picture on, the segments take 5 more startups.
+    // Time without playing is a stall: from the first picture on, the segments take 5 more
+    // startups.
     let end = flow.end.unwrap().as_secs_f64();
     let stalled = video.stalled.as_secs_f64();
     assert!((startup + 12.0 + stalled - end).abs() < 1e-6);

@@ -75,7 +75,7 @@ pub struct Fetch {
     cursor: Cursor,
     verification: Verification,
     certificates: Certificates,
-    /// Metadata that nobody has vouched for yet.
+    /// Metadata whose signer is not verified yet.
     unproven: Option<Bytes>,
     delivery: Delivery,
     /// The size of a segment's Data, as last seen.
@@ -132,9 +132,9 @@ impl Fetch {
         }
     }
 
-    /// The sink has room for so many bytes more than were handed to it up to now: where segments
-    /// come in order, no more are asked for than it can take, until it says that it has room again.
-    /// Waiting for that is no reason to lose patience. Without this it takes whatever comes.
+    /// The sink has room for `room` more bytes beyond those delivered so far. If segments come in
+    /// order, only as many are requested as it can take, until it reports room again. The wait
+    /// does not count against patience. Without this call there is no limit.
     pub fn set_room(&mut self, now: Time, room: Size) {
         if self.is_held_back() {
             self.pace.progress_at = now;
@@ -202,13 +202,13 @@ impl Fetch {
         self.requests.in_flight()
     }
 
-    /// Whether ranges are answered at present; if not, segments are asked for one by one. It says
-    /// nothing of whether whoever is asked understands ranges.
+    /// Sets if ranges are answered at present; if not, segments are requested one by one. It is
+    /// independent of the producer's and the forwarders' understanding of ranges.
     pub fn set_ranges(&mut self, answered: bool) {
         self.requests.hold_ranges(!answered);
     }
 
-    /// Ranges were to be asked for, and whoever is asked does not understand them.
+    /// True if ranges were wanted, but the other side does not understand them.
     #[must_use]
     pub fn fell_back(&self) -> bool {
         self.requests.ranges().fell_back()
@@ -233,7 +233,7 @@ impl Fetch {
 
     /// The connection to the forwarder broke, and a new one is there at `now`. Requests in flight
     /// leave again, as the controller permits, and patience begins anew: the new forwarder has no
-    /// record of them. That is no loss by congestion, so the controller is not informed, and the
+    /// record of them. This is no loss by congestion, so the controller is not informed, and the
     /// window and the round-trip time stay. Verified segments stay.
     pub fn reconnected(&mut self, now: Time) {
         if self.outcome.is_some() || self.pace.started_at.is_none() {
@@ -407,8 +407,8 @@ impl Fetch {
         }
     }
 
-    /// The fetch fails, unless there is something else to try: metadata where a head told of the
-    /// object, another candidate where this one is no good.
+    /// The fetch fails, unless an alternative is left: metadata if a head announced the object,
+    /// another candidate if this one has failed.
     fn fail(&mut self, error: FetchError) {
         self.certificates.forget();
         if self.heads.is_told() {

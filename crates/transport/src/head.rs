@@ -1,9 +1,9 @@
-//! Heads: the first segments of an object, for whoever does not know its version yet.
+//! Heads: the first segments of an object, for consumers that do not know its version yet.
 //!
-//! An Interest for `<name>/32=head-segment/seg=k` (CanBePrefix, MustBeFresh) brings Data that say
-//! what metadata say, and behind that hold, whole, the Data packet of segment *k* of the latest
-//! version. So content is on its way from the first Interests on, and whichever of them is answered
-//! tells the version. See `docs/reference/wire.md`.
+//! An Interest for `<name>/32=head-segment/seg=k` (CanBePrefix, MustBeFresh) brings Data with the
+//! contents of the metadata, followed by the whole Data packet of segment *k* of the latest
+//! version. So content arrives for the first Interests already, and any answer gives the version.
+//! See `docs/reference/wire.md`.
 
 use crate::rdr::{self, Metadata};
 use packet::tlv::types;
@@ -19,7 +19,7 @@ pub const MOST: u64 = 64;
 
 /// A head, taken apart. It proves nothing: what counts is the proof of the segment in it.
 pub struct Head<'a> {
-    /// What it says of the object.
+    /// Its metadata of the object.
     pub metadata: Metadata,
     /// The segment's packet.
     pub segment: Data<'a>,

@@ -1,11 +1,11 @@
-//! The producer: answers Interests for published objects from whatever holds their bytes.
+//! The producer: answers Interests for published objects from the source of their bytes.
 //!
-//! An object is hashed once ([`Preparation`]) and then served straight from its [`Source`]: what is
-//! kept in memory is a bounded number of digests, whatever the object's size.
+//! An object is hashed once ([`Preparation`]) and then served straight from its [`Source`]: only a
+//! limited number of digests stays in memory, whatever the object's size.
 //!
-//! What satisfies every other tool (see `docs/reference/wire.md`): the bare name answers with
+//! Other tools need the following (see `docs/reference/wire.md`): the bare name answers with
 //! segment 0, `32=metadata` with RDR metadata; every segment carries FinalBlockId; versions are
-//! typed; the PIT token comes back; an Interest without a nonce is an Interest.
+//! typed; the PIT token is returned; an Interest without a nonce is an Interest.
 
 mod cut;
 mod digests;
@@ -26,7 +26,7 @@ use std::collections::VecDeque;
 /// an answer has its Interests dropped: consumers ask again.
 const MAX_WAITING: usize = 16_384;
 
-/// What a producer counts.
+/// A producer's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PublishStats {
     /// Interests that were answered with Data.
@@ -45,11 +45,11 @@ pub struct PublishStats {
     pub failed: u64,
 }
 
-/// What an Interest asks of an object.
+/// The part of an object that an Interest requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     Metadata,
-    /// What metadata say, of this version alone, under its own name.
+    /// The metadata of this version alone, under its own name.
     Root,
     Head(u64),
     Node(u64),
@@ -68,7 +68,7 @@ enum Answer {
     Nack(Bytes),
 }
 
-/// What an Interest excludes, with the Interest; most exclude nothing.
+/// The packets that an Interest excludes, with the Interest; most exclude none.
 type Excluding = Option<Box<(Exclude, Bytes)>>;
 
 /// A producer of any number of objects over one connection to a forwarder.
@@ -103,8 +103,8 @@ impl Publish {
         is_data
     }
 
-    /// Everything under `prefix` is this producer's to answer: what it does not have is refused
-    /// from now on, so that consumers need not wait for somebody else's answer.
+    /// This producer answers for everything under `prefix`: Interests for other names there get a
+    /// Nack from now on, so that consumers do not wait in vain.
     pub fn claim(&mut self, prefix: Name) {
         self.claims.push(prefix);
     }
@@ -167,7 +167,7 @@ impl Publish {
             return self.receive_range(object, first, &range, &asked, &header, fragment);
         }
         let wanted = object.and_then(|at| Some((at, self.objects[at].wanted(name, &interest)?)));
-        // Which node this is, its forwarder knows.
+        // The forwarder adds the node's identity.
         header.options = answer_options(&asked, wanted.map(|_| 0));
         let answer = match wanted {
             Some((object, wanted)) => {

@@ -22,8 +22,8 @@ const HEADS: u64 = 0xf620;
 /// critical number, so that a consumer that takes critical numbers seriously (ndnd) reads on.
 const ROOT: u64 = 0xf622;
 
-/// What metadata says of an object. None of it is trusted before the packet's signature was
-/// checked, and sizes are hints even then.
+/// The contents of metadata about an object. None of it is trusted before the packet's signature is
+/// verified, and sizes are hints even then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// The versioned name.
@@ -41,14 +41,14 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// What is known of an object of which nothing but its name is.
+    /// The metadata of an object with nothing but its name.
     #[must_use]
     pub const fn bare(object: Name) -> Metadata {
         let (final_block, segment_size, size, manifest, heads) = (None, None, None, None, 0);
         Metadata { object, final_block, segment_size, size, manifest, heads }
     }
 
-    /// What a segment's packet says of its object, and the `details` that came with it.
+    /// The metadata of an object from a segment's packet, and the `details` that came with it.
     #[must_use]
     pub fn of_segment(object: NameRef<'_>, packet: &Data<'_>, details: &[u8]) -> Metadata {
         let mut metadata = Metadata::bare(object.to_name());

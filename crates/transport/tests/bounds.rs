@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Ten segments of 1000 bytes, of which the last has half.
 const SIZE: usize = 9500;
 
-/// Fetches the object with metadata that claim `size`, and returns what the sink was told.
+/// Fetches the object with metadata that claim `size`, and returns the sink's calls.
 fn bounds(signer: &Signer, policy: TrustPolicy, size: Option<u64>) -> Vec<(u64, bool)> {
     let content = bytes(SIZE);
     let mut producer = Publish::new();
@@ -35,7 +35,7 @@ fn bounds(signer: &Signer, policy: TrustPolicy, size: Option<u64>) -> Vec<(u64, 
     sink.bounds
 }
 
-/// The metadata in a frame with another size in them, signed by nobody; `None` if there are none.
+/// The metadata in a frame with another size, unsigned; `None` if there is none.
 fn forged(frame: &[u8], size: u64) -> Option<Bytes> {
     let data = Data::decode(packet::LpPacket::decode(frame).ok()?.fragment()?).ok()?;
     let is_metadata = |name: NameRef<'_>| name.components().any(|c| c.is_keyword(METADATA));

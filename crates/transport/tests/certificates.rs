@@ -49,7 +49,7 @@ fn policy(anchor: &Party) -> TrustPolicy {
     TrustPolicy::Chains(Chains { validator: Arc::new(validator), now: NOW })
 }
 
-/// An object signed by somebody, from a producer that has these certificates.
+/// An object signed by `by`, from a producer that has these certificates.
 fn producer(by: &Party, content: &[u8], certificates: &[&Party]) -> Publish {
     let mut producer = Publish::new();
     producer.add(publish("/site/alice/file", content.to_vec(), &by.signer()));
@@ -193,8 +193,8 @@ fn a_certificate_that_is_refused_is_asked_for_three_times_in_a_row() {
     let mut producer = producer(&alice, &bytes(50_000), &[]);
     producer.claim(name("/site"));
     let (fetch, times, took) = fetch_with(&mut producer, policy(&root), |frame, _| frame);
-    // Half a second after each answer. The manifest that waits may be forged: it is dropped, and
-    // another one asked for, which nobody has.
+    // Half a second after each answer. The waiting manifest may be forged: it is dropped, and
+    // another one is requested, which does not exist.
     assert_eq!((times, fetch.stats().forged), (3, 1));
     assert!(failure(&fetch).to_string().contains("could not be fetched"));
     assert!((1500..4000).contains(&took.as_millis()), "{took}");

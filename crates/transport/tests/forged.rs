@@ -31,14 +31,14 @@ struct Cache {
     producer: Publish,
     /// It knows the option Exclude.
     is_new: bool,
-    /// What is refused is met with silence.
+    /// Rejected Interests get no answer.
     is_silent: bool,
     out: VecDeque<Vec<u8>>,
     interests: u32,
 }
 
 impl Cache {
-    /// In front of alice's producer of so many bytes of content, as version 7.
+    /// A cache in front of alice's producer of `content`, as version 7.
     fn before(content: &[u8], spec: impl Fn(Signer) -> Spec) -> Cache {
         let (signer, _) = alice();
         let mut producer = Publish::new();
@@ -88,7 +88,7 @@ impl Answers for Cache {
         match self.packets.iter().find(answers) {
             Some(packet) => self.out.push_back(packet.to_vec()),
             None if self.is_new => self.producer.receive(frame),
-            // What it does not know it does not hand on.
+            // Unknown packets are not forwarded.
             None => {
                 let mut bare = Vec::new();
                 LpHeader::default().encode_into(link.fragment().unwrap(), &mut bare);

@@ -1,4 +1,4 @@
-//! What Interests for heads ask for.
+//! The Interests for heads.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Content in the first round trip: heads, from publishers that have them, that have none, and from
-//! whoever answers in their place.
+//! Content in the first round trip: heads, from producers with them, without them, and from
+//! attackers.
 
 mod support;
 
@@ -114,7 +114,7 @@ fn without_metadata_the_first_head_tells_the_version() {
 
 #[test]
 fn a_head_is_believed_where_no_metadata_come() {
-    // Silence, and what is nobody's word, is waited out; who refuses is believed.
+    // Silence, and unsigned answers, are waited out; a Nack is believed.
     for (reason, took) in [(None, 1000), (Some(NackReason::NoRoute), 20)] {
         let mut tamper = |_, frame: Bytes| match under(&frame, rdr::METADATA) {
             Some(data) => nack(reason?, data.name()),
@@ -149,7 +149,7 @@ fn of_version(version: u64) -> (Vec<u8>, Publish) {
     (content, producer)
 }
 
-/// What it answers to an Interest for what lies under a name.
+/// The producer's answer to an Interest for names below this one.
 fn answer(producer: &mut Publish, name: Name) -> Bytes {
     let interest = InterestBuf { can_be_prefix: true, ..InterestBuf::new(name) };
     producer.receive(&interest.encode());
@@ -165,8 +165,8 @@ fn head_name(segment: u64) -> Name {
 
 #[test]
 fn metadata_have_the_last_word() {
-    // A content store near by still has heads of what nobody serves any more; they come first,
-    // for the first metadata are lost. What an earlier transfer left is of the newest version.
+    // A near content store still has heads of a version that is not served any more. They come
+    // first, for the first metadata is lost. The earlier transfer was of the newest version.
     let (_, mut cache) = of_version(6);
     let (content, publication) = object(40);
     let mut metadata_lost = false;
@@ -240,8 +240,8 @@ fn a_newer_version_that_has_proved_itself_is_not_given_up_for_older_metadata() {
 
 #[test]
 fn whoever_answers_heads_cannot_make_the_fetch_fail() {
-    // Of a version that is newer than all, with a manifest that nobody has; and without one, signed
-    // by nobody that is trusted.
+    // A version newer than all others, with a manifest that does not exist; and one without a
+    // manifest, signed by an untrusted key.
     let (_, mut liar) = of_version(u64::MAX);
     let (_, mut silent) = of_version(u64::MAX);
     let unknown = SecretKey::ed25519(&[9; 32]);
@@ -463,8 +463,8 @@ fn a_forged_segment_in_a_head_is_a_forged_segment() {
     assert_eq!((stats.forged, stats.useless_heads, again), (1, 0, 1), "{stats:?}");
 }
 
-/// Who does not know an element of a critical number (odd, or below 32) has to refuse the whole: in
-/// metadata only the name and ndnd's FinalBlockId, which all know, have such numbers.
+/// A reader has to reject a packet with an unknown element of a critical number (odd, or below 32).
+/// In metadata only the name and ndnd's FinalBlockId, which all readers know, have such numbers.
 #[test]
 fn metadata_have_nothing_that_others_must_refuse() {
     let (_, publication) = object(3);

@@ -20,8 +20,8 @@ fn steady() -> Pipe {
 /// When the answers for each segment left the producer.
 type Passages = BTreeMap<u64, Vec<Time>>;
 
-/// Fetches an object of so many segments; `takes` says of a segment's n-th answer whether it is
-/// lost. Returns when each left, and the fetch.
+/// Fetches an object of `segments` segments; `takes` decides if a segment's n-th answer is lost.
+/// Returns the departure times of each, and the fetch.
 fn passages(
     segments: u64,
     pipe: &Pipe,
@@ -83,8 +83,8 @@ fn a_repetition_that_is_a_little_faster_than_the_fastest_does_not_make_losses_sh
 fn at_the_end_a_repetition_is_sent_twice() {
     let (passages, _, _) = passages(200, &steady(), |s, n| s == 190 && n <= 2);
     let times = &passages[&190];
-    // The second answer is lost too. That this shows would take a round trip; the third is asked
-    // for after the 24 ms in which forwarders suppress the second repetition of an Interest.
+    // The second answer is lost too. Its gap would show after a round trip; the third request
+    // leaves after the 24 ms in which forwarders suppress the second repetition of an Interest.
     let apart = millis(times[1], times[2]);
     assert!((24.0..=26.0).contains(&apart), "{apart} ms");
 }
@@ -210,7 +210,7 @@ fn losses_by_a_longer_way_are_found_all_the_same() {
     assert!(open <= 7, "{open}");
 }
 
-/// Another controller, which says that an answer tells nothing of what was asked for before.
+/// Another controller, for which an answer gives no evidence about earlier requests.
 struct Apart(Box<dyn Controller>);
 
 impl Controller for Apart {
@@ -261,8 +261,8 @@ fn where_the_round_trip_falls_an_answer_to_a_repetition_is_one() {
     let at = run(&mut fetch, &mut sink, &mut producer, &far, time, &mut |_, f| Some(f));
     let flying = fetch.in_flight();
     assert!(flying > 20, "{flying}");
-    // What was in flight is lost, and the round trip is 20 ms instead of 100, as if others' Data
-    // had filled a queue until then.
+    // The flight is lost, and the round trip is 20 ms instead of 100, as if other flows had filled
+    // a queue until then.
     let near = Pipe { delay: Duration::from_millis(10), ..far };
     let (at, limit) = (at + Duration::from_secs(10), Duration::from_secs(60));
     run_from(at, &mut fetch, &mut sink, &mut producer, &near, limit, &mut |_, f| Some(f));

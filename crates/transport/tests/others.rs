@@ -49,7 +49,7 @@ fn policy(anchor: &Party) -> TrustPolicy {
     TrustPolicy::Chains(Chains { validator: Arc::new(validator), now: NOW })
 }
 
-/// What there is to be had, and how often a certificate was asked for.
+/// The available packets, and the number of requests for a certificate.
 struct Others {
     packets: Vec<Bytes>,
     certificates_asked: u32,
@@ -76,7 +76,7 @@ impl Others {
         self.packets.iter().find(has).cloned()
     }
 
-    /// Fetches all of it. Certificates come from farther away than segments.
+    /// Fetches all of it. Certificates have a longer round trip than segments.
     fn fetch(&mut self, policy: TrustPolicy) -> (Fetch, Memory) {
         let mut fetch = Fetch::new(FetchConfig::new(name("/site/alice/file"), policy), cubic());
         let (mut sink, mut now, mut frame) = (Memory::default(), Time::ZERO, Vec::new());
@@ -152,7 +152,7 @@ fn one_segment_by_somebody_else_is_one_too_many() {
         assert!(sink.bytes.len() <= 20_000, "{} bytes", sink.bytes.len());
         failure(&fetch).to_string()
     };
-    // By her own key, by her key in alice's name, by nobody, and altered on the way.
+    // Signed by her own key, by her key in alice's name, unsigned, and altered on the way.
     let chunk = &content[20_000..21_000];
     let by_eve = refused(segment(&eve.signer(), 20, Some(29), chunk));
     let shown = eve.certificate.name().to_string();
@@ -193,7 +193,7 @@ fn nobody_but_the_signer_of_segments_says_where_the_end_is() {
     let root = Party::alone("/site", 1);
     let alice = Party::below(&root, "/site/alice", 3);
     let content = bytes(30_000);
-    // What anybody may answer: an early or a late segment.
+    // A possible answer of any node: an early or a late segment.
     for end in [4, 90] {
         let mut others = Others::new(&alice, &content);
         others.packets.push(metadata(&Signer::Digest, end));

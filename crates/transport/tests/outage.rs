@@ -51,7 +51,7 @@ fn what_was_in_flight_is_asked_for_again_and_is_no_congestion() {
     let back = at + AWAY;
     fetch.reconnected(back);
     assert_eq!(fetch.in_flight(), 0, "the new forwarder was asked for nothing");
-    // What leaves at once is what the window holds, and begins with what was lost.
+    // The first burst fills the window, and begins with the lost segments.
     let (mut sent, mut out) = (0, Vec::new());
     while fetch.poll_transmit(back, &mut out) {
         sent += 1;
@@ -59,7 +59,7 @@ fn what_was_in_flight_is_asked_for_again_and_is_no_congestion() {
     assert!(sent > 0 && f64::from(sent) <= before + 1.0, "{sent} at once, window {before}");
     assert_eq!(window(&fetch), before, "the outage changed the window");
 
-    // That connection breaks as well. The producer is another process by then.
+    // That connection breaks as well. Meanwhile the producer has restarted.
     let back = back + AWAY;
     fetch.reconnected(back);
     let mut producer = producer(&content);
@@ -74,7 +74,7 @@ fn what_was_in_flight_is_asked_for_again_and_is_no_congestion() {
 
 #[test]
 fn without_the_new_connection_silence_would_be_congestion() {
-    // What the test above would see if nothing was said to the fetch.
+    // The counterpart of the test above: the fetch is not informed.
     let content = bytes(SIZE);
     let rate = Some((Rate(80_000_000), Size(1_000_000)));
     let pipe = Pipe { rate, ..Pipe::default() };

@@ -1,4 +1,4 @@
-//! What a producer answers to whom.
+//! A producer's answers.
 
 mod support;
 

@@ -41,7 +41,7 @@ struct Foreign {
     last: Final,
     /// The version that metadata announce in its place.
     newer: Option<Component>,
-    /// What there is not is refused with a Nack, as ndnserve does, and not with silence.
+    /// Missing names get a Nack, as from ndnserve, instead of silence.
     nacks: bool,
     out: VecDeque<Vec<u8>>,
 }

@@ -100,7 +100,7 @@ fn no_more_is_asked_for_than_the_sink_has_room_for() {
     let content = bytes(100_000);
     let producer = producer(&content);
     let mut ends = Ends { fetch: in_order(), producer, sink: Memory::default(), asked: 0 };
-    // What has been handed on leaves as much less room.
+    // Delivered bytes reduce the room.
     let room = |ends: &mut Ends, now, taken: usize| {
         ends.fetch.set_room(now, Size((taken - ends.sink.bytes.len()) as u64));
     };
@@ -112,7 +112,7 @@ fn no_more_is_asked_for_than_the_sink_has_room_for() {
     let there = ends.sink.bytes.len();
     assert!((15_000..=20_000).contains(&there), "{there} bytes");
 
-    // A pause of an hour is nobody's fault, and nothing is asked for meanwhile.
+    // A pause of an hour is not an error, and nothing is requested meanwhile.
     let asked = ends.asked;
     for minute in 1..60 {
         ends.fetch.on_deadline(at(60 * minute), &mut ends.sink);

@@ -24,7 +24,7 @@ fn signers() -> Vec<(Signer, TrustedKey)> {
     [KeyType::Ed25519, KeyType::Ecdsa, KeyType::Rsa].map(key).into_iter().chain([shared]).collect()
 }
 
-/// A producer that keeps signatures in so many bytes.
+/// A producer that keeps signatures in `digest_memory` bytes.
 fn producer(signer: &Signer, content: &[u8], digest_memory: usize) -> Publish {
     let spec = Spec::signed_by(signer.clone(), name("/alice/file"), 7);
     let spec = Spec { segment_size: 100, digest_memory, ..spec };

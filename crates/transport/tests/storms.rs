@@ -24,7 +24,7 @@ const MOST_A_SECOND: usize = 10;
 const SIZE: usize = 4_000_000;
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What becomes of an Interest.
+/// The fate of an Interest.
 enum Fate {
     /// The producer answers.
     Passes,
@@ -146,7 +146,7 @@ fn a_producer_that_goes_away_is_asked_for_a_few_times_a_second() {
     for scheme in SCHEMES {
         for reason in [NackReason::NoRoute, NackReason::None, NackReason::Other(160)] {
             let mut world = begun(scheme, &content);
-            // What was on its way is answered meanwhile.
+            // Requests in flight are answered meanwhile.
             world.run(Duration::from_millis(100), |_| Fate::Refused(reason));
             let gone = world.now;
             world.run(Duration::from_secs(20), |_| Fate::Refused(reason));
@@ -242,8 +242,9 @@ fn plain_data_are_asked_for_a_few_times_and_named_in_the_error() {
     }
 }
 
-/// Another program answers under the same names, from some time on. What asks for a digest does not
-/// match what it sends, so that the forwarder drops that (Packet Format v0.3, "Implicit Digest").
+/// From some time on, another program answers under the same names. Its packets do not match
+/// Interests for a digest, so that the forwarder drops them (Packet Format v0.3, "Implicit
+/// Digest").
 #[test]
 fn data_that_do_not_verify_are_asked_for_a_few_times_a_second() {
     let content = bytes(SIZE);

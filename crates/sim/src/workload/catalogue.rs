@@ -13,13 +13,13 @@ use crate::spec::{ServiceSpec, Signing};
 pub struct Class {
     /// Its name in results.
     pub name: String,
-    /// Which share of the objects is of it; shares are taken relative to their sum.
+    /// The share of this class of the objects; shares are relative to their sum.
     pub share: f64,
     /// How large they are.
     pub size: Distribution,
 }
 
-/// What objects there are.
+/// The objects.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Objects {
     /// Objects called by their numbers, `/prefix/17`; their sizes are drawn.
@@ -34,7 +34,7 @@ pub enum Objects {
     Listed(Vec<(Name, u64)>),
 }
 
-/// Which of the producers of a catalogue has what.
+/// The distribution of objects among a catalogue's producers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spread {
     /// Everyone has everything.
@@ -60,8 +60,8 @@ pub struct Object {
 
 /// Many objects below one name.
 ///
-/// Everything that is left to chance is a function of the seed, the name and the object's number,
-/// so that whoever asks and whoever answers agree without a table.
+/// All random properties are a function of the seed, the name and the object's number, so that
+/// consumers and producers agree without a table.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
     /// The name that all objects are below.
@@ -74,7 +74,7 @@ pub struct Catalogue {
     pub signing: Signing,
     /// How long their producer takes for each answer; nothing, without one.
     pub service: Option<ServiceSpec>,
-    /// Which producer has what.
+    /// The distribution of objects among its producers.
     pub spread: Spread,
     /// Producers among which objects or segments are spread.
     pub producers: u64,
@@ -116,7 +116,7 @@ impl Catalogue {
         self
     }
 
-    /// The same, with runs of so many segments placed as one.
+    /// The same, with runs of `segments` segments placed as one.
     #[must_use]
     pub fn together(self, segments: u64) -> Catalogue {
         Catalogue { together: segments.max(1), ..self }
@@ -235,7 +235,7 @@ impl Catalogue {
         (canonical && self.object(number).is_some()).then_some(number)
     }
 
-    /// The segments of an object of so many bytes.
+    /// The segments of an object of `size` bytes.
     #[must_use]
     pub fn segments(&self, size: u64) -> u64 {
         size.div_ceil(self.segment_size as u64).max(1)

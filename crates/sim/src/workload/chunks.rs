@@ -152,8 +152,8 @@ impl Chunks {
         }
     }
 
-    /// What became of a request, and of those that joined it, is known. All count as if they had
-    /// come with the first.
+    /// A request, and those that joined it, have been answered or given up. All count as if they
+    /// had come with the first.
     fn ended(&mut self, now: Time, pending: &Pending, bytes: Option<u64>) {
         self.last = Some(now);
         let Some(class) = self.classes.get_mut(usize::from(pending.class)) else { return };

@@ -1,5 +1,5 @@
-//! The producer of a catalogue: objects are prepared when somebody asks for them, and forgotten
-//! when nobody has for long.
+//! The producer of a catalogue: objects are prepared on their first request, and forgotten when
+//! they are idle for long.
 
 use bytes::Bytes;
 use control::Size;
@@ -143,7 +143,7 @@ impl Publisher {
                 segment_size: self.catalogue.segment_size,
                 ..Spec::new(name.clone(), self.catalogue.version)
             };
-            // What can fail was tried when the catalogue was announced.
+            // The announcement of the catalogue checked everything that can fail.
             let object = Preparation::new(spec, source, &Signer::Digest).ok()?;
             let object = self.hasher.hash(&name, object)?;
             let mut publish = Publish::new();
@@ -160,8 +160,8 @@ impl Publisher {
         Some(prepared)
     }
 
-    /// Prepares the first objects before anybody asks for them, as long as they are no more than so
-    /// many bytes together, and none is forgotten for another one.
+    /// Prepares the first objects before the first request, up to `most` bytes together, and
+    /// without forgetting one for another.
     pub fn make_ready(&mut self, mut most: u64) {
         if self.catalogue.signing != Signing::Manifest {
             return;

@@ -2,7 +2,7 @@
 
 use control::math;
 
-/// A distribution of sizes, in bytes. What is drawn is never less than one byte.
+/// A distribution of sizes, in bytes. A drawn size is at least one byte.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
     /// All the same.

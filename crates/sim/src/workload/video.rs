@@ -29,7 +29,7 @@ pub struct VideoSpec {
     pub catalogue: Arc<Catalogue>,
     /// The rates of the qualities, ascending.
     pub ladder: Vec<Rate>,
-    /// What a segment plays.
+    /// The playing time of a segment.
     pub segment: Duration,
     /// How many segments there are.
     pub segments: u64,
@@ -37,9 +37,9 @@ pub struct VideoSpec {
     pub start: Time,
     /// The rule that chooses the quality.
     pub adaptation: Adaptation,
-    /// What the buffer holds at most.
+    /// The largest buffer.
     pub buffer: Duration,
-    /// What must be in the buffer to begin, and to go on after a stall.
+    /// The buffer needed to begin, and to continue after a stall.
     pub startup: Duration,
     /// Builds what controls each fetch.
     pub controller: Make<dyn Controller>,

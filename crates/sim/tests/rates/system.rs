@@ -67,7 +67,7 @@ pub fn ms(n: u64) -> Time {
 struct Seen {
     /// Bytes of content by flow and sample.
     content: Vec<(Time, FlowId, u64)>,
-    /// What the parts of faces reported, with the node.
+    /// The events that the parts of faces reported, with the node.
     events: Vec<(usize, Event)>,
     /// The nodes of each flow's path, from its consumer on; its name is `/f` and its number.
     paths: Vec<Vec<usize>>,
@@ -79,7 +79,7 @@ struct Seen {
     data: (u64, u64),
 }
 
-/// What a run shows.
+/// The series of a run.
 #[derive(Clone, Default)]
 pub struct Series(Arc<Mutex<Seen>>);
 
@@ -169,7 +169,7 @@ impl Series {
         (at(to) - at(from)) * 8.0 / to.since(from).as_secs_f64()
     }
 
-    /// What the parts of a node's faces reported by this name.
+    /// The events of this name that the parts of a node's faces reported.
     pub fn events(&self, name: &str, node: NodeId) -> Vec<Event> {
         let seen = self.seen();
         let of = seen.events.iter().filter(|(at, e)| *at == node.index() && e.name == name);

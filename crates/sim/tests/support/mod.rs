@@ -99,13 +99,13 @@ impl Line {
     }
 }
 
-/// What holds in every run, wherever it is stopped.
+/// The invariants of every run, wherever it is stopped.
 pub fn assert_conserved(outcome: &Outcome) {
     assert_links_conserve(outcome);
     assert_nodes_conserve(outcome);
 }
 
-/// What was offered to links has left them, was dropped, or is there.
+/// Packets offered to links have left them, were dropped, or are queued.
 pub fn assert_links_conserve(outcome: &Outcome) {
     for link in &outcome.links {
         let (offered, left) = (link.tally.offered, link.tally.sent);
@@ -159,7 +159,7 @@ fn assert_nodes_conserve(outcome: &Outcome) {
     }
 }
 
-/// Whether this flow's controller asks by ranges.
+/// True if this flow's controller requests ranges.
 fn asks_by_ranges(flow: &sim::FlowResult) -> bool {
     let scheme = schemes::find(&flow.control);
     let made = scheme.and_then(|s| s.controller.map(|make| make(&Params::defaults(s.params))));

@@ -22,7 +22,7 @@ pub struct Path {
     mbps: f64,
 }
 
-/// What became of the flows together.
+/// The results of the flows together.
 #[derive(Debug)]
 pub struct Seen {
     /// The share of the bottleneck that Data took which was wanted.
@@ -120,7 +120,7 @@ impl Path {
         let outcome = self.net.run(at_ms(to));
         assert_conserved(&outcome);
         let after = Path::bytes(&outcome, &self.flows);
-        // What is left of the link for content: its packets carry names and headers.
+        // The share of the link for content: its packets carry names and headers.
         let data = &outcome.links[usize::from(outcome.links[0].from == "consumer")].sent;
         let content = SEGMENT as f64 * data.data as f64 / data.bytes as f64;
         let whole = self.mbps * 1e6 / 8.0 * (to - from) as f64 / 1000.0 * content;

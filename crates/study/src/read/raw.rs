@@ -34,16 +34,16 @@ pub struct File {
 
 type Table<T> = BTreeMap<Spanned<String>, T>;
 
-/// What the folder is about.
+/// The subject of the folder.
 #[derive(Debug, Deserialize, Fields)]
 #[section(name = "study")]
 #[serde(deny_unknown_fields)]
 pub struct Head {
-    /// What it is called in headings.
+    /// The title in headings.
     pub title: String,
     /// Authors, title, venue and year.
     pub paper: String,
-    /// What the paper claims altogether.
+    /// The paper's main claim.
     pub finding: String,
 }
 
@@ -68,7 +68,7 @@ const LABELS: &Section = &Section {
 pub struct Experiment {
     /// Its name, which no other one of the study has.
     pub name: Spanned<String>,
-    /// What it is called in headings.
+    /// The title in headings.
     pub title: String,
     /// Where the paper has it.
     #[serde(default)]
@@ -96,7 +96,7 @@ pub struct Experiment {
     #[field(form = "table of lists")]
     #[serde(default)]
     pub sweep: Table<Vec<Value>>,
-    /// What is said of it on its page.
+    /// The text on its page.
     #[serde(default)]
     pub text: String,
     /// The heading of `deviations.md` that a sensitivity belongs to, as in addresses.
@@ -115,21 +115,21 @@ pub struct Experiment {
     #[field(form = "table of measures")]
     #[serde(default)]
     pub measures: Table<Spanned<Measure>>,
-    /// What the paper says; see below.
+    /// The claims of the paper; see below.
     #[field(form = "sections")]
     #[serde(default)]
     pub claim: Vec<Spanned<Claim>>,
-    /// What is drawn; see below. Without one the numbers of the claims are.
+    /// The pictures; see below. Without one, a picture of the numbers of the claims is drawn.
     #[field(form = "sections")]
     #[serde(default)]
     pub picture: Vec<Spanned<Picture>>,
-    /// What is run on real daemons, with `--testbed`; see below.
+    /// The part that `--testbed` runs on real daemons; see below.
     #[field(form = "section")]
     pub testbed: Option<Testbed>,
 }
 
-/// What `weir study --testbed` runs on real daemons beside its simulation: each case once, both
-/// with the same settings.
+/// The part that `weir study --testbed` runs on real daemons beside its simulation: each case once,
+/// both with the same settings.
 #[derive(Debug, Deserialize, Fields)]
 #[section(name = "experiment.testbed")]
 #[serde(deny_unknown_fields)]
@@ -217,12 +217,12 @@ selecting! {
         /// Until then; without it, the end of the run.
         #[field(form = "as `from`")]
         pub to: Option<String>,
-        /// What is taken of the samples: `mean`, `sd`, `min`, `max`, `median`, `p0` to `p100`,
+        /// The value taken of the samples: `mean`, `sd`, `min`, `max`, `median`, `p0` to `p100`,
         /// `first`, `last`, `sum`, `count`, or `settling`: seconds from `from` until it stays
         /// `within` a share of `target`.
         #[field(form = "word")]
         pub take: Option<String>,
-        /// What is taken where several things are meant; the same words.
+        /// The value taken of several flows, links or nodes; the same words.
         #[field(form = "word")]
         pub over: Option<String>,
         /// Of `settling`: what it settles at.
@@ -248,7 +248,7 @@ pub struct Claim {
     #[field(default = "published")]
     #[serde(default)]
     pub kind: ClaimKind,
-    /// What it says.
+    /// The claim in words.
     pub what: String,
     /// Where in the paper.
     #[serde(rename = "where")]
@@ -256,7 +256,7 @@ pub struct Claim {
     /// A formula, `"{window.chopcop} / 32"`; of each seed a value, of these the mean and its 95 %
     /// confidence interval.
     pub measured: Option<Spanned<String>>,
-    /// What the paper has, `"23.27 chunks"`.
+    /// The published value, `"23.27 chunks"`.
     #[field(form = "number and unit")]
     pub published: Option<Spanned<String>>,
     /// Formulas with `<`, `>` or `~` (about equal) between them, `"{rate.a} > {rate.b} ~
@@ -275,7 +275,7 @@ pub struct Claim {
     pub explained: Option<Spanned<String>>,
     /// If it does not hold, and nothing shows why: the heading that says what is known.
     pub off: Option<Spanned<String>>,
-    /// What holds instead of a claim that is `explained` or `off`, with its `tolerance`: if it does
+    /// The known result of a claim that is `explained` or `off`, with its `tolerance`: if it does
     /// not hold, either, the result has changed, and the claim is open. A number needs it.
     #[field(form = "number and unit, or order")]
     pub found: Option<Spanned<String>>,
@@ -298,7 +298,7 @@ selecting! {
         /// `time`: a series over time, of the first seed. `cdf`: completion times of flows, or of a
         /// workload, of all seeds. `curve`: a measure against a swept field.
         pub kind: PictureKind,
-        /// What it shows; no other picture says the same.
+        /// Its title; no other picture has the same.
         pub title: Spanned<String>,
         (selector)
         /// Of `time`: the quantity.
@@ -314,7 +314,7 @@ selecting! {
         #[field(default = false)]
         #[serde(default)]
         pub log: bool,
-        /// What the axis of values is called.
+        /// The label of the axis of values.
         #[serde(default)]
         pub y: String,
         /// Of `time`: each line as its share of what all lines of the case come to.
@@ -327,7 +327,7 @@ selecting! {
         /// The drawn unit.
         #[serde(default)]
         pub unit: String,
-        /// Which are drawn; without it, all.
+        /// The drawn cases; without it, all.
         #[field(form = "list of cases")]
         pub cases: Option<Vec<Spanned<String>>>,
         /// Values of the paper as thin lines; upright in a `cdf`.

@@ -167,7 +167,7 @@ impl Candidates {
     }
 }
 
-/// It tells of an object no more than that it cannot be had.
+/// The error says no more than that the object is not available.
 fn says_nothing(error: &FetchError) -> bool {
     use FetchError::{NoRoute, NotFound, NotThere};
     matches!(error, NotFound { .. } | NotThere(_) | NoRoute(_))

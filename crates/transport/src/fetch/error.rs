@@ -29,7 +29,7 @@ pub enum FetchError {
         /// The length of its content.
         bytes: u64,
     },
-    /// A route leads there, but nobody answered.
+    /// A route leads there, but no answer came.
     #[error("{name} was not found: no answer in {waited}, requests: {asked}")]
     NotFound {
         /// The name asked for.
@@ -47,11 +47,11 @@ pub enum FetchError {
     Stalled {
         /// The object.
         name: Name,
-        /// What is missing.
+        /// The missing item.
         missing: Item,
         /// How long nothing came.
         waited: Duration,
-        /// What happened to the last request for it.
+        /// The end of the last request for it.
         cause: StallCause,
         /// Segments that are there.
         have: u64,
@@ -64,7 +64,7 @@ pub enum FetchError {
     /// The object's manifest was refused.
     #[error("{0}")]
     Manifest(ManifestError),
-    /// A segment is another than the manifest says, whoever was asked.
+    /// A segment differs from the manifest, in the answers of all sources.
     #[error(
         "segment {segment} of {name} is not what its publisher signed, in {attempts} answers; \
          a cache or producer on the way sends something else"
@@ -77,7 +77,7 @@ pub enum FetchError {
         /// How many wrong answers came.
         attempts: u32,
     },
-    /// Segment sizes contradict the object's metadata, so that nobody knows where they belong.
+    /// Segment sizes contradict the object's metadata, so that their positions are unknown.
     #[error(
         "segment {segment} of {name} has {found} bytes where its metadata says {expected}; \
          fetch it again, and tell its publisher if that does not help"
@@ -89,12 +89,12 @@ pub enum FetchError {
         segment: u64,
         /// Its content's length.
         found: u64,
-        /// What metadata says.
+        /// The size in the metadata.
         expected: u64,
     },
 }
 
-/// What happened to the last request for what is missing.
+/// The end of the last request for the missing item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StallCause {
     /// Nobody answered.

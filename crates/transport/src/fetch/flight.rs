@@ -1,9 +1,9 @@
-//! What was asked for and has neither arrived nor been declared lost.
+//! Requests that have neither been answered nor declared lost.
 //!
-//! Losses show in two ways. A *gap*: something asked for later, in the same lane, has arrived, and
-//! more than a round trip and a tolerance for reordering has passed (RACK, RFC 8985, section 6.2,
-//! with Interests in the place of segments and Data in the place of acknowledgements; see
-//! [`crate::fetch::order`]). Or the *time-out* that the controller put on the Interest.
+//! Losses show in two ways. A *gap*: a later request in the same lane has been answered, and more
+//! than a round trip and a tolerance for reordering has passed (RACK, RFC 8985, section 6.2, with
+//! Interests in the place of segments and Data in the place of acknowledgements; see
+//! [`crate::fetch::order`]). Or the *timeout* that the controller set for the Interest.
 
 use crate::fetch::order::{Origin, Origins, Passed};
 use control::{Duration, InFlight, Lane, Load, Memo, Size, Time};
@@ -21,7 +21,7 @@ pub enum Place {
     Behind,
 }
 
-/// What an Interest asks for. The order is the order of retransmission.
+/// The item that an Interest requests. The order is the order of retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Item {
     /// The object's RDR metadata, or whatever lies under its bare name.
@@ -245,8 +245,8 @@ impl Flight {
             load.segments -= 1;
             load.bytes = load.bytes - flying.expected;
         }
-        // What is left of answered Interests goes when it reaches the front; this keeps the queue
-        // no longer than twice what is in flight even when one old Interest stays unanswered.
+        // Answered Interests leave the queue at its front. This keeps the queue at most twice as
+        // long as the flight even if one old Interest stays unanswered.
         if lane.sent.len() > 64 && lane.sent.len() as u64 > 2 * u64::from(lane.load.segments) {
             let flying = &self.flying;
             lane.sent.retain(|(order, item)| flying.get(item).is_some_and(|f| f.order == *order));
@@ -277,9 +277,9 @@ impl Flight {
         Some(state.origins.passed(flying.order)?.after)
     }
 
-    /// Whether an answer at `now` to `flying` comes before its turn: answers keep the order of
-    /// their Interests, and some that left before are not due yet, more than three (so many may be
-    /// lost in a row) and an eighth of the flight.
+    /// True if an answer at `now` to `flying` comes out of turn: answers keep the order of their
+    /// Interests, and earlier ones are not due yet, more than three (as many may be lost in a row)
+    /// and more than an eighth of the flight.
     #[must_use]
     pub fn is_out_of_turn(&self, now: Time, flying: &Flying) -> bool {
         let Some(lane) = self.lanes.get(usize::from(flying.lane)) else { return false };
@@ -322,8 +322,8 @@ impl Flight {
         (0..self.lanes.len()).filter_map(|lane| Some(self.gap_due(lane, tolerance)?.0)).min()
     }
 
-    /// What was sent more than once, with when the one before the last is lost: as a gap shows it,
-    /// and none takes longer than `longest`.
+    /// Items sent more than once, with the time at which the last but one counts as lost: by its
+    /// gap, and after `longest` at the latest.
     pub fn halves(
         &self,
         tolerance: Tolerance,
@@ -372,7 +372,7 @@ impl Flight {
         Some((*item, self.flying.get(item)?))
     }
 
-    /// What is in flight, the latest sent first.
+    /// The requests in flight, the latest first.
     pub fn latest(&self) -> impl Iterator<Item = (Item, &Flying)> {
         let items = self.by_order.values().rev();
         items.filter_map(|item| Some((*item, self.flying.get(item)?)))
@@ -471,13 +471,14 @@ mod tests {
     #[test]
     fn an_answer_from_elsewhere_tells_of_the_lane_that_it_came_in() {
         let mut flight = Flight::default();
-        // Two to somebody far, one to somebody near, and one to the far one that the near one has.
+        // Two to a far source, one to a near one, and one to the far one for an item of the near
+        // one.
         launch(&mut flight, 0, 0, 1);
         launch(&mut flight, 1, 1, 2);
         launch(&mut flight, 2, 2, 1);
         let near = flight.remove(Item::Segment(2)).unwrap();
         flight.answered(ms(20), &near, 2, None, Duration::from_millis(10));
-        // What the near one was asked before left at 1 ms; the far one has its time still.
+        // Earlier requests to the near source left at 1 ms. The far one still has time.
         assert_eq!(flight.next_gap(same(5)), Some(ms(16)));
         assert_eq!(flight.gap(ms(100), same(5)), Some(Item::Segment(1)));
         flight.remove(Item::Segment(1));

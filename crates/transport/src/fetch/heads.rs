@@ -1,15 +1,15 @@
-//! Asking for the first segments before the version is known.
+//! Requests for the first segments before the version is known.
 //!
-//! Behind the first Interest for metadata, as far as the controller lets them, leave Interests for
-//! heads. Each is booked as the request for its segment. Metadata and the first head have to be
-//! fresh, and whichever comes first tells the version; the others may come from a cache, and are of
-//! use if they are of that version. From then on what is lost of heads is lost as of every request,
-//! and is asked for again by the segment's own name. Most publishers know no heads: before somebody
-//! has said that there are some, a Nack or silence is neither a loss nor a sign of congestion.
+//! After the first Interest for metadata, and as far as the controller permits, Interests for heads
+//! leave. Each counts as the request for its segment. Metadata and the first head have to be fresh,
+//! and the first answer gives the version. The others may come from a cache, and are used if they
+//! are of that version. From then on lost heads are treated as every lost request, and are
+//! requested again by the segment's own name. Most producers have no heads: before one has shown
+//! that it has some, a Nack or silence is neither a loss nor a sign of congestion.
 //!
-//! Metadata have the last word, for a head may be an older one that a content store near by still
-//! has, or anybody's. As long as they may come, what a head told is not certain: the transfer goes
-//! on, and nothing is handed on.
+//! Metadata decides, for a head may be an older one from a content store, or a forgery. While
+//! metadata may still come, the content of a head is not certain: the transfer continues, and
+//! nothing is delivered.
 
 use crate::head;
 use crate::rdr::Metadata;
@@ -124,8 +124,8 @@ impl Heads {
         self.told = None;
     }
 
-    /// Metadata came, and what a head told before stays: it is the same, or of a newer version that
-    /// has proved to be its publisher's.
+    /// True if a head's announcement stays valid after metadata has arrived: it is the same, or of
+    /// a newer version that has proved to be its publisher's.
     pub fn confirms(&self, metadata: &Metadata, is_proved: bool) -> bool {
         let Some(told) = &self.told else { return false };
         let version = |metadata: &Metadata| {
@@ -136,7 +136,7 @@ impl Heads {
         told == metadata || (is_newer && is_proved)
     }
 
-    /// No head is believed any more: what one told is no good.
+    /// No head is accepted any more: the content of one has failed.
     pub fn distrust(&mut self) {
         self.distrusted = true;
         self.asked.clear();

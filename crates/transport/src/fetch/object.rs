@@ -6,7 +6,7 @@ use packet::{Component, Name, NameRef};
 use rangemap::RangeSet;
 use security::manifest::{KEYWORD, Layout};
 
-/// What is known of an object when its transfer begins.
+/// The facts about an object at the start of its transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectInfo {
     /// The versioned name.
@@ -26,22 +26,22 @@ pub struct ObjectInfo {
 /// Receives the object's bytes. Errors are the sink's own business: it remembers the first, and
 /// the driver that owns both ends the fetch.
 pub trait Sink {
-    /// The transfer begins. The answer is what an earlier, interrupted transfer of the same object
-    /// left, or what nobody wants: runs of segments that need not be fetched. Where segments must
-    /// come in order only a run from 0, with `bytes` its length, and one up to the end count.
-    /// Comes again, before the first write, where the object turns out to be another one.
+    /// The transfer begins. Returns runs of segments that need not be fetched: those that an
+    /// earlier, interrupted transfer of the same object has saved, or that are not wanted. If
+    /// segments must come in order, only a run from 0, with `bytes` its length, and one up to the
+    /// end count. Called again, before the first write, if the object turns out to be another one.
     fn begin(&mut self, info: &ObjectInfo) -> Resume;
 
-    /// The object has at most `at_most` bytes: its manifest was verified, and a whole segment was.
-    /// `is_signed`: by a key that the policy accepts; otherwise anybody can have made it. Comes at
-    /// most once, before the write of that segment.
+    /// The object has at most `at_most` bytes: its manifest and a whole segment have been verified.
+    /// `is_signed`: by a key that the policy accepts; otherwise it may be a forgery. Called at most
+    /// once, before the write of that segment.
     fn bounded(&mut self, _at_most: u64, _is_signed: bool) {}
 
     /// Segment `segment`, verified, is at byte `offset` of the object.
     fn write(&mut self, segment: u64, offset: u64, content: &[u8]);
 }
 
-/// What an earlier transfer left, or nobody wants.
+/// Segments that an earlier transfer has saved, or that are not wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resume {
     /// Segments that are there.
@@ -76,7 +76,7 @@ impl Object {
         Object { info, rev1, size_proved, done, done_count, resumed_bytes: 0, bytes: 0 }
     }
 
-    /// Takes over what an earlier transfer left, as far as it fits.
+    /// Adopts the segments of an earlier transfer, if they fit.
     pub fn resume(&mut self, resume: &Resume, in_order: bool) {
         let limit = self.info.segments.unwrap_or(u64::MAX);
         for run in resume.segments.iter() {
@@ -118,9 +118,10 @@ impl Object {
         }
     }
 
-    /// Where a segment of so many bytes belongs; `in_order`: it is the next one.
+    /// The offset of a segment of `found` bytes; `in_order`: it is the next one.
     ///
     /// # Errors
+    ///
     /// Its size contradicts the metadata.
     pub fn offset(&self, segment: u64, found: u64, in_order: bool) -> Result<u64, FetchError> {
         let Some(size) = self.info.segment_size.filter(|_| !in_order) else {
@@ -134,9 +135,9 @@ impl Object {
         Ok(segment.saturating_mul(size))
     }
 
-    /// The most bytes that the object can have, once a whole segment of `found` bytes is verified:
-    /// with a verified manifest no object can be longer than all its segments of that size. What
-    /// metadata say is a hint within that.
+    /// The largest possible size of the object, once a whole segment of `found` bytes is verified:
+    /// with a verified manifest no object is longer than all its segments of that size. Sizes in
+    /// metadata are hints within that.
     pub fn bound(&self, layout: Layout, found: u64) -> Option<u64> {
         if self.info.segment_size != Some(found) {
             return None;
@@ -156,7 +157,7 @@ impl Object {
 mod tests {
     use super::*;
 
-    /// What is taken over of runs of segments and 100 bytes, of an object of ten segments.
+    /// The adopted part of runs of segments and 100 bytes, of an object of ten segments.
     fn taken(
         segments: Option<u64>,
         runs: &[std::ops::Range<u64>],

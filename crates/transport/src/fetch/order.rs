@@ -1,9 +1,8 @@
-//! What answers show of Interests that left before theirs.
+//! The evidence of answers about Interests that left before theirs.
 //!
-//! Answers of one origin by one path keep the order of their Interests. Where the Data says which
-//! path it took (RFC 9531) or which node answered, the order is judged by that. Where it does not,
-//! all origins are one, and [`crate::fetch::reordering`] learns how far their answers overtake one
-//! another.
+//! Answers of one origin by one path keep the order of their Interests. If the Data names its path
+//! (RFC 9531) or the answering node, the order is judged by that. Otherwise all origins count as
+//! one, and [`crate::fetch::reordering`] learns how far their answers overtake one another.
 //!
 //! An unanswered Interest may have gone to any of the origins. So it counts as lost only after the
 //! longest round trip of all that answer at present.
@@ -51,7 +50,7 @@ struct Answers {
     three: [Option<u64>; 3],
 }
 
-/// What the answers show of one Interest: some that left later were answered.
+/// The evidence about one Interest: later ones have been answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
     /// The longest round trip of an origin that answers at present.
@@ -88,7 +87,7 @@ impl Origins {
         }
     }
 
-    /// What is known of the Interest with this order number; `None` while none that left later was
+    /// The evidence about the Interest with this order number; `None` while no later one has been
     /// answered.
     #[must_use]
     pub fn passed(&self, order: u64) -> Option<Passed> {

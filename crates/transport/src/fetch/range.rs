@@ -1,16 +1,16 @@
-//! Asking for a run of segments with one Interest.
+//! Requests for a run of segments by one Interest.
 //!
-//! Runs of N segments begin at multiples of N, as the chunks of schemes that work on chunks do. A
-//! range is made of whole runs only: where the controller lets fewer through, it waits until the
-//! window has opened by the run, or nothing is in flight. What was lost of it is asked for again
-//! with a bitmap. A forwarder that knows no ranges answers the first segment alone; that shows when
-//! others are believed lost before any has ever come, and from then on everything is asked for one
-//! by one.
+//! Runs of N segments begin at multiples of N, as the chunks of chunk-based schemes do. A range
+//! consists of whole runs only: if the controller permits fewer segments, it waits until the window
+//! has opened by the run, or nothing is in flight. Lost segments of a range are requested again
+//! with a bitmap. A forwarder without ranges answers the first segment alone. This shows when other
+//! segments are declared lost before any has ever arrived, and from then on segments are requested
+//! one by one.
 
 use crate::fetch::flight::Place;
 use packet::options::MAX_RANGE;
 
-/// Whether whoever is asked understands ranges.
+/// The other side's understanding of ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     /// Nothing is known: how many first segments came, and how many others are believed lost.
@@ -30,12 +30,12 @@ pub struct Ranges {
     /// The consumer's own wish.
     wish: Option<u16>,
     standing: Standing,
-    /// Whoever is asked has said that it answers no ranges at present.
+    /// The forwarder has announced that it answers no ranges at present.
     held: bool,
 }
 
 impl Ranges {
-    /// Ranges of so many segments, or of as many as the controller says.
+    /// Ranges of `wish` segments, or of the controller's number.
     pub fn new(wish: Option<u16>) -> Ranges {
         Ranges { wish, standing: Standing::Unproven { firsts: 0, lost: 0 }, held: false }
     }

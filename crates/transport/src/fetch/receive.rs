@@ -343,8 +343,9 @@ impl Fetch {
             self.verification.has_verified(segments.saturating_sub(1), size)
         });
         if !object.size_proved && !is_whole {
-            // The size is anybody's word, as that of heads is, and no whole segment bears it out:
-            // the last one would tell its place from that size alone. So they come in order.
+            // The size is not verified, as that of heads is not, and no whole segment confirms it:
+            // the last segment's position would follow from that size alone. So segments come in
+            // order.
             object.info.segment_size = None;
         }
         self.requests.cancel(Item::Metadata);
@@ -360,8 +361,8 @@ impl Fetch {
         self.hand_on(sink);
     }
 
-    /// Nothing is handed on yet: a head told what is known of the object, or metadata that nobody
-    /// has vouched for.
+    /// Nothing is delivered yet: the facts about the object come from a head, or from metadata that
+    /// is not verified.
     pub(super) fn is_uncertain(&self) -> bool {
         self.heads.is_told() || self.candidates.is_unproven()
     }
@@ -552,7 +553,7 @@ impl Fetch {
         }
     }
 
-    /// The end became known: nobody needs what lies behind it.
+    /// The end is known now: segments beyond it are not needed.
     fn drop_beyond_the_end(&mut self) {
         let Some(end) = self.object.as_ref().and_then(|object| object.info.segments) else {
             return;

@@ -1,21 +1,21 @@
-//! How far answers overtake one another, as far as it has shown.
+//! The measured reordering of answers.
 //!
 //! RACK (RFC 8985, section 6.2, step 4) widens its reordering window by a quarter of the smallest
-//! round-trip time for each loss that was none, up to a round trip. A TCP receiver reports those by
-//! D-SACK. Of NDN's answers none does: a repeated Interest is aggregated, or answered by another
-//! path, and the answer to the first is dropped. So this window is measured:
+//! round-trip time for each false loss, up to a round trip. A TCP receiver reports those by D-SACK.
+//! NDN has no such report: a repeated Interest is aggregated, or answered by another path, and the
+//! answer to the first is dropped. So this window is measured:
 //!
-//! - an answer that comes when its Interest is overdue shows how far it was overtaken;
-//! - a few of the Interests that are overdue are left open for a trial, neither declared lost nor
-//!   repeated, until they are answered or time out. Trials are rarer where losses turn out real,
-//!   and more frequent where one was none.
+//! - an answer to an overdue Interest shows how far it was overtaken;
+//! - a few of the overdue Interests are left open for a trial, neither declared lost nor repeated,
+//!   until they are answered or time out. Trials are rarer if losses turn out real, and more
+//!   frequent if one was false.
 //!
 //! At the start nothing is known of the order. Until [`ENOUGH`] answers have come, or none comes
-//! any more, everything that is overdue is left open: a loss that is none would end slow start with
-//! a window of a few segments.
+//! any more, all overdue Interests are left open: a false loss would end slow start with a window
+//! of a few segments.
 //!
 //! Two origins of which one is far away overtake each other by more than a round trip of the near
-//! one, so no round trip bounds the window, only [`LONGEST`] does. One answer widens it at most
+//! one, so no round trip limits the window, only [`LONGEST`] does. One answer widens it at most
 //! fourfold, so that a single pause of a link does not disable it. It narrows when no answer has
 //! needed it for some round trips (RFC 8985: 16 recoveries).
 
@@ -50,7 +50,7 @@ const SHARE_OF_ONE: u32 = 1024;
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Reordering {
-    /// What answers of this period needed, and of the one before.
+    /// The windows that answers of this period needed, and of the one before.
     current: Duration,
     previous: Duration,
     since: Time,
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(after(500, 50), Duration::ZERO);
     }
 
-    /// Which of so many overdue Interests are left open, if each trial ends like this.
+    /// The overdue Interests, of `overdue`, that are left open if each trial ends like this.
     fn trials(overdue: u64, was_lost: bool) -> Vec<u64> {
         let mut reordering = known();
         let mut trials = Vec::new();

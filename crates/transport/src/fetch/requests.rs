@@ -337,7 +337,7 @@ impl Requests {
         Answer::Wanted
     }
 
-    /// A Nack came. Returns false if nobody waits for it.
+    /// A Nack has arrived. Returns false if it matches no request.
     pub fn nacked(
         &mut self,
         now: Time,
@@ -402,7 +402,7 @@ impl Requests {
         self.lost.remove_if(unneeded);
     }
 
-    /// Gives up what segments' requests are overdue: nobody promised to answer them.
+    /// Gives up overdue requests for segments that have no promise of an answer.
     pub fn cancel_overdue_segments(&mut self, now: Time) {
         let flight = &self.flight;
         let overdue = |item: &Item| {

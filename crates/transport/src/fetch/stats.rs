@@ -16,7 +16,7 @@ pub struct Stats {
     pub useless_heads: u64,
     /// Bytes of Data packets that were asked for.
     pub data_bytes: u64,
-    /// Data packets that nobody asked for, or that came twice.
+    /// Data packets that were not requested, or came twice.
     pub duplicates: u64,
     /// Data packets that were not what their manifest or signature says.
     pub forged: u64,

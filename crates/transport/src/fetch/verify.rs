@@ -1,4 +1,4 @@
-//! What has arrived and cannot be handed on yet, and what decides when it can.
+//! Received segments that cannot be delivered yet, and the decision about them.
 
 use crate::fetch::error::FetchError;
 use crate::fetch::flight::Item;
@@ -19,7 +19,7 @@ pub(super) struct Stashed {
     digest: Option<Digest>,
 }
 
-/// What is known of a segment's authenticity.
+/// The authenticity of a segment.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Verdict {
     /// It is what its publisher signed.
@@ -50,11 +50,11 @@ pub(super) struct Verification {
     /// Bytes of what waits, for whatever it waits.
     stash_bytes: usize,
     stash_limit: usize,
-    /// What was forged. At most as much as was asked for and is not there.
+    /// Forged items. There are at most as many as requested and missing ones.
     forged: BTreeMap<Item, Forged>,
 }
 
-/// What is known of something that was forged.
+/// The record of a forged item.
 #[derive(Default)]
 struct Forged {
     /// The digest to ask for.
@@ -155,7 +155,7 @@ impl Verification {
                     }
                     other => other?,
                 };
-                // The sink was told what was announced.
+                // The sink has been informed of the announced layout.
                 if self.announced.is_some_and(|a| a.layout != verifier.layout()) {
                     return Err(ManifestError::Mismatch(data.name().to_name()));
                 }
@@ -209,8 +209,8 @@ impl Verification {
         self.check(segment, &data.implicit_digest())
     }
 
-    /// What an object has proved is what the least of its segments has: the others may have come
-    /// from somebody else.
+    /// An object is proved only as far as the least of its segments: the others may be from another
+    /// publisher.
     fn note(&mut self, proof: Proof) {
         let worth = |proof: &Proof| match proof {
             Proof::Key(_) => 2,
@@ -359,7 +359,7 @@ impl Verification {
         forged
     }
 
-    /// A segment below `end` of so many bytes is in the stash, verified.
+    /// True if a verified segment below `end` of `bytes` bytes is in the stash.
     pub fn has_verified(&self, end: u64, bytes: u64) -> bool {
         let mut below = self.stash.range(..end).map(|(_, stashed)| stashed);
         below.any(|s| s.digest.is_none() && s.content.len() as u64 == bytes)

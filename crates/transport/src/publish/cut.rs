@@ -115,7 +115,7 @@ pub struct Spec {
     /// The most bytes of digests and signatures that are kept, so that segments need not be hashed
     /// and signed again.
     pub digest_memory: usize,
-    /// Who signs each segment. Its signatures follow from key and segment alone.
+    /// The signer of each segment. Its signatures follow from key and segment alone.
     pub signer: Signer,
 }
 
@@ -153,7 +153,7 @@ pub(super) struct Cut {
     pub freshness_ms: u64,
     pub final_block: Component,
     signer: Signer,
-    /// What the signer says of itself in every packet.
+    /// The signer's SignatureInfo for every packet.
     info: SignatureInfoBuf,
 }
 

@@ -4,7 +4,7 @@
 use packet::Signature;
 use std::collections::BTreeMap;
 
-/// What hashing and signing the segments under one leaf of the manifest gives, in their order.
+/// The digests and signatures of the segments under one leaf of the manifest, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LeafDigests {
     /// The SHA-256 of their packets, which the manifest lists.
@@ -20,7 +20,7 @@ impl LeafDigests {
         size_of::<[u8; 32]>() + size_of::<u32>() + signature_len
     }
 
-    /// Room for so many segments.
+    /// Room for `segments` segments.
     pub fn with_room(segments: usize, signature_len: usize) -> LeafDigests {
         LeafDigests {
             implicit: Vec::with_capacity(segments),
@@ -82,7 +82,7 @@ impl DigestCache {
         }
     }
 
-    /// What is known of the segments under a leaf, if it is there.
+    /// The digests of the segments under a leaf, if it is there.
     pub fn leaf(&mut self, leaf: u64) -> Option<&LeafDigests> {
         self.clock += 1;
         let (used, digests) = self.leaves.get_mut(&leaf)?;

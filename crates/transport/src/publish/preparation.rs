@@ -66,7 +66,7 @@ impl<S: Source> Preparation<S> {
         for digest in run.0.implicit() {
             self.builder.push(*digest)?;
         }
-        // What is kept begins with the first segment and has no gaps.
+        // The kept part begins with the first segment and has no gaps.
         self.room = self.room.and_then(|room| room.checked_sub(run.0.bytes()));
         if self.room.is_some() {
             self.kept.push(run.0);

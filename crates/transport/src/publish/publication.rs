@@ -20,7 +20,7 @@ pub struct Publication {
     source: Box<dyn Source>,
     tree: Tree,
     digests: DigestCache,
-    /// What its metadata say.
+    /// Its metadata.
     says: Metadata,
     metadata: Bytes,
     /// The same under the versioned name, with the manifest's root where it fits.
@@ -93,7 +93,7 @@ impl Publication {
         name.starts_with(self.spec.name.as_ref())
     }
 
-    /// What an Interest asks for; `None` if there is nothing of its name. `name` is the Interest's
+    /// The part that an Interest requests; `None` if it does not exist. `name` is the Interest's
     /// without an implicit digest.
     pub(super) fn wanted(&self, name: NameRef<'_>, interest: &Interest<'_>) -> Option<Wanted> {
         let can_be_prefix = interest.can_be_prefix();
@@ -238,7 +238,7 @@ fn encode_root(says: &Metadata, tree: &Tree, signer: &Signer) -> Bytes {
     encode_says(&rdr::root_name(says.object.as_ref()), None, says, tree, signer, true)
 }
 
-/// Signs what `says` says, once: whoever asks for it gets it from memory.
+/// Encodes and signs `says` once; repeated requests get it from memory.
 fn encode_says(
     name: &Name,
     final_block: Option<&Component>,

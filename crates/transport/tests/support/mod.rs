@@ -11,7 +11,7 @@ use std::ops::Range;
 use transport::fetch::{Fetch, FetchConfig, FetchError, ObjectInfo, Resume, Sink, Status};
 use transport::publish::{Preparation, Publication, Publish, Spec};
 
-/// What the pipe does to frames, each way alike.
+/// The effects of the pipe on frames, in both directions.
 #[derive(Clone)]
 pub struct Pipe {
     pub delay: Duration,
@@ -24,7 +24,7 @@ pub struct Pipe {
     pub detour: Duration,
     /// The producer's host does something else meanwhile: nothing is lost, all of it waits.
     pub pause: Option<Range<Time>>,
-    /// Whoever is in between knows no options, and leaves them off.
+    /// The node between knows no options, and omits them.
     pub plain: bool,
 }
 
@@ -96,7 +96,7 @@ impl Way {
     }
 }
 
-/// Keeps what it is given, and what it is told was there before.
+/// A sink that keeps its segments, and the earlier ones that it claims to have.
 #[derive(Default)]
 pub struct Memory {
     pub bytes: Vec<u8>,
@@ -159,10 +159,10 @@ pub fn fetch(uri: &str) -> Fetch {
     Fetch::new(FetchConfig::new(name(uri), TrustPolicy::DigestOnly), cubic())
 }
 
-/// What happens to a frame from the producer on its way.
+/// The fate of a frame from the producer.
 pub type Tamper<'a> = &'a mut dyn FnMut(Time, Bytes) -> Option<Bytes>;
 
-/// Whoever answers at the other end of the pipe.
+/// The other end of the pipe.
 pub trait Answers {
     fn receive(&mut self, frame: &[u8]);
     fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool;

@@ -1,4 +1,4 @@
-//! Which quality the next segment of a video is fetched in.
+//! The choice of the next segment's quality of a video.
 
 use control::{Duration, Rate};
 use std::collections::VecDeque;
@@ -27,7 +27,7 @@ pub enum Adaptation {
     },
 }
 
-/// What the rule goes by.
+/// The inputs of the rule.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Past {
     /// The place on the ladder of the segment before.

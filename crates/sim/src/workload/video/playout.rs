@@ -15,13 +15,13 @@ enum Phase {
     },
 }
 
-/// A playout buffer in time of video. What it is told of must be told in order.
+/// A playout buffer in time of video. Its calls must be in order of time.
 #[derive(Clone, Debug)]
 pub(crate) struct Playout {
     phase: Phase,
-    /// What must be in the buffer to begin, and to go on after a stall.
+    /// The buffer needed to begin, and to continue after a stall.
     threshold: Duration,
-    /// What was in the buffer at `since`.
+    /// The buffer at `since`.
     level: Duration,
     since: Time,
     /// Nothing more will come.
@@ -47,7 +47,7 @@ impl Playout {
         }
     }
 
-    /// What is in the buffer.
+    /// The buffer now.
     pub fn level(&self, now: Time) -> Duration {
         match self.phase {
             Phase::Playing => self.level.saturating_sub(now.since(self.since)),
@@ -122,11 +122,11 @@ impl Playout {
         }
     }
 
-    /// Whether it waits in the middle of the video.
+    /// True if it waits in the middle of the video.
     pub fn is_stalled(&self, now: Time) -> bool {
         match self.phase {
             Phase::Filling { stalled_at } => stalled_at.is_some(),
-            // It has run dry, and was not told yet that time has passed.
+            // It has run dry since the last call.
             Phase::Playing => !self.is_all && self.dry_at().is_some_and(|dry| dry < now),
             Phase::Ended { .. } => false,
         }

@@ -48,7 +48,7 @@ impl Refusals {
         self.suspended.map(|(until, _)| until)
     }
 
-    /// An Interest may leave now, with so many segments in flight.
+    /// True if an Interest may leave now, with `in_flight` segments in flight.
     pub fn allows(&self, now: Time, in_flight: u32) -> bool {
         match self.suspended {
             Some((until, _)) => until <= now,

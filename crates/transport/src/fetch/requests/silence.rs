@@ -5,10 +5,10 @@ use control::{Duration, RttEstimate, Time};
 
 /// A probe goes out when nothing came for this long at least.
 const MIN_PROBE: Duration = Duration::from_millis(20);
-/// The first probes are for what was asked for last (RFC 8985, 7.3): if the path has only paused,
-/// the answer to the probe cannot be told from that to the first Interest, and what was asked for
-/// before has come by then; after a probe for the oldest, all the rest would seem lost. But what
-/// was asked for last may not exist.
+/// The first probes are for the last request (RFC 8985, 7.3). If the path has only paused, the
+/// answer to the probe looks like the answer to the first Interest, and earlier requests have been
+/// answered by then; a probe for the oldest request would make all the rest seem lost. But the item
+/// of the last request may not exist.
 const PROBES_AT_THE_END: u32 = 4;
 /// Before this many answers the speed of the path is not known: then silence is longer.
 const FEW: u64 = 8;

@@ -14,7 +14,7 @@ fn digest(segment: u64) -> Digest {
     [segment as u8; 32]
 }
 
-/// The manifest of so many segments, by twos.
+/// The manifest of `segments` segments, by twos.
 fn tree(segments: u64) -> Tree {
     let mut builder = Builder::new(object(), 2).expect("two is a fan-out");
     (0..segments).for_each(|n| builder.push(digest(n)).expect("it fits"));
