@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Datagrams come first, because a socket that is not emptied loses what comes next, while a stream
-//! only waits. Every step is bounded in bytes, so that the others have their turn in time. What
-//! the kernel does not take stays in the forwarder's queues, where its sojourn is known.
+//! only waits. Every step is bounded in bytes, so that the others have their turn in time.
+//! Packets that the kernel does not accept stay in the forwarder's queues, where their sojourn time
+//! is known.
 //!
 //! [`Daemon`] owns the loop. The poll belongs to `io`, sockets and listeners to `faces`, and
 //! management, commands and the configuration to `control_plane`.

@@ -31,11 +31,12 @@ impl Unframer {
         kept
     }
 
-    /// Hands every whole frame in `filled` (kept bytes and what was read behind them) to `each`,
-    /// in order, and keeps the rest.
+    /// Passes every whole frame in `filled` (kept bytes and new ones) to `each`, in order, and
+    /// keeps the rest.
     ///
     /// # Errors
-    /// What follows is no frame or exceeds [`MAX_FRAME`]. A stream has no way to find the next
+    ///
+    /// The next bytes are no frame or exceed [`MAX_FRAME`]. A stream has no way to find the next
     /// frame then: close it.
     pub fn frames(
         &mut self,

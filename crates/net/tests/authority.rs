@@ -15,7 +15,7 @@ use security::{Certificate, SecretKey, Signer, Validity};
 use std::net::UdpSocket;
 use support::{Running, udp_peer};
 
-/// Somebody with a key and a certificate.
+/// A party with a key and a certificate.
 struct Party {
     secret: SecretKey,
     certificate: Certificate,
@@ -152,7 +152,7 @@ fn a_peer_commands_by_a_chain_that_it_answers_for_itself() {
     let bob = Party::alone("/site/g/bob", 4).under(&group, now_valid());
     let reply = peer.register("/site/g/bob", &bob, &[&bob]);
     assert_eq!((reply.code, peer.asked.len()), (200, 3), "{}", reply.text);
-    // Nobody registers what is another's.
+    // A key cannot register another party's prefix.
     let refused = peer.register("/site/g/bob/x", &alice, &[]);
     assert!(refused.code == 403 && refused.text.contains("no rule lets"), "{}", refused.text);
     let routes = daemon.connect().routes().unwrap();
@@ -165,7 +165,7 @@ fn a_peer_commands_by_a_chain_that_it_answers_for_itself() {
 fn certificates_are_fetched_from_the_network() {
     let (_folder, root, daemon) = site("[[authorize]]\n");
     let alice = Party::alone("/site/alice", 3).under(&root, now_valid());
-    // Somebody else on this host has the certificate.
+    // Another program on this host has the certificate.
     let holder = Holder::start(&daemon, &alice);
     let mut peer = Peer::new(&daemon);
     let reply = peer.register("/site/alice", &alice, &[]);
@@ -260,7 +260,7 @@ fn chains_that_do_not_hold_are_refused_with_the_reason_and_how_far_they_went() {
     let two = Party::alone("/site/1/2", 9).under(&one, now_valid());
     let three = Party::alone("/site/1/2/3", 10).under(&two, now_valid());
     refused(&three, "/site/1/2/3", &[&one, &two, &three], &["the first 2 certificates"]);
-    // Somebody else's key under a name that was vouched for.
+    // Another key under a certified name.
     let alice = Party::alone("/site/alice", 11).under(&root, now_valid());
     let thief = Party { secret: SecretKey::ed25519(&[12; 32]), certificate: alice.certificate };
     refused(&thief, "/site/alice", &[&thief], &["was forged or damaged"]);

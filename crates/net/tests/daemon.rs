@@ -216,7 +216,7 @@ fn datagrams_that_are_not_ndn_make_no_faces() {
         assert!(!of(&FaceUri::udp(unknown.local_addr().unwrap()).to_string()));
         of(&uri).then_some(())
     });
-    // Nobody has the name, so the peer gets a Nack on the face that it brought about.
+    // There is no route for the name, so the peer gets a Nack on its on-demand face.
     let mut buffer = [0; 2000];
     let len = peer.recv(&mut buffer).unwrap();
     let nack = LpPacket::decode(&buffer[..len]).unwrap();

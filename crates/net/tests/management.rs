@@ -294,7 +294,7 @@ fn who_waits_for_face_events_is_told() {
     }
 }
 
-/// Somebody with a key, and the file of the certificate.
+/// An operator with a key, and the file of the certificate.
 fn operator(
     folder: &tempfile::TempDir,
 ) -> (security::SecretKey, security::Certificate, std::path::PathBuf) {

@@ -1,4 +1,4 @@
-//! What a file asks for: one run, or those of a sweep.
+//! The runs of a file: one, or those of a sweep.
 
 use crate::model::Scenario;
 use crate::schema::SECTIONS;
@@ -22,11 +22,11 @@ pub struct Batch {
 /// One run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What the sweep sets, field and value.
+    /// The fields that the sweep sets, and their values.
     pub settings: Vec<(String, String)>,
     /// Its seed.
     pub seed: u64,
-    /// What is run.
+    /// The scenario.
     pub scenario: Arc<Scenario>,
     /// The file with the settings of the run and all defaults, as TOML.
     pub filled: Arc<str>,
@@ -57,7 +57,7 @@ pub(crate) fn read<'d>(
         replaced.extend(settings::replaced(doc, &written, setting));
     }
     if !replaced.is_empty() {
-        // Whoever takes the sweep or the argument away should not find mistakes behind it.
+        // Removing the sweep or the argument must not uncover new mistakes.
         let written = &written;
         doc.only_within(&replaced, || drop(read::scenario(doc, written, file_name)));
     }

@@ -18,7 +18,7 @@ pub enum BuildError {
     /// Something cannot be part of a network.
     #[error("{what}: {source}")]
     Network {
-        /// What.
+        /// The part that cannot be built.
         what: String,
         /// Why.
         source: sim::BuildError,

@@ -9,7 +9,7 @@ pub use text::text;
 
 use crate::model::{Direction, Link, Scenario};
 
-/// What a node does.
+/// The role of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// It asks.
@@ -63,7 +63,7 @@ impl Scenario {
     }
 }
 
-/// What is said of a link: its rate and delay, both ways if they differ.
+/// The label of a link: its rate and delay, both ways if they differ.
 fn said_of(link: &Link) -> String {
     let [there, back] = &link.directions;
     let delay = |d: &Direction| d.delay.to_string();

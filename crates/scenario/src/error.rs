@@ -12,7 +12,7 @@ pub enum ScenarioError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The file is larger than any scenario that people write.

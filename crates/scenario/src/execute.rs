@@ -23,7 +23,7 @@ pub struct Progress {
     pub events: u64,
 }
 
-/// Whoever has runs done: the clock, and the one to be told.
+/// The owner of the runs: the clock, and the receiver of reports.
 pub trait Watch: Sync {
     /// Seconds since some origin.
     fn seconds(&self) -> f64;
@@ -45,7 +45,7 @@ pub trait Watch: Sync {
         None
     }
 
-    /// Who is told of every packet of a run, whose place in its batch is `run`.
+    /// The tracer of every packet of a run, whose number in its batch is `run`.
     fn tracer(&self, _run: usize) -> Option<Box<dyn Tracer>> {
         None
     }
@@ -53,7 +53,7 @@ pub trait Watch: Sync {
 
 /// A run is looked at so many times or more.
 const LOOKS: u64 = 200;
-/// Seconds from look to look, so that whoever wants to end a run need not wait.
+/// Seconds between two checks, so that a run can be ended without delay.
 const PATIENCE: f64 = 0.1;
 
 /// Does one of a batch's runs, by its place there.

@@ -16,7 +16,7 @@ pub(crate) fn toml(table: &DeTable<'_>, folder: &Path) -> String {
     let about = About { folder, videos: &videos, caching: table.contains_key("caching") };
     for section in SECTIONS {
         let Some(value) = table.get(section.name) else {
-            // What is recorded has an answer in every run, whether its section is there or not.
+            // Every run has a recording, whether or not its section is in the file.
             if section.name == "record" {
                 out.push_str("\n[record]\n");
                 write_fields(&mut out, section, &DeTable::new(), about);
@@ -36,7 +36,7 @@ pub(crate) fn toml(table: &DeTable<'_>, folder: &Path) -> String {
     out
 }
 
-/// What a section's defaults depend on besides itself.
+/// The facts outside of a section that its defaults depend on.
 #[derive(Clone, Copy)]
 struct About<'a> {
     folder: &'a Path,
@@ -54,7 +54,7 @@ fn videos(table: &DeTable<'_>) -> Vec<String> {
     videos.filter_map(|v| Some(v.get("name")?.get_ref().as_str()?.to_owned())).collect()
 }
 
-/// Whether the content that is asked for is a video.
+/// True if the requested content is a video.
 fn is_of_video(fields: &DeTable<'_>, videos: &[&str]) -> bool {
     let Some(name) = fields.get("name").map(|v| v.get_ref()) else { return false };
     let first = name.as_array().and_then(|list| list.first());

@@ -1,8 +1,8 @@
-//! The JSON Schema of the scenario file, made from [`crate::schema`], for editors that complete and
-//! check TOML by one.
+//! The JSON Schema of the scenario file, made from [`crate::schema`], for editors that use one to
+//! complete and check TOML.
 //!
-//! It knows forms: fields, words, units. What only the whole file shows (a node that is not there,
-//! a name that nobody serves) is found by `weir scenario check` alone.
+//! It knows forms: fields, words, units. Mistakes that only the whole file shows (a missing node, a
+//! name without a producer) are found by `weir scenario check` alone.
 
 use crate::schema::{SECTIONS, SweepSection, WaySection};
 use document::Described;
@@ -142,7 +142,7 @@ fn form(form: Form) -> Value {
     }
 }
 
-/// What the forms look like that are told in words; `None` for one that is not known here.
+/// The schema of a form that is given as text; `None` for an unknown one.
 fn told(what: &str) -> Option<Value> {
     let all_or_none = || words(&["all", "none"]);
     Some(match what {

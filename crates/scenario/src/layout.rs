@@ -123,7 +123,7 @@ fn given(scenario: &Scenario, links: &Links) -> Option<Vec<[f64; 2]>> {
             }
             let sum = |axis: usize| near.iter().map(|n| places[*n][axis]).sum::<f64>();
             let mean = [sum(0), sum(1)].map(|sum| sum / near.len() as f64);
-            // Beside it, so that nobody stands on somebody else.
+            // Beside it, so that no two nodes have one position.
             let [right, down] = BESIDE[turn % BESIDE.len()];
             let aside = if round + 1 == ROUNDS || near.len() == 1 { unit / 2.0 } else { 0.0 };
             places[*node] = [mean[0] + right * aside, mean[1] + down * aside];

@@ -22,7 +22,7 @@ pub use sim::{Production, ServiceSpec, Signing, SlowSegment};
 pub struct Scenario {
     /// Its name in results.
     pub name: String,
-    /// What it is to answer; empty if it does not say.
+    /// Its question; empty if it has none.
     pub question: String,
     /// Simulated time after which the run ends.
     pub duration: Duration,
@@ -34,7 +34,7 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// The named objects.
     pub contents: Vec<Content>,
-    /// Who asks.
+    /// The consumers.
     pub consumers: Vec<Consumer>,
     /// All routes, computed and listed.
     pub routes: Vec<Route>,
@@ -44,9 +44,9 @@ pub struct Scenario {
     pub warmup: Warmup,
     /// Ways to the producers of contents that are spread over several.
     pub ways: Vec<Ways>,
-    /// What happens, in the order of the file.
+    /// The faults, in the order of the file.
     pub faults: Vec<Fault>,
-    /// What is kept besides the summary.
+    /// The recorded data besides the summary.
     pub record: Recording,
 }
 
@@ -61,13 +61,13 @@ pub struct Node {
     pub share: Option<Share>,
     /// The scheme of its forwarding strategy.
     pub strategy: Choice,
-    /// What it is made of.
+    /// Its hardware.
     pub machine: Machine,
     /// Where it stands in a picture, to the right and down in any unit.
     pub position: Option<[f64; 2]>,
 }
 
-/// What a node is made of, where real daemons run; the simulator's nodes are fast and large enough.
+/// The hardware of a node, for real daemons; the simulator's nodes are fast and large enough.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Fields, Read)]
 pub struct Machine {
     /// The most memory that its daemon takes, everything counted: `memory` of the daemon's
@@ -105,7 +105,7 @@ pub struct Direction {
     pub delay: Duration,
     /// The bound of the queue.
     pub queue: Queue,
-    /// What it costs where routes go by metric, in thousandths.
+    /// Its cost for routes by metric, in thousandths.
     pub metric: u64,
     /// Loss and other harm.
     pub impairment: Impairment,
@@ -128,9 +128,9 @@ pub struct Content {
     pub segment: Size,
     /// How it is signed.
     pub signing: Signing,
-    /// What is below its name. Of a catalogue `size` is the mean.
+    /// The objects below its name. Of a catalogue `size` is the mean.
     pub objects: Objects,
-    /// Who has what of it.
+    /// The distribution among its producers.
     pub placement: Spread,
     /// How long a producer takes for an answer, if it takes any time.
     pub service: Option<ServiceSpec>,
@@ -140,7 +140,7 @@ pub struct Content {
     pub together: u64,
 }
 
-/// Who asks.
+/// A consumer.
 #[derive(Clone, Debug)]
 pub struct Consumer {
     /// Index of the node.
@@ -203,11 +203,11 @@ pub struct Route {
 pub struct Fault {
     /// When.
     pub at: Duration,
-    /// What.
+    /// The kind of fault.
     pub kind: FaultKind,
 }
 
-/// What happens.
+/// A kind of fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// Both directions of a link carry nothing from now on.
@@ -233,7 +233,7 @@ pub enum FaultKind {
     RouteRemove(Route),
 }
 
-/// What is kept of a run besides its summary.
+/// The recorded data of a run besides its summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
     /// From sample to sample; `None` for one that suits the run.
@@ -257,7 +257,7 @@ pub enum Pick {
 }
 
 impl Pick {
-    /// Whether this one is among them.
+    /// True if it includes this one.
     #[must_use]
     pub fn has(&self, index: usize) -> bool {
         match self {
@@ -268,7 +268,7 @@ impl Pick {
 }
 
 impl Node {
-    /// Whether it has a content store.
+    /// True if it has a content store.
     #[must_use]
     pub fn has_store(&self) -> bool {
         !self.content_store.is_off() || self.share.is_some_and(|share| share.get() > 0.0)
@@ -276,20 +276,20 @@ impl Node {
 }
 
 impl Scenario {
-    /// Whether a node has a content store.
+    /// True if any node has a content store.
     #[must_use]
     pub fn has_stores(&self) -> bool {
         self.nodes.iter().any(Node::has_store)
     }
 
-    /// Whether a consumer or a workload is at a node.
+    /// True if a consumer or a workload is at a node.
     #[must_use]
     pub fn asks(&self, node: usize) -> bool {
         self.consumers.iter().any(|consumer| consumer.at == node)
             || self.workloads.iter().any(|workload| workload.at.contains(&node))
     }
 
-    /// Whether a producer is at a node.
+    /// True if a producer is at a node.
     #[must_use]
     pub fn serves(&self, node: usize) -> bool {
         self.contents.iter().any(|content| content.at.contains(&node))

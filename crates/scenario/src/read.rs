@@ -20,8 +20,8 @@ use schemes::{Choice, defaults};
 use std::collections::BTreeMap;
 use toml::de::DeTable;
 
-/// Reads all sections but the sweep. What is wrong is remembered by the document; `None` if it is
-/// so wrong that there is nothing to go on with.
+/// Reads all sections but the sweep. The document collects mistakes; `None` if they leave nothing
+/// to continue with.
 pub fn scenario<'d>(
     doc: &'d Document<'d>,
     table: &'d DeTable<'d>,
@@ -72,8 +72,8 @@ pub fn scenario<'d>(
     if section.given("paths").is_some() && about.routing == Routing::Listed {
         section.mistake("paths", "routes that are listed are as many as there are");
     }
-    // Whether everybody finds his way can be said as soon as the network, its content and its
-    // routes are known, whatever else is wrong.
+    // The check that every Interest has a route needs only the network, its content and its routes,
+    // whatever else is wrong.
     let written = |name: &str| {
         table.get(name).and_then(|list| list.get_ref().as_array()).map_or(0, |list| list.len())
     };

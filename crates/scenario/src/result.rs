@@ -1,4 +1,4 @@
-//! What a run comes to, as the JSON object that every driver of scenarios gives.
+//! The result of a run, as the JSON object that every driver of scenarios returns.
 
 mod caching;
 pub mod columns;
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 /// The driver of simulated runs.
 pub const SIMULATOR: &str = "simulator";
-/// What ran it, if daemons did.
+/// The driver of runs on real daemons.
 pub const TESTBED: &str = "testbed";
 
 /// The identity of a run: the scenario, and what differs from the scenario's other runs.
@@ -73,7 +73,7 @@ pub struct RunResult {
     pub workloads: Vec<Workload>,
     /// The distributions of their completion times, in the same order.
     pub completions: Vec<Completions>,
-    /// What content stores saved; nothing, if there are none.
+    /// The effect of content stores; nothing, if there are none.
     pub caching: Option<Caching>,
     /// How fair the flows' goodputs are (Jain): 1 if all are equal.
     pub jain_index: Option<f64>,
@@ -170,7 +170,7 @@ impl RunResult {
         ends.reduce(f64::max).filter(|end| *end > 0.0).unwrap_or(self.duration_s)
     }
 
-    /// What workloads brought: not every flow may be listed, but all that ended are in the sums.
+    /// The bytes of workloads: not every flow may be listed, but the sums include all ended ones.
     fn workload_bytes(&self) -> u64 {
         let ended: u64 = self.workloads.iter().map(|one| one.bytes).sum();
         let is_chunks = |name: &String| {

@@ -34,13 +34,13 @@ pub const SECTIONS: &[&Section] = &[
     SweepSection::SECTION,
 ];
 
-/// What the whole run is about.
+/// The whole run.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "scenario")]
 pub struct About {
     /// Its name in results. Without it: the file's.
     pub name: Option<String>,
-    /// What it is to answer: the head of its report.
+    /// The question that it answers: the heading of its report.
     pub question: Option<String>,
     /// Simulated time after which the run ends.
     #[field(required)]
@@ -89,7 +89,7 @@ pub struct NodeSection {
     /// Its forwarding strategy.
     #[field(part = "strategy", by = parts::strategy)]
     pub strategy: Option<Choice>,
-    /// What it is made of.
+    /// Its hardware.
     #[field(flatten)]
     pub machine: Machine,
 }
@@ -104,12 +104,13 @@ pub struct LinkSection {
     /// Both directions.
     #[field(flatten)]
     pub way: WaySection,
-    /// What is different from the second end to the first: `back = { rate = "1 Mbit/s" }`.
+    /// The properties of the direction from the second end to the first, if they differ: `back = {
+    /// rate = "1 Mbit/s" }`.
     #[field(form = "table of link fields", elsewhere)]
     pub back: (),
 }
 
-/// What differs from the fields around it.
+/// The properties that differ from the fields around them.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "link direction")]
 pub struct WaySection {
@@ -119,7 +120,7 @@ pub struct WaySection {
     /// Propagation delay.
     #[field(default = "0 ms")]
     pub delay: Duration,
-    /// What it costs with `routing = "metric"`; counted in thousandths.
+    /// Its cost with `routing = "metric"`; counted in thousandths.
     #[field(default = 1, form = "number from 0 on", with = metric)]
     pub metric: u64,
     /// Bound of the queue of Data at the sending end; Interests and Nacks have one of their own
@@ -175,7 +176,8 @@ pub struct TopologySection {
     /// Its links.
     #[field(flatten)]
     pub way: WaySection,
-    /// What is different on the links of consumers and producers (dumbbell, parking lot).
+    /// The properties of the links of consumers and producers, if they differ (dumbbell, parking
+    /// lot).
     #[field(form = "table of link fields", elsewhere)]
     pub access: (),
 }
@@ -225,7 +227,7 @@ pub struct SourceSection {
     /// fields of this section count.
     #[field(form = "path, from the folder of the scenario", elsewhere)]
     pub file: (),
-    /// What the file is. `.graphml` and `.cch` are known by their endings.
+    /// The format of the file. `.graphml` and `.cch` are known by their endings.
     pub format: Option<Format>,
     /// The file with the delays for `rocketfuel-weights`.
     #[field(form = "path, from the folder of the scenario", elsewhere)]
@@ -291,7 +293,7 @@ pub struct FaultSection {
     /// When.
     #[field(required)]
     pub at: Option<Duration>,
-    /// What.
+    /// The kind of fault.
     pub kind: FaultWord,
     /// The link of a `link-…` fault.
     #[field(form = "list of two nodes", elsewhere)]
@@ -312,7 +314,7 @@ pub struct FaultSection {
     pub cost: u64,
 }
 
-/// What can happen to a network.
+/// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 #[allow(missing_docs, reason = "the words say it")]
 pub enum FaultWord {
@@ -325,8 +327,8 @@ pub enum FaultWord {
     RouteRemove,
 }
 
-/// What `--out` keeps of the run besides its summary: a sample of each quantity at every interval.
-/// [Results](results.md) lists the quantities.
+/// The data that `--out` keeps of the run besides its summary: a sample of each quantity at every
+/// interval. [Results](results.md) lists the quantities.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "record")]
 pub struct RecordSection {

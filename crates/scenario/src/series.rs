@@ -8,7 +8,7 @@ pub use sampler::{Sampler, interval};
 
 use std::sync::Arc;
 
-/// What a row is about.
+/// The subject of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// A consumer, by its label.
@@ -37,7 +37,7 @@ impl Subject {
     }
 }
 
-/// What the flows of a class are called, or those of a workload without classes.
+/// The label of the flows of a class, or of a workload without classes.
 #[must_use]
 pub fn class_label(workload: &str, class: &str) -> String {
     if class.is_empty() { workload.to_owned() } else { format!("{workload} {class}") }
@@ -48,11 +48,11 @@ pub fn class_label(workload: &str, class: &str) -> String {
 pub struct Row<'a> {
     /// When, in simulated seconds.
     pub time_s: f64,
-    /// What kind of thing it is about.
+    /// The kind of subject.
     pub subject: Subject,
-    /// Which one.
+    /// Its name.
     pub entity: &'a Arc<str>,
-    /// What was measured, with the unit at its end.
+    /// The measured quantity, with the unit at its end.
     pub quantity: &'static str,
     /// The value.
     pub value: f64,
@@ -60,6 +60,6 @@ pub struct Row<'a> {
 
 /// Takes rows, in the order of time.
 pub trait Rows: Send {
-    /// One more. What goes wrong is remembered until the end.
+    /// Adds a row. Errors are kept until the end.
     fn row(&mut self, row: &Row<'_>);
 }

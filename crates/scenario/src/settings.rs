@@ -17,7 +17,7 @@ pub(crate) struct Setting<'d> {
     pub value: Spanned<DeValue<'d>>,
 }
 
-/// What is to be run: combinations of settings, and how often each.
+/// The runs: combinations of settings, and the repetitions of each.
 #[derive(Debug)]
 pub(crate) struct Sweep<'d> {
     pub combinations: Vec<Vec<Setting<'d>>>,
@@ -27,7 +27,7 @@ pub(crate) struct Sweep<'d> {
 /// The most runs that a sweep may have.
 pub(crate) const MAX_RUNS: usize = 100_000;
 
-/// Reads `KEY=VALUE`, which was added to the document at byte `start`. What is no TOML value is a
+/// Reads `KEY=VALUE`, which was added to the document at byte `start`. A value that is no TOML is a
 /// text: quotes may be left out.
 pub(crate) fn argument<'d>(doc: &Document<'_>, text: &'d str, start: usize) -> Option<Setting<'d>> {
     let whole = start..start + text.len();
@@ -63,8 +63,8 @@ fn moved<'d>(value: DeValue<'d>, at: &Range<usize>) -> DeValue<'d> {
     }
 }
 
-/// Reads the section `[sweep]`. What is set beside the file, `fixed`, is not swept: it has the
-/// value that it was given.
+/// Reads the section `[sweep]`. Fields set outside of the file, `fixed`, are not swept: they keep
+/// their value.
 pub(crate) fn sweep<'d>(
     doc: &Document<'_>,
     table: &DeTable<'d>,
@@ -225,7 +225,7 @@ fn excludes(section: &str, fields: &DeTable<'_>, field: &str) -> bool {
     }
 }
 
-/// Whether an entry is called so: by its name, its place, or its ends as `a-b`.
+/// True if an entry has this name, position, or ends as `a-b`.
 fn is_called(fields: &DeTable<'_>, name: &str) -> bool {
     let is = |field: &str| fields.get(field).and_then(|v| v.get_ref().as_str()) == Some(name);
     let ends = fields.get("between").and_then(|v| v.get_ref().as_array());
@@ -242,7 +242,7 @@ type Place<'k> = (Vec<&'static schema::Section>, Option<&'k str>, &'static str);
 /// A field that both of these have is set in both: they are all who ask.
 const WHO_ASKS: [&str; 2] = ["consumer", "workload"];
 
-/// What a key means: `FIELD` if one section alone has such a field, `SECTION.FIELD`, or
+/// The field of a key: `FIELD` if one section alone has such a field, `SECTION.FIELD`, or
 /// `SECTION.NAME.FIELD`.
 fn place<'k>(doc: &Document<'_>, setting: &'k Setting<'_>) -> Option<Place<'k>> {
     let wrong = |why: String| {
@@ -255,7 +255,7 @@ fn place<'k>(doc: &Document<'_>, setting: &'k Setting<'_>) -> Option<Place<'k>> 
     let Some((name, rest)) = key.split_once('.') else {
         let having: Vec<_> = sections().filter_map(|s| Some((s, s.field(key)?.name))).collect();
         return match having[..] {
-            // What the whole run has is the default of all others that have a field of that name.
+            // A field of the whole run is the default of all others of that name.
             [(about, field), ..] if about.name == "scenario" => Some((vec![about], None, field)),
             [(section, field)] => Some((vec![section], None, field)),
             [(one, field), (other, _)] if [one.name, other.name] == WHO_ASKS => {

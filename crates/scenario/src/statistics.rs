@@ -54,8 +54,8 @@ impl Mean {
         Some(Mean { mean, ci95, n })
     }
 
-    /// Whether the two may be the same: their intervals have a value in common. Where neither has
-    /// an interval nothing is known of chance, and they are taken as they are.
+    /// True if the two may be the same: their intervals have a value in common. If neither has an
+    /// interval, chance is unknown, and the means are compared directly.
     #[must_use]
     pub fn overlaps(self, other: Mean) -> bool {
         let half = |mean: Mean| mean.ci95.unwrap_or(0.0);
@@ -63,16 +63,16 @@ impl Mean {
         is_known && (self.mean - other.mean).abs() <= half(self) + half(other)
     }
 
-    /// What the second values of pairs have more than the first: of the differences of the pairs.
+    /// The mean difference of pairs, second minus first.
     #[must_use]
     pub fn of_pairs(pairs: &[(f64, f64)]) -> Option<Mean> {
         Mean::of(&pairs.iter().map(|(first, second)| second - first).collect::<Vec<_>>())
     }
 
-    /// What the second of two samples has more than the first, where no value of the one belongs to
-    /// one of the other: by Welch, who lets each have a variance of its own, with the degrees of
-    /// freedom of Welch and Satterthwaite rounded down, which makes the interval wider. There is no
-    /// interval if one of them is a single value.
+    /// The difference of the means of two unpaired samples, second minus first, by Welch's test,
+    /// which allows unequal variances, with the degrees of freedom of Welch and Satterthwaite
+    /// rounded down, which makes the interval wider. There is no interval if one sample is a single
+    /// value.
     #[must_use]
     pub fn apart(first: &[f64], second: &[f64]) -> Option<Mean> {
         let means = [Mean::of(first)?, Mean::of(second)?];

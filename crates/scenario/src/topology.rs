@@ -51,7 +51,7 @@ struct Line {
     at: usize,
 }
 
-/// What is known of a direction of a link.
+/// The properties of a direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Way {
     rate: Option<Rate>,
@@ -145,7 +145,7 @@ pub(crate) const OWN_FIELDS: &[&str] = &[
     "signal_speed",
 ];
 
-/// Which of them a generator takes.
+/// The fields that a generator takes.
 pub(crate) fn fields_of(generator: Generator) -> &'static [&'static str] {
     match generator {
         Generator::Grid => &["rows", "columns"],
@@ -239,7 +239,7 @@ fn read(s: &Section<'_>, topology: &TopologySection, strategy: &Choice) -> Optio
     finish(s, &source, sketch, &topology.way.direction(), strategy)
 }
 
-/// What the format is: said, or known by the ending of the name.
+/// The format: given, or known by the ending of the name.
 fn format(s: &Section<'_>, given: Option<Format>) -> Option<Format> {
     if s.given("format").is_some() {
         return given;

@@ -1,5 +1,5 @@
-//! What happened to packets, written as the run goes: as a capture that Wireshark opens, or as
-//! lines of JSON. Neither keeps anything.
+//! The events of packets, written during the run: as a capture for Wireshark, or as lines of JSON.
+//! Neither is kept in memory.
 
 mod capture;
 mod lines;
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// What a trace is about: some links and nodes, or all.
+/// The scope of a trace: some links and nodes, or all.
 #[derive(Clone, Debug, Default)]
 pub struct Places(Option<(BTreeSet<usize>, BTreeSet<usize>)>);
 
@@ -59,31 +59,31 @@ impl Places {
         Ok(Places(Some((links, nodes))))
     }
 
-    /// Whether this link is meant.
+    /// True if it includes this link.
     #[must_use]
     pub fn has_link(&self, link: usize) -> bool {
         self.0.as_ref().is_none_or(|(links, _)| links.contains(&link))
     }
 
-    /// Whether this node is meant.
+    /// True if it includes this node.
     #[must_use]
     pub fn has_node(&self, node: usize) -> bool {
         self.0.as_ref().is_none_or(|(_, nodes)| nodes.contains(&node))
     }
 }
 
-/// What went wrong first in writing: nothing was written behind it.
+/// The first error of writing: nothing was written after it.
 #[derive(Clone, Debug, Default)]
 pub struct Trouble(Arc<Mutex<Option<io::Error>>>);
 
 impl Trouble {
-    /// Whether something went wrong.
+    /// True if there was an error.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.0.lock().is_ok_and(|error| error.is_some())
     }
 
-    /// What went wrong.
+    /// The error.
     #[must_use]
     pub fn take(&self) -> Option<io::Error> {
         self.0.lock().ok()?.take()
@@ -114,7 +114,7 @@ impl Tracer for Several {
     }
 }
 
-/// What is read out of a packet.
+/// The fields read from a packet.
 #[derive(Default)]
 struct Read<'a> {
     name: Option<NameRef<'a>>,

@@ -2,22 +2,23 @@
 //!
 //! The rule (K. P. White, M. J. Cobb and S. C. Spratt, "A comparison of five steady-state
 //! truncation heuristics for simulation", WSC 2000): the series is cut into batches of five, whose
-//! means are z(1) to z(n). What is to be left away is the first d batches for which the marginal
-//! standard error of what remains is smallest,
+//! means are z(1) to z(n). The first d batches are left out for which the marginal standard error
+//! of the rest is smallest,
 //!
 //! ```text
 //! MSER(d) = 1 / (n - d)^2 * sum over i = d + 1 .. n of (z(i) - mean of z(d + 1) .. z(n))^2
 //! ```
 //!
-//! looked for in the first half; a smallest one at the very end of that half means that the series
-//! is too short to tell.
+//! searched in the first half; a minimum at the very end of that half means that the series is too
+//! short.
 
 /// Batches have so many values.
 pub const BATCH: usize = 5;
 /// Fewer batches say nothing.
 const LEAST: usize = 10;
 
-/// How many values of the series belong to the warm-up; `None` if it cannot be told.
+/// The number of values of the series that belong to the warm-up; `None` if it cannot be
+/// determined.
 #[must_use]
 pub fn mser5(series: &[f64]) -> Option<usize> {
     let batches: Vec<f64> =

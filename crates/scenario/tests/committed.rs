@@ -1,5 +1,5 @@
-//! Every scenario that this repository offers can be read. What studies expect of theirs is checked
-//! where studies are.
+//! Every scenario in this repository can be read. The expectations of studies are checked beside
+//! the studies.
 
 use std::fs;
 use std::path::{Path, PathBuf};

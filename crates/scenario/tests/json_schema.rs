@@ -14,7 +14,7 @@ fn validator() -> Validator {
     jsonschema::validator_for(&schema).expect("it is a schema")
 }
 
-/// What is wrong with a text, by the schema.
+/// The mistakes of a text, by the schema.
 fn wrong(validator: &Validator, text: &str) -> Vec<String> {
     let table: toml::Table = text.parse().expect("TOML");
     let value = serde_json::to_value(table).expect("TOML without dates is JSON");
@@ -32,7 +32,7 @@ fn scenarios(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether a file is a scenario and not, say, a table of expected values.
+/// True if a file is a scenario and not, say, a table of expected values.
 fn is_scenario(text: &str) -> bool {
     text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("scenario"))
 }

@@ -37,7 +37,7 @@ fn tutorial(settings: &[&str]) -> Batch {
     load(&file, &settings).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What holds in every run that was not cut short by crashes.
+/// The invariants of every run that was not cut short by crashes.
 fn assert_conserved(result: &RunResult) {
     for link in &result.links {
         let accounted = link.bytes + link.dropped_bytes + link.queued_bytes;
@@ -361,7 +361,7 @@ fn samples_are_taken_of_what_the_file_says_and_change_nothing() {
     assert_eq!(of("link far > near queue_bytes").len(), 101);
     let sent = of("link far > near throughput_mbps");
     assert_eq!((sent.len(), sent[0].0), (100, 0.1));
-    // What was sent in all is the sum of what was sent in each interval.
+    // The total sent is the sum over all intervals.
     let bytes: f64 = sent.iter().map(|(_, mbps)| mbps * 0.1 / 8e-6).sum();
     let link = seen.links.iter().find(|link| link.from == "far" && link.to == "near").unwrap();
     assert!((bytes - link.bytes as f64).abs() < 1.0, "{bytes} {}", link.bytes);

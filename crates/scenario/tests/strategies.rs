@@ -118,7 +118,7 @@ fn weights_are_those_of_the_costs() {
     assert!((share - 0.5).abs() < 0.025, "{share}");
 }
 
-/// What NFD calls a strategy is what it is called here, too.
+/// Strategies have NFD's names here, too.
 #[test]
 fn a_strategy_may_be_chosen_by_the_name_that_nfd_has_for_it() {
     let result = run("/localhost/nfd/strategy/random/v=1", "");
@@ -178,8 +178,8 @@ fn self_learning_finds_the_producer_and_learns_the_way() {
         let link = result.links.iter().find(|link| link.from == from && link.to == to);
         link.map(|link| link.interests).expect("the link is there")
     };
-    // The first answer came over `a`. Ten minutes later the route ends, and everybody is asked once
-    // more, which is the second and last time that a tail without a producer hears of it.
+    // The first answer came over `a`. Ten minutes later the route ends, and all next hops are asked
+    // once more, the second and last time that a tail without a producer gets an Interest.
     assert_eq!(sent("c", "a"), flow.interests);
     assert_eq!((sent("c", "b"), sent("b", "x")), (2, 2));
 }

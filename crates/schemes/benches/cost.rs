@@ -1,11 +1,11 @@
-//! What each scheme costs: nanoseconds of its consumer for each Data, and of its link parts for
+//! The cost of each scheme: nanoseconds of its consumer for each Data, and of its link parts for
 //! each packet.
 //!
-//! A controller is kept busy by Data that come a round trip of 50 ms after their Interests at
-//! 100,000 a second, so that windows are large; a controller that allows all and remembers nothing
-//! is measured in the same way and taken off; of a startup around the baseline, the baseline.
-//! A link sees Interests and their Data of 16 flows by
-//! turns; link parts do nothing there but what they do for packets that pass.
+//! A controller is kept busy by Data that arrives a round trip of 50 ms after its Interests, at
+//! 100,000 a second, so that windows are large. A controller that permits everything and keeps no
+//! state is measured in the same way and subtracted; for a startup around the baseline, the
+//! baseline. A link gets Interests and their Data of 16 flows in turn; link parts do only their
+//! work for packets that pass.
 //!
 //! `cargo bench -p schemes --bench cost -- [--json] [NAME...]`
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
@@ -56,7 +56,7 @@ impl Controller for Nothing {
     fn on_loss(&mut self, _: &mut Cx<'_>, _: &Loss<'_>) {}
 }
 
-/// What routers of every scheme write on Data.
+/// The options that routers of all schemes write on Data.
 fn written() -> HopOptions {
     let mut options = HopOptions::new();
     let rate = Rate::from_mbps(900).0;

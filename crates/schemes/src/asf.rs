@@ -1,28 +1,28 @@
-//! ASF, adaptive forwarding by round-trip time: the next hop that answers soonest, and now and then
-//! a probe to another one.
+//! ASF, adaptive forwarding by round-trip time: the next hop that answers soonest, and a probe to
+//! another one from time to time.
 //!
 //! V. Lehman, A. Gawande, B. Zhang, L. Zhang, R. Aldecoa, D. Krioukov, L. Wang, "An Experimental
 //! Investigation of Hyperbolic Routing with a Smart Forwarding Plane in NDN", IEEE/ACM IWQoS 2016;
 //! NFD's strategy `/localhost/nfd/strategy/asf/v=5` (daemon/fw/asf-strategy.cpp,
 //! asf-measurements.cpp, asf-probing-module.cpp).
 //!
-//! - For each FIB entry and next hop: a smoothed round-trip time (RFC 6298) and how many timeouts
-//!   there were since the last Data. One Interest at a time is timed for each, by the timeout of
-//!   RFC 6298; after `max-timeouts` of them, or a Nack, the next hop has timed out until Data come
-//!   from it again. What was not used for five minutes is forgotten.
-//! - An Interest goes to the first in this order: measured ones by round-trip time, those without
-//!   a measurement, those that have timed out; among equals the cheapest.
-//! - Every `probing-interval`, for the first time after up to five seconds by chance, another next
-//!   hop gets a new Interest as well: the first without a measurement, else one by chance, where
-//!   rank j among n has the probability (n + 1 - j) / (1 + … + n).
+//! - Each FIB entry and next hop has a smoothed round-trip time (RFC 6298) and a count of timeouts
+//!   since the last Data. One Interest at a time is timed for each, by the timeout of RFC 6298;
+//!   after `max-timeouts` of them, or a Nack, the next hop counts as timed out until it brings Data
+//!   again. Measurements unused for five minutes are forgotten.
+//! - An Interest goes to the first in this order: measured next hops by round-trip time, those
+//!   without a measurement, those that have timed out; among equals the cheapest.
+//! - Every `probing-interval`, for the first time after a random time of up to five seconds,
+//!   another next hop gets a new Interest as well: the first without a measurement, else a random
+//!   one, where rank j among n has the probability (n + 1 - j) / (1 + … + n).
 //! - After its Data a PIT entry is kept for 50 ms, so that slower answers to probes are measured.
 //!
-//! Deviations. Data set the count of timeouts back, which NFD does not: there it counts all that
-//! ever were. A retransmission is suppressed by the age of the entry's latest Interest
-//! (`suppression.rs`), not of each next hop's, or every further downstream would cause another
-//! copy. After a Nack, and when the link gives an Interest up, the next in order is asked at once;
-//! NFD leaves that to the consumer.
-//! Interests with a forwarding hint share their measurements.
+//! Deviations. Data resets the count of timeouts, which NFD does not: there it counts all timeouts
+//! ever. A retransmission is suppressed by the age of the entry's latest Interest
+//! (`suppression.rs`), not of each next hop's; otherwise every further downstream would cause
+//! another copy. After a Nack, and when the link gives an Interest up, the next in order is asked
+//! at once; NFD leaves that to the consumer. Interests with a forwarding hint share their
+//! measurements.
 
 mod measured;
 
@@ -86,8 +86,8 @@ struct Asf {
     measured: Measured,
 }
 
-/// What a PIT entry has in the second word of its note: how long the prefix of its FIB entry is,
-/// and the number under which its Interest may be timed. Zero in a new one.
+/// The second word of a PIT entry's note: the length of the prefix of its FIB entry, and the number
+/// under which its Interest may be timed. Zero in a new one.
 #[derive(Clone, Copy)]
 struct Tag {
     prefix: usize,

@@ -1,51 +1,50 @@
-//! Bottleneck bandwidth and round-trip time, for a consumer that asks instead of a sender that
+//! Bottleneck bandwidth and round-trip time, for a consumer that requests instead of a sender that
 //! sends.
 //!
 //! N. Cardwell, Y. Cheng, C. S. Gunn, S. Hassas Yeganeh, V. Jacobson, "BBR: Congestion-Based
 //! Congestion Control", ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00, 2017
 //! (BBRv1), and -02, 2022 (BBRv2), whose names are used here.
 //!
-//! **This is Weir's own carrying-over.** BBR for NDN has been published as BBR-CD (MILCOM 2021,
-//! 10.1109/MILCOM52596.2021.9652898), which this file does not follow. What is as in the
-//! draft: delivery rate samples and their windowed maximum over ten rounds (`bbr/delivery.rs`);
-//! min_rtt over ten seconds; the states Startup, Drain, ProbeBW (up 1.25, down 0.75, cruise 1) and
-//! ProbeRTT; pacing at gain x bandwidth; a window of 2 BDP; the plateau rule of Startup (three
-//! rounds with less than 25 % growth); a bound `inflight_hi` after rounds with too much loss. What
-//! is not:
+//! **This is Weir's own adaptation.** BBR for NDN has been published as BBR-CD (MILCOM 2021,
+//! 10.1109/MILCOM52596.2021.9652898), which this file does not follow. As in the draft: delivery
+//! rate samples and their windowed maximum over ten rounds (`bbr/delivery.rs`); min_rtt over ten
+//! seconds; the states Startup, Drain, ProbeBW (up 1.25, down 0.75, cruise 1) and ProbeRTT; pacing
+//! at gain x bandwidth; a window of 2 BDP; the plateau rule of Startup (three rounds with less than
+//! 25 % growth); a limit `inflight_hi` after rounds with too much loss. The differences:
 //!
-//! - The unit is the segment; Interests are paced, Data follow. A consumer asks for more than it
-//!   wants to get: the rate is divided by the share that arrives when losses come without delay,
+//! - The unit is the segment; Interests are paced, and Data follows. A consumer requests more than
+//!   it expects to get: the rate is divided by the share that arrives if losses come without delay,
 //!   that is at random. Otherwise a path that loses one in twenty would be used to nineteen
 //!   twentieths.
-//! - Startup is a slow start, its window doubled by each round, and ends as HyStart++ says
-//!   (`hystart.rs`) when the round-trip time rises. Data that the path stretched (`bbr/train.rs`)
-//!   show the bottleneck early, in most cases the first window's after one round trip: from then on
-//!   no more than that is tried, and 1.25 times as much for a round when it is confirmed. Doubling
-//!   would overrun a buffer of a third of the pipe by most of a round. Startup also ends when more
-//!   is lost than chance has taken so far.
-//! - Loss counts as congestion only where the smoothed round-trip time is in the upper half of its
-//!   range of the last ten to twenty seconds, or has no range; or where most lost segments are
-//!   neighbours, as when a buffer overflows, while chance loses one here and one there; or where it
-//!   is more than a third.
-//! - A round with a congestion mark sets `inflight_hi` by 0.85 (RFC 8511), by 0.7 if half of its
-//!   Data are marked. BBRv2 answers to the share of marks, as DCTCP; CoDel, whose marks are what
-//!   NDN forwarders give, marks a few packets a second however large the share of the culprit is.
-//! - ProbeBW goes up for as long as going up yields more, so that an early end of Startup is made
-//!   good; it goes down until no more than a BDP is in flight, as BBRv2, but for two round trips at
-//!   most; ProbeRTT keeps half of a BDP in flight (BBRv2).
+//! - Startup is a slow start, its window doubled by each round, and ends by HyStart++
+//!   (`hystart.rs`) when the round-trip time rises. Data stretched by the path (`bbr/train.rs`)
+//!   shows the bottleneck early, in most cases the first window's after one round trip: from then
+//!   on this is the limit, and 1.25 times as much for a round when it is confirmed. Doubling would
+//!   overrun a buffer of a third of the pipe by most of a round. Startup also ends when losses
+//!   exceed the random loss so far.
+//! - Loss counts as congestion only if the smoothed round-trip time is in the upper half of its
+//!   range of the last ten to twenty seconds, or has no range; or if most lost segments are
+//!   neighbours, as when a buffer overflows, while random losses are scattered; or if it exceeds a
+//!   third.
+//! - A round with a congestion mark multiplies `inflight_hi` by 0.85 (RFC 8511), by 0.7 if half of
+//!   its Data is marked. BBRv2 reacts to the share of marks, as DCTCP; CoDel, the usual marker of
+//!   NDN forwarders, marks a few packets a second, however large the share of the responsible flow
+//!   is.
+//! - ProbeBW goes up for as long as this increases the delivery rate, so that it corrects an early
+//!   end of Startup; it goes down until at most a BDP is in flight, as BBRv2, but for two round
+//!   trips at most; ProbeRTT keeps half of a BDP in flight (BBRv2).
 //! - The window has room for hosts that wake up late (`slack`), in place of the draft's offload
 //!   budget.
-//! - Beside its own kind BBR keeps a queue of a pipe or more, and loses up to a half of what it
-//!   asks for where the buffer is smaller. So window and pace are bounded by the flow's share,
-//!   which a standing queue and overflow make smaller (`bbr/share.rs`). FAST's law is in place of
-//!   BBRv2's short-term bounds `bw_lo` and `inflight_lo`. A flow alone hardly has such a queue.
-//! - Timeouts follow RFC 9002, without the 200 ms of RFC 6298's implementations; see
-//!   `bbr/timer.rs`.
-//! - min_rtt is measured anew when Data come from farther away than before; see `farther`.
+//! - Beside other flows of BBR, BBR keeps a queue of a pipe or more, and loses up to a half of its
+//!   requests if the buffer is smaller. So window and pace are limited to the flow's share, which a
+//!   standing queue and overflow reduce (`bbr/share.rs`). FAST's law is in place of BBRv2's
+//!   short-term limits `bw_lo` and `inflight_lo`. A flow alone hardly has such a queue.
+//! - Timeouts follow RFC 9002, without the 200 ms of RFC 6298's floor (`bbr/timer.rs`).
+//! - min_rtt is measured anew when Data comes from further away (`bbr/path_change.rs`).
 
 mod delivery;
-mod farther;
 mod flight;
+mod path_change;
 mod share;
 mod startup;
 mod table;
@@ -58,9 +57,9 @@ use control::{
     PathEstimate, Permit, RttEstimate, Scheme, Sent, Size, Ticket, Time,
 };
 use delivery::{Delivery, MaxFilter};
-use farther::Farther;
 use flight::{Bounds, Longest, Round};
 use packet::{HopOptions, NackReason};
+use path_change::PathChange;
 use share::{Path, Share};
 use startup::{LEFT_AFTER_LOSS, Startup};
 use table::{EQUATIONS, PARAMS, Settings};
@@ -84,9 +83,9 @@ const INITIAL_SEGMENT: f64 = 8000.0;
 const MOST_INITIAL: f64 = 64.0;
 /// The smallest window, `BBRMinPipeCwnd`.
 const MIN_WINDOW: f64 = 4.0;
-/// By how much Startup's window grows at once when a train shows a larger pipe: as slow start does
-/// in two round trips. What the train shows is the rate of the bottleneck, of which others may
-/// leave little.
+/// The immediate growth of Startup's window when a train shows a larger pipe: as much as slow start
+/// in two round trips. The train shows the rate of the bottleneck, of which other flows may leave
+/// little.
 const HINTED_GROWTH: f64 = 4.0;
 /// Room in the window beyond all products: a segment sent, one received, one spare.
 const SPARE: f64 = 3.0;
@@ -155,7 +154,7 @@ struct PathModel {
     rtt_min_at: Time,
     /// See [`control::InFlight::spread`].
     spread: Duration,
-    farther: Farther,
+    path_change: PathChange,
     longest: Longest,
 }
 
@@ -183,7 +182,7 @@ impl Bbr {
                 rtt_min: Duration::MAX,
                 rtt_min_at: Time::ZERO,
                 spread: Duration::ZERO,
-                farther: Farther::default(),
+                path_change: PathChange::default(),
                 longest: Longest::default(),
             },
             delivery: Delivery::default(),
@@ -248,7 +247,7 @@ impl Bbr {
             _ => self.settings.window_gain * self.pipe(bandwidth) + self.slack(bandwidth),
         };
         let going_up = matches!(self.mode, Mode::Up { .. });
-        let bound = self.bounds.inflight(going_up, self.harmless()).min(MAX_WINDOW);
+        let bound = self.bounds.inflight(going_up, self.uncongested()).min(MAX_WINDOW);
         let window = window.min(bound).max(MIN_WINDOW);
         if self.mode == Mode::Startup { window } else { window.min(self.share.window()) }
     }
@@ -263,8 +262,9 @@ impl Bbr {
         self.bandwidth.max().min(self.fastest())
     }
 
-    /// What the path holds with hardly a queue: it overruns nothing, whatever was lost before.
-    fn harmless(&self) -> f64 {
+    /// The pipe with hardly a queue: a flight of this size overruns nothing, whatever was lost
+    /// before.
+    fn uncongested(&self) -> f64 {
         let rate = self.bandwidth().max(self.startup.hint.unwrap_or(0.0));
         LEAST_BOUND * self.pipe(rate) + SPARE
     }
@@ -349,8 +349,8 @@ impl Bbr {
             self.share.judge(cx.now, &self.round, path, most);
         }
         let rtt_min = self.path.rtt_min;
-        let farther = self.path.farther.judge(&self.round, bandwidth, gain, rtt_min);
-        if farther || self.share.is_starved() {
+        let is_changed = self.path.path_change.judge(&self.round, bandwidth, gain, rtt_min);
+        if is_changed || self.share.is_starved() {
             self.measure_anew(cx.now);
         }
         self.round.next(self.delivery.delivered, in_flight);
@@ -367,8 +367,8 @@ impl Bbr {
                 cx.note("hint", rate);
                 let most = HINTED_GROWTH * self.startup.window;
                 self.startup.window = self.startup.window.max(self.pipe(rate).min(most));
-                // What was delivered before the train was even came out of a bucket, not through
-                // the bottleneck.
+                // Segments delivered before the train was even came out of a token bucket, not
+                // through the bottleneck.
                 self.bandwidth = MaxFilter::default();
             }
         }
@@ -407,8 +407,8 @@ impl Bbr {
                 } else if tried {
                     self.mode = Mode::Down { since: now };
                 } else if full_round && !hold {
-                    // What going up has brought shows a round trip later; to go on meanwhile could
-                    // fill a buffer of half a pipe.
+                    // The gain of going up shows a round trip later. Going up meanwhile could fill
+                    // a buffer of half a pipe.
                     self.mode = Mode::Up { round, since, bandwidth: before, hold: true };
                 }
             }
@@ -427,7 +427,7 @@ impl Bbr {
         }
     }
 
-    /// What is known of the round-trip time is too old, or of somebody nearer.
+    /// The known round-trip time is too old, or of a nearer node.
     fn measure_anew(&mut self, now: Time) {
         if !matches!(self.mode, Mode::ProbeRtt { .. } | Mode::Startup) {
             let latest = self.path.rtt.latest().unwrap_or(self.path.rtt_min);
@@ -487,7 +487,7 @@ impl Controller for Bbr {
         let in_flight = sent.before.segments + u32::from(sent.count);
         self.round.sent(in_flight);
         if self.first_flight() && sent.before.segments == 0 {
-            // What left ahead was answered, or is no longer waited for.
+            // Segments sent ahead have been answered, or are no longer waited for.
             self.release_at = now;
             self.startup.burst = self.settings.initial_window;
             self.startup.scout = is_scout(sent);
@@ -512,7 +512,7 @@ impl Controller for Bbr {
         if self.silence.silent {
             self.silence.silent = false;
             if self.silence.timeouts >= OUTAGE {
-                // What was lost meanwhile says nothing of a queue.
+                // Losses of that time are no evidence of a queue.
                 self.share.begin(self.pipe(self.bandwidth()) + SPARE);
             }
         }
@@ -552,7 +552,7 @@ impl Controller for Bbr {
         } else if !matches!(loss.cause, Cause::Nack(_)) {
             // RFC 9002, 7.3.2: what left before the last cut belongs to the congestion it answered.
             let news = self.cut_at.is_none_or(|cut| loss.sent_at > cut);
-            let more = f64::from(self.round.in_flight) > self.harmless();
+            let more = f64::from(self.round.in_flight) > self.uncongested();
             let queued = self.queued();
             if self.mode != Mode::Startup {
                 self.share.lost(loss.sent_at, queued);

@@ -85,7 +85,7 @@ const PARAMS: &[ParamSpec] = &[
     TIMERS[1],
 ];
 
-/// What equal windows may differ by (ndnSIM).
+/// The largest difference between equal windows (ndnSIM).
 const EPSILON: f64 = 1e-5;
 /// The smallest window after a cut below `low_window` (ndnget).
 const MIN_WINDOW: f64 = 2.0;
@@ -148,7 +148,7 @@ impl Bic {
         }
         self.beyond = (ss_cwnd < self.s_max).then_some((ss_cwnd, ss_target));
         if self.beyond.is_none() {
-            // What the search goes on from has no maximum: its target is infinite.
+            // The search continues without a maximum: its target is infinite.
             self.min_win = self.window;
             self.target = self.middle();
         }

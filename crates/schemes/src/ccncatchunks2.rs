@@ -1,23 +1,23 @@
 //! The pipeline of ccncatchunks2, the fetching tool of CCNx 0.x.
 //!
-//! Project CCNx, csrc/cmd/ccncatchunks2.c, which is all that there is of it in writing; A.
-//! Rodrigues' report on a testbed (FEUP, 2014) shows it at work.
+//! Project CCNx, csrc/cmd/ccncatchunks2.c, the only written source; A. Rodrigues' report on a
+//! testbed (FEUP, 2014) shows it at work.
 //!
-//! - Data: W <- min(W + 1, p). Up to two further segments are asked for.
-//! - The window is one of numbers, not of what is in flight: W segments from the first one on that
-//!   has not come. What is missing holds up all that is W behind it.
-//! - The first time-out of a segment is a hole: W <- max(W - hole, 1), and it is asked for again,
-//!   for the 4 s that are an Interest's lifetime where it names none.
-//! - Further ones: W <- W / 2, and again.
+//! - Data: W <- min(W + 1, p). Up to two further segments are requested.
+//! - The window is one of numbers, not of flight: W segments from the first missing one on. A
+//!   missing segment holds up all that are W behind it.
+//! - The first timeout of a segment is a hole: W <- max(W - hole, 1), and the segment is requested
+//!   again, for the 4 s that are the lifetime of an Interest without one.
+//! - Further timeouts: W <- W / 2, and again.
 //! - The lifetime of first Interests is the round-trip estimate E, 125 to 500 ms; 4 s before there
-//!   is one. One round trip at a time is measured: R > E: E <- E + E / 8, else E <- E - E / 128;
-//!   E <- R below 127 us.
+//!   is one. One round trip at a time is measured: R > E: E <- E + E / 8, else E <- E - E / 128; E
+//!   <- R below 127 us.
 //!
-//! Its time-outs are all that repeats an Interest: no gap shows a loss, nobody probes.
+//! Only its timeouts repeat an Interest: no gap shows a loss, and there are no probes.
 //!
-//! Deviations. Lifetime and time-out are one in CCNx; here the Interest's lifetime is the
-//! consumer's affair, and the time-out alone follows the tool. A Nack, which CCNx 0.x does not
-//! have, counts as a time-out. The first answer, that of the metadata, is taken for segment 0.
+//! Deviations. Lifetime and timeout are one in CCNx. Here the consumer sets the Interest's
+//! lifetime, and the timeout alone follows the tool. A Nack, which CCNx 0.x does not have, counts
+//! as a timeout. The first answer, that of the metadata, counts as segment 0.
 
 use control::{
     Arrival, Ask, Controller, Cx, Duration, Equation, Lane, Loss, ParamSpec, Params, Permit,
@@ -158,7 +158,7 @@ impl Controller for Pipeline {
         Ticket { timeout, memo, options: HopOptions::default() }
     }
 
-    /// Nothing but a time-out tells of a loss.
+    /// Only a timeout shows a loss.
     fn came_in(&self, _arrival: &Arrival<'_>) -> Option<Lane> {
         None
     }

@@ -3,21 +3,21 @@
 //! Project CCNx, csrc/ccnd/ccnd_strategy0.c (0.8) and ccnd.c (0.7): its default strategy. Described
 //! by C. Yi and others, On the Role of Routing in Named Data Networking, NDN-0016, 2013.
 //!
-//! - For each name without its last component: the face that content came from last, `src`, the one
-//!   before, `osrc`, and a predicted response time T.
-//! - An Interest goes to `src`. If nothing has come after T, it goes to `osrc`, and to the rest one
-//!   after the other at random distances, on average T / 2 in all.
-//! - Nothing came within T: T <- T + T / 8, at most T_max. Content from `src`: T <- T - T / 128, at
+//! - For each name without its last component: the face of the last content, `src`, the one before,
+//!   `osrc`, and a predicted response time T.
+//! - An Interest goes to `src`. Without an answer after T, it goes to `osrc`, and to the others one
+//!   after the other at random intervals, on average T / 2 in all.
+//! - No answer within T: T <- T + T / 8, at most T_max. Content from `src`: T <- T - T / 128, at
 //!   least 127 us. So T falls to the response time itself, and about one Interest in 15 (ln (9/8)
 //!   to -ln (127/128)) asks the other faces too: this is how ccnd finds better paths.
 //! - Content from another face: that is `src` from now on.
 //! - No source known: the faces in turn, on average 75 ms from the first to the last.
 //!
-//! Deviations. Of a name without a source ccnd asks the first face after 4 ms, here at once. Names
+//! Deviations. For a name without a source ccnd asks the first face after 4 ms, here at once. Names
 //! begin with T_0, where ccnd gives a new name the state of the one above it. A retransmission is
 //! suppressed for a while, then goes to the face that was asked longest ago; ccnd repeats an
-//! Interest upstream when the lifetime that it gave it there ends. What a Nack refuses, which CCNx
-//! 0.x does not have, goes to the next face at once.
+//! Interest upstream when its lifetime there ends. An Interest rejected by a Nack, which CCNx 0.x
+//! does not have, goes to the next face at once.
 
 use crate::best_route::verdict_of_all;
 use control::{
@@ -82,7 +82,7 @@ struct Ccnd {
     names: BTreeMap<Name, State>,
 }
 
-/// What is known of a name.
+/// The state of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct State {
     /// The face that content came from last, and the one before it.
@@ -92,14 +92,14 @@ struct State {
     used_at: Time,
 }
 
-/// What is still to come of an Interest; the strategy's note in its entry.
+/// The further steps of an Interest; the strategy's note in its entry.
 #[derive(Clone, Copy)]
 struct Plan {
     /// When the Interest came first.
     begun: Time,
     /// The prediction ends so many microseconds later; 0 if it was over, or there was none.
     late: u32,
-    /// The next face is asked so many microseconds later; 0 if nobody is left.
+    /// Microseconds until the next face is asked; 0 if none is left.
     ask: u32,
 }
 
@@ -108,7 +108,7 @@ impl Plan {
         Plan { begun: Time(note[1]), late: (note[0] >> 32) as u32, ask: note[0] as u32 }
     }
 
-    /// Whether this time of the plan has come.
+    /// True if this time of the plan has come.
     fn is_due(&self, now: Time, micros: u32) -> bool {
         micros > 0 && now >= self.begun + Duration::from_micros(u64::from(micros))
     }

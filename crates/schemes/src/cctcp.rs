@@ -1,45 +1,46 @@
-//! A window and a timeout for each node that serves a flow, told apart by anticipated Interests.
+//! A window and a timeout for each node that serves a flow. Anticipated Interests identify the
+//! nodes.
 //!
 //! L. Saino, C. Cocora, G. Pavlou, "CCTCP: A Scalable Receiver-driven Congestion Control Protocol
 //! for Content Centric Networking", IEEE ICC 2013, pp. 3775-3780.
 //!
-//! Every Interest lists segments that the consumer will ask for a round trip later. A router that
-//! does not hold what is asked for, but some of the listed, appends which, its identity and the
-//! time T_I; on the way back it replaces T_I by T_D(k) - T_I(k) and counts hops from there (section
-//! II-A; `cctcp/stamper.rs`). The consumer (`cctcp/consumer.rs`, `cctcp/nodes.rs`) learns where
-//! segments are and what the round trip to each node is,
+//! Every Interest lists segments that the consumer will request a round trip later. A router that
+//! does not hold the requested segment, but some of the listed ones, appends these, its identity
+//! and the time T_I; on the way back it replaces T_I by T_D(k) - T_I(k) and counts hops from there
+//! (section II-A; `cctcp/stamper.rs`). The consumer (`cctcp/consumer.rs`, `cctcp/nodes.rs`) learns
+//! the places of segments and the round trip to each node,
 //!
 //! - eq. 1: RTT(k) = (T_D - T_I) - (T_D(k) - T_I(k)),
 //! - eq. 2: CWND(k) / SRTT(k) >= CWND(k+x) / SRTT(k+x),
 //! - eq. 3: RTO(k) <= RTO(k+x),
 //! - eq. 4: T_send(k) = SRTT(k) / CWND(k),
 //!
-//! and keeps CWND, SRTT and RTO (Jacobson) for each: Data from j grows CWND(j) as NewReno's slow
-//! start or congestion avoidance does and lifts the nodes before j to its rate; a timeout halves
+//! and keeps CWND, SRTT and RTO (Jacobson) for each. Data from j grows CWND(j) as NewReno's slow
+//! start or congestion avoidance does and lifts the nodes before j to its rate. A timeout halves
 //! the flight, doubles the timeout and ends slow start for the node that the segment was expected
-//! from and for all beyond (section II-B). Data that came in time but tells of a node whose RTT
+//! from and for all beyond (section II-B). Data that came in time but shows a node whose RTT
 //! exceeds its RTO counts as a loss for that node and all beyond (section II-C).
 //!
-//! What the paper leaves open. How many segments are listed: 10, from the one on that is next once
-//! all has been asked for that a round trip to the node has time for. The one that answers says
-//! nothing of itself: what nobody before it holds is expected from it, and what nobody listed from
-//! whoever answered last; only before the first answer the flow has one window of 1 and the initial
-//! timeout (section II-D.1). So a flow that one node serves, near or far, is the TCP that the paper
-//! says it is (section II). One decrease a round trip for each node, NewReno's `recover`: what
-//! several nodes lose in one queue is one congestion. "Half of the current flight size" and
-//! "halves the CWND" are both said of a decrease: it is half of the window, or of the flow's flight
-//! if that is less, for each of the nodes (half of a node's own flight would leave 1 to a node that
-//! happens to be asked for nothing). RTO is SRTT + max(G, 4 RTTVAR) with RFC 6298's G, 100 ms:
-//! steady round trips leave no RTTVAR, and would end in a timeout at the first queue. The smallest
-//! is 200 ms, as in the ns-3 of the paper's time, the longest after doubling 4 s.
+//! The paper leaves some rules open. The number of listed segments: 10, from the first that will be
+//! unrequested after a round trip to the node. The answering node does not report itself: segments
+//! that no node before it holds are expected from it, and unlisted segments from the node that
+//! answered last; only before the first answer the flow has one window of 1 and the initial timeout
+//! (section II-D.1). So a flow that one node serves, near or far, is the TCP that the paper
+//! describes (section II). One decrease a round trip for each node, NewReno's `recover`: the losses
+//! of several nodes in one queue are one congestion. "Half of the current flight size" and "halves
+//! the CWND" both describe a decrease: it is half of the window, or of the flow's flight if that is
+//! less, for each of the nodes (half of a node's own flight would leave 1 to a node without
+//! requests at that moment). RTO is SRTT + max(G, 4 RTTVAR) with RFC 6298's G, 100 ms: steady round
+//! trips leave no RTTVAR, and would end in a timeout at the first queue. The smallest is 200 ms, as
+//! in the ns-3 of the paper's time, the longest after doubling 4 s.
 //!
 //! `scenarios/cctcp` has the results on the paper's dumbbell.
 //!
-//! Deviations. A segment that was not there when it was asked for again gives no sample (Karn). A
-//! window that is not in use does not grow (RFC 7661). Answers to other consumers' Interests, which
-//! a PIT may give, are told by their list; a router's time in them is ignored unless the lists are
-//! the same. Congestion marks are not heeded; the paper has none. A node is told by the identity
-//! that it gives; where routers give none (none of them has the stamper), all is one node.
+//! Deviations. A segment that was missing when it was requested again gives no sample (Karn). An
+//! unused window does not grow (RFC 7661). Answers to other consumers' Interests, which a PIT may
+//! give, are recognised by their list; a router's time in them is ignored unless the lists are the
+//! same. Congestion marks are ignored; the paper has none. A node is known by the identity that it
+//! reports; if no router reports one (none has the stamper), all count as one node.
 
 mod consumer;
 mod nodes;

@@ -1,28 +1,28 @@
-//! A window and a timeout for each source, for consumers that know where each segment comes from.
+//! A window and a timeout for each source, for consumers that know the source of each segment.
 //!
 //! S. Arianfar, P. Nikander, L. Eggert, J. Ott, W. Wong, "ConTug: A Receiver-Driven Transport
-//! Protocol for Content-Centric Networks", IEEE ICNP 2010, poster. Its text gives no algorithm in
-//! full; what follows is read from its abstract and from what Saino, Cocora and Pavlou say of it
-//! (CCTCP, IEEE ICC 2013, section I): the receiver keeps windows and timeouts apart for each
-//! source, and knows before the transfer which source has which segment.
+//! Protocol for Content-Centric Networks", IEEE ICNP 2010, poster. Its text gives no complete
+//! algorithm. This file follows its abstract and the description by Saino, Cocora and Pavlou
+//! (CCTCP, IEEE ICC 2013, section I): the receiver keeps a window and a timeout for each source,
+//! and knows before the transfer which source has which segment.
 //!
-//! - (1) Segment p may be asked for if what is in flight to `map[p]` is less than `W[map[p]]`.
-//! - (2) Data from s: `W[s] += 1` below `ssthresh[s]`, else `W[s] += 1 / W[s]`; `RTO[s]` as RFC
-//!   6298 has it.
-//! - (3) Timeout of what s was to send: `ssthresh[s] = max(2, W[s] / 2)`, `W[s] = ssthresh[s]`,
-//!   `RTO[s]` doubled, the segment is asked for again.
-//! - (4) Data from a source that was not expected belongs to the source that it came from, and
-//!   what follows it is expected from there.
+//! - (1) Segment p may be requested if the flight to `map[p]` is less than `W[map[p]]`.
+//! - (2) Data from s: `W[s] += 1` below `ssthresh[s]`, else `W[s] += 1 / W[s]`; `RTO[s]` by RFC
+//!   6298.
+//! - (3) Timeout of a segment expected from s: `ssthresh[s] = max(2, W[s] / 2)`, `W[s] =
+//!   ssthresh[s]`, `RTO[s]` doubled, the segment is requested again.
+//! - (4) Data from an unexpected source belongs to the source that it came from, and later segments
+//!   are expected from there.
 //!
-//! How the knowledge comes is not in the text. Two ways: with `sources` = n, content is known to
-//! lie in stripes of `stripe` segments at n sources in turn, and stays there; then nobody has to
-//! say who answered. With `sources` = 0 the consumer begins without knowledge, asks who answers
-//! (the served-by option), and goes by (4).
+//! The text does not describe the origin of this knowledge. There are two ways: with `sources` = n,
+//! content lies in stripes of `stripe` segments at n sources in turn, and stays there; then answers
+//! need no identity. With `sources` = 0 the consumer begins without knowledge, requests the
+//! identity of the answering node (the served-by option), and follows (4).
 //!
-//! Deviations. One decrease a round trip and source: what left before it was answered by it. A
-//! window that is not in use does not grow (RFC 7661). It knows neither congestion marks nor gaps:
-//! answers of several sources overtake one another, and the text has timeouts only; `gaps` adds
-//! those that answers of one source leave.
+//! Deviations. One decrease for each round trip and source: it answers all losses of earlier
+//! requests. An unused window does not grow (RFC 7661). It uses neither congestion marks nor gaps:
+//! answers of several sources overtake one another, and the text has timeouts only; `gaps` adds the
+//! gaps in the answers of one source.
 
 use crate::sources::Sources;
 use control::{
@@ -103,10 +103,10 @@ impl Source {
     }
 }
 
-/// Which source has a segment.
+/// The source of each segment.
 #[derive(Clone, Copy, Debug)]
 enum Map {
-    /// So many in turn, so many segments at each.
+    /// `sources` in turn, with `stripe` segments at each.
     Stripes { sources: u64, stripe: u64 },
     /// All that is not asked for yet is at the source that showed itself last.
     Learned(Lane),
@@ -167,7 +167,7 @@ impl Contug {
         }
     }
 
-    /// Who answered, if it said so and that is asked for.
+    /// The answering node, if it is reported and wanted.
     fn server(&self, options: &HopOptions) -> Option<u64> {
         let served = self.learns().then(|| options.get::<ServedBy>())??;
         Some(served.node).filter(|node| *node != 0)
@@ -175,7 +175,8 @@ impl Contug {
 
     /// The lane that Data came in.
     fn origin(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) -> Lane {
-        // Who does not say who it is (not every Interest asks) is taken to be the expected one.
+        // A node without an identity (not every Interest asks for it) is taken for the expected
+        // one.
         let Some(id) = self.server(arrival.options) else { return arrival.lane };
         let window = self.initial_window;
         let before = self.named.evicted;

@@ -4,20 +4,20 @@
 //! Systems Review 42(5), 2008; in the form of RFC 9438 (L. Xu and others, 2023), in segments.
 //! Equation numbers are the RFC's.
 //!
-//! - Growth after the first congestion: (1) W_cubic(t) = C (t - K)^3 + W_max with (2)
-//!   K = cbrt((W_max - cwnd_epoch) / C); the target is W_cubic(t + RTT), between cwnd and 1.5 cwnd
+//! - Growth after the first congestion: (1) W_cubic(t) = C (t - K)^3 + W_max with (2) K =
+//!   cbrt((W_max - cwnd_epoch) / C); the target is W_cubic(t + RTT), between cwnd and 1.5 cwnd
 //!   (section 4.2); each Data adds (target - cwnd) / cwnd.
 //! - Reno-friendly region: (4) W_est += alpha / cwnd for each Data, alpha = 3 (1 - beta) / (1 +
 //!   beta) until W_est reaches the window before the cut, 1 from then on.
 //! - Congestion: ssthresh = cwnd = max(beta cwnd, 2) (section 4.6); fast convergence (section 4.7).
-//! - Slow start ends by HyStart++ (RFC 9406), which section 4.10 asks for; see `hystart.rs`.
+//! - Slow start ends by HyStart++ (RFC 9406), which section 4.10 requires; see `hystart.rs`.
 //!
 //! Deviations. The rules of NDN consumers: a cut starts from cwnd, not from the segments in flight,
 //! and timeouts cut as gaps do instead of falling to one segment, since each segment has its own
-//! timer and one expiry does not mean that the path has gone silent. At most one cut a round trip,
-//! as their conservative window adaptation has it (PCON; ndnget). No undo of spurious cuts (section
-//! 4.9): window laws are not told of late Data. While the window is not in use, it stands still and
-//! so does t (section 5.8).
+//! timer and one expiry does not mean that the path is silent. At most one cut a round trip, as in
+//! NDN's conservative window adaptation (PCON; ndnget). Spurious cuts are not undone (section 4.9):
+//! window laws are not informed of late Data. While the window is unused, it does not grow and t
+//! does not advance (section 5.8).
 
 use crate::hystart::{CSS_GROWTH_DIVISOR, HyStart, Phase};
 use control::{

@@ -12,7 +12,7 @@ pub const BASELINE: &str = "aimd";
 /// The marker of a face that a command wants to mark congestion.
 pub const MARKER: &str = "nfd-mark";
 
-/// What a scheme is the default for.
+/// The uses of a scheme as a default.
 #[must_use]
 pub fn of(name: &str) -> Vec<&'static str> {
     let all = [(CONTROLLER, "controller"), (STRATEGY, "strategy"), (BASELINE, "baseline")];

@@ -19,14 +19,14 @@ const RTT: (f64, f64) = (1e-4, 2.0);
 /// A period lasts at least and at most this long, in s.
 const PERIOD: (f64, f64) = (1e-3, 1.0);
 
-/// What was measured in a period.
+/// The measurements of a period.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     /// How long it was, in s.
     pub(crate) span: f64,
     /// The rate of Data that the Interests offered will bring, by class, in bit/s.
     pub(crate) offered: [f64; 2],
-    /// What the Interests held at its end will bring, in bits.
+    /// The bits that the Interests held at its end will bring.
     pub(crate) held: f64,
     /// The mean of its round-trip times, in s.
     pub(crate) rtt: Option<f64>,
@@ -40,7 +40,7 @@ pub(crate) trait RateLaw: Send {
     /// One round-trip time, in s.
     fn on_rtt(&mut self, _rtt: f64) {}
 
-    /// Data of so many bytes came in.
+    /// Data of `bytes` bytes has arrived.
     fn on_size(&mut self, _bytes: f64) {}
 
     /// A period ends.
@@ -157,7 +157,8 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
         since_release: Duration,
     ) {
         self.law.on_size(data.size.0 as f64);
-        // What consumers say of the whole way is better than what is seen of a part of it.
+        // Consumers report the round trip of the whole path, which is better than the measured one
+        // of a part of it.
         if !self.told.0 && !self.told.1 {
             self.sample(since_release.as_secs_f64());
         }

@@ -56,7 +56,7 @@ impl WindowLaw for Fixed {
 
     fn on_congestion(&mut self, _cx: &mut Cx<'_>, _signal: Signal, _rtt: &RttEstimate) {}
 
-    /// A measured start is a controller's business; this window is what it was told to be.
+    /// A measured start has no effect: this window is fixed.
     fn seed(&mut self, _segments: f64) {}
 
     /// As fast as the window allows: pacing would be a control of its own.

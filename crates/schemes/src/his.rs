@@ -200,7 +200,7 @@ impl Demand {
     }
 }
 
-/// What refuses Interests before the queue is full.
+/// The rule that rejects Interests before the queue is full.
 enum Early {
     None,
     Pie(Pie),
@@ -275,7 +275,7 @@ impl His {
         self.open_at = turn + gap;
     }
 
-    /// Whether an Interest that arrives is refused although there is room.
+    /// True if an arriving Interest is rejected although there is room.
     fn refuses_early(&mut self, cx: &mut Cx<'_>) -> bool {
         let waiting = self.queue.len();
         match &mut self.early {

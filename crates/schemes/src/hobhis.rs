@@ -87,7 +87,7 @@ const SOON: Duration = Duration::from_micros(100);
 /// and however small it is, after this.
 const LATE: Duration = Duration::from_millis(100);
 
-/// What is known of a flow.
+/// The state of a flow.
 #[derive(Default)]
 struct Conversation {
     /// e: its Data in the queue.

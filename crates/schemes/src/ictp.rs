@@ -4,33 +4,33 @@
 //! in Information Centric Networks", ACM SIGCOMM ICN workshop 2012; draft-salsano-ictp. A chunk,
 //! the unit of naming and signing, is cut into segments of about a packet, and these are the unit
 //! of request, of reliability and of the window; the receiver runs TCP's sender over them. The
-//! papers do not spell out which TCP: this is NewReno (RFC 5681, RFC 6582), with Data as
+//! papers do not name the variant of TCP: this is NewReno (RFC 5681, RFC 6582), with Data as
 //! acknowledgements.
 //!
-//! - Data of the oldest request that is outstanding, in the order of requests: W += 1 below
-//!   ssthresh, else W += 1 / W.
-//! - Data of a younger request are a duplicate acknowledgement. The third one is a fast retransmit:
-//!   ssthresh = W = max(flight / 2, 2), and recovery until a request is answered that left after
+//! - Data of the oldest outstanding request, in the order of requests: W += 1 below ssthresh, else
+//!   W += 1 / W.
+//! - Data of a younger request is a duplicate acknowledgement. The third one is a fast retransmit:
+//!   ssthresh = W = max(flight / 2, 2), and recovery until the answer to a request that left after
 //!   all that were outstanding then. No second cut in recovery.
-//! - Time-out: ssthresh = max(flight / 2, 2), W = 1, and the time-out doubles (RFC 6298). Its timer
-//!   begins anew with each answer to the oldest request (RFC 6298, 5.3).
+//! - Timeout: ssthresh = max(flight / 2, 2), W = 1, and the timeout doubles (RFC 6298). Its timer
+//!   restarts with each answer to the oldest request (RFC 6298, 5.3).
 //!
-//! The window and what is in flight are counted in segments and never in Interests, so that one
-//! Interest may ask for a run of segments (a chunk of 32) where the consumer wishes that. By itself
-//! this asks for them one by one: a request of ICTP is for one piece of a chunk, told by its edges,
-//! and that control must work on pieces and not on chunks is what the authors show. With N above 1
-//! it works on chunks of N segments nevertheless, as F. Zhang and others ran it (ICCCN 2014, figure
-//! 5, counts its window in chunks of 32): window, steps and duplicates are counted in chunks.
+//! The window and the flight are counted in segments and never in Interests, so that one Interest
+//! may request a run of segments (a chunk of 32) if the consumer wants that. By default it requests
+//! them one by one: a request of ICTP is for one piece of a chunk, given by its edges, and the
+//! authors show that control must work on pieces and not on chunks. With N above 1 it works on
+//! chunks of N segments nevertheless, as F. Zhang and others ran it (ICCCN 2014, figure 5, counts
+//! its window in chunks of 32): window, steps and duplicates are counted in chunks.
 //!
-//! Deviations. What is in flight is known here segment by segment, while a TCP sender guesses it
-//! from duplicate acknowledgements: the window is not inflated in recovery, which is what corrects
-//! that guess (RFC 5681, section 3.2, step 4). The host declares the loss that duplicates show, and
-//! asks again; a gap or Nack that it reports first is a fast retransmit.
+//! Deviations. The flight is known here segment by segment, while a TCP sender estimates it from
+//! duplicate acknowledgements: the window is not inflated in recovery, which corrects that estimate
+//! (RFC 5681, section 3.2, step 4). The host declares the loss that duplicates show, and repeats
+//! the request; a gap or Nack that it reports first is a fast retransmit.
 //!
 //! Limits. Answers of several paths or sources overtake one another, and are duplicates to it as to
 //! NewReno: of two paths of 30 and 110 ms it uses 1 %, and 92 % if no duplicate shows a loss
-//! (`dupthresh` = 1000; `weir sim run scenarios/limits/ictp.toml`).
-//! CHoPCoP's authors report the same (F. Zhang and others, ICCCN 2014, section V-C2).
+//! (`dupthresh` = 1000; `weir sim run scenarios/limits/ictp.toml`). CHoPCoP's authors report the
+//! same (F. Zhang and others, ICCCN 2014, section V-C2).
 
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Equation, InFlight, Lane, Loss, MAX_WINDOW, ParamSpec,
@@ -106,12 +106,12 @@ const PARAMS: &[ParamSpec] = &[
 /// RFC 5681, equation 4: the smallest ssthresh, in units of N segments.
 const MIN_SSTHRESH: f64 = 2.0;
 
-/// What is outstanding of an Interest.
+/// The outstanding segments of an Interest.
 struct Outstanding {
     /// How many segments.
     left: u16,
-    /// Which, by their distance from the first. Not known of a repeated run, of which those that
-    /// had come are not asked for: its answers count as coming in order.
+    /// Their distances from the first. Unknown for a repeated run, which leaves out the segments
+    /// that had arrived: its answers count as arriving in order.
     which: Option<SegmentBits>,
 }
 
@@ -173,8 +173,8 @@ impl Ictp {
         cx.note("cut", self.cwnd);
     }
 
-    /// What was outstanding of a segment is answered or lost. Says whether it was the oldest of
-    /// all; `None` if it was not outstanding.
+    /// The outstanding request of a segment is answered or lost. Returns true if it was the oldest
+    /// of all; `None` if it was not outstanding.
     fn settle(&mut self, segment: u64, memo: control::Memo) -> Option<bool> {
         let [order, first] = memo;
         let is_first = self.outstanding.first_key_value().map(|(order, _)| *order) == Some(order);
@@ -196,7 +196,7 @@ impl Ictp {
 
     fn oldest_answered(&mut self, order: u64) {
         self.dup = 0;
-        // What was outstanding when recovery began has its answer, or was asked for again.
+        // All requests outstanding at the start of recovery are answered or repeated.
         if self.recover.is_some_and(|recover| order > recover) {
             self.recover = None;
         }

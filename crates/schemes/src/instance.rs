@@ -15,7 +15,7 @@ use packet::{Component, ComponentRef, Name, NameRef};
 /// The components above a strategy's own name.
 const PREFIX: [&str; 3] = ["localhost", "nfd", "strategy"];
 
-/// What NFD puts before the names of the parameters of `suppression.rs`.
+/// NFD's prefix of the parameters of `suppression.rs`.
 const RETX: &str = "retx-";
 
 /// The strategy of this name, with its parameters.

@@ -7,7 +7,7 @@
 
 use control::{Duration, Time};
 
-/// Who is late by more is taken for stopped: what was missed then is not made up for, since it
+/// A host later than this counts as stopped: the missed packets are not made up for, since they
 /// would leave in one burst.
 pub const LATE: Duration = Duration::from_millis(5);
 

@@ -1,33 +1,34 @@
-//! MIRCC: links offer every flow two rates; a consumer asks at the best of its paths' primary
-//! rates, spread over all of them, and at the sum of their secondary rates for what is left over.
+//! MIRCC: links offer every flow two rates. A consumer requests Data at the best of its paths'
+//! primary rates, spread over all of them, and at the sum of their secondary rates for unused
+//! capacity.
 //!
 //! M. Mahdian, S. Arianfar, J. Gibson, D. Oran, "MIRCC: Multipath-aware ICN Rate-based Congestion
 //! Control", ACM ICN 2016.
 //!
 //! - `mircc/rate.rs`: the rates of a link, equations (2) to (16);
-//! - `explicit_rate.rs`: what they are computed from, and the stamps (section 3.1);
+//! - `explicit_rate.rs`: their inputs, and the stamps (section 3.1);
 //! - `mircc/consumer.rs`: rates, pacing and paths of a consumer (sections 3.1, 4.2, 4.3);
 //! - `mircc/steering.rs`: path identifiers, steering hints, and the choice of a next hop without
 //!   one (section 4.3); the third form of a hint is RFC 9531's, of `path_label.rs`;
-//! - `mircc/unstamped.rs`: what rules where no link stamps a rate;
+//! - `mircc/unstamped.rs`: the window for paths without stamps;
 //! - `mircc/shaper.rs`: the Interest shaper that the paper assumes.
 //!
-//! What the paper leaves open, and what was chosen. eta is 0.95. The inflation of Interests to Data
-//! is not a ratio of two averages of a link: each Interest counts as many bytes as the flow's
-//! latest Data had. d(t) follows each round-trip time with the weight 1/8: those that consumers
-//! write into their Interests, else those that the forwarder sees. T is d, or the time of ten Data
-//! if that is longer. Equation (12) prints R(t - T) for R_s(t - T). R_p stays between C / 10000 and
-//! C, R_s between C / 10000 and C_s (or what is left of it): from nothing it could not grow, and
-//! more than the class has is no offer. R_s is stamped from the end of the first period on. With no
-//! load, beta is beta', and the rates grow as (4) has it; once they are at their bounds, the link's
-//! clock stops until the next Interest. The lowest rate is `floor`.
+//! Choices that the paper leaves open: eta is 0.95. The inflation of Interests to Data is not a
+//! ratio of two averages of a link: each Interest counts as many bytes as the flow's latest Data
+//! had. d(t) follows each round-trip time with the weight 1/8: the one that consumers write into
+//! their Interests, else the one that the forwarder measures. T is d, or the time of ten Data if
+//! that is longer. Equation (12) prints R(t - T) for R_s(t - T). R_p stays between C / 10000 and C,
+//! R_s between C / 10000 and C_s (or the rest of it): from zero it could not grow, and more than
+//! the class has is no offer. R_s is stamped from the end of the first period on. Without load,
+//! beta is beta', and the rates grow by (4); once they are at their limits, the link's clock stops
+//! until the next Interest. The lowest rate is `floor`.
 //!
-//! Deviations. The queue's part in (3) is at most half of eta C (`drain`; `rate.rs` says why, and
-//! `scenarios/mircc/deviations.md` what it changes). An Interest without a hint avoids next hops
-//! that answer nothing while another one does (`silence.rs`).
+//! Deviations. The queue's part in (3) is at most half of eta C (`drain`; `rate.rs` gives the
+//! reason, and `scenarios/mircc/deviations.md` the effect). An Interest without a hint avoids
+//! silent next hops while another one answers (`silence.rs`).
 //!
-//! Limits that the paper states: a content store on the way answers with another path's stamps; the
-//! consumer sees it as one path more.
+//! Limits that the paper states: a content store on the path answers with another path's stamps;
+//! the consumer takes this for one path more.
 
 pub(crate) mod consumer;
 pub(crate) mod rate;

@@ -95,8 +95,8 @@ mod tests {
     use control::{QueueView, Rng};
     use packet::HopOptions;
 
-    /// The milliseconds at which Data joining a queue of so many bytes, one each millisecond, are
-    /// marked.
+    /// The milliseconds at which Data that joins a queue of this many bytes, one packet each
+    /// millisecond, is marked.
     fn marks(
         marker: &mut NfdMark,
         ms: std::ops::Range<u64>,

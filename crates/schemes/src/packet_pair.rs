@@ -1,20 +1,21 @@
-//! A startup from a packet pair: the first two Data that were asked for back to back show the
+//! A startup from a packet pair: the first two Data that were requested back to back show the
 //! bottleneck, and the controller begins where slow start would end.
 //!
-//! "Packet-Pair based startup" poster, ACM ICN 2019, pp. 155-156; the estimate after N. Hu,
-//! P. Steenkiste, "Estimating Available Bandwidth Using Packet Pair Probing", 2002.
+//! "Packet-Pair based startup" poster, ACM ICN 2019, pp. 155-156; the estimate after N. Hu, P.
+//! Steenkiste, "Estimating Available Bandwidth Using Packet Pair Probing", 2002.
 //!
-//! - The window is 1; the first Data make it 2, and two Interests leave back to back at t_0.
-//! - Their Data, of S bytes each, come at t_1 and t_2. (1) RTT / cwnd = 1 / b; (2)
-//!   b = S / (t_2 - t_1); (3) cwnd = b (t_1 - t_0), in segments (t_1 - t_0) / (t_2 - t_1).
-//! - The controller inside starts from that, and has everything else to say.
+//! - The window is 1; the first Data makes it 2, and two Interests leave back to back at t_0.
+//! - Their Data, of S bytes each, comes at t_1 and t_2. (1) RTT / cwnd = 1 / b; (2) b = S / (t_2 -
+//!   t_1); (3) cwnd = b (t_1 - t_0), in segments (t_1 - t_0) / (t_2 - t_1).
+//! - The inner controller starts from that, and decides everything else.
 //!
-//! It wraps any controller that can be seeded. What the poster leaves open: only a pair counts
-//! whose Data are unmarked, equal in size, in order, not retransmitted, and apart; another one is
-//! tried where it is not (a transfer begins with metadata and manifests, whose sizes differ), up to
-//! `pairs`. cwnd is kept within 2 and `cwnd_max`. Data that took less than `rtt_floor` came from a
-//! content store beside the consumer and tell nothing of the path. Nothing more than the pair is in
-//! flight until it is answered; the controller learns of all its Interests and Data all the same.
+//! It wraps any controller that accepts a start value. The poster leaves some rules open: a pair
+//! counts only if its Data is unmarked, equal in size, in order, not retransmitted, and apart;
+//! otherwise another pair is tried (a transfer begins with metadata and manifests, whose sizes
+//! differ), up to `pairs`. cwnd is kept within 2 and `cwnd_max`. Data that took less than
+//! `rtt_floor` came from a content store beside the consumer and does not measure the path. Only
+//! the pair is in flight until it is answered; the controller is informed of all its Interests and
+//! Data all the same.
 
 use control::{
     Arrival, Ask, Controller, Cx, Duration, Equation, Lane, Loss, ParamSpec, Params, PathEstimate,
@@ -100,7 +101,7 @@ impl PacketPair {
         }
     }
 
-    /// The pair tells nothing: another one, or none.
+    /// The pair measures nothing: another one, or none.
     fn fail(&mut self) {
         self.pairs_left = self.pairs_left.saturating_sub(1);
         let again = self.pairs_left > 0;

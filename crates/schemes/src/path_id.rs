@@ -1,5 +1,5 @@
-//! The path that Data has come, for every scheme that tells paths apart: a stamper that folds one
-//! hop after the other into the path identifier.
+//! The path of Data, for every scheme that distinguishes paths: a stamper that folds one hop after
+//! the other into the path identifier.
 
 use control::{Cx, DataMeta, Duration, LinkView, NodeView, Stamper};
 use packet::options::PathId;

@@ -74,7 +74,7 @@ const LABELS: u64 = 1 << 12;
 /// Faces that have labels at most; beyond half of the labels a free one is hard to find.
 const MOST_FACES: usize = LABELS as usize / 2;
 
-/// What a label says of an Interest.
+/// The meaning of a label for an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Steer {
     /// It goes to this face.

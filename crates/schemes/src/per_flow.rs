@@ -3,9 +3,9 @@
 use control::{Flow, InterestMeta, Size};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Flows are told apart by so many values of their hash, as in P. McKenney, "Stochastic Fairness
-/// Queueing", INFOCOM 1990: the memory has a bound, whatever is sent. Two flows that fall on one
-/// value, one pair in sixteen thousand, are served as one.
+/// The number of hash values that distinguish flows, as in P. McKenney, "Stochastic Fairness
+/// Queueing", INFOCOM 1990: it limits the memory, whatever is sent. Two flows with one value, one
+/// pair in sixteen thousand, are served as one.
 const FLOWS: u64 = 1 << 14;
 
 /// More than a run of 256 segments of the largest packets is not believed of any Interest.
@@ -17,7 +17,7 @@ pub(crate) fn charge(expected: Size) -> u64 {
     expected.0.clamp(1, MOST_EXPECTED)
 }
 
-/// What a shaper keeps of a flow.
+/// A shaper's state of a flow.
 pub(crate) trait FlowState {
     /// It says no more than a new one would: it need not be kept.
     fn is_idle(&self) -> bool;
@@ -49,7 +49,7 @@ impl<S: FlowState> PerFlow<S> {
         self.flows.len()
     }
 
-    /// Whether Interests of any flow wait.
+    /// True if Interests of any flow wait.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.turns.is_empty()
     }
@@ -105,8 +105,8 @@ impl<S: FlowState> PerFlow<S> {
         entry.waiting.front().map(|interest| (interest, &mut entry.state))
     }
 
-    /// Takes the first Interest of the flow whose turn it is; `change` is made to its state and
-    /// told whether it was its last. The turn stays where it is while more wait.
+    /// Takes the first Interest of the flow whose turn it is; `change` updates its state, and gets
+    /// true if it was its last. The turn stays while more wait.
     pub(crate) fn pop(
         &mut self,
         change: impl FnOnce(&mut S, &InterestMeta, bool),

@@ -64,7 +64,7 @@ impl SelfLearning {
     }
 }
 
-/// Whether the packet came from another node.
+/// True if the packet came from another node.
 fn is_other(s: &StrategyCx<'_, '_>) -> bool {
     let (ingress, mut found) = (s.ingress, false);
     s.links.others(&mut |face| found |= face == ingress);
@@ -177,7 +177,7 @@ mod tests {
         entry.options.set_raw(NON_DISCOVERY, &[]);
         let out = entry.interest(&mut strategy, 1);
         assert_eq!(out, [Action::Nack(NackReason::NoRoute)]);
-        // Nobody else is there to be asked.
+        // There is no other face to ask.
         let (mut strategy, mut entry) = node(&[]);
         entry.others = vec![1];
         let out = entry.interest(&mut strategy, 1);
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(out, [Action::Forget(5)]);
         let out = entry.nack(&mut strategy, 6, NackReason::Congestion);
         assert_eq!(out, [Action::Nack(NackReason::Congestion)]);
-        // What was asked of everybody was no route.
+        // The Interest sent to all faces used no route.
         let (mut strategy, mut entry) = node(&[]);
         entry.interest(&mut strategy, 1);
         assert_eq!(entry.nack(&mut strategy, 5, NackReason::NoRoute), []);

@@ -69,7 +69,8 @@ struct Watched<S> {
     inner: S,
     /// `silent_after`.
     limit: u32,
-    /// What is watched, by the bytes of the FIB entry's prefix. Empty while all is well.
+    /// The watched prefixes, by the bytes of the FIB entry's prefix. Empty while all next hops
+    /// answer.
     prefixes: BTreeMap<Vec<u8>, Watch>,
 }
 
@@ -208,7 +209,7 @@ fn tagged(s: &StrategyCx<'_, '_>) -> Option<usize> {
     usize::try_from(s.note[0] >> TAG_SHIFT).ok()?.checked_sub(1)
 }
 
-/// Whether an Interest says itself which path to take.
+/// True if an Interest names its path itself.
 fn is_steered(s: &StrategyCx<'_, '_>) -> bool {
     let label = s.options.get::<PathLabel>().map(|label| label.mode());
     label.is_some_and(|mode| mode != Some(LabelMode::Discovery))
@@ -253,7 +254,7 @@ fn unanswered<'u>(s: &StrategyCx<'u, '_>) -> impl Iterator<Item = &'u Upstream> 
 }
 
 impl<S> Watched<S> {
-    /// What is watched below the prefix of an Interest's FIB entry, made if it is not there.
+    /// The watch of the prefix of an Interest's FIB entry, created if it does not exist.
     fn enter(&mut self, s: &StrategyCx<'_, '_>, prefix: usize) -> &mut Watch {
         let (now, key) = (s.cx.now, s.name.prefix(prefix).as_bytes());
         if self.prefixes.len() >= MOST_PREFIXES && !self.prefixes.contains_key(key) {

@@ -13,17 +13,17 @@ pub(crate) const MOST: usize = 32;
 /// One of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Known<T> {
-    /// What the network calls it.
+    /// Its identity in the network.
     pub(crate) id: u64,
     /// When its place became its own: what was asked in this lane before that, others were asked.
     pub(crate) since: Time,
     /// When it was heard of last.
     pub(crate) heard: Time,
-    /// What the scheme keeps of it.
+    /// The scheme's state of it.
     pub(crate) state: T,
 }
 
-/// The table. Lane 0 is nobody's: it is for whatever has no name.
+/// The table. Lane 0 belongs to no source: it is for answers without an identity.
 #[derive(Clone, Debug)]
 pub(crate) struct Sources<T> {
     known: Vec<Known<T>>,
@@ -32,7 +32,7 @@ pub(crate) struct Sources<T> {
 }
 
 impl<T> Sources<T> {
-    /// Nobody is known.
+    /// A table without sources.
     pub(crate) const fn new() -> Sources<T> {
         Sources { known: Vec::new(), evicted: 0 }
     }
@@ -62,8 +62,7 @@ impl<T> Sources<T> {
         self.known.iter_mut().enumerate().map(|(at, known)| (lane_of(at), known))
     }
 
-    /// `id` was heard of: its lane, and whether it is new. Who is new may take the place of
-    /// another.
+    /// `id` has answered: its lane, and true if it is new. A new source may replace another.
     pub(crate) fn hear(&mut self, now: Time, id: u64, new: impl FnOnce() -> T) -> (Lane, bool) {
         if let Some(at) = self.known.iter().position(|known| known.id == id) {
             self.known[at].heard = now;
@@ -97,7 +96,7 @@ mod tests {
         for n in 1..10_000 {
             let (lane, _) = sources.hear(Time(n), 1000 + n, || n);
             assert!((1..=MOST).contains(&usize::from(lane)));
-            // Whoever answers now stays.
+            // A source that answers now stays.
             assert_eq!(sources.hear(Time(n), 7, || 0), (1, false));
         }
         assert_eq!((sources.known.len(), sources.get(1).unwrap().state), (MOST, 70));

@@ -1,29 +1,28 @@
-//! Suppression of Interests for what is pending: when one is forwarded again.
+//! Suppression of Interests for pending names: the time after which one is forwarded again.
 //!
 //! NFD's `RetxSuppressionExponential` forwards an Interest for a pending name when an interval has
-//! passed since it was last forwarded; each that is forwarded doubles the interval up to a bound.
-//! NFD does not ask from where the Interest comes (NDN-0021, 5.2.1). On a path of 40 ms that sends
-//! upstream nearly every Interest of a second consumer that is more than 10 ms behind the first
-//! one, though the Data are on their way.
+//! passed since it was last forwarded; each forwarding doubles the interval up to a limit. NFD
+//! ignores the Interest's origin (NDN-0021, 5.2.1). On a path of 40 ms this sends nearly every
+//! Interest of a second consumer upstream if it is more than 10 ms behind the first one, though the
+//! Data is on its way.
 //!
-//! So the interval is at least the round trip that is measured, by FIB entry and next hop:
+//! So the interval is at least the measured round trip, by FIB entry and next hop:
 //!
 //! - An Interest of a downstream that has asked before is a retransmission. It is suppressed for
-//!   the smallest round trip, before which no answer can have been missed. Losses that show by a
-//!   gap or a timeout show later, so that this delays no recovery.
-//! - An Interest of another downstream is aggregated until the Data are overdue: SRTT + 4 RTTVAR
+//!   the smallest round trip, before which no answer can have been missed. Losses found by a gap or
+//!   a timeout take longer, so that this delays no recovery.
+//! - An Interest of another downstream is aggregated until the Data is overdue: SRTT + 4 RTTVAR
 //!   (RFC 6298) have passed, and an Interest that left later was answered (RFC 8985), or none was
-//!   for twice that time. RFC 8569, section 2.4.2, makes the same difference. If the Data were
-//!   lost, the downstream's own retransmission goes on. What left may bring nothing: with a smaller
-//!   hop limit, or a lifetime below that time, it does not hold up others. Otherwise one downstream
-//!   could ask first, in vain, for all that another one is about to ask for.
+//!   for twice that time. RFC 8569, section 2.4.2, makes the same distinction. If the Data was
+//!   lost, the downstream's own retransmission is forwarded. An Interest may bring nothing: with a
+//!   smaller hop limit, or a lifetime below that time, it does not delay others. Otherwise one
+//!   downstream could request first, in vain, everything that another one is about to request.
 //!
-//! One new Interest a round trip and FIB entry is timed, as RFC 6298's gains want it. If a next hop
-//! gets it again, its time counts from the first: too long a time suppresses an Interest of
-//! another downstream, none at all would let every Interest that is timed be forwarded again.
-//! Where it is not answered within twice SRTT + 4 RTTVAR, another one is timed, and that time
-//! doubles until one is answered.
-//! Without a measurement NFD's law holds alone.
+//! One new Interest for each round trip and FIB entry is timed, as RFC 6298's gains require. If a
+//! next hop gets it again, its time counts from the first: too long a time suppresses an Interest
+//! of another downstream, and none at all would let every timed Interest be forwarded again. If it
+//! is not answered within twice SRTT + 4 RTTVAR, another one is timed, and that time doubles until
+//! one is answered. Without a measurement only NFD's law applies.
 //!
 //! The state of a PIT entry lives in the first word of the strategy's note, see [`Noted`].
 
@@ -131,7 +130,7 @@ impl Trip {
     }
 }
 
-/// What the first word of a note holds, in 48 bits; the rest is that of `silence.rs`.
+/// The first word of a note, of which this uses 48 bits; the rest belongs to `silence.rs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Noted {
     /// Retransmissions that were forwarded.

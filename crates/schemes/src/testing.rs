@@ -166,7 +166,7 @@ impl Play {
     }
 }
 
-/// What Interests come through to a shaper under a test's hands.
+/// The way of Interests to a shaper under test.
 pub(crate) struct Gate {
     pub(crate) now: Time,
     pub(crate) rng: Rng,

@@ -181,7 +181,7 @@ mod tests {
         counts
     }
 
-    /// Whether the share is what it has to be, within four standard deviations of 6000 draws.
+    /// True if the share is as expected, within four standard deviations of 6000 draws.
     fn is_near(count: usize, probability: f64) -> bool {
         let expected = 6000.0 * probability;
         let deviation = (expected * (1.0 - probability)).sqrt();

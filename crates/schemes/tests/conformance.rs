@@ -1,4 +1,4 @@
-//! What every scheme must keep, whatever it does: the suite walks the registry.
+//! The invariants of every scheme: the suite walks the registry.
 
 #[path = "conformance/controllers.rs"]
 mod controllers;

@@ -15,7 +15,7 @@ use schemes::{Choice, SCHEMES};
 
 /// Each half of a run meets so many that are new.
 const HALF: u64 = 20_000;
-/// What the second half may take more than the first: less than four bytes for each.
+/// The most memory that the second half may add: less than four bytes for each.
 const GROWTH: usize = 64 << 10;
 
 /// Options that are new each time: a source, a path, rates.

@@ -23,11 +23,11 @@ const ROUNDS: u64 = 40;
 /// A window as large as this is large enough.
 const ENOUGH: f64 = 2000.0;
 
-/// What happens on the way.
+/// The events on the path.
 #[derive(Clone, Copy)]
 struct Situation {
     name: &'static str,
-    /// What happens, in words.
+    /// Their description.
     what: &'static str,
     /// Segments a second through the path; 0 is no bound.
     rate: u64,
@@ -37,7 +37,7 @@ struct Situation {
     marked: &'static [u64],
     /// In these round trips the consumer has five segments to ask for in each, no more.
     idle: (u64, u64),
-    /// What leaves in these round trips is lost.
+    /// Interests that leave in these round trips are lost.
     silent: (u64, u64),
 }
 
@@ -82,7 +82,7 @@ impl InFlight for Flying {
     }
 }
 
-/// What becomes of an Interest, and when.
+/// The fate of an Interest, and its time.
 #[derive(Clone)]
 struct Fate {
     number: u64,
@@ -275,7 +275,7 @@ fn table(curves: &[(&str, Vec<String>)]) -> String {
     out
 }
 
-/// What a controller shows first of window and rate, with its unit.
+/// The first of window and rate that a controller shows, with its unit.
 fn unit(choice: &Choice) -> &'static str {
     let mut unit = "rate in Mbit/s";
     choice.controller().expect("it was picked for that").gauges(&mut |_, name, _| {

@@ -16,7 +16,7 @@ fn the_page_shows_what_is_compiled() {
     assert!(page.contains(&format!("```rust\n{file}```\n")), "the page shows another file");
 }
 
-/// What the page says that `weir schemes steady` prints is what the declaration says.
+/// The output of `weir schemes steady` on the page matches the declaration.
 #[test]
 fn the_page_explains_the_scheme_as_its_tables_do() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -15,7 +15,7 @@ use crate::spec::{ObjectSpec, Signing};
 
 /// An object, in the state that requests have brought it to.
 enum Object {
-    /// Nobody has asked for it yet, so that nothing was hashed.
+    /// Not requested yet, so that nothing has been hashed.
     Unprepared(Box<ObjectSpec>),
     Published(Box<Publish>),
     Plain(Box<Plain>),

@@ -171,7 +171,7 @@ fn a_player_that_is_late_chooses_as_one_that_is_not() {
 fn a_node_that_crashes_takes_its_flows_and_its_next_ones_begin() {
     let mut carrier = Carrier::new(network());
     let first = carrier.apps.producers()[0].1;
-    // Nobody carries anything, so that the flows go on.
+    // No frame is delivered, so that the flows continue.
     carrier.apps.advance(at_ms(1000));
     let running = |carrier: &Carrier| {
         let (flows, _) = carrier.apps.results();

@@ -132,7 +132,7 @@ fn what_is_lost_is_asked_for_again() {
                 < flow.transfer.counters.data / 2 + flow.transfer.counters.retransmissions,
             "{scheme}: {flow:?}"
         );
-        // Nobody sends the whole run again for one that was lost: three links lose 6 % each way.
+        // The whole run is not sent again for one lost segment: three links lose 6 % each way.
         let sent = link(&outcome, "n3", "n2").sent.data;
         assert!(sent < SEGMENTS * 13 / 10, "{scheme}: {sent}");
     }

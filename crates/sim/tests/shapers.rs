@@ -168,8 +168,8 @@ fn credit_does_not_leak_when_data_is_lost_or_a_nack_returns() {
         [(Some("fisp"), None), (Some("hbh"), None), (Some("hobhis"), None), (None, Some("his"))];
     for (at_b, at_c) in shapers {
         let Access { mut net, c, b, a } = access(at_b, at_c);
-        // Nobody has a way to what is below /n; and nothing comes back from `a` for half of each of
-        // twenty seconds.
+        // There is no route below /n; and nothing comes back from `a` for half of each of twenty
+        // seconds.
         let near = net.add_link(c, b, wire(10, 5), wire(10, 5));
         net.add_route(c, &name("/n"), near, 9).unwrap();
         let lossy = net.add_link(b, a, wire(100, 10), wire(100, 10));

@@ -16,7 +16,7 @@ use transport::fetch::{Fetch, FetchConfig, Status};
 const NOW: u64 = 1_795_183_387;
 const OBJECT: &str = "/site/alice/file/v=7";
 
-/// Somebody with a key, and a certificate that `/site` has signed, or he himself.
+/// A party with a key, and a certificate signed by `/site` or by itself.
 struct Party {
     secret: SecretKey,
     certificate: Certificate,

@@ -59,7 +59,7 @@ fn what_was_in_flight_is_asked_for_again_and_is_no_congestion() {
     assert!(sent > 0 && f64::from(sent) <= before + 1.0, "{sent} at once, window {before}");
     assert_eq!(window(&fetch), before, "the outage changed the window");
 
-    // That connection breaks as well. Meanwhile the producer has restarted.
+    // The new connection breaks as well. Meanwhile the producer has restarted.
     let back = back + AWAY;
     fetch.reconnected(back);
     let mut producer = producer(&content);

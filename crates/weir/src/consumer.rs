@@ -33,7 +33,7 @@ pub trait Keep: Sink {
         false
     }
 
-    /// What went wrong, once.
+    /// The failure, once.
     fn take_failure(&mut self) -> Option<Failure>;
 
     /// Nothing more comes: what came goes where it belongs.
@@ -49,11 +49,12 @@ pub enum Target {
 }
 
 impl Target {
-    /// `-` is standard output, anything else a file. What exists and is neither file nor folder,
-    /// such as `/dev/null`, is written to: giving a file its name would take it away from others.
-    /// A symbolic link stays one, and the file is where it leads to.
+    /// `-` is standard output, anything else a file. An existing path that is neither file nor
+    /// folder, such as `/dev/null`, is written to directly: a file in its place would take it away
+    /// from other programs. A symbolic link stays one, and its target is written.
     ///
     /// # Errors
+    ///
     /// It is a folder, or cannot be opened.
     pub fn new(path: &Path, stop: &Stop) -> Result<Target, Failure> {
         let stream = |stream: io::Result<File>, shown: &str| {
@@ -94,9 +95,10 @@ impl Target {
         matches!(self, Target::Stream(_))
     }
 
-    /// What rings when there is room again.
+    /// The descriptor that becomes readable when there is room again.
     ///
     /// # Errors
+    ///
     /// The system has no descriptor left.
     pub fn bell(&self) -> io::Result<Option<OwnedFd>> {
         match self {
@@ -200,7 +202,7 @@ impl Endpoint for Driven<'_> {
     }
 }
 
-/// What a fetch came to, for people and for programs.
+/// The result of a fetch, for people and for programs.
 #[derive(Debug, Serialize)]
 pub struct Summary {
     /// The object's versioned name.
@@ -217,7 +219,7 @@ pub struct Summary {
     pub duration_s: f64,
     /// Bytes fetched by this transfer over its duration.
     pub goodput_mbps: f64,
-    /// What the signature proved: `key`, `digest` or `unchecked`.
+    /// The proof by the signature: `key`, `digest` or `unchecked`.
     pub verified: &'static str,
     /// The key that signed.
     pub key: Option<String>,
@@ -226,7 +228,7 @@ pub struct Summary {
     pub counters: Counters,
     /// The former name of `false_timeouts`.
     pub false_losses: u64,
-    /// Data that nobody waited for any more.
+    /// Data packets that were no longer expected.
     pub duplicates: u64,
     /// Data that was not what its publisher signed.
     pub forged: u64,
@@ -236,7 +238,7 @@ pub struct Summary {
     pub rtt_mean_ms: Option<f64>,
 }
 
-/// Who looks on while a fetch runs.
+/// The observer of a running fetch.
 pub struct Watch<'a> {
     /// Shows how far it is.
     pub progress: &'a Progress,
@@ -244,13 +246,13 @@ pub struct Watch<'a> {
     pub stop: &'a Stop,
     /// Every tick gets a line.
     pub verbose: bool,
-    /// What fails can be gone on with.
+    /// A failed fetch can be resumed.
     pub resumes: bool,
-    /// What to do about a forwarder that goes away; `None`: the fetch ends with it.
+    /// The reaction to a lost forwarder; `None`: the fetch ends with it.
     pub absence: Option<Absence>,
 }
 
-/// What a fetch does while there is no forwarder.
+/// The behaviour of a fetch without a forwarder.
 #[derive(Clone, Copy, Debug)]
 pub struct Absence {
     /// It waits so long for one, from when something was verified last.
@@ -303,7 +305,7 @@ pub fn drive(
         if let Some(failure) = target.take_failure() {
             return Err(failure);
         }
-        // What ended the connection may have come behind the last segment.
+        // The connection may have ended after the last segment.
         let running = fetch.status() == Status::Running;
         if let (Err(error), true) = (moved, running) {
             let ended = match &mut waiting {

@@ -3,7 +3,7 @@
 use net::text::without_error_numbers;
 use std::process::ExitCode;
 
-/// What went wrong, by what a caller can do about it. The number is the exit code.
+/// Kinds of failures, by the caller's options. The number is the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Failed, for another reason than those below.

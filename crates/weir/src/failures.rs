@@ -1,7 +1,7 @@
-//! Other crates' errors as failures of the program: the exit code, and what to do next.
+//! Other crates' errors as failures of the program: the exit code, and the next step for the user.
 //!
-//! An error says itself what happened and where. What to do about it depends on the program that
-//! it happened to, so that is said here, unless the error can know it.
+//! An error says what happened and where. The next step depends on the program, so it is added
+//! here, unless the error knows it.
 
 use crate::exit::{Failure, Kind};
 use crate::file::SinkError;

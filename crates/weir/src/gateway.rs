@@ -1,12 +1,11 @@
-//! Content by HTTP: what a name stands for, for whoever speaks no NDN.
+//! Content by HTTP, for clients without NDN.
 //!
-//! Connections are taken by [`server`]; a request is judged and read by [`weir::http`], and waits
-//! for a slot ([`slots`]), so that no client takes what others need. Then its object is looked for,
-//! and when the object is known the answer is planned: which head, and which segments the body
-//! takes. The fetch is that of `weir get`, one for each request, on a thread of its own
-//! ([`answer`]); between it and the client is a pipe that holds so much and no more
-//! ([`crate::file::pipe`]), and the fetch asks for what there is room for. Nothing is said to the
-//! client, not even a status, before something of the object has been verified.
+//! [`server`] accepts connections. [`weir::http`] checks and reads a request, which then waits for
+//! a slot ([`slots`]), so that no client uses up what others need. Then the object is looked up,
+//! and when it is known the answer is planned: its head, and the segments of its body. The fetch is
+//! that of `weir get`, one for each request, on a thread of its own ([`answer`]). A pipe of limited
+//! size connects it to the client ([`crate::file::pipe`]), and the fetch requests no more than
+//! fits. The client gets nothing, not even a status, before a part of the object has been verified.
 
 mod answer;
 mod body;

@@ -120,7 +120,7 @@ impl AnyKey {
         }
     }
 
-    /// What consumers can ask for, to follow: the certificate, and those above it that are here.
+    /// The certificates that consumers can request: the key's, and those above it that are here.
     fn chain(&self) -> Vec<Certificate> {
         match self {
             AnyKey::Own(key) => chain(&key.certificate),
@@ -137,11 +137,11 @@ fn default_key() -> Result<Option<StoredKey>, Failure> {
     }
 }
 
-/// Who signs `name`: the key that is asked for, or the default key if it is for such names, or
-/// nobody, which leaves a digest. With it comes what the user should know about that.
+/// The signer of `name`: the wanted key, or the default key if it is for such names, or none, which
+/// leaves a digest. Returns a remark for the user as well.
 ///
-/// Consumers trust a key for names under its identity only, so that a signature elsewhere would be
-/// refused by everybody who knows the key.
+/// Consumers trust a key for names under its identity only, so a signature elsewhere would be
+/// rejected by all that know the key.
 pub fn signing(wanted: Option<&Name>, name: &Name) -> Result<Signing, Failure> {
     let unsigned = |remark| Signing { signer: Signer::Digest, chain: Vec::new(), remark };
     let key = match wanted {
@@ -162,18 +162,18 @@ pub fn signing(wanted: Option<&Name>, name: &Name) -> Result<Signing, Failure> {
     Ok(unsigned(Some(format!("not signed: {why}"))))
 }
 
-/// Who signs commands to a forwarder: the key that is asked for, or nobody, which leaves a digest.
+/// The signer of commands to a forwarder: the wanted key, or none, which leaves a digest.
 pub fn commander(wanted: Option<&Name>) -> Result<Signer, Failure> {
     wanted.map_or(Ok(Signer::Digest), |wanted| Ok(key(wanted)?.signer()))
 }
 
-/// Who signs, and what consumers need to find that right.
+/// The signer, and the certificates that consumers need.
 pub struct Signing {
     /// Signs.
     pub signer: Signer,
     /// The certificate, and those above it that are here.
     pub chain: Vec<Certificate>,
-    /// What the user should know.
+    /// A remark for the user.
     pub remark: Option<String>,
 }
 
@@ -192,9 +192,9 @@ fn chain(certificate: &Certificate) -> Vec<Certificate> {
     chain
 }
 
-/// What `--trust` says: files of rules, certificates, own keys; what they vouch for by their
-/// certificates is trusted too. Without it, the user's own keys are checked and others are let
-/// through, with the summary saying so.
+/// The policy of `--trust`: files of rules, certificates, own keys; keys that they certify are
+/// trusted too. Without it, the user's own keys are checked and others are accepted, with a note in
+/// the summary.
 pub fn policy(trusted: &[String]) -> Result<TrustPolicy, Failure> {
     if trusted.is_empty() {
         let own = keychain()?.map_or(Ok(Listing::default()), |keys| keys.list())?;
@@ -224,13 +224,14 @@ pub fn policy(trusted: &[String]) -> Result<TrustPolicy, Failure> {
     Ok(TrustPolicy::Chains(Chains { validator: Arc::new(validator), now }))
 }
 
-/// A file of rules and not a certificate. What cannot be read is none, and is told of later.
+/// True for a file of rules, false for a certificate. An unreadable file is neither, and is
+/// reported later.
 fn is_rules(text: &str) -> bool {
     let path = Path::new(text);
     path.is_file() && std::fs::read_to_string(path).is_ok_and(|text| net::trust::is_meant(&text))
 }
 
-/// What `--trust` names.
+/// An argument of `--trust`.
 enum Anchor {
     Certificate(Box<Certificate>),
     Shared(StoredShared),

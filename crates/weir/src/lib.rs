@@ -1,4 +1,4 @@
-//! What of `weir gateway` needs neither a network nor a clock: how a request is read, who may ask,
-//! and what the answer will be. The program is made of it, and fuzzing reaches it here.
+//! The part of `weir gateway` that needs neither a network nor a clock: reading a request, checking
+//! its sender, and planning the answer. The program uses it, and fuzzing reaches it here.
 
 pub mod http;

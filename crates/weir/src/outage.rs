@@ -12,7 +12,7 @@ const FIRST: Duration = Duration::from_millis(100);
 /// The longest pause: how long a forwarder may be back before a program notices, at most.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// What came of trying to connect again.
+/// The result of connecting again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// There is a connection again.
@@ -53,12 +53,13 @@ impl<'a> Outage<'a> {
         self.pause = FIRST;
     }
 
-    /// `lost` ended the connection. Connects again, and has `greet` say what a new forwarder has to
-    /// be told, until that succeeds, or a signal comes, or `until`.
+    /// `lost` ended the connection. Connects again, and lets `greet` register with the new
+    /// forwarder, until that succeeds, or a signal comes, or `until`.
     ///
     /// # Errors
-    /// Nothing is to be gained from trying again: the forwarder rejects what it is told, or does
-    /// not speak NDN, or datagrams have no connection.
+    ///
+    /// Another attempt is useless: the forwarder rejects the registration, or does not speak NDN,
+    /// or datagrams have no connection.
     pub fn end(
         &mut self,
         connection: &mut Connection,

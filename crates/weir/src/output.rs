@@ -1,4 +1,4 @@
-//! What the user sees.
+//! The output for the user.
 
 mod progress;
 mod recent;
@@ -25,8 +25,8 @@ pub fn result(text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Prints a line about what is going on, on standard error. There is nobody to tell if that fails.
-/// Text of peers may be in it: control characters are escaped.
+/// Prints a line about the progress on standard error. An error of this has no reader. Text of
+/// peers may be in it: control characters are escaped.
 pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", net::text::visible_lines(text));
 }

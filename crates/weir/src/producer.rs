@@ -15,7 +15,7 @@ use transport::publish::{Preparation, Publication, Publish, PublishError};
 /// How often signals, changed files and the end are looked at.
 const TICK: Duration = Duration::from_millis(250);
 
-/// What an interruption before the first answer leaves behind.
+/// The message of an interruption before the first answer.
 pub const NOTHING_PUBLISHED: &str = "nothing was published; run the same command again";
 
 /// Hashes a file on all cores, signing its segments if they are to be, with progress, and signs its
@@ -82,7 +82,7 @@ impl Endpoint for Driven<'_> {
     fn on_deadline(&mut self, _now: Time) {}
 }
 
-/// Who looks on while something is served.
+/// The observer of a producer.
 pub struct Look<'a> {
     /// Shows how much was sent.
     pub progress: &'a Progress,
@@ -108,7 +108,7 @@ fn state(now: Time, publish: &Publish) -> String {
     )
 }
 
-/// What a forwarder has to be told before it forwards Interests to this program.
+/// The registration that a forwarder needs before it forwards Interests to this program.
 pub type Greet<'a> = dyn FnMut(&mut Connection) -> Result<(), CommandError> + 'a;
 
 /// Serves until interrupted, or for `linger` after the last answer. A forwarder that goes away is
@@ -133,7 +133,7 @@ pub fn serve(
                 answered_before = publish.stats().answered;
                 outage.was_useful();
             }
-            // Nobody is left to ask for more once the last answer is so long ago.
+            // So long after the last answer no consumer is left.
             let until = linger.filter(|_| answered > 0).map(|span| answered_at + span);
             if outage.end(connection, lost, until, greet)? != Outcome::Back {
                 return Ok(());

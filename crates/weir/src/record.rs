@@ -16,7 +16,7 @@ pub struct Record {
     every: Duration,
     next: Time,
     meter: Meter,
-    /// What went wrong first.
+    /// The first error.
     failed: Option<io::Error>,
 }
 
@@ -67,7 +67,7 @@ impl Record {
     fn line(&mut self, fetch: &Fetch) {
         let snapshot = self.meter.snapshot(monotonic(), fetch);
         let line = serde_json::to_string(&snapshot).unwrap_or_default();
-        // Whoever reads along sees whole lines.
+        // A program that reads the file meanwhile sees whole lines.
         let written = writeln!(self.file, "{line}").and_then(|()| self.file.flush());
         if let Err(error) = written {
             self.failed.get_or_insert(error);

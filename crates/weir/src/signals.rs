@@ -1,4 +1,4 @@
-//! Being told to stop.
+//! Signals that end the program.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read};

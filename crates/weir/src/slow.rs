@@ -10,7 +10,7 @@ const PERIOD: Duration = Duration::from_secs(30);
 /// more or less is nothing there.
 const FEWEST: u64 = 20;
 
-/// What a transfer had sent and received when the period began.
+/// The Interests and Data of a transfer when the period began.
 #[derive(Debug)]
 pub struct Slowness {
     since: Time,
@@ -24,8 +24,8 @@ impl Slowness {
         Slowness { since: now, interests: 0, data: 0 }
     }
 
-    /// A line at the end of a period in which less than a tenth of the Interests were answered.
-    /// That says nothing of the rate: on a slow link that works, most Interests are answered.
+    /// A line at the end of a period in which less than a tenth of the Interests were answered. It
+    /// is independent of the rate: on a slow link that works, most Interests are answered.
     pub fn look(&mut self, now: Time, stats: &Stats) -> Option<String> {
         if now.since(self.since) < PERIOD {
             return None;

@@ -1,4 +1,4 @@
-//! What the options of a transfer say, for one fetch or for many.
+//! The options of a transfer, for one fetch or for many.
 
 use crate::cli::TransferArgs;
 use crate::exit::{Failure, Kind};
@@ -25,7 +25,7 @@ impl Transfers {
     /// There is no such scheme, or no such key.
     pub fn new(args: &TransferArgs) -> Result<Transfers, Failure> {
         let choice = choice(args)?;
-        // Whether it has a controller shows here, not at the first fetch.
+        // A scheme without a controller fails here, not at the first fetch.
         choice.controller()?;
         Ok(Transfers {
             choice,
@@ -41,9 +41,10 @@ impl Transfers {
         self.choice.to_string()
     }
 
-    /// What a fetch of `name` is to do.
+    /// The configuration of a fetch of `name`.
     ///
     /// # Errors
+    ///
     /// The system gives no random numbers.
     pub fn config(&self, name: Name) -> Result<FetchConfig, Failure> {
         let mut config = FetchConfig::new(name, self.policy.clone());

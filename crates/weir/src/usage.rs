@@ -1,4 +1,4 @@
-//! Mistakes on the command line, told in one line like every other error.
+//! Mistakes on the command line, in one line like every other error.
 
 use crate::cli::Cli;
 use crate::exit::{Failure, Kind};
@@ -7,8 +7,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Error};
 use std::ffi::OsString;
 
-/// What to do about what the reader of these arguments says: help and versions are printed and are
-/// no failures, the rest is.
+/// The reaction to the message of the arguments' reader: help and versions are printed and are no
+/// failures, the rest is.
 pub fn answer(
     error: &Error,
     arguments: impl IntoIterator<Item = impl Into<OsString>>,

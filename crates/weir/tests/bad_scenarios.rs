@@ -67,8 +67,8 @@ fn mistakes(said: &str) -> Vec<&str> {
     said.lines().filter(|line| line.starts_with("s.toml:")).collect()
 }
 
-/// What stands in the right file, what stands there instead, and the messages that this brings:
-/// each its place and some of its words.
+/// A text of the right file, its replacement, and the messages that this brings: each its place and
+/// some of its words.
 type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 const CASES: &[Case] = &[
@@ -84,7 +84,7 @@ const CASES: &[Case] = &[
         "via = \"a\"",
         &[("s.toml:29:7: ", "go in a circle: `a`, `b`, `a`; lead one of them elsewhere")],
     ),
-    // A name nobody serves.
+    // A name without a producer.
     (
         "name = \"/x\"\ncontrol",
         "name = \"/z\"\ncontrol",

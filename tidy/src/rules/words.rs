@@ -27,23 +27,15 @@ const WORDS: &[(&str, &str)] = &[
 
 /// Words that are still in some places. A pair leaves the list with its last word.
 const LEFT: &[(&str, &str)] = &[
-    ("bury", "crates/forwarder/"),
-    ("farther", "crates/forwarder/"),
-    ("farther", "crates/scenario/"),
-    ("farther", "crates/schemes/"),
-    ("farther", "crates/transport/"),
     ("farther", "docs/studies/"),
     ("farther", "scenarios/icp/"),
-    ("harmless", "crates/schemes/"),
     ("harmless", "crates/transport/"),
-    ("heeded", "crates/schemes/"),
     ("obey", "crates/net/"),
     ("obey", "crates/sim/"),
     ("obey", "fuzz/fuzz_targets/"),
     ("obeyed", "crates/net/"),
     ("obeyed", "docs/reference/conformance.md"),
     ("obeyed", "fuzz/fuzz_targets/"),
-    ("teach", "crates/forwarder/"),
 ];
 
 /// Names that others gave.

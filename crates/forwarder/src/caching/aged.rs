@@ -5,10 +5,10 @@
 //! Data from cache to cache; no message is spent.
 //!
 //! Of the paper only the abstract could be read: ages, a light-weight collaboration, and popular
-//! contents that are pushed to the network's edge. The two rules are what others say of it, and the
-//! functions below are Weir's own; results of the paper are not to be expected of them. What goes
-//! when a store is full is its policy's to say, whatever the ages: where stores are so small that
-//! copies are replaced before they are old, this is leave copy everywhere.
+//! contents that are pushed to the network's edge. The two rules follow other texts about it, and
+//! the functions below are Weir's own; they do not repeat the paper's results. The policy of a full
+//! store chooses its victims, whatever the ages: in stores so small that copies are replaced before
+//! they are old, this is leave copy everywhere.
 //!
 //! ```text
 //! age at the first cache          = base

@@ -1,8 +1,9 @@
 //! ProbCache (I. Psaras, W. K. Chai and G. Pavlou, "Probabilistic in-network caching for
 //! information-centric networks", ICN workshop of SIGCOMM 2012, pages 55 to 60).
 //!
-//! At the x-th of the c caches between whoever answered and the consumer (x is the Data's TSB, time
-//! since birth, c the Interest's TSI, time since inception), a copy is left with probability
+//! At the x-th of the c caches between the node that answered and the consumer (x is the Data's
+//! TSB, time since birth, c the Interest's TSI, time since inception), a copy is left with
+//! probability
 //!
 //! ```text
 //! TimesIn(x) * CacheWeight(x) = (sum over i = 1 .. c - (x - 1) of N_i) / (T_tw * N_x) * x / c

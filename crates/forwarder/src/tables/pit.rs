@@ -442,8 +442,9 @@ impl Pit {
         }
     }
 
-    /// Nobody waits for the Data of an entry any more, since `answered` has sent them, but it stays
-    /// until then, so that Data of other upstreams find it. An Interest does not join it.
+    /// No downstream waits for the Data of an entry any more, since `answered` has sent it. The
+    /// entry stays until then, so that Data of other upstreams finds it. An Interest does not join
+    /// it.
     pub fn linger(&mut self, key: PitKey, answered: FaceId, until: Time) {
         let Some(entry) = self.get_mut(key) else { return };
         let before = entry.heap();

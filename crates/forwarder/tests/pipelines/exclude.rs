@@ -253,7 +253,7 @@ fn next_hops_take_turns_with_each_packet_that_is_excluded() {
         net.bench.pass(ms(5000));
     }
     assert!(!asked[0] && !asked[1], "the nearer one while there is one forgery");
-    assert!(asked[2], "then the farther one");
+    assert!(asked[2], "then the further one");
     let turns = asked[1..].chunks(2);
     let rounds: Vec<_> = turns.map(|turn| turn.iter().filter(|far| **far).count()).collect();
     assert_eq!(rounds, [1; 4], "in each round of two, both");

@@ -31,7 +31,7 @@ pub enum CommandError {
         /// The forwarder's words.
         text: String,
     },
-    /// Nobody answers management commands there.
+    /// No answer to management commands.
     #[error("the forwarder at {address} does not answer: it did not {what}")]
     NoAnswer {
         /// `register /a/b`

@@ -31,7 +31,7 @@ pub enum ConnectError {
          it is with --socket or NDN_CLIENT_TRANSPORT"
     )]
     NoSocket(PathBuf),
-    /// Nobody listens.
+    /// No program listens there.
     #[error(
         "no forwarder at {0}: nobody listens there; start one with `weir daemon`, or say where it \
          is with --socket or NDN_CLIENT_TRANSPORT"

@@ -22,7 +22,7 @@ pub enum DatasetError {
     /// The connection is lost.
     #[error(transparent)]
     Connection(#[from] ConnectError),
-    /// Nobody answers that name there.
+    /// No answer to that name.
     #[error("the forwarder at {address} does not answer {name}")]
     NoAnswer {
         /// The requested name.

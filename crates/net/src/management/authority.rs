@@ -34,7 +34,7 @@ const ROOT: u32 = 0;
 /// The signatures that a rule accepts.
 #[derive(Clone, Debug)]
 pub enum Who {
-    /// Anybody's, a digest included.
+    /// Any signature, a digest included.
     Anybody,
     /// The signature of one key.
     Key(Box<Certificate>),

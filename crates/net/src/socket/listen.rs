@@ -15,7 +15,7 @@ use thiserror::Error;
 /// Why the daemon does not listen at a Unix socket.
 #[derive(Debug, Error)]
 pub enum UnixListenError {
-    /// Somebody answers there.
+    /// Another program answers there.
     #[error("a daemon is already running at {}", .0.display())]
     Running(PathBuf),
     /// The path is not a socket.
@@ -152,7 +152,8 @@ impl LocalListener {
     /// The next connection; `None` when there is none.
     ///
     /// # Errors
-    /// What the system says; too many open files, for instance.
+    ///
+    /// The system's, such as too many open files.
     pub fn accept(&self) -> io::Result<Option<Socket>> {
         next(|| self.listener.accept().map(|(s, _)| Socket::Unix(s)))
     }
@@ -183,7 +184,8 @@ impl StreamListener {
     /// Listens at `local`.
     ///
     /// # Errors
-    /// What the system says.
+    ///
+    /// The system's.
     pub fn open(local: SocketAddr) -> io::Result<StreamListener> {
         let domain = Domain::for_address(local);
         let socket = socket2::Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
@@ -203,10 +205,11 @@ impl StreamListener {
         &mut self.listener
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     ///
     /// # Errors
-    /// What the system says.
+    ///
+    /// The system's.
     pub fn local(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -214,7 +217,8 @@ impl StreamListener {
     /// The next connection and its other end; `None` when there is none.
     ///
     /// # Errors
-    /// What the system says; too many open files, for instance.
+    ///
+    /// The system's, such as too many open files.
     pub fn accept(&self) -> io::Result<Option<(TcpStream, SocketAddr)>> {
         next(|| self.listener.accept())
     }

@@ -47,7 +47,8 @@ impl Socket {
     /// The error that the connection ended with, if it did.
     ///
     /// # Errors
-    /// What the system says about the call itself.
+    ///
+    /// The system's error of the call itself.
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         match self {
             Socket::Tcp(s) => s.take_error(),

@@ -219,7 +219,8 @@ impl Udp {
     /// The address that the socket is bound to.
     ///
     /// # Errors
-    /// What the system says.
+    ///
+    /// The system's.
     pub fn local(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }

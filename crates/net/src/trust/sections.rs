@@ -42,7 +42,7 @@ pub(super) struct Anchor {
 #[section(name = "shared", repeated)]
 pub(super) struct Shared {
     /// The file that `weir key new --type hmac` names, or one like it, beside this one unless the
-    /// path is absolute. Nobody else may be able to read it (mode 0600).
+    /// path is absolute. Only its owner may be able to read it (mode 0600).
     #[field(form = "file's path", by = shared_key)]
     pub key: TrustedKey,
 }

@@ -51,7 +51,7 @@ struct Bundle {
     edges: Vec<Edge>,
     /// The common end is on the left.
     opens: bool,
-    /// Which of the vertical lines of the gap it has.
+    /// Its number among the vertical lines of the gap.
     lane: usize,
 }
 
@@ -169,7 +169,7 @@ struct Gap {
     left: usize,
     lanes: usize,
     right: usize,
-    /// Which labels are shown.
+    /// The labels shown.
     labels: Option<usize>,
 }
 
@@ -208,7 +208,7 @@ fn bundles(edges: Vec<Edge>, places: &[(usize, usize)]) -> Option<Vec<Bundle>> {
     Some(bundles)
 }
 
-/// The nodes by role, each with its neighbours. What all links have in common is said once.
+/// The nodes by role, each with its neighbours. Properties common to all links appear once.
 fn neighbours(scenario: &Scenario, width: usize) -> Vec<String> {
     let same = scenario.links.split_first().filter(|(first, rest)| {
         rest.iter().all(|link| link.directions_like(first)) && first.is_even()

@@ -85,7 +85,7 @@ fn found_from(mut order: Vec<usize>, links: &Links) -> Vec<usize> {
     order
 }
 
-/// Of a tree: the farther from the first producer, the earlier.
+/// In a tree: the further from the first producer, the earlier.
 fn towards(scenario: &Scenario, links: &Links) -> Vec<usize> {
     let root = scenario.contents.first().and_then(|content| content.at.first()).copied();
     let mut order = found_from(root.into_iter().collect(), links);
@@ -102,7 +102,7 @@ fn columns(order: &[usize], links: &Links) -> Vec<usize> {
         let before = links[*node].iter().filter(|other| turn[**other] < turn[*node]);
         columns[*node] = before.map(|other| columns[*other] + 1).max().unwrap_or(0);
     }
-    // Those before whom there is nobody stand as near to the next one as they can.
+    // Nodes without a predecessor move as near to the next one as they can.
     for node in order.iter().rev() {
         let is_first = links[*node].iter().all(|other| turn[*other] > turn[*node]);
         let next = links[*node].iter().map(|other| columns[*other]).min();

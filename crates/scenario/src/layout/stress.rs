@@ -20,8 +20,8 @@ pub fn places(links: &Links) -> Vec<[f64; 2]> {
     places
 }
 
-/// Hops from a node to every other one; what cannot be reached is a little farther than anything
-/// that can.
+/// Hops from a node to every other one; unreachable nodes count as a little further away than all
+/// others.
 fn hops(links: &Links, from: usize) -> Vec<f64> {
     let mut far = vec![u32::MAX; links.len()];
     let mut queue = VecDeque::from([from]);
@@ -62,7 +62,7 @@ fn guess(links: &Links) -> Vec<[f64; 2]> {
     let along = |axis: &[f64], node: usize| {
         columns.iter().zip(axis).map(|(column, share)| column[node] * share).sum::<f64>()
     };
-    // What is alike from afar would stand in one place.
+    // Equal nodes would have one position.
     let mut aside = move || (rng.unit() - 0.5) * 0.1;
     (0..count).map(|node| [along(&first, node) + aside(), along(&second, node) + aside()]).collect()
 }

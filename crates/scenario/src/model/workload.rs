@@ -1,4 +1,4 @@
-//! Who has what, who asks for it by himself, and where copies stay.
+//! Catalogues, workloads and content stores.
 
 use control::{Duration, Rate, Ratio};
 use packet::Name;
@@ -8,7 +8,7 @@ pub use sim::workload::catalogue::{Class, Spread};
 pub use sim::workload::sizes::Distribution;
 pub use sim::workload::video::Adaptation;
 
-/// What is below a content's name.
+/// The objects below a content's name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Objects {
     /// The object itself.
@@ -26,7 +26,7 @@ pub enum Objects {
     Video {
         /// The rates of its qualities, ascending.
         ladder: Vec<Rate>,
-        /// What a segment plays.
+        /// The playing time of a segment.
         segment: Duration,
         /// How many segments there are.
         segments: u64,
@@ -38,9 +38,9 @@ pub enum Objects {
 pub struct Player {
     /// The rule that chooses the quality.
     pub adaptation: Adaptation,
-    /// What the buffer holds at most.
+    /// The largest buffer.
     pub buffer: Duration,
-    /// What must be in it to begin.
+    /// The buffer needed to begin.
     pub startup: Duration,
 }
 
@@ -57,7 +57,7 @@ pub struct Fetching {
     pub range: Option<u16>,
 }
 
-/// What a request asks for.
+/// The subject of a request.
 #[derive(Clone, Debug)]
 pub enum Asked {
     /// The whole object.
@@ -114,7 +114,7 @@ pub struct Workload {
     pub contents: Vec<usize>,
     /// When, and for which objects.
     pub requests: Requests,
-    /// What of them.
+    /// The requested part.
     pub asked: Asked,
     /// So many flows are listed one by one.
     pub listed: usize,

@@ -20,7 +20,8 @@ pub fn workloads<'d>(
     names: &Names<'_>,
     contents: &mut [Found],
 ) -> Vec<(Workload, Range<usize>)> {
-    // A content that could not be read is no reason to say that nobody serves it.
+    // A content that could not be read may have been the missing one, so no missing producer is
+    // reported.
     let written = table.get("content").and_then(|v| v.get_ref().as_array()).map_or(0, |l| l.len());
     let all_known = written == contents.len();
     let mut found: Vec<(Workload, Range<usize>)> = Vec::new();

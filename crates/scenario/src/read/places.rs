@@ -21,8 +21,8 @@ const MOST_NAMES: usize = 20;
 pub(crate) struct Names<'p> {
     nodes: &'p [Node],
     index: BTreeMap<&'p str, usize>,
-    /// Whether every node of the file could be read: others are not to blame for one that could
-    /// not.
+    /// True if every node of the file could be read: otherwise a missing node may be the unreadable
+    /// one.
     all_known: bool,
     /// The scheme of consumers that name none.
     pub control: Option<Choice>,
@@ -32,7 +32,7 @@ pub(crate) struct Names<'p> {
 pub(crate) struct Places<'p> {
     pub names: &'p Names<'p>,
     pub links: &'p [Link],
-    /// Whether it is known of every link of the file what it joins.
+    /// True if both ends of every link of the file are known.
     pub all_known: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is recorded.
+//! The section `[record]`.
 
 use super::places::Places;
 use crate::model::{Pick, Recording, Scenario};

@@ -15,7 +15,7 @@ const COLUMNS: [&str; 4] = ["time", "node", "name", "size"];
 /// The most requests of a trace.
 const MAX_REQUESTS: usize = 2_000_000;
 
-/// What the rows name, as far as it was read.
+/// The names in the rows read so far.
 struct Reading<'a, 'd> {
     source: &'a Source<'d>,
     names: &'a Names<'a>,
@@ -64,7 +64,7 @@ pub fn read(
     source.is_sound().then_some(requests)
 }
 
-/// Which column is where.
+/// The order of the columns.
 fn columns(source: &Source<'_>, at: usize, head: &str) -> Option<Vec<&'static str>> {
     let mut found = Vec::new();
     for (place, word) in cells(at, head) {

@@ -49,7 +49,7 @@ pub fn consumers<'d>(
     found
 }
 
-/// The content that is asked for; a mistake if nobody serves it.
+/// The requested content; a mistake if it has no producer.
 pub fn served(
     s: &Section<'_>,
     wanted: &Name,

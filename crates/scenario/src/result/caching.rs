@@ -1,4 +1,4 @@
-//! What content stores have saved, before and after they were warm.
+//! The effect of content stores, before and after their warm-up.
 
 use super::columns::digits;
 use super::described::record;
@@ -8,13 +8,13 @@ use control::{Duration, Time};
 use record::{StoreCounts, StoreSample};
 use serde::{Deserialize, Serialize};
 
-/// What content stores have saved.
+/// The effect of content stores.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Caching {
     /// `mser-5` if the end of the warm-up was looked for, `given` if the scenario says it.
     pub warmup_rule: String,
-    /// Whether an end was found. If not, the run is too short, and all of it counts as warm-up.
+    /// True if the end was found. Otherwise the run is too short, and all of it counts as warm-up.
     pub warmup_detected: bool,
     /// The end of the warm-up.
     pub warmup_end_s: f64,
@@ -30,7 +30,7 @@ pub struct Caching {
 }
 
 record! {
-    /// What was answered from where.
+    /// Answers by their place.
     pub struct Hits {
         /// Interests that content stores answered.
         pub hits: u64,
@@ -42,7 +42,7 @@ record! {
 }
 
 record! {
-    /// What a node's content store answered.
+    /// The answers of a node's content store.
     pub struct NodeHits {
         /// The node.
         pub node: String,
@@ -65,7 +65,7 @@ const COUNTS: usize = 2_000_000;
 pub fn sampling(scenario: &Scenario) -> Option<(Duration, usize)> {
     scenario.has_stores().then(|| {
         if let Warmup::Until(end) = scenario.warmup {
-            // What was counted at the beginning and then is all that is asked for.
+            // The counts at the beginning and at this time are sufficient.
             return (end, 2);
         }
         let most = (COUNTS / scenario.nodes.len().max(1)).clamp(2 * warmup::BATCH, SAMPLES);
@@ -74,13 +74,13 @@ pub fn sampling(scenario: &Scenario) -> Option<(Duration, usize)> {
 }
 
 impl Caching {
-    /// What happened after the warm-up; the whole run if its end was not found.
+    /// The answers after the warm-up; of the whole run if its end was not found.
     #[must_use]
     pub fn settled(&self) -> &Hits {
         if self.warmup_detected { &self.after } else { &self.whole }
     }
 
-    /// What they saved, in a sentence without its stop.
+    /// The effect in a sentence without its full stop.
     #[must_use]
     pub fn sentence(&self) -> String {
         let share = |ratio: Option<f64>| match ratio {
@@ -145,7 +145,7 @@ fn detected(samples: &[StoreSample]) -> Option<Time> {
     begins.get(warmup::mser5(&ratios)?).copied()
 }
 
-/// What was counted between two samples, by node.
+/// The counts between two samples, by node.
 fn between(from: &StoreSample, to: &StoreSample) -> Vec<StoreCounts> {
     let pairs = from.counts.iter().zip(&to.counts);
     pairs

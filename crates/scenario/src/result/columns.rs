@@ -1,4 +1,4 @@
-//! What tables show of results: one list for the terminal and for pages.
+//! The columns of result tables: one list for the terminal and for pages.
 
 use super::{Combination, Flow, Link, Node, NodeHits, Workload};
 use crate::statistics::Mean;
@@ -20,7 +20,7 @@ pub struct Column<T: 'static> {
     shows: Shows<T>,
 }
 
-/// What a column shows of a record.
+/// The value that a column shows of a record.
 #[derive(Clone, Copy)]
 enum Shows<T: 'static> {
     Word(fn(&T) -> String),
@@ -86,7 +86,7 @@ impl<T> Column<T> {
         matches!(self.shows, Shows::Word(_))
     }
 
-    /// What it says.
+    /// Its text.
     #[must_use]
     pub fn cell(&self, row: &T) -> String {
         match self.shows {

@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 pub struct Field {
     /// Its name, with the unit at its end.
     pub name: &'static str,
-    /// What it says.
+    /// Its meaning.
     pub help: &'static str,
-    /// What it holds.
+    /// Its type.
     pub kind: Kind,
     /// It may hold nothing.
     pub optional: bool,
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A text.
@@ -45,9 +45,9 @@ pub enum Value {
     Text(String),
 }
 
-/// What may be a field.
+/// Types that a field may have.
 pub trait Held {
-    /// What it is.
+    /// The type in the manual.
     const KIND: Kind;
     /// It may hold nothing.
     const OPTIONAL: bool = false;

@@ -1,4 +1,4 @@
-//! What became of a consumer.
+//! The result of a consumer.
 
 use super::described::record;
 use crate::model::Scenario;

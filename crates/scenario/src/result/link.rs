@@ -1,4 +1,4 @@
-//! What became of one direction of a link.
+//! The result of one direction of a link.
 
 use super::described::record;
 use crate::model::{Direction, Queue};

@@ -1,4 +1,4 @@
-//! What became of a node.
+//! The result of a node.
 
 use super::described::record;
 use crate::model::Scenario;

@@ -1,4 +1,4 @@
-//! What came of flows that began by themselves, by class.
+//! The results of a workload's flows, by class.
 
 use super::described::record;
 use control::Time;
@@ -6,9 +6,9 @@ use record::{ClassResult, Tally, WorkloadResult};
 use serde::{Deserialize, Serialize};
 
 record! {
-    /// The flows of a workload, or those of one class of its objects. What is called warm is of the
-    /// flows that began after the warm-up; for it the run is divided into twenty spans, and flows
-    /// count from the first span on that begins behind its end.
+    /// The flows of a workload, or those of one class of its objects. Fields named warm are of the
+    /// flows that began after the warm-up; for them the run is divided into twenty spans, and flows
+    /// count from the first span that begins after its end.
     pub struct Workload {
         /// The workload.
         pub workload: String,

@@ -4,7 +4,7 @@ use crate::model::Scenario;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-/// What makes a path short.
+/// The length of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// The sum of propagation delays, then hops.
@@ -25,7 +25,7 @@ impl Measure {
     }
 }
 
-/// What is to be short, and what decides between equals.
+/// The length, and the tie-breaker between equals.
 pub type Length = (u64, u64);
 
 fn sum(a: Length, b: Length) -> Length {
@@ -99,8 +99,8 @@ impl Graph {
         self.search(goals, &[], None, &[])
     }
 
-    /// The same without some nodes and without some links out of `from`, as far as it takes to know
-    /// the step of `from`.
+    /// The same without some nodes and without some links out of `from`, until the step of `from`
+    /// is known.
     fn search(
         &self,
         goals: &[usize],
@@ -162,8 +162,8 @@ impl<'g> Paths<'g> {
         Paths { graph, from, goal, without, found, candidates }
     }
 
-    /// What leaves the path that was found last at one of its nodes, and everything that was found
-    /// before.
+    /// Finds the paths that leave the last one at one of its nodes and differ from all earlier
+    /// ones.
     fn deviate(&mut self, last: &Path) {
         let mut root = (0, 0);
         for (i, at) in last.nodes.iter().enumerate().take(last.links.len()) {

@@ -16,10 +16,10 @@ const TRIES: usize = 16;
 pub struct NextHops(Vec<BTreeMap<usize, Length>>);
 
 impl NextHops {
-    /// Each consumer's shortest way to the nearest producer; then, for each consumer and producer,
-    /// paths up to `wanted` in number: first everybody's first, then everybody's second, and so
-    /// on. Nodes on none of them get the next hop of their own shortest way, which cannot lead in
-    /// a circle: nobody else's next hops lead to them.
+    /// Each consumer's shortest path to the nearest producer; then, for each consumer and producer,
+    /// up to `wanted` paths: first the first of all, then the second of all, and so on. Nodes on
+    /// none of them get the next hop of their own shortest path, which cannot lead in a circle,
+    /// since no other next hops lead to them.
     pub fn new(graph: &Graph, producers: &[usize], consumers: &[usize], wanted: usize) -> NextHops {
         let nearest = graph.towards(producers);
         let mut hops = NextHops(vec![BTreeMap::new(); nearest.len()]);
@@ -84,7 +84,7 @@ impl NextHops {
         true
     }
 
-    /// Whether next hops lead from one node to another.
+    /// True if next hops lead from one node to another.
     fn leads(&self, graph: &Graph, from: usize, to: usize) -> bool {
         let (mut todo, mut seen) = (vec![from], vec![false; self.0.len()]);
         while let Some(at) = todo.pop() {

@@ -66,7 +66,7 @@ fn networks() -> impl Strategy<Value = (usize, Vec<(usize, usize, u64)>)> {
     })
 }
 
-/// Whether next hops lead from some node back to it.
+/// True if next hops lead from some node back to it.
 fn has_circle(s: &Scenario, hops: &NextHops) -> bool {
     let mut left: BTreeSet<(usize, usize)> = hops
         .iter()
@@ -125,7 +125,7 @@ proptest! {
             let first = hops.iter().filter(|h| h.0 == *consumer).map(|h| h.2).min();
             prop_assert_eq!(first, shortest);
         }
-        // Nobody sends on what ends here.
+        // No producer forwards names that end at it.
         prop_assert!(hops.iter().all(|(at, ..)| !producers.contains(&at)));
     }
 }

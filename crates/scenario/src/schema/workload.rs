@@ -42,13 +42,13 @@ pub struct ContentSection {
     /// workloads name.
     #[field(form = "number, `\"unlimited\"` or `\"listed\"`", elsewhere)]
     pub objects: (),
-    /// Who has what if there are several producers. `replicated`: everyone everything, and routes
-    /// lead to the nearest. `objects`, `segments`: each object, or each segment, is at one of them,
-    /// by chance; every node has a route of its own to it, where it needs one.
+    /// The distribution among several producers. `replicated`: each has everything, and routes lead
+    /// to the nearest. `objects`, `segments`: each object, or each segment, is at one random
+    /// producer; every node has a route of its own to it, where it needs one.
     #[field(default = "replicated")]
     pub placement: Placement,
-    /// With `placement = "segments"`: so many segments in a row are at the same producer, such as
-    /// the chunks of schemes of which an Interest asks for several.
+    /// With `placement = "segments"`: the number of consecutive segments at one producer, such as
+    /// the chunks of schemes with several per Interest.
     #[field(default = 1, range = 1..=256)]
     pub together: u64,
     /// It is a video: `{ ladder = ["300 kbit/s", "1 Mbit/s"], segment = "2 s", length = "60 s" }`.
@@ -57,8 +57,8 @@ pub struct ContentSection {
     #[field(form = "table `{ ladder, segment, length }`", elsewhere)]
     pub video: (),
     /// `manifest`: a signed list of all segments' digests, as `weir put` makes it; the whole object
-    /// is hashed when it is asked for first. `digest`: a digest in each segment, and no list.
-    /// `none`: nothing is hashed by anybody, as in other simulators.
+    /// is hashed on the first request. `digest`: a digest in each segment, and no list. `none`:
+    /// nothing is hashed, as in other simulators.
     #[field(default = "manifest")]
     pub signing: SigningWord,
     /// How long a producer takes for each answer, whatever its size: one after the other, each
@@ -85,7 +85,7 @@ pub struct ContentSection {
     pub slow_segment: u64,
 }
 
-/// Who has what of a content with several producers.
+/// The distribution of a content among several producers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 #[allow(missing_docs, reason = "the words say it")]
 pub enum Placement {
@@ -133,18 +133,18 @@ pub struct FetchSection {
 /// How a video is played.
 #[derive(Clone, Copy, Debug, Fields, Read)]
 pub struct PlayerSection {
-    /// Who asks for a video: the rule that chooses the quality of the next segment. `buffer`: by
-    /// what is in the playout buffer (BBA-0, Huang and others, 2014). `rate`: the highest below 85
-    /// % of the harmonic mean of the rates of the last five. `fixed`: always `quality`.
+    /// The player's rule for the quality of the next segment. `buffer`: by the level of the playout
+    /// buffer (BBA-0, Huang and others, 2014). `rate`: the highest below 85 % of the harmonic mean
+    /// of the rates of the last five. `fixed`: always `quality`.
     #[field(default = "buffer")]
     pub adaptation: AdaptationWord,
     /// The place on the ladder for `fixed`.
     #[field(default = 0, range = 0..=1_000)]
     pub quality: usize,
-    /// What the playout buffer holds at most.
+    /// The largest playout buffer.
     #[field(default = "30 s")]
     pub buffer: Duration,
-    /// What must be in the playout buffer to begin, and to go on after a stall.
+    /// The playout buffer needed to begin, and to continue after a stall.
     #[field(default = "4 s")]
     pub startup: Duration,
 }
@@ -158,8 +158,8 @@ pub enum AdaptationWord {
     Fixed,
 }
 
-/// Who asks: a fetch under congestion control; with `rate`, Interests at a constant rate for the
-/// segments one after the other, whatever happens; of a video, its player.
+/// A consumer: a fetch under congestion control; with `rate`, Interests at a constant rate for the
+/// segments one after the other, without regard to answers; of a video, its player.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "consumer", repeated)]
 pub struct ConsumerSection {
@@ -210,8 +210,8 @@ pub struct WorkloadSection {
     /// See `alpha`; 0 gives Zipf's law.
     #[field(default = 0, form = "number from 0 on", with = not_negative)]
     pub q: f64,
-    /// What is asked for: the whole object by a fetch, or one segment of it, any of them as likely,
-    /// by a single Interest that is never repeated.
+    /// The requested part: the whole object by a fetch, or one segment of it, each with the same
+    /// probability, by a single Interest that is never repeated.
     #[field(default = "object")]
     pub request: RequestWord,
     /// No request comes before.
@@ -247,7 +247,7 @@ pub enum ArrivalsWord {
     Constant,
 }
 
-/// What a request of a workload asks for.
+/// The requested part of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 #[allow(missing_docs, reason = "the words say it")]
 pub enum RequestWord {
@@ -255,7 +255,7 @@ pub enum RequestWord {
     Chunk,
 }
 
-/// What a content store is.
+/// A content store.
 #[derive(Clone, Copy, Debug, Fields, Read)]
 pub struct Store {
     /// Bound of the content store: its memory, everything counted; Data packets; or Data packets as
@@ -267,7 +267,7 @@ pub struct Store {
         with = bound,
     )]
     pub bound: Bound,
-    /// What it keeps.
+    /// Its rules.
     #[field(flatten)]
     pub rules: StoreRules,
 }
@@ -294,7 +294,7 @@ impl Store {
 #[derive(Clone, Copy, Debug, Fields, Read)]
 #[section(name = "caching")]
 pub struct CachingSection {
-    /// Which nodes: `"routers"` are those where nobody produces.
+    /// The nodes: `"routers"` are those without a producer.
     #[field(
         default = "routers",
         form = "`\"all\"`, `\"routers\"`, node or list of nodes",

@@ -8,7 +8,7 @@ use record::{FlowSample, LinkSample, NetworkSample, NodeSample, WorkloadSample};
 pub struct Quantity<S: 'static> {
     /// Its name, with the unit at its end.
     pub name: &'static str,
-    /// What it is.
+    /// Its meaning.
     pub help: &'static str,
     /// Its value by a sample and the one before it, if there was one.
     pub value: fn(&S, Option<&S>) -> Option<f64>,
@@ -22,7 +22,7 @@ const fn quantity<S>(
     Quantity { name, help, value }
 }
 
-/// What is recorded of a consumer while it runs.
+/// The recorded quantities of a running consumer.
 pub const FLOW: &[Quantity<FlowSample>] = &[
     quantity("window", "segments that may be in flight", |s, _| s.window),
     quantity("in_flight", "segments in flight", |s, _| Some(s.in_flight.into())),
@@ -48,7 +48,7 @@ pub const FLOW: &[Quantity<FlowSample>] = &[
     }),
 ];
 
-/// What is recorded of a class of a workload.
+/// The recorded quantities of a class of a workload.
 pub const WORKLOAD: &[Quantity<WorkloadSample>] = &[
     quantity("started", "flows, or requests of chunks, that began since the beginning", |s, _| {
         Some(s.counts.started as f64)
@@ -80,7 +80,7 @@ pub const WORKLOAD: &[Quantity<WorkloadSample>] = &[
     }),
 ];
 
-/// What is recorded of all content stores together, if there are some.
+/// The recorded quantities of all content stores together, if there are some.
 pub const NETWORK: &[Quantity<NetworkSample>] = &[
     quantity("cs_hits", "Interests since the beginning that content stores answered", |s, _| {
         Some(s.hits as f64)
@@ -90,7 +90,7 @@ pub const NETWORK: &[Quantity<NetworkSample>] = &[
     }),
 ];
 
-/// What is recorded of a direction of a link.
+/// The recorded quantities of a direction of a link.
 pub const LINK: &[Quantity<LinkSample>] = &[
     quantity("queue_bytes", "bytes in the sending face's queues", |s, _| Some(s.queue.1 as f64)),
     quantity("queue_packets", "packets in them", |s, _| Some(s.queue.0 as f64)),
@@ -116,7 +116,7 @@ pub const LINK: &[Quantity<LinkSample>] = &[
     }),
 ];
 
-/// What is recorded of a node while it is up.
+/// The recorded quantities of a node while it is up.
 pub const NODE: &[Quantity<NodeSample>] = &[
     quantity("pit", "pending Interests", |s, _| Some(s.pit as f64)),
     quantity("cs_packets", "Data in the content store", |s, _| Some(s.content_store as f64)),

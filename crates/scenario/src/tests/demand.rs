@@ -8,7 +8,7 @@ use control::{Duration, Rate, Size};
 use forwarder::caching::OnPath;
 use forwarder::tables::Admission;
 
-/// What is added to a line of nodes, where its mistake is, and what is said about it.
+/// Text added to a line of nodes, the place of its mistake, and the expected messages.
 type Case = (&'static str, &'static str, &'static [&'static str]);
 
 const CASES: &[Case] = &[

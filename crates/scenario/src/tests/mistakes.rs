@@ -1,6 +1,6 @@
 use super::{line, wrong};
 
-/// What is added to a line of nodes, where its mistake is, and what is said about it.
+/// Text added to a line of nodes, the place of its mistake, and the expected messages.
 type Case = (&'static str, &'static str, &'static [&'static str]);
 
 const CASES: &[Case] = &[
@@ -13,7 +13,8 @@ const CASES: &[Case] = &[
     ("[scenario]\nduration = \"5 parsecs\"", "2:12", &["unit is unknown"]),
     ("[scenario]\nduration = 5", "2:12", &["text in quotes", "the number 5"]),
     ("[scenario]\nduration = \"1 s\"\nrouting = \"hop\"", "3:11", &["did you mean `hops`?"]),
-    // What a sweep replaces has to be right all the same; what it adds need not be there.
+    // A value that a sweep replaces has to be right all the same; fields that it adds may be
+    // missing.
     (
         "[[node]]\nname = \"d\"\npolicy = \"lur\"\n[sweep]\nnode.d.policy = [\"lru\", \"fifo\"]",
         "3:10",

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The most nodes of a Waxman network: it looks at every pair.
 const MOST_WAXMAN: usize = 5_000;
 
-/// What a Waxman network is made from.
+/// The parameters of a Waxman network.
 pub struct Waxman {
     pub size: usize,
     pub seed: u64,

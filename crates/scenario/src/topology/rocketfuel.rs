@@ -7,9 +7,8 @@ use crate::read::places::MAX_NODES;
 use control::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reads a map of routers (`.cch`): lines
-/// `uid @place [+] [bb] (n) [&e] -> <uid> … {-euid} … =name r`.
-/// Nodes are named by their `uid`. What is outside of the provider (`-euid`) is left out.
+/// Reads a map of routers (`.cch`): lines `uid @place [+] [bb] (n) [&e] -> <uid> … {-euid} … =name
+/// r`. Nodes are named by their `uid`. Nodes outside of the provider (`-euid`) are left out.
 pub fn maps(source: &Source<'_>) -> Option<Sketch> {
     let mut found = Found::default();
     let mut wanted = Vec::new();

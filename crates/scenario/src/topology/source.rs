@@ -76,7 +76,7 @@ impl<'d> Source<'d> {
         }
     }
 
-    /// Whether nothing was wrong so far.
+    /// True if there was no mistake so far.
     pub fn is_sound(&self) -> bool {
         self.mistakes.get() == 0
     }

@@ -265,7 +265,7 @@ fn a_wrong_section_says_what_it_lacks() {
     }
 }
 
-/// What is said of a file with this text.
+/// The mistakes of a file with this text.
 fn wrong_in(format: &str, text: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("f"), text).unwrap();

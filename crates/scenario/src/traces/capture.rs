@@ -1,4 +1,4 @@
-//! What crossed links, as pcapng.
+//! The packets on links, as pcapng.
 
 use super::pcapng::{Captured, Pcapng};
 use super::{Places, Trouble};

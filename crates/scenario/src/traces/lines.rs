@@ -1,4 +1,4 @@
-//! What happened, as lines of JSON.
+//! The events of packets, as lines of JSON.
 
 use super::{Places, Trouble, read};
 use crate::model::Scenario;
@@ -150,10 +150,11 @@ impl<W: Write> EventLog<W> {
     }
 }
 
-/// Whether all of these are words of [`EVENTS`].
+/// Checks that all of these are words of [`EVENTS`].
 ///
 /// # Errors
-/// One is not; which are.
+///
+/// One is not; lists the words.
 pub fn check(kinds: &[String]) -> Result<(), String> {
     let words = || EVENTS.iter().map(|(word, _)| *word);
     match kinds.iter().find(|kind| !words().any(|word| word == **kind)) {

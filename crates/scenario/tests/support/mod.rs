@@ -1,4 +1,4 @@
-//! What tests of whole runs share.
+//! Helpers for tests of whole runs.
 
 use scenario::Watch;
 

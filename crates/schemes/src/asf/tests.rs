@@ -20,7 +20,7 @@ fn fetch(asf: &mut Asf, entry: &mut Pending, ms: u64) -> u64 {
     face
 }
 
-/// A new Interest that nobody answers within ten seconds.
+/// A new Interest without an answer for ten seconds.
 fn lose(asf: &mut Asf, entry: &mut Pending) -> u64 {
     entry.renew();
     let out = entry.interest(asf, 1);

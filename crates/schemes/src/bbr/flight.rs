@@ -94,7 +94,7 @@ const HEADROOM: f64 = 0.85;
 const MOST_RANDOM: f64 = 0.35;
 /// Fewer lost segments are neighbours by chance often enough.
 const FEWEST_NEIGHBOURS: u32 = 6;
-/// What is left of the evidence of random loss after a round.
+/// The weight of earlier evidence of random loss after a round.
 const FADE: f64 = 0.9;
 /// The smallest bound.
 const MIN_INFLIGHT: f64 = 4.0;
@@ -126,8 +126,8 @@ impl Bounds {
         1.0 - (lost / (all + 30.0)).min(MOST_RANDOM)
     }
 
-    /// What may be in flight; all of it only while going up. Where only losses set the bound, it is
-    /// not below `least`.
+    /// The limit on the flight; all of it only while going up. If only losses set the limit, it is
+    /// at least `least`.
     pub(super) fn inflight(&self, going_up: bool, least: f64) -> f64 {
         let share = if going_up { 1.0 } else { HEADROOM };
         let least = if self.asked_for { MIN_INFLIGHT } else { least.max(MIN_INFLIGHT) };

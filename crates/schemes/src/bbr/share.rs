@@ -20,7 +20,7 @@ fn own(window: f64) -> f64 {
     2.0 * window.max(1.0).sqrt() - 1.0
 }
 
-/// What the queue may be beyond what flows want to have there: hosts wake up late.
+/// The queue's size beyond the wanted one, for hosts that wake up late.
 const ALLOWANCE: Duration = Duration::from_millis(2);
 /// FAST's gamma: how much of the way to the wanted window is gone in a round trip.
 const GAMMA: f64 = 1.0;
@@ -31,11 +31,11 @@ const MOST_CUT: f64 = 0.3;
 const FREE_GROWTH: f64 = 0.1;
 /// How much less at most.
 const LEAST_GROWTH: f64 = 0.1;
-/// What remains of the window after an overflow: BBRv2's headroom.
+/// The rest of the window after an overflow: BBRv2's headroom.
 const BETA: f64 = 0.85;
 /// The same where more was lost: what was not lost, but not less than TCP keeps.
 const LEAST_BETA: f64 = 0.5;
-/// What remains of the wanted queue after an overflow, BBRv2's `BBRBeta`, and its least share.
+/// The rest of the wanted queue after an overflow, BBRv2's `BBRBeta`, and its least share.
 const BETA_SCALE: f64 = 0.7;
 const LEAST_SCALE: f64 = 0.01;
 /// By how much its share grows in a second.
@@ -69,8 +69,8 @@ impl Default for Share {
 }
 
 impl Share {
-    /// What may be in flight. Pacing keeps it from being more than the share: a segment more lets
-    /// the pace decide, and not the moment in which Data come.
+    /// The limit on the flight. Pacing keeps the flight at the share: a segment more lets the pace
+    /// decide, and not the arrival times of Data.
     pub(super) fn window(&self) -> f64 {
         self.window.max(1.0) + 1.0
     }
@@ -85,8 +85,8 @@ impl Share {
         self.window = window;
     }
 
-    /// What is taken for a queue has stayed for as long as the flow had nothing to give: the path
-    /// is longer than is known, as one is whose link has become slower.
+    /// The apparent queue has persisted for as long as the flow had nothing to give up: the path is
+    /// longer than its known length, as after a link became slower.
     pub(super) fn is_starved(&self) -> bool {
         self.starving > 0 && self.starving.is_multiple_of(STARVED)
     }
@@ -140,7 +140,7 @@ impl Share {
     }
 }
 
-/// What a flow knows of the path.
+/// A flow's measurements of the path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
     /// The shortest round-trip time.
@@ -154,7 +154,7 @@ pub(super) struct Path {
 const JUDGED: f64 = 30.0;
 /// Segments that say what chance takes.
 const REMEMBERED: f64 = 1000.0;
-/// What may be lost in a long queue beyond what chance takes: BBRv2's `BBRLossThresh`.
+/// The tolerated loss in a long queue beyond random loss: BBRv2's `BBRLossThresh`.
 const TOLERATED: f64 = 0.02;
 /// The largest share of losses that is taken for chance.
 const FORGIVEN: f64 = 0.12;
@@ -251,7 +251,8 @@ mod tests {
         assert!((1.0..2.0).contains(&after(100.0, 40_000, 100)), "but not all");
     }
 
-    /// Whether an overflow is seen when every tenth is lost of so many in a long and a short queue.
+    /// True if an overflow is detected when every tenth of `of` segments is lost in a long and a
+    /// short queue.
     fn overflows(long: u32, short: u32, of: u32) -> bool {
         let mut overflow = Overflow::default();
         (0..long).for_each(|n| overflow.count(n % 10 == 9, true));

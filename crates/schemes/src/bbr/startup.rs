@@ -5,17 +5,17 @@ use super::{Bbr, Mode};
 use crate::hystart::{HyStart, Phase};
 use control::{Came, Cx, Duration, Rounds, Time};
 
-/// What chance has taken of some dozen segments says its share but to a factor of this.
+/// The share of random loss in some dozen segments is known only up to this factor.
 const MARGIN: f64 = 2.5;
 /// A round has this many segments at least, or the first two losses would be a pattern.
 const FEWEST: f64 = 16.0;
-/// What may be lost beyond that: BBRv2's `BBRLossThresh`.
+/// The tolerated loss beyond that: BBRv2's `BBRLossThresh`.
 const TOLERATED: f64 = 0.02;
 
-/// What is kept of the pipe when Startup has overrun the buffer: BBRv2's `BBRBeta`.
+/// The rest of the pipe after Startup has overrun the buffer: BBRv2's `BBRBeta`.
 pub(super) const LEFT_AFTER_LOSS: f64 = 0.7;
 
-/// What Startup needs beyond the rest.
+/// The state of Startup.
 pub struct Startup {
     pub window: f64,
     /// Interests of the initial window that may still leave at once.

@@ -3,7 +3,7 @@
 use super::{Bbr, MIN_WINDOW};
 use control::{Duration, RttEstimate};
 
-/// What a timeout allows for at least beyond the smoothed round-trip time.
+/// The least margin of a timeout beyond the smoothed round-trip time.
 const LATEST_WAKEUP: Duration = Duration::from_millis(50);
 /// Backing off ends here: four seconds are an Interest's usual lifetime, so nothing is pending
 /// longer in the network, and a path that comes back is found soon.
@@ -11,10 +11,10 @@ pub(super) const LONGEST_TIMEOUT: Duration = Duration::from_secs(4);
 
 impl Bbr {
     /// RFC 9002, section 6.2.1: SRTT + 4 RTTVAR, in place of the 200 ms that RFC 6298's
-    /// implementations leave for delayed acknowledgements, which Data do not know. The floors:
-    /// hosts that wake up late; a queue that grows within a round trip; twice the time that what is
-    /// in flight takes at the bottleneck, if it is slow. How slow it is nobody knows while the
-    /// first window is on its way: what is lost of it shows by gaps and silence.
+    /// implementations leave for delayed acknowledgements, which Data does not have. The floors:
+    /// hosts that wake up late; a queue that grows within a round trip; twice the time that the
+    /// flight takes at the bottleneck, if it is slow. Its rate is unknown while the first window is
+    /// in flight: losses of that window show by gaps and silence.
     pub(super) fn timeout(&self, in_flight: u32) -> Duration {
         let Some(srtt) = self.path.rtt.smoothed() else { return self.path.rtt.rto() };
         if self.delivery.delivered < MIN_WINDOW as u64 {

@@ -27,7 +27,7 @@ pub(super) struct Train {
 impl Train {
     /// Data arrived at `now` for an Interest that left at `sent_at`.
     pub(super) fn arrived(&mut self, sent_at: Time, now: Time) {
-        // What left after the car before it had come is another train.
+        // A segment that left after the arrival of the one before belongs to another train.
         let apart = |(sent_before, came): &(Time, Time)| sent_at < *sent_before || sent_at >= *came;
         if self.cars.back().is_some_and(apart) {
             self.cars.clear();

@@ -34,7 +34,7 @@ pub(super) struct Cctcp {
     seen: Time,
 }
 
-/// What the header of a Data packet says of one node.
+/// The report about one node in the header of a Data packet.
 #[derive(Clone, Copy, Debug)]
 struct Told {
     id: u64,
@@ -63,20 +63,21 @@ impl Cctcp {
         self.expected.get(&segment).copied().unwrap_or(self.latest)
     }
 
-    /// Whether what comes next is all expected from `lane`, so that another segment will not do.
+    /// True if all further segments are expected from `lane`, so that no other segment can be
+    /// requested instead.
     fn is_next(&self, first: u64, lane: Lane) -> bool {
         let mut next = (first..first.saturating_add(LOOK_AHEAD)).map(|of| self.expected(of));
         next.all(|of| of == lane)
     }
 
-    /// Who answered, if it said so and anybody wants to know.
+    /// The answering node, if it is reported and wanted.
     fn server(&self, options: &HopOptions) -> Option<ServedBy> {
         let served = (self.listed > 0).then(|| options.get::<ServedBy>())?;
         served.filter(|served| served.node != 0)
     }
 
-    /// What the nodes on the way say, as far as it can be true: it is about what this Interest
-    /// listed, and nobody was longer on the way than all of it took.
+    /// The reports of nodes on the path, if they can be true: they concern the list of this
+    /// Interest, and no node's time exceeds the whole round trip.
     fn told(&self, cx: &mut Cx<'_>, arrival: &Arrival<'_>, rtt: Duration) -> Option<Vec<Told>> {
         let header = arrival.options.get::<Anticipated>()?;
         let [first, count] = listed(arrival.memo);
@@ -109,7 +110,8 @@ impl Cctcp {
         late.min().map(|(_, lane)| lane)
     }
 
-    /// Someone was heard of; whoever had the lane before is forgotten with what was expected there.
+    /// A node has reported. The former owner of its lane is forgotten, with the segments expected
+    /// there.
     fn hear(&mut self, cx: &mut Cx<'_>, id: u64, hops: u8) -> Lane {
         let (lane, evicted) = self.nodes.hear(cx.now, id, hops);
         if evicted {
@@ -119,10 +121,10 @@ impl Cctcp {
         lane
     }
 
-    /// Where what the Interest listed is. The nodes before the one that answered, `server`, have
-    /// all been asked: what they do not hold is not there. The one that answered says nothing of
-    /// itself; what nobody before it holds is expected from it, unless it is known to be farther
-    /// away.
+    /// The places of the listed segments. The nodes before the answering one, `server`, have all
+    /// been asked: a segment that they did not list is not there. The answering node does not
+    /// report itself. A segment that no node before it holds is expected from it, unless it is
+    /// known to be further away.
     fn learn(&mut self, [first, count]: [u64; 2], told: &[(Lane, Told)], server: Lane) {
         let hops = self.nodes.get(server).hops;
         for (at, segment) in (first..first.saturating_add(count)).enumerate() {
@@ -197,8 +199,8 @@ impl Controller for Cctcp {
         self.next = self.next.max(sent.first.saturating_add(u64::from(sent.count)));
         let mut options = HopOptions::default();
         if self.listed > 0 {
-            // What is asked for "closely after the current request is satisfied": behind all that
-            // is asked for until then.
+            // The segments requested "closely after the current request is satisfied": behind all
+            // that are requested until then.
             let first = self.next.saturating_add(meanwhile);
             let last = first.saturating_add(self.listed);
             options.set(&ServedBy::ASK);
@@ -228,8 +230,8 @@ impl Controller for Cctcp {
         let server = self.server(arrival.options);
         let told: Vec<(Lane, Told)> =
             told.into_iter().map(|told| (self.hear(cx, told.id, told.hops), told)).collect();
-        // Section II-D.2: the node that it came from counts, not the one that it was expected from.
-        // Who does not say who it is (not every Interest asks) is taken to be the expected one.
+        // Section II-D.2: the node that the Data came from counts, not the expected one. A node
+        // without an identity (not every Interest asks for it) is taken for the expected one.
         let lane = match server {
             Some(server) => self.hear(cx, server.node, server.hops),
             None => self.nodes.lane_then(arrival.lane, arrival.sent_at),

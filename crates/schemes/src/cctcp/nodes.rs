@@ -6,7 +6,7 @@ use control::{Duration, InFlight, Lane, MAX_WINDOW, RttEstimate, Time};
 /// A round trip is taken to be at least this long, in seconds, where it divides.
 const SHORTEST: f64 = 1e-6;
 
-/// Where a node is that nobody has named: behind all others.
+/// The position of an unreported node: behind all others.
 const NOWHERE: u16 = u16::MAX;
 
 /// A node that serves segments, or holds some.
@@ -20,9 +20,9 @@ pub(super) struct Node {
     pub(super) hops: u16,
     /// It has answered, and not only said what it holds.
     pub(super) serves: bool,
-    /// What is in flight to it, as of the latest call.
+    /// The flight to it, as of the latest call.
     pub(super) out: u32,
-    /// What was asked for until then belongs to a congestion that has been answered.
+    /// Requests until then belong to a congestion that has been answered by a cut.
     cut_at: Option<Time>,
     /// The next Interest may leave at this instant.
     pub(super) release_at: Time,
@@ -52,14 +52,14 @@ impl Node {
         Some(self.window / self.srtt()?)
     }
 
-    /// Eq. 4: T_send, for so many segments; not longer than a round trip, in which what is more
-    /// than the window has been answered.
+    /// Eq. 4: T_send, for `count` segments; at most a round trip, after which an excess over the
+    /// window has been answered.
     pub(super) fn pause(&self, count: u16) -> Duration {
         let srtt = self.rtt.smoothed().unwrap_or(Duration::ZERO);
         srtt.mul_f64((f64::from(count.max(1)) / self.window.max(1.0)).min(1.0))
     }
 
-    /// Whether a congestion that what left at `sent_at` met has been answered.
+    /// True if a cut has answered the congestion of a request that left at `sent_at`.
     fn is_cut_for(&self, sent_at: Time) -> bool {
         self.cut_at.is_some_and(|at| sent_at <= at)
     }
@@ -192,15 +192,15 @@ impl Nodes {
         self.get_mut(lane).grow();
     }
 
-    /// Section II-B: the node and all beyond; of each of them once for all that left before it was
-    /// cut, whoever was to send it: segments of several nodes are lost in one queue together.
+    /// Section II-B: the node and all beyond, each of them once for all requests that left before
+    /// its cut, to whichever node: segments of several nodes are lost in one queue together.
     /// Returns false if the node has been cut for it.
     pub(super) fn shrink(&mut self, now: Time, of: Congestion, in_flight: &dyn InFlight) -> bool {
         if self.get(of.at).is_cut_for(of.sent_at) {
             return false;
         }
         let hops = self.get(of.at).hops;
-        // What has just come or been lost was in flight until now.
+        // The segment that has just arrived or been lost was in flight until now.
         let flight = f64::from(in_flight.total().segments) + 1.0;
         for (lane, node) in self.all_mut() {
             if (lane == of.at || node.hops > hops) && !node.is_cut_for(of.sent_at) {

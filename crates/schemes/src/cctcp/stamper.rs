@@ -19,12 +19,12 @@ impl Stamper for Holdings {
             return;
         };
         let Some(mut header) = interest.options.get::<Anticipated>() else {
-            // Too long, or not well-formed: nobody after this node has to look at it again.
+            // Too long, or malformed: no later node needs to read it again.
             interest.options.remove(Anticipated::TYPE);
             cx.note("anticipated refused", bytes as f64);
             return;
         };
-        // Who holds what is asked for answers, and appends nothing.
+        // A node that holds the requested segment answers, and appends nothing.
         if node.holds(interest.flow, interest.segment) {
             return;
         }

@@ -44,7 +44,7 @@ struct Out {
     ticket: Ticket,
 }
 
-/// What a router said: its number, how long the rest of the way took, hops, what it holds.
+/// A router's report: its number, the time of the rest of the path, hops, its segments.
 type Entry<'a> = (u64, u64, u8, &'a [u64]);
 
 impl Bench {
@@ -253,7 +253,7 @@ fn a_timeout_halves_the_flight_and_doubles_the_timeout_from_the_node_on() {
     b.timeout(&near[0]);
     assert_eq!((b.window(NEAR), b.window(FAR)), (near_before / 2.0, 4.0));
     assert_eq!(b.rto(NEAR), 2 * rto_near);
-    // What leaves later meets another one.
+    // Later requests meet another congestion.
     b.now = Time(6100 * MS);
     let later = b.send(2);
     b.now = Time(6900 * MS);
@@ -338,7 +338,7 @@ fn the_node_that_answered_counts_and_not_the_expected_one() {
 fn what_nobody_before_the_one_that_answered_holds_is_expected_from_it() {
     let mut b = begun();
     let (near, far) = (b.lane(1), b.lane(3));
-    // NEAR answers, and so says nothing of itself. That 5 is far is known from the first list.
+    // NEAR answers, and so does not report itself. The first list shows that 5 is far.
     let out = b.send(1);
     let listed: Anticipated = out.ticket.options.get().unwrap();
     let last = *listed.wanted().last().unwrap();
@@ -351,7 +351,8 @@ fn what_nobody_before_the_one_that_answered_holds_is_expected_from_it() {
     b.now = Time(1800 * MS);
     b.data(&more, (NEAR, 1), &[]);
     assert_eq!(b.window(NEAR), before + 1.0);
-    // An answer from farther away, with a list that NEAR has seen, shows what it does not hold.
+    // An answer from further away, with a list that passed NEAR, shows the segments that NEAR
+    // lacks.
     let all = b.send(5);
     let listed: Anticipated = all.ticket.options.get().unwrap();
     b.now = Time(2700 * MS);
@@ -411,7 +412,7 @@ fn what_cannot_be_is_ignored_and_counted() {
     // Longer on the way than all of it: a clock that ran, or a lie.
     b.data(&outs[0], (FAR, 3), &[(33, 1001, 1, &[12]), (34, u64::MAX / MS, 2, &[12])]);
     assert_eq!((ignored(&b), b.c.nodes.named.lane(33)), (2, None));
-    // The answer to somebody else's Interest.
+    // The answer to another consumer's Interest.
     let mut options = outs[1].ticket.options.clone();
     let mut header = Anticipated::wanting(500..510);
     assert!(header.add(Holder { node: 33, held: 1, elapsed: 0, hops: Some(0) }));
@@ -419,7 +420,7 @@ fn what_cannot_be_is_ignored_and_counted() {
     b.data_with(&outs[1], &options, false);
     assert_eq!((ignored(&b), b.c.nodes.named.lane(33)), (3, None));
     assert!(!b.c.expected.contains_key(&500));
-    // Hops that nobody has counted, and nobody's name.
+    // Uncounted hops, and an unknown identity.
     let mut header: Anticipated = outs[2].ticket.options.get().unwrap();
     assert!(header.add(Holder { node: 33, held: 1, elapsed: 0, hops: None }));
     assert!(header.add(Holder { node: 0, held: 1, elapsed: 0, hops: Some(1) }));

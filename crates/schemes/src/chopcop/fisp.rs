@@ -1,29 +1,29 @@
-//! Fair share Interest shaping, CHoPCoP's safeguard against consumers that take no notice of marks.
+//! Fair share Interest shaping, CHoPCoP's safeguard against consumers that ignore marks.
 //!
-//! F. Zhang and others, ICCCN 2014, sections III-B and IV. It stands on the face f that Interests
-//! come from, behind the content store (stage *miss*), because their Data leave through f. What
-//! waits in f's queue of Data and a share of what has been asked for and not come yet is the
-//! queue requirement Q, of all and by flow (eq. 2). Four phases:
+//! F. Zhang and others, ICCCN 2014, sections III-B and IV. It is at the face f that Interests come
+//! from, behind the content store (stage *miss*), because their Data leaves through f. The queue
+//! requirement Q is the queue of Data of f plus a share of the requested Data that has not arrived
+//! yet, of all flows and by flow (eq. 2). Four phases:
 //!
 //! 1. Q <= Q_min: no Interest is delayed.
-//! 2. Q > Q_min: Interests of a flow with Q_j >= Q_min / n are delayed with probability
-//!    (Q - Q_min) / (Q_max - Q_min) + P_0 (figure 3).
+//! 2. Q > Q_min: Interests of a flow with Q_j >= Q_min / n are delayed with probability (Q - Q_min)
+//!    / (Q_max - Q_min) + P_0 (figure 3).
 //! 3. Q > Q_max: every Interest is delayed.
-//! 4. Q < Q_release: all that are delayed go to the Interest queues of their flows, which a
+//! 4. Q < Q_release: all delayed Interests go to the Interest queues of their flows, which a
 //!    modified deficit round robin serves: a flow is charged with the Data that an Interest will
 //!    bring.
 //!
-//! Read where the paper is silent: gamma is 0.15, which puts the queue of Data at the 1050 kB of
+//! Rules that the paper leaves open: gamma is 0.15, which puts the queue of Data at the 1050 kB of
 //! section V-B2; a delayed Interest enters its Interest queue again after 100 ms ("after a certain
-//! interval"), and is judged again when it is served, by the queue requirement as it is then; the
-//! round robin serves no faster than the face can send the Data, or it would let a burst out;
-//! its quantum is a chunk's 32 kB; probabilities above 1 are 1.
+//! interval"), and is judged again when it is served, by the queue requirement at that time; the
+//! round robin serves no faster than the face can send the Data, or it would let a burst out; its
+//! quantum is a chunk's 32 kB; probabilities above 1 are 1.
 //!
-//! Deviations: Q is looked at whenever it changes, not periodically. An Interest that is not
-//! delayed when it comes passes at once: the Interest queues hold what was delayed before. The 100
-//! kB of Interests that section IV gives an Interest queue bound what is held of a flow, and what
-//! is beyond is refused; the paper does not say what becomes of it. A flow is the content's name,
-//! not a FIB entry.
+//! Deviations: Q is evaluated whenever it changes, not periodically. An Interest that is not
+//! delayed on arrival passes at once: the Interest queues hold Interests that were delayed before.
+//! The 100 kB of Interests that section IV gives an Interest queue limit the held Interests of a
+//! flow, and further ones are rejected; the paper does not describe their fate. A flow is the
+//! content's name, not a FIB entry.
 
 use super::{CAPACITY, Capacity, PAPER};
 use crate::late;
@@ -117,7 +117,7 @@ pub(super) const OWN: &[ParamSpec] = &[
     },
 ];
 
-/// What is known of a flow.
+/// The state of a flow.
 #[derive(Default)]
 struct FlowShare {
     /// q_d of the flow: bytes of its Data in the queue.
@@ -227,8 +227,8 @@ impl Fisp {
         self.flows.change(interest.flow, |flow| flow.asked += charge);
     }
 
-    /// What was delayed for long enough, or is released, joins the Interest queues. An Interest
-    /// whose lifetime is over is given back for the host to drop.
+    /// Interests that were delayed for long enough, or are released, join the Interest queues. An
+    /// Interest whose lifetime is over is returned for the host to drop.
     fn enter_again(&mut self, now: Time) -> Option<InterestMeta> {
         while self.delayed.front().is_some_and(|(at, _)| self.releasing || *at <= now) {
             let (at, interest) = self.delayed.pop_front()?;
@@ -243,8 +243,8 @@ impl Fisp {
         None
     }
 
-    /// The modified deficit round robin: the next Interest, if the face could send its Data. What
-    /// is to be delayed as things are now is delayed again.
+    /// The modified deficit round robin: the next Interest, if the face could send its Data. An
+    /// Interest that has to be delayed by the present Q is delayed again.
     fn serve(&mut self, cx: &mut Cx<'_>, view: &LinkView) -> Option<InterestMeta> {
         if self.clock > cx.now {
             return None;
@@ -265,7 +265,7 @@ impl Fisp {
                     flow.deficit = if last { 0 } else { flow.deficit - due };
                     flow.let_go(interest);
                 })?;
-                // What has expired brings nothing, and a rate that is not known paces nothing.
+                // An expired Interest brings nothing, and an unknown rate paces nothing.
                 if !expired && view.rate_out.0 > 0 {
                     let turn = late::from(self.clock.max(self.entered), cx.now);
                     self.clock = turn + view.rate_out.time_for(Size(due));

@@ -223,7 +223,7 @@ impl Ric {
         if let Some(number) = self.chunks.number_at(index) {
             return number;
         }
-        // What had come of the chunk before was all that was asked of it.
+        // All requested segments of the chunk before had arrived.
         if let Some((before, chunk)) = self.chunks.last()
             && !chunk.busy
             && chunk.lost == 0

@@ -84,7 +84,7 @@ impl Bench {
         self.with(|stamper, cx, view| stamper.on_interest_out(cx, view, &Nowhere, &mut interest));
     }
 
-    /// What is stamped on Data that comes with these options.
+    /// The stamp on Data that arrives with these options.
     fn data(&mut self, options: HopOptions, after: Duration) -> HopOptions {
         let mut data = DataMeta { flow: 1, segment: 0, size: Size(9), mark: 0, options };
         self.with(|stamper, cx, view| {

@@ -29,7 +29,7 @@ pub(super) struct Pie {
     /// When the sample that is being taken began, and what has left since.
     sample: Option<(Time, u32)>,
     updated_at: Option<Time>,
-    /// What is left of a burst that is let through.
+    /// The rest of a burst that may pass.
     allowance: Duration,
 }
 
@@ -47,7 +47,7 @@ impl Pie {
         }
     }
 
-    /// Whether an Interest that finds so many is refused.
+    /// True if an Interest that finds `waiting` others is rejected.
     pub(super) fn refuses(&mut self, cx: &mut Cx<'_>, waiting: usize) -> bool {
         self.update(cx.now, waiting);
         let refused = cx.rng.chance(self.probability);

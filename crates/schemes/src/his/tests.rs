@@ -98,7 +98,7 @@ impl Bench {
         self.offer_for(size, 1)
     }
 
-    /// Offers an Interest of this size, for so many segments.
+    /// Offers an Interest of this size for `segments` segments.
     fn offer_for(&mut self, size: u64, segments: u16) -> Offer {
         let view = self.view();
         let mut options = HopOptions::new();

@@ -1,29 +1,28 @@
 //! Hop-by-hop Interest shaping by credit, the shaper of HR-ICP.
 //!
 //! G. Carofiglio, M. Gallo, L. Muscariello, ACM SIGCOMM ICN workshop 2012; mechanism of the
-//! authors' simulator (CCNPL-Sim). It stands on the face f that Interests come from, behind the
-//! content store (stage *miss*), because their Data leave through f. Each flow k has a credit of
-//! m_k bytes of Data:
+//! authors' simulator (CCNPL-Sim). It is at the face f that Interests come from, behind the content
+//! store (stage *miss*), because their Data leaves through f. Each flow k has a credit of m_k bytes
+//! of Data:
 //!
 //! - m_k = B at first, and never more than B;
 //! - each round of the deficit round robin that serves f's queue of Data: m_k += q_r for every
 //!   active flow, so that credit grows at the flow's fair rate;
-//! - an Interest whose Data has s bytes: m_k >= s: m_k -= s, and it goes on; otherwise it waits in
+//! - an Interest whose Data has s bytes: m_k >= s: m_k -= s, and it passes; otherwise it waits in
 //!   its flow's queue, first in, first out, with its tail dropped.
 //!
-//! Deviations. This queue of Data is no round robin but first in, first out. A round is therefore
-//! as many bytes as it brings credit, q_r for each flow but no more than it lacks to B, which is
-//! what a round robin would send of it: bytes of Data that leave the queue or, while it is empty,
-//! that the link could have sent. All credit together grows as the link really sends; a rate that
-//! is a little too high would fill the queue in time. Data that nobody was charged for (the content
-//! store had it) are charged to their flow when they join the queue. With `growth` = `static`
-//! credit grows at C / n all the time, n the flows that were active in the last second: the quota
-//! that F. Zhang and others (ICCCN 2014, figure 11) compare with, which gives nobody what others
-//! leave.
+//! Deviations. This queue of Data is first in, first out instead of a round robin. A round
+//! therefore has as many bytes as it brings credit, q_r for each flow but no more than it lacks to
+//! B, which a round robin would send of it: bytes of Data that leave the queue or, while it is
+//! empty, that the link could have sent. All credit together grows as the link really sends; a rate
+//! that is a little too high would fill the queue in time. Data without a charge (from the content
+//! store) is charged to its flow when it joins the queue. With `growth` = `static` credit grows at
+//! C / n all the time, n the flows that were active in the last second: the quota that F. Zhang and
+//! others (ICCCN 2014, figure 11) compare with, in which unused shares are lost.
 //!
 //! An Interest for more than B passes at full credit and leaves a debt. Data of another size than
-//! was expected correct the credit, and what brought nothing (a Nack, a loss) gives its credit
-//! back. While the link's rate is not known nothing waits.
+//! expected corrects the credit, and an Interest without Data (a Nack, a loss) returns its credit.
+//! While the link's rate is unknown no Interest waits.
 
 use super::PAPER;
 use crate::per_flow::{FlowState, PerFlow, charge};
@@ -86,12 +85,12 @@ const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// Nobody owes more than this many bytes, whatever was charged.
+/// The largest debt of a flow in bytes, whatever was charged.
 const MOST_DEBT: f64 = 1e9;
 /// No Data takes a link longer than this, whatever its rate is said to be.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// What is known of a flow. A new one has full credit.
+/// The state of a flow. A new one has full credit.
 #[derive(Clone, Copy, Default)]
 struct Account {
     /// B - m_k: what is missing to full credit, in bytes.
@@ -147,8 +146,8 @@ impl HopByHop {
         }
     }
 
-    /// What the link could have sent since it was looked at becomes credit: a share of it for each
-    /// flow, or rounds, while there is nothing in the queue whose leaving would show them.
+    /// The bytes that the link could have sent since the last call become credit: a share for each
+    /// flow, or rounds, while the queue is empty and no departures show them.
     fn grow(&mut self, now: Time, view: &LinkView, empty: bool) {
         if now <= self.at || !(self.is_static || empty) {
             return;
@@ -180,7 +179,7 @@ impl HopByHop {
         loop {
             let round = self.round;
             if round <= 0.0 {
-                // Nobody has anything to gain from what was served.
+                // No flow lacks credit.
                 (self.served, self.round) = (0.0, 0.0);
                 return any;
             }
@@ -224,8 +223,8 @@ impl HopByHop {
         None
     }
 
-    /// When the first could have its credit or is over. What leaves the queue of Data, and what
-    /// comes back, makes it look before.
+    /// Sets the time of the first possible credit or end of a lifetime. Departures from the queue
+    /// of Data, and returned credit, lead to an earlier check.
     fn plan(&mut self, now: Time, view: &LinkView) {
         let (mut expires, mut missing) = (Time::MAX, f64::INFINITY);
         for _ in 0..self.flows.backlogged() {

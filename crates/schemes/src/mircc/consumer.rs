@@ -1,18 +1,19 @@
 //! The consumer of MIRCC, and that of RCP, which is its single-path form.
 //!
-//! Bounds that the paper leaves open, and what they are for:
-//! - until a path is known, and when all have gone silent, one Interest leaves in `initial_gap`;
-//! - one leaves in `longest_gap`, whatever the stamps say, so that better ones can come;
-//! - Data that nobody stamped has passed no link that knows of rates: while all is such, a window
-//!   rules (`unstamped.rs`, which has the case of stamps on a part of the path, too), and beside
-//!   paths that are stamped one that is not counts for nothing;
-//! - of Data that answers a repetition a stamp counts if it is lower, as a Nack's: a content store
+//! Limits that the paper leaves open, and their purposes:
+//!
+//! - until a path is known, and when all are silent, one Interest leaves in `initial_gap`;
+//! - one leaves in `longest_gap`, whatever the stamps are, so that better ones can come;
+//! - Data without a stamp has passed no link with rates: while all Data is such, a window applies
+//!   (`unstamped.rs`, which covers stamps on a part of the path, too), and beside stamped paths an
+//!   unstamped one has no rate;
+//! - in an answer to a repetition a stamp counts only if it is lower, as in a Nack: a content store
 //!   behind the loss may answer, and then the stamp is of a part of the path;
 //! - a stamp above [`MAX_RATE`] is taken as that and counted, and the rates of all paths together
-//!   are no more than it: beyond, each is lowered in proportion;
-//! - no more than `in_flight` bytes are on their way, whatever rate is stamped;
-//! - a path is forgotten after three timeouts in a row, or when nothing has come of it for five
-//!   round trips (and its timeout) although something was asked for.
+//!   do not exceed it: beyond, each is lowered in proportion;
+//! - at most `in_flight` bytes are in flight, whatever rate is stamped;
+//! - a path is forgotten after three timeouts in a row, or when requests by it brought nothing for
+//!   five round trips (and its timeout).
 
 use super::steering::Form;
 use super::unstamped::{self, Unstamped};
@@ -124,7 +125,7 @@ impl Path {
     }
 }
 
-/// What is different between consumers.
+/// The differences between consumers.
 struct Config {
     /// How Interests are steered; `None` is a single path.
     form: Option<Form>,
@@ -142,7 +143,7 @@ const DISCOVERY: u64 = 1;
 pub(crate) struct Consumer {
     config: Config,
     paths: [Option<Path>; MOST_PATHS],
-    /// Follows each Data packet, of all paths: what links are told (their d(t) is a mean itself).
+    /// Follows each Data packet of all paths: the value for links (their d(t) is a mean itself).
     rtt: RttEstimate,
     unstamped: Unstamped,
     /// The size of the last Data packet.
@@ -304,7 +305,7 @@ impl Consumer {
         let Some(path) = &mut self.paths[slot] else { return };
         match stamp {
             Some(stamp) => {
-                // A second class that nobody lowered is one that no link on the path has.
+                // A second class that no link lowered does not exist on the path.
                 let secondary = if stamp.secondary == u64::MAX { 0 } else { stamp.secondary };
                 let stamped = [stamp.primary, secondary];
                 path.rates = stamped.map(|rate| rate.min(MAX_RATE.0) as f64);
@@ -325,9 +326,9 @@ impl Consumer {
         }
     }
 
-    /// What steers Interests onto the path by which an answer came.
+    /// Learns the hint that steers Interests onto the path of an answer.
     fn learn(&mut self, slot: usize, memo: [u64; 2], options: &HopOptions) {
-        // A steered Interest's answer only tells what is known.
+        // A steered Interest's answer brings nothing new.
         let new = memo[0] & DISCOVERY > 0;
         let Some(path) = &mut self.paths[slot] else { return };
         if !new && path.hint.is_some() {

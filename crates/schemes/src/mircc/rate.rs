@@ -21,7 +21,7 @@ pub(crate) struct Law {
     pub(crate) floor: f64,
 }
 
-/// What was measured in the period that ends, and what is true at its end.
+/// The measurements of a period, and the state at its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Period {
     /// y(t): the rate of Data that the Interests offered in the period will bring.

@@ -1,13 +1,14 @@
-//! The Interest shaper of a link: what waits for Data's bandwidth, the primary class first.
+//! The Interest shaper of a link: Interests that wait for Data's bandwidth, the primary class
+//! first.
 //!
-//! The paper assumes a shaper "e.g. as described in" Wang and others, 2013 (`his.rs`), and asks two
-//! things more of it (sections 3.1 and 4.2): Interests that it has no room for are answered with
-//! Nacks, and queued secondary Interests make room for new primary ones. This one books for each
-//! Interest the time that its Data will take of the link's other direction, less what the
-//! neighbour's Interests take of it. On symmetric links that is the closed form of Wang and others:
-//! r c / (r + 1) of Data with both directions busy, all of c with one. It holds no Interest longer
-//! than `wait`: what is refused tells its consumer of the rate at once, and what waits would time
-//! out behind the primary class.
+//! The paper assumes a shaper "e.g. as described in" Wang and others, 2013 (`his.rs`), and adds two
+//! requirements (sections 3.1 and 4.2): Interests without room get Nacks, and queued secondary
+//! Interests make room for new primary ones. This one books for each Interest the time that its
+//! Data will take of the link's other direction, less the time that the neighbour's Interests take
+//! of it. On symmetric links that is the closed form of Wang and others: r c / (r + 1) of Data with
+//! both directions busy, all of c with one. It holds no Interest longer than `wait`: a Nack informs
+//! its consumer of the rate at once, and a longer wait behind the primary class would end in a
+//! timeout.
 
 use crate::late::LATE;
 use control::{
@@ -74,7 +75,7 @@ pub(crate) struct PrimaryFirst {
     /// The neighbour's Interests, in bit/s, and what is counted of them in this window.
     neighbour: f64,
     window: (Time, u64),
-    /// The rate could not be told when the last Interest was offered.
+    /// The rate was unknown when the last Interest was offered.
     unknown: bool,
 }
 
@@ -132,8 +133,8 @@ impl PrimaryFirst {
         self.free_at = self.free_at.max(earliest) + rate.time_for(expected);
     }
 
-    /// Whether the link is free. A clock that went back frees it: nobody asks for Data that takes
-    /// longer than [`LONGEST`].
+    /// True if the link is free. A clock that went back frees it: no requested Data takes longer
+    /// than [`LONGEST`].
     fn is_free(&mut self, now: Time) -> bool {
         if self.free_at > now + LONGEST {
             self.free_at = now;
@@ -187,7 +188,7 @@ impl Shaper for PrimaryFirst {
         let rate = self.budget(cx.now, view);
         let is_free = self.is_free(cx.now) || self.unknown || rate.is_none();
         let (_, interest) = self.queues.iter().find_map(VecDeque::front)?;
-        // What has expired is the host's to drop, and books nothing.
+        // The host drops expired Interests, which book nothing.
         let is_over = interest.expires <= cx.now;
         if !is_free && !is_over {
             return None;

@@ -174,8 +174,8 @@ impl Strategy for Steering {
         s.options.set(&SteeringHint { kind: SteeringKind::Bloom, bytes });
     }
 
-    /// An overloaded path is the consumer's to leave: it hears of it at once. Where there is no way
-    /// on, another next hop is tried.
+    /// The consumer leaves an overloaded path: it gets the Nack at once. If there is no way on,
+    /// another next hop is tried.
     fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {
         let untried = |hop: &&NextHop| {
             s.upstream(hop.face).is_none() && s.downstreams.iter().all(|d| d.face != hop.face)

@@ -45,13 +45,13 @@ const ENOUGH: f64 = 1.5;
 pub(super) struct Unstamped {
     law: Box<dyn WindowLaw>,
     window: Option<Windowed>,
-    /// What left before does not concern the window.
+    /// Requests that left before do not count for the window.
     since: Time,
     /// Stamps rule as well.
     is_stamped: bool,
     /// Stamps have been too high.
     suspects: bool,
-    /// What came and what was lost in silence.
+    /// Answers and silent losses.
     rounds: Rounds,
     /// The sum of the shares that lossy round trips lost, since the last that was not.
     lost: f64,
@@ -88,7 +88,7 @@ impl Unstamped {
         }
     }
 
-    /// What the window says, and whether stamps have no say; `None`: stamps rule.
+    /// The window's permit, and true if stamps do not count; `None`: stamps decide.
     pub(super) fn permit(&self, now: Time, ask: &Ask<'_>) -> Option<(Permit, bool)> {
         Some((self.window.as_ref()?.permit(now, ask), !self.is_stamped))
     }
@@ -107,8 +107,8 @@ impl Unstamped {
         }
     }
 
-    /// Data came. The stamps that are known now allow for so many segments in a round trip; `None`:
-    /// there are none.
+    /// Data has arrived. The known stamps permit `stamped` segments in a round trip; `None`: there
+    /// are none.
     pub(super) fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>, stamped: Option<f64>) {
         let came = Came { sent_at: arrival.sent_at, ..Came::default() };
         if let Some(ended) = self.rounds.on_data(cx.now, &came) {

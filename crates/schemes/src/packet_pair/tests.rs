@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::{Out, Play, SEGMENT};
 use control::Cause;
 
-/// Around AIMD, which tells its window.
+/// Around AIMD, which shows its window.
 fn play(set: &[(&str, &str)]) -> Play {
     let mut params = Params::defaults(PARAMS);
     for (name, text) in set {

@@ -167,7 +167,7 @@ fn labels_change_and_the_last_ones_are_understood_for_as_long() {
     let mut strict = first;
     strict.set_mode(LabelMode::Strict);
     assert_eq!(nodes[0].ask(&mut with(&strict)), [Action::Nack(NackReason::NoRoute)]);
-    // After a long silence even the former ones are nobody's.
+    // After a long silence even the former ones have no owner.
     nodes[0].now = start + Duration::from_secs(10_000);
     let mut strict = second;
     strict.set_mode(LabelMode::Strict);

@@ -40,7 +40,7 @@ pub(super) struct Share {
 
 /// FIB entries whose ratios are remembered; the one unused for longest makes room.
 const MOST_SPLITS: usize = 1024;
-/// A face that was no next hop for so many Interests is forgotten.
+/// A face that was no next hop for this many Interests is forgotten.
 const FORGOTTEN: u32 = 1024;
 
 impl PconStrategy {

@@ -134,7 +134,7 @@ impl Controller for Raaqm {
         Ticket { timeout: self.timeout(cx.now), memo, options: HopOptions::default() }
     }
 
-    /// Answers of several routes overtake one another, and nobody knows which an Interest took.
+    /// Answers of several routes overtake one another, and the route of an Interest is unknown.
     fn came_in(&self, arrival: &Arrival<'_>) -> Option<Lane> {
         (self.routes.iter().nth(1).is_none()).then_some(arrival.lane)
     }

@@ -6,8 +6,8 @@ use control::{Action, Cx, Duration, NextHop, Params, Strategy, StrategyCx, Time}
 use packet::NackReason;
 use std::collections::BTreeMap;
 
-/// FIB entries with counts of their own. More are asked for by nobody at once; the one that was
-/// used longest ago makes room.
+/// FIB entries with counts of their own. More are never in use at once; the least recently used one
+/// makes room.
 const MOST_PREFIXES: usize = 4096;
 /// A next hop that was none for this long is a new one.
 const AWAY: Duration = Duration::from_secs(1);
@@ -105,14 +105,14 @@ impl Balance {
         let allowed = s.next_hops.iter().filter(|hop| may(s, hop));
         let weights: Vec<_> = allowed.map(|hop| (hop.face, weight(hop.face))).collect();
         let face = pick(s.cx, &weights)?;
-        // Once for each Interest that is pending there, whoever asks for it again.
+        // Once for each Interest that is pending there, for all its downstreams.
         if s.upstream(face).is_none_or(|upstream| upstream.nacked.is_some()) {
             change(entry, face, |pending| pending.saturating_add(segments));
         }
         Some(face)
     }
 
-    /// What the call is about is pending at this face no more.
+    /// The Interest of this call is no longer pending at this face.
     fn settle(&mut self, s: &StrategyCx<'_, '_>, face: u64) {
         let key = s.name.prefix(s.note[1] as usize).as_bytes();
         if let Some(entry) = self.entries.get_mut(key) {

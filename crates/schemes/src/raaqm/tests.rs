@@ -365,7 +365,7 @@ fn a_next_hop_that_was_away_is_a_new_one() {
     let (face, _) = node.send();
     // One is pending of those that were sent since: A = 0.1 * 1.
     assert_eq!((face, node.way(7)), (7, (1, 0.1)));
-    // What comes late for the old ones is not counted below zero.
+    // Late answers to the old ones are not counted below zero.
     notes.into_iter().for_each(|note| node.answer(7, note));
     assert_eq!(node.way(7).0, 0);
 }

@@ -185,7 +185,7 @@ fn one_that_fails_again_at_once_is_asked_less_often() {
     assert!(waits.windows(2).all(|pair| pair[1] > pair[0] * 3 / 2), "{waits:?}");
 }
 
-/// What only the one that is set aside has can still be had.
+/// Data that only the avoided next hop has is still available.
 #[test]
 fn a_retransmission_reaches_the_one_that_is_set_aside() {
     let mut world = World::silenced();

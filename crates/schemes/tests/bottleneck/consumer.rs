@@ -20,7 +20,7 @@ struct Out {
     attempt: u16,
 }
 
-/// What is out, by lane.
+/// The flight, by lane.
 #[derive(Default)]
 struct Flight {
     segment: Size,

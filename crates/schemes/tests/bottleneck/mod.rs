@@ -31,7 +31,7 @@ pub struct Path {
     pub segment: Size,
     /// Queue management, as a choice of a scheme.
     pub marker: &'static str,
-    /// What a token bucket in front of the rate lets through at once after a pause.
+    /// The bytes that a token bucket in front of the rate passes at once after a pause.
     pub bucket: Size,
     /// The consumers' hosts act at multiples of this only; zero: at once.
     pub wakeup: Duration,
@@ -61,7 +61,7 @@ pub struct Flow {
     pub start: Time,
 }
 
-/// What became of a flow.
+/// The result of a flow.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// From the start to the last segment; `None` if it did not end in time.

@@ -9,12 +9,12 @@ use packet::HopOptions;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// What a random consumer does next.
+/// The next step of a random consumer.
 #[derive(Clone, Debug)]
 enum Step {
     /// Time passes, in microseconds; often none at all.
     Pass(u32),
-    /// Ask for so many segments with one Interest, if permitted.
+    /// Request this many segments with one Interest, if permitted.
     Ask(u16),
     /// Data for one of the Interests that are out, marked or not.
     Data(usize, bool),
@@ -26,13 +26,13 @@ enum Step {
     Late(bool),
     /// Every Interest that is out is lost at once.
     Silence,
-    /// Somebody measured a path, of so many bit/s and nanoseconds, in segments of so many bytes.
+    /// A measurement of a path: its bit/s, its nanoseconds, and the bytes of a segment.
     Seed(u64, u64, u64),
     /// From now on Data and Nacks have these options.
     Options(Vec<(u8, Vec<u8>)>),
 }
 
-/// Options that nobody can trust: of any type, often as long as they should be.
+/// Hostile options: of any type, often of the right length.
 fn options() -> impl Strategy<Value = Vec<(u8, Vec<u8>)>> {
     let byte = || prop_oneof![Just(0u8), Just(255), any::<u8>()];
     let bytes = prop_oneof![
@@ -97,7 +97,7 @@ impl InFlight for Flight {
     }
 }
 
-/// What a gauge never exceeds, whatever happens and whatever anybody says.
+/// The value that a gauge never exceeds, for any input.
 fn most(gauge: &str) -> f64 {
     match gauge {
         "window" => MAX_WINDOW,
@@ -350,7 +350,7 @@ proptest! {
     }
 }
 
-/// A new source, path and rate with each Data, for as long as nobody stops it.
+/// A new source, path and rate with each Data, without end.
 #[test]
 fn names_without_end_neither_open_lanes_without_end_nor_stall() {
     for (name, control) in controllers() {

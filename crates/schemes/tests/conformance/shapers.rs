@@ -1,4 +1,4 @@
-//! Shapers and stampers under random sequences of events and options that nobody can trust.
+//! Shapers and stampers under random sequences of events and hostile options.
 
 use super::choices;
 use control::{
@@ -233,7 +233,7 @@ impl Host {
             assert!(next > self.now, "{}: {next:?} is not later than {:?}", self.name, self.now);
             assert!(next < give_up, "{} holds {held} for an hour", self.name);
             self.now = next;
-            // What is let out is answered, so that credits come back.
+            // Passed Interests are answered, so that credits return.
             for (flow, expected, at) in std::mem::take(&mut self.out) {
                 let size = Some(Size(expected.0.min(8000)));
                 let returned = Returned { flow, expected, size, since_release: self.now.since(at) };
@@ -314,7 +314,7 @@ proptest! {
 /// A link of 10 Mbit/s with its queue of Data, and two flows that ask for four times as much.
 struct Busy {
     host: Host,
-    /// What was let out: when it is answered, and what the shaper is told then.
+    /// The passed Interests: the time of the answer, and the call for it.
     answers: VecDeque<(Time, Returned)>,
     queue: VecDeque<Flow>,
     longest: usize,

@@ -1,4 +1,4 @@
-//! Stampers under random sequences of events, with options that nobody should trust.
+//! Stampers under random sequences of events, with hostile options.
 
 use super::choices;
 use control::{
@@ -9,7 +9,7 @@ use packet::HopOptions;
 use packet::options::RateStamp;
 use proptest::prelude::*;
 
-/// What happens to a stamper.
+/// A call of a stamper.
 #[derive(Clone, Debug)]
 struct Step {
     /// Microseconds that pass; a clock that goes back where it is negative.
@@ -72,7 +72,7 @@ fn bytes(options: &HopOptions) -> usize {
     options.iter().map(|(_, value)| value.len()).sum()
 }
 
-/// What a packet's options become, as the step has it.
+/// A packet's options after the step.
 fn call(stamper: &mut dyn Stamper, cx: &mut Cx<'_>, view: &LinkView, step: &Step) -> HopOptions {
     let mut options = options(step);
     let (flow, segment, size) = (1, u64::from(step.held), Size(step.size));
@@ -112,7 +112,7 @@ struct Face {
     stamper: Box<dyn Stamper>,
     rng: Rng,
     now: Time,
-    /// What the options of all packets became.
+    /// The options of all packets after their steps.
     log: Vec<HopOptions>,
 }
 
@@ -175,7 +175,7 @@ proptest! {
     }
 }
 
-/// A link that nobody uses costs nothing: a stamper's clock stops by itself.
+/// An unused link costs nothing: a stamper's clock stops by itself.
 #[test]
 fn a_stamper_falls_silent_with_its_link() {
     for choice in choices(|scheme| scheme.stamper.is_some()) {

@@ -97,7 +97,7 @@ pub enum FetchError {
 /// The end of the last request for the missing item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StallCause {
-    /// Nobody answered.
+    /// No answer.
     Unanswered,
     /// The network said no.
     Nack(NackReason),

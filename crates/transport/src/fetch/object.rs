@@ -16,7 +16,7 @@ pub struct ObjectInfo {
     /// Bytes of content of every segment but the last, if its publisher says so: then segments may
     /// be written in any order.
     pub segment_size: Option<u64>,
-    /// Bytes of the whole object, if its publisher says so. Nobody has signed that: a hint.
+    /// Bytes of the whole object, if its publisher announces them. This is not signed: a hint.
     pub size: Option<u64>,
     /// The implicit digest of its manifest's root: two transfers with the same are of the same
     /// bytes.

@@ -40,7 +40,7 @@ const MIN_TOLERANCE: Duration = Duration::from_millis(1);
 pub enum Answer {
     /// It was asked for, and not answered before.
     Wanted,
-    /// Nobody asked for it, or it was answered before.
+    /// Not requested, or answered before.
     Unwanted,
 }
 
@@ -389,13 +389,13 @@ impl Requests {
         self.lost.hold(item, now + AFTER_NACK_AT_MOST);
     }
 
-    /// Nobody needs `item` any more.
+    /// `item` is not needed any more.
     pub fn cancel(&mut self, item: Item) {
         self.flight.remove(item);
         self.lost.remove(item);
     }
 
-    /// Nobody needs anything that `unneeded` says so of.
+    /// Items for which `unneeded` is true are not needed any more.
     pub fn cancel_if(&mut self, unneeded: impl Fn(Item) -> bool) {
         let items: Vec<_> = self.flight.items().filter(|item| unneeded(*item)).collect();
         items.into_iter().for_each(|item| self.cancel(item));

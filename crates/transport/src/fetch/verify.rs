@@ -24,9 +24,9 @@ pub(super) struct Stashed {
 pub(super) enum Verdict {
     /// It is what its publisher signed.
     Verified,
-    /// Nobody can say before more of the manifest is there.
+    /// Unknown until more of the manifest is there.
     Later(Digest),
-    /// Nobody can say before a certificate is there, which the error names.
+    /// Unknown until the certificate that the error names is there.
     Waits(VerifyError),
     /// It is something else. The digest that it should have had, if that is known.
     Forged(Option<Digest>),

@@ -10,9 +10,9 @@ use report::comparison::{Case, label};
 use report::{Comparison, ReportError};
 use std::path::{Path, PathBuf};
 
-/// The page, if nobody says where it is to go.
+/// The default page.
 const PAGE: &str = "compare.html";
-/// What is marked, if nobody says it.
+/// The default tolerance for marks.
 const WITHIN: f64 = 0.05;
 /// So many differences are named in the error.
 const MOST_NAMED: usize = 5;
@@ -48,7 +48,7 @@ fn unreadable(error: &ReportError) -> Failure {
     Failure::new(Kind::Usage, error).then(next)
 }
 
-/// Whether everything that decides is as near as it is to be.
+/// Fails unless all decisive quantities are within the tolerance.
 fn verdict(comparison: &Comparison, page: &Path) -> Result<(), Failure> {
     if comparison.agrees() {
         return Ok(());

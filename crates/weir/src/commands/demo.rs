@@ -27,13 +27,13 @@ use std::path::Path;
 const NAME: &str = "/demo/file";
 const IDENTITY: &str = "/demo";
 
-/// What the first transfer takes at least, if the file is not small.
+/// The least duration of the first transfer, if the file is not small.
 const SECONDS: u64 = 3;
 /// Rates that a link can have, in Mbit/s.
 const RATES: [u64; 6] = [10, 20, 50, 100, 200, 500];
 const DELAY: Duration = Duration::from_millis(5);
 
-/// What the demonstration showed.
+/// The result of the demonstration.
 #[derive(Serialize)]
 struct Summary {
     file: String,

@@ -58,8 +58,8 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The file that a name is fetched into if nobody says otherwise: its last component that is
-/// neither version nor segment, if that is a plain file name.
+/// The default file of a name: its last component that is neither version nor segment, if that is a
+/// plain file name.
 fn file_name(name: NameRef<'_>) -> Result<PathBuf, Failure> {
     let plain = |text: &String| {
         !text.is_empty()

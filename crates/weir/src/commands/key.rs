@@ -44,7 +44,7 @@ impl KeyWord {
     }
 }
 
-/// Makes a shared key. Its secret is not printed: it is in a file that nobody else can read.
+/// Makes a shared key. Its secret is not printed: it is in a file that no other user can read.
 fn new_shared(identity: &Name, default: bool) -> Result<(), Failure> {
     if default {
         return Err(never_default());

@@ -1,5 +1,5 @@
-//! What is done with a running forwarder, by NFD's management protocol, so that it may be another
-//! one than Weir's.
+//! Commands to a running forwarder by NFD's management protocol, so that it may be another one than
+//! Weir's.
 
 pub mod face;
 pub mod route;

@@ -19,7 +19,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use transport::publish::{Preparation, Publication, Publish, Spec};
 
-/// What was served, for programs.
+/// The result of serving, for programs.
 #[derive(Serialize)]
 struct Summary {
     objects: Vec<Object>,
@@ -129,8 +129,8 @@ fn say_what_is_served(publish: &Publish) {
     }
 }
 
-/// Answers for the certificates, too, so that consumers who trust somebody above can find their
-/// way. Returns the prefixes to be registered for that.
+/// Serves the certificates, too, so that consumers that trust an issuer can follow the chain.
+/// Returns the prefixes to register for that.
 fn serve_certificates(publish: &mut Publish, chain: &[Certificate], args: &PutArgs) -> Vec<Name> {
     let mut keys = Vec::new();
     for certificate in chain {

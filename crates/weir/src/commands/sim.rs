@@ -22,7 +22,7 @@ pub fn run(command: &SimCommand) -> Result<(), Failure> {
     let SimCommand::Run(args) = command;
     let batch = load(&args.scenario, args.seed)?;
     let traces = Traces::new(args, &batch)?;
-    // Whether it can be written is found out before the work is done.
+    // A folder that cannot be written is reported before the work is done.
     let folder = args.out.as_deref().map(Folder::begin).transpose().map_err(|e| unwritable(&e))?;
     let done = match &folder {
         Some(folder) if args.resume => folder.resume(&batch).map_err(|e| not_resumed(&e))?,
@@ -85,7 +85,7 @@ pub fn finish(
     Err(Failure::new(Kind::Interrupted, what).then(next))
 }
 
-/// What came of it; `None` if nothing was run.
+/// The summary; `None` if nothing was run.
 fn summary(batch: &Batch, mut results: Vec<RunResult>) -> Option<Summary> {
     if batch.is_sweep {
         let sweep = SweepResult::new(&batch.name, batch.repetitions, results);
@@ -110,7 +110,7 @@ fn say(shown: &Shown<'_>, summary: &Summary) -> Result<(), Failure> {
     }
 }
 
-/// What was typed, so that it can be typed again.
+/// The command line, so that it can be typed again.
 fn command_line() -> String {
     let quoted = |argument: String| {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+%@".contains(c);

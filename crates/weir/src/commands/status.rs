@@ -47,7 +47,7 @@ fn read(bytes: &[u8]) -> Result<Value, Failure> {
     })
 }
 
-/// What any forwarder says that has NFD's management protocol.
+/// The status of any forwarder with NFD's management protocol.
 fn other(connection: &mut Connection, general: General, as_json: bool) -> Result<(), Failure> {
     let all = connection.faces()?;
     let General { version, uptime_ms, fib, pit, cached, satisfied, unsatisfied, .. } = general;
@@ -80,7 +80,7 @@ fn number(value: &Value, path: &str) -> u64 {
     value.pointer(path).and_then(Value::as_u64).unwrap_or(0)
 }
 
-/// What concerns the forwarder as a whole.
+/// The status of the forwarder as a whole.
 fn summary(counters: &Value) -> Vec<String> {
     let n = |path| number(counters, path);
     let uptime = Duration::from_millis(n("/uptime_ms"));

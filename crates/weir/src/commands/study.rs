@@ -14,9 +14,9 @@ use std::sync::Mutex;
 use std::time::Instant;
 use study::{Outcome, Quickness, Study, StudyError};
 
-/// Where studies are, if nobody says it.
+/// The default folder of studies.
 const STUDIES: &str = "scenarios";
-/// Where their pages go, if nobody says it.
+/// The default folder of their pages.
 const OUT: &str = "studies";
 
 /// Runs what the command line says.
@@ -84,7 +84,7 @@ fn on_testbed(studies: &[Study], out: &Path, args: &StudyArgs, stop: &Stop) -> R
     all_ran(all.iter().flat_map(|one| &one.experiments).flat_map(|one| &one.failures))
 }
 
-/// Whether no run failed.
+/// Fails if a run failed.
 fn all_ran<'f>(failures: impl Iterator<Item = &'f String>) -> Result<(), Failure> {
     let failures: Vec<&String> = failures.collect();
     match failures.first() {
@@ -127,7 +127,7 @@ fn unread(error: &StudyError) -> Failure {
     }
 }
 
-/// Whether all ran, and all holds or is explained.
+/// Fails unless all ran, and all claims hold or are explained.
 fn verdict(outcomes: &[Outcome]) -> Result<(), Failure> {
     if outcomes.iter().any(|outcome| outcome.interrupted) {
         let what = "interrupted; what is shown is of the runs that were done";

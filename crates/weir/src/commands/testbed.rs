@@ -32,7 +32,7 @@ fn run_all(args: &TestbedRunArgs) -> Result<(), Failure> {
         ShapeWord::Kernel => Shape::Kernel,
     };
     let medium = Medium { shape, mtu: args.mtu.unwrap_or(MTU) };
-    // What cannot be built is said before anything is.
+    // A run that cannot be built is reported before any is built.
     for run in &batch.runs {
         let plan = fits(run, medium, args.anyway)?;
         if !args.quiet && !args.json && std::ptr::eq(run, &raw const batch.runs[0]) {

@@ -1,11 +1,11 @@
-//! What an interrupted transfer has verified: the journal beside a partial file.
+//! The journal beside a partial file: the verified runs of an interrupted transfer.
 //!
-//! A header line of JSON says which object it is; behind it stands a record for each run of bytes
-//! that was written: first segment, segments, offset, bytes, XXH3 of these numbers and the bytes,
-//! each 8 bytes in little-endian order. When a transfer resumes, every run is read again and
-//! counts only if its hash is right, so that neither a crash nor a lost write leaves bytes in the
-//! file that were never verified. The hash has no key, so whoever may write the journal decides
-//! what counts: both files are believed only if no other user may have written them ([`own`]).
+//! A header line of JSON identifies the object. A record for each run of written bytes follows:
+//! first segment, segments, offset, bytes, XXH3 of these numbers and the bytes, each 8 bytes in
+//! little-endian order. When a transfer resumes, every run is read again and counts only if its
+//! hash is right, so that neither a crash nor a lost write leaves bytes in the file that were never
+//! verified. The hash has no key, so a user who may write the journal decides which runs count:
+//! both files are used only if no other user may have written them ([`own`]).
 
 use super::own;
 use rangemap::RangeSet;
@@ -147,14 +147,15 @@ impl Journal {
         Ok(())
     }
 
-    /// Bytes of the partial file up to the end of its last run. What is behind was never verified.
+    /// Bytes of the partial file up to the end of its last run. Later bytes were never verified.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// Nobody needs the journal any more: the transfer is complete, or nothing came of it.
+    /// Removes the journal: the transfer is complete, or has failed for good.
     ///
     /// # Errors
+    ///
     /// It cannot be removed.
     pub fn remove(&self) -> io::Result<()> {
         std::fs::remove_file(&self.path)
@@ -232,7 +233,7 @@ mod tests {
         written: Vec<u8>,
     }
 
-    /// What a transfer goes on with: segments, bytes in them, and where the last run ends.
+    /// The state that a transfer resumes: segments, bytes in them, and the end of the last run.
     type Resumed = (Vec<Range<u64>>, u64, u64);
 
     impl Interrupted {
@@ -276,8 +277,8 @@ mod tests {
                 _ => ((vec![0..3, 5..6], 12, 18), 3),
             };
             assert_eq!(there.resumed(&info(), &there.written[..len]), expected, "{len}");
-            // Half a record does not come before what is written next. What has no whole header
-            // may be about anything, and is left alone.
+            // Half a record is removed before the next write. A file without a whole header may be
+            // of another program, and is left alone.
             let again = std::fs::read(&there.path).unwrap();
             let kept = if len < header - 1 { len } else { header + records * RECORD };
             assert_eq!(again, there.written[..kept], "{len}");
@@ -362,7 +363,7 @@ mod tests {
             assert_eq!(std::fs::read(&there.path).unwrap(), there.written, "{other:?}");
             assert_eq!(there.part.metadata().unwrap().len(), 18, "{other:?}");
         }
-        // What is a hint says nothing of the bytes.
+        // A hint does not identify the bytes.
         let same = ObjectInfo { size: Some(20), segments: None, ..info() };
         assert_eq!(there.resumed(&same, &there.written).1, 12);
     }

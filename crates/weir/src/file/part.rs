@@ -79,7 +79,8 @@ impl FileSink {
     /// The object is complete: gives the file its name.
     ///
     /// # Errors
-    /// What could not be written, synchronised or renamed.
+    ///
+    /// The file cannot be written, synchronised or renamed.
     pub fn finish(mut self) -> Result<(), SinkError> {
         self.flush();
         if let Some(failure) = self.failure.take() {
@@ -149,12 +150,12 @@ impl FileSink {
         self.failure.get_or_insert(SinkError { path, error, resumes: true });
     }
 
-    /// Closes the partial file. What nobody can resume from is not left behind, and of the rest
-    /// nothing that was only reserved.
+    /// Closes the partial file. A file that cannot be resumed is removed; any other loses its
+    /// reserved space.
     fn discard(&mut self) {
         drop(self.writeback.take());
         let Some((part, journal)) = self.part.take() else { return };
-        // Whether that succeeds changes nothing about what has failed already.
+        // An error here changes nothing about the earlier failure.
         if self.worth_keeping {
             let _ = part.set_len(journal.end());
         } else if journal.has_started() || part.metadata().is_ok_and(|meta| meta.len() == 0) {
@@ -223,7 +224,7 @@ struct Writeback {
 }
 
 impl Writeback {
-    /// Bytes after which the disk is told.
+    /// The number of bytes after which the disk is synchronised.
     const EVERY: usize = 4 << 20;
 
     fn start(file: File) -> Writeback {
@@ -386,7 +387,7 @@ mod tests {
         assert_eq!(begin(1).1, Resume::default());
     }
 
-    /// What is resumed of a transfer that wrote these segments, and in how many runs it was.
+    /// The resumed part of a transfer that wrote these segments, and the number of its runs.
     fn runs_of(segments: &[(u64, u64, usize)]) -> (Resume, usize) {
         const RECORD: usize = 40;
         let dir = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
-//! Bytes between a fetch and whoever reads them, who may be slower than the network: a player that
-//! has enough for now, a terminal, a client of the gateway.
+//! Bytes between a fetch and their reader, which may be slower than the network: a player with a
+//! full buffer, a terminal, a client of the gateway.
 //!
-//! The fetch's thread never waits here. It asks how much room there is, asks the network for no
-//! more than that, and is woken by a bell when there is room again.
+//! The fetch's thread never waits here. It asks for the room, requests no more than that from the
+//! network, and is woken by a bell when there is room again.
 
 use packet::Bytes;
 use rustix::event::{EventfdFlags, eventfd};
@@ -16,7 +16,7 @@ use thiserror::Error;
 /// Bytes that are handed to the reader at a time, if so many are there.
 const CHUNK: usize = 64 * 1024;
 
-/// What a reader gets where the bytes end before the object does.
+/// The reader's error if the bytes end before the object does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("it ends here, before its end")]
 pub struct Cut;
@@ -71,14 +71,15 @@ pub fn pipe(capacity: usize) -> io::Result<(Writer, Reader)> {
 pub struct Writer(Arc<Shared>);
 
 impl Writer {
-    /// How many bytes more it is to hold. What comes all the same is held as well.
+    /// The number of bytes that it has room for. Bytes beyond it are held as well.
     pub fn room(&self) -> usize {
         self.0.capacity.saturating_sub(self.0.lock().bytes)
     }
 
-    /// What rings when there is room again, or the reader has gone.
+    /// The descriptor that becomes readable when there is room again, or the reader has gone.
     ///
     /// # Errors
+    ///
     /// The system has no descriptor left.
     pub fn bell(&self) -> io::Result<OwnedFd> {
         self.0.bell.try_clone()

@@ -1,4 +1,4 @@
-//! Which file is meant by a path that may be a symbolic link.
+//! The file at a path that may be a symbolic link.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -27,7 +27,7 @@ pub fn behind_links(path: &Path) -> io::Result<PathBuf> {
     Err(rustix::io::Errno::LOOP.into())
 }
 
-/// Whether a symbolic link may be somebody else's trap: in a folder that others may write it is
+/// True if a symbolic link may be another user's trap: in a folder that others may write it is
 /// followed only if it belongs to this user, to root or to the folder's owner (as Linux does in
 /// sticky folders by `fs.protected_symlinks`, proc(5)).
 fn is_planted(link: &Path) -> io::Result<bool> {

@@ -16,14 +16,14 @@ use std::os::unix::fs::MetadataExt;
 const LEAST: u64 = 1_000_000;
 const MOST: u64 = 256_000_000;
 
-/// What a file has reserved.
+/// The reserved space of a file.
 #[derive(Debug)]
 pub struct Reserve {
     /// Everything before is reserved, or could not be.
     end: u64,
     /// Bytes that are there, of this transfer and earlier ones.
     received: u64,
-    /// How long the file will be, as far as anybody says.
+    /// The announced size of the file, if any.
     size: Option<u64>,
 }
 
@@ -44,7 +44,7 @@ impl Reserve {
         let to = self.size.map_or(to, |size| to.min(size.max(end)));
         let reserved = reserve(file, self.end, to);
         if reserved.is_err() {
-            // What was reserved in part is not to be kept from others.
+            // A partial reservation is released.
             let _ = file.metadata().and_then(|meta| file.set_len(meta.len()));
         }
         self.end = to;

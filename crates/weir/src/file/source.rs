@@ -19,7 +19,7 @@ pub struct FileSource {
     block: Mutex<(u64, Vec<u8>)>,
 }
 
-/// What changes when a file's content does.
+/// Attributes that change with a file's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     size: u64,
@@ -67,9 +67,10 @@ impl FileSource {
         u64::try_from(millis).unwrap_or(0)
     }
 
-    /// A second source of the same file, that tells whether it has changed since it was opened.
+    /// A second source of the same file, which detects changes since it was opened.
     ///
     /// # Errors
+    ///
     /// The system has no more file descriptors.
     pub fn watch(&self) -> io::Result<Watch> {
         Ok(Watch { file: self.file.try_clone()?, path: self.path.clone(), stamp: self.stamp })
@@ -113,7 +114,7 @@ impl Source for FileSource {
 
 impl FileSource {
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        // Several threads hash one file: whoever does not get the block reads for itself.
+        // Several threads hash one file: a thread that does not get the block reads for itself.
         let Ok(mut block) = self.block.try_lock() else {
             return self.file.read_exact_at(buffer, offset);
         };

@@ -13,7 +13,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use transport::fetch::{ObjectInfo, Resume, Sink};
 
-/// What may wait for its reader: as much as a fetch has in flight on a long and fast way.
+/// The bytes that may wait for the reader: as much as a fetch has in flight on a long and fast
+/// path.
 const WAITING: usize = 16_000_000;
 
 /// A stream; it wants segments in order. A thread of its own writes to it, so that a reader who
@@ -25,10 +26,11 @@ pub struct StreamSink {
 }
 
 impl StreamSink {
-    /// A sink that writes to `stream`, which errors call `called`. After a signal it waits for
-    /// nobody.
+    /// A sink that writes to `stream`, which errors call `called`. After a signal it does not wait
+    /// for the reader.
     ///
     /// # Errors
+    ///
     /// The system has no thread or descriptor left.
     pub fn new(
         stream: impl Write + Send + 'static,
@@ -40,9 +42,10 @@ impl StreamSink {
         Ok(StreamSink { writer, called: called.to_owned(), stop: stop.clone() })
     }
 
-    /// What rings when there is room again.
+    /// The descriptor that becomes readable when there is room again.
     ///
     /// # Errors
+    ///
     /// The system has no descriptor left.
     pub fn bell(&self) -> io::Result<OwnedFd> {
         self.writer.bell()
@@ -64,7 +67,7 @@ impl StreamSink {
         self.writer.end();
         let Ok(bell) = self.writer.bell() else { return };
         while !self.writer.is_left() && !self.stop.requested() {
-            // What goes wrong with waiting costs a turn.
+            // An error of the wait costs one turn.
             let _ = poll(&mut [PollFd::new(&bell, PollFlags::IN)], Some(&LOOK));
             let _ = rustix::io::read(&bell, &mut [0; 8]);
         }
@@ -91,7 +94,7 @@ pub fn open(path: &Path, stop: &Stop) -> io::Result<File> {
         if stop.requested() {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        // What goes wrong with waiting costs a turn.
+        // An error of the wait costs one turn.
         let _ = poll(&mut [], Some(&LOOK));
     };
     let flags = rustix::fs::fcntl_getfl(&file)? - OFlags::NONBLOCK;

@@ -35,7 +35,7 @@ pub struct Head {
     pub body: Option<Reader>,
 }
 
-/// What a request gets in the end.
+/// The final answer to a request.
 pub type Outcome = Result<Head, Refusal>;
 
 /// Begins to answer. The answer's head comes when something of the object was verified.
@@ -52,7 +52,7 @@ pub fn begin(
         answer(&gateway, ask, give, answered);
         drop(slot);
     };
-    // Without a thread nobody gives the answer, which is an answer, too.
+    // Without a thread there is no answer, and the client gets an error.
     let _ = std::thread::Builder::new().spawn(answer);
     take
 }
@@ -61,7 +61,7 @@ fn answer(gateway: &Gateway, ask: Ask, give: oneshot::Sender<Outcome>, mut answe
     match Answering::new(ask, give) {
         Ok(mut sink) => fetch(gateway, &mut sink, &mut answered),
         Err(error) => {
-            // Whoever waits for the head gets the same for an answer.
+            // The waiting client gets the same answer.
             answered.status = StatusCode::SERVICE_UNAVAILABLE.as_u16();
             answered.fail(&error.to_string());
         }
@@ -137,7 +137,7 @@ fn note(answered: &mut Answered, sink: &Answering, fetch: &Fetch, took: Duration
     }
 }
 
-/// What a fetch that did not succeed is to an HTTP client.
+/// The HTTP status of a failed fetch.
 fn status(fetch: &Fetch) -> StatusCode {
     use FetchError as E;
     match fetch.status() {
@@ -153,7 +153,7 @@ fn status(fetch: &Fetch) -> StatusCode {
 struct Answering {
     ask: Ask,
     plan: Option<Plan>,
-    /// Who waits for the head, and the end of the pipe that he is to read from.
+    /// The receiver of the head and of the reading end of the pipe.
     give: Option<oneshot::Sender<Outcome>>,
     reader: Option<Reader>,
     writer: Writer,
@@ -197,7 +197,7 @@ impl Answering {
         }
     }
 
-    /// What the client was promised is in the pipe, or he was promised no body.
+    /// True if the pipe has all promised bytes, or no body was promised.
     fn has_given_all(&self) -> bool {
         let body = self.plan.as_ref().map(|plan| plan.body.as_ref());
         body.is_some_and(|body| body.is_none_or(|body| body.end - body.start == self.given))

@@ -11,9 +11,9 @@ use std::task::{Context, Poll};
 pub enum AnswerBody {
     /// A few words.
     Text(Bytes),
-    /// What a fetch brings. The client gets no proper end where the object did not come to one.
+    /// The bytes of a fetch. The client gets no proper end if the object has none.
     Fetched {
-        /// What brings it.
+        /// Their source.
         reader: Reader,
         /// The answer's, until all of it is sent.
         _slot: Arc<Slot>,
@@ -41,7 +41,7 @@ impl Body for AnswerBody {
         matches!(self, AnswerBody::Text(text) if text.is_empty())
     }
 
-    /// That of fetched bytes is said by the headers, if it is known.
+    /// The headers have the size of fetched bytes, if it is known.
     fn size_hint(&self) -> SizeHint {
         match self {
             AnswerBody::Text(text) => SizeHint::with_exact(text.len() as u64),

@@ -45,7 +45,7 @@ impl Client {
         self.lock().map(|since| monotonic().since(since))
     }
 
-    /// What serves it.
+    /// Sets the task that serves it.
     pub fn set_task(&self, task: AbortHandle) {
         // Once: right after it was made.
         let _ = self.task.set(task);

@@ -1,4 +1,4 @@
-//! What all requests share.
+//! The state that all requests share.
 
 use crate::gateway::log::Log;
 use crate::gateway::slots::Slots;
@@ -17,13 +17,13 @@ pub struct Gateway {
     pub transfers: Transfers,
     /// Names under one of these are served.
     pub prefixes: Vec<Name>,
-    /// Who may ask.
+    /// The check of hosts and origins.
     pub guard: Guard,
-    /// Which requests are answered now.
+    /// The slots of requests.
     pub slots: Arc<Slots>,
     /// A client that has taken nothing for so long makes room where others wait.
     pub client_timeout: control::Duration,
-    /// Who is told.
+    /// The access log.
     pub log: Log,
     /// When to end.
     pub stop: Stop,

@@ -30,7 +30,7 @@ const NOTED: Place = ("connections", 0);
 /// One answer.
 #[derive(Debug, Default, Serialize)]
 pub struct Answered {
-    /// What was asked: the method and the path, shortened.
+    /// The request: the method and the path, shortened.
     pub method: String,
     /// See above.
     pub path: String,
@@ -48,11 +48,11 @@ pub struct Answered {
     pub interests: u64,
     /// From the request to the last byte fetched.
     pub duration_s: f64,
-    /// What the signature proved, as in the summary of `weir get`.
+    /// The proof by the signature, as in the summary of `weir get`.
     pub verified: Option<&'static str>,
     /// The key that signed.
     pub key: Option<String>,
-    /// What went wrong, shortened.
+    /// The error, shortened.
     pub error: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl Log {
     /// There is no thread to be had.
     pub fn start(json: bool, quiet: bool) -> io::Result<Log> {
         Log::over(json, quiet, |line| match line {
-            // Where nobody reads it, answers are worth more than lines about them.
+            // A reader that has gone must not stop answers.
             Line::Result(text) => drop(output::result(&text)),
             Line::Note(text) => output::note(&text),
         })

@@ -20,7 +20,7 @@ const TEXT: &str = "text/plain; charset=utf-8";
 /// Seconds after which a client that was turned away may try again.
 const RETRY: &str = "5";
 
-/// What connections get that there is no room for, before their request is read.
+/// The answer to connections beyond the limit, before their request is read.
 const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\n\
     Content-Length: 0\r\nConnection: close\r\n\r\n";
 
@@ -60,8 +60,7 @@ pub fn refused(refusal: &Refusal, method: &Method) -> Response<AnswerBody> {
     response
 }
 
-/// What a browser wants to know before it sends a request with conditions for a page of an origin
-/// that is allowed.
+/// The answer to a browser's preflight request for a page of an allowed origin.
 pub fn preflight() -> Response<AnswerBody> {
     let mut response = Response::new(AnswerBody::Text(Bytes::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;

@@ -1,8 +1,8 @@
-//! Which requests are answered now, which wait, and which are turned away.
+//! Slots for requests: answered now, waiting, or rejected.
 //!
-//! An answer takes a slot from the beginning of its fetch to the end of its body. A connection that
-//! sends half a request or none takes no slot. Where all slots are taken, requests wait and are
-//! served first come first served, except that no source has more than its share of the slots.
+//! An answer holds a slot from the beginning of its fetch to the end of its body. A connection that
+//! sends half a request or none takes no slot. If all slots are taken, requests wait and are served
+//! in order, except that no source has more than its share of the slots.
 
 use crate::gateway::clients::{Busy, Client};
 use crate::gateway::source::Source;
@@ -63,10 +63,11 @@ impl Slots {
     }
 
     /// Puts a request of a client at the end of the queue; its slot comes at once if there is one.
-    /// Who drops the receiver waits no more.
+    /// Dropping the receiver ends the wait.
     ///
     /// # Errors
-    /// The queue is full, or has as many requests of this source as it may.
+    ///
+    /// The queue is full, or holds the most requests of this source.
     pub fn take(self: &Arc<Slots>, client: &Arc<Client>) -> Result<oneshot::Receiver<Slot>, Full> {
         let (give, take) = oneshot::channel();
         let mut state = self.lock();
@@ -203,7 +204,7 @@ mod tests {
         let second = take(&slots, "192.0.2.2");
         let mut third = take(&slots, "192.0.2.3");
         drop(first);
-        // The slot has been sent, and nobody has taken it.
+        // The slot has been sent, and its receiver has gone.
         drop(second);
         assert!(third.try_recv().is_ok());
     }

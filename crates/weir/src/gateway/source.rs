@@ -18,7 +18,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// That of a connection from `peer` to `local`.
+    /// The source of a connection from `peer` to `local`.
     pub fn of(peer: SocketAddr, local: SocketAddr) -> Source {
         match owner::of(peer, local) {
             Owner::User(user) if user == rustix::process::geteuid().as_raw() => Source::Own,
@@ -29,7 +29,7 @@ impl Source {
         }
     }
 
-    /// That of another host.
+    /// The source of another host.
     pub fn host(address: IpAddr) -> Source {
         Source::Host(match address.to_canonical() {
             IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),

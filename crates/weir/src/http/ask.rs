@@ -1,4 +1,4 @@
-//! What a request asks for.
+//! The request.
 
 use super::range::Wanted;
 use hyper::header::{HeaderMap, HeaderName, IF_MATCH, IF_NONE_MATCH, IF_RANGE, RANGE};
@@ -16,11 +16,11 @@ const SHOWN: usize = 200;
 /// A request that can be answered.
 #[derive(Debug)]
 pub struct Ask {
-    /// What it asks for.
+    /// The requested name.
     pub name: Name,
     /// The headers are wanted alone.
     pub is_head: bool,
-    /// What of it is wanted, if not all.
+    /// The requested part, if not all.
     pub range: Option<Wanted>,
     /// The range is good for this version alone.
     pub if_range: Option<String>,
@@ -132,8 +132,8 @@ fn too_long() -> Refusal {
     Refusal::new(StatusCode::URI_TOO_LONG, text)
 }
 
-/// What a path that is no name would take if its components were of the generic type: two bytes
-/// each at least, and three characters for a byte at most.
+/// The least length of a name from a path that is no name: two bytes each at least for components
+/// of the generic type, and three characters for a byte at most.
 fn least_len(path: &str) -> usize {
     path.split('/').skip(1).map(|component| 2 + component.len().div_ceil(3)).sum()
 }

@@ -1,8 +1,8 @@
-//! What kind of content a name stands for, by its extension, and what a browser may do with it.
+//! Media types by the extension of a name, and the rights of their content in a browser.
 
 use packet::NameRef;
 
-/// What is not known.
+/// The type of unknown content.
 const BINARY: &str = "application/octet-stream";
 
 /// By extension, in lower case. Types are those that IANA has registered.
@@ -59,8 +59,8 @@ pub fn media_type(file: &str) -> &'static str {
     found.map_or(BINARY, |at| TYPES[at].1)
 }
 
-/// What the file that a name stands for is called: the last component that is neither version nor
-/// segment, if that is a text.
+/// The file name of a name: the last component that is neither version nor segment, if that is a
+/// text.
 #[must_use]
 pub fn called(name: NameRef<'_>) -> Option<String> {
     let last = name.components().rev().find(|component| {
@@ -73,8 +73,9 @@ pub fn called(name: NameRef<'_>) -> Option<String> {
 const SANDBOX: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
                        base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What browsers show with a page of their own, which asks for the content again: in a sandbox it
-/// would be a foreign page, and the request be refused. Content of these types runs no scripts.
+/// Types that browsers show with a page of their own, which requests the content again. In a
+/// sandbox it would be a foreign page, whose request is rejected. Content of these types runs no
+/// scripts.
 const VIEWER: &str = "default-src 'none'; img-src 'self'; media-src 'self'; style-src \
                       'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -82,8 +83,8 @@ const VIEWER: &str = "default-src 'none'; img-src 'self'; media-src 'self'; styl
 const DOCUMENT: &str = "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; base-uri \
                         'none'; form-action 'none'";
 
-/// The Content-Security-Policy with which content of a media type is served. Everybody may publish,
-/// so nothing that is served may act as a page of the gateway.
+/// The Content-Security-Policy of served content of a media type. Any producer may publish, so no
+/// content may act as a page of the gateway.
 #[must_use]
 pub fn policy(media_type: &str) -> &'static str {
     let (kind, _) = media_type.split_once('/').unwrap_or_default();

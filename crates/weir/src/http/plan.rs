@@ -14,7 +14,8 @@ use rangemap::RangeSet;
 use std::ops::Range;
 use transport::fetch::{ObjectInfo, Resume};
 
-/// What the publisher says of the object's size. It is not signed: what comes is held against it.
+/// The publisher's sizes of the object. They are not signed: the received segments are compared
+/// with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// Bytes of the object.
@@ -36,7 +37,7 @@ impl Sizes {
         })
     }
 
-    /// What a segment's content is long.
+    /// The length of a segment's content.
     pub fn len_of(&self, segment: u64) -> u64 {
         let offset = segment.saturating_mul(self.segment);
         self.size.saturating_sub(offset).min(self.segment)
@@ -50,7 +51,7 @@ pub struct Plan {
     pub status: StatusCode,
     /// Its headers.
     pub headers: HeaderMap,
-    /// The bytes that are its body, if it has one; without an end if nobody knows it.
+    /// The bytes of its body, if it has one; without an end if the size is unknown.
     pub body: Option<Range<u64>>,
     /// Sizes, if they are known.
     pub sizes: Option<Sizes>,
@@ -161,7 +162,7 @@ pub fn confine(headers: &mut HeaderMap, media_type: &str) {
     }
 }
 
-/// What tells a version from others: the version.
+/// The tag of a version: the version.
 fn tag(name: &Name) -> Option<String> {
     let version = name.as_ref().last().filter(|last| last.as_version_any().is_some())?;
     Some(format!("\"{version}\""))

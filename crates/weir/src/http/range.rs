@@ -12,8 +12,8 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    /// What a header asks for. `None` if it is none that is served: several ranges, other units,
-    /// mistakes. Servers ignore such and answer with the whole.
+    /// The range in a header. `None` for ranges that are not served: several ranges, other units,
+    /// mistakes. Servers ignore these and answer with the whole object.
     pub fn parse(header: &str) -> Option<Wanted> {
         let (unit, set) = header.split_once('=')?;
         let (first, last) = set.trim().split_once('-')?;
@@ -30,7 +30,7 @@ impl Wanted {
         }
     }
 
-    /// Which bytes these are of an object of that size; `None` if it has none of them.
+    /// The bytes of the range in an object of that size; `None` if it has none of them.
     pub fn of(self, size: u64) -> Option<Range<u64>> {
         let range = match self {
             Wanted::From(first, last) => {

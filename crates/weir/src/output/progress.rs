@@ -16,7 +16,7 @@ const SHARE: usize = 6;
 /// The least columns of a bar, with its brackets and the space before it.
 const BAR: usize = 13;
 
-/// A progress bar on standard error; silent where that is no terminal, or if told to be.
+/// A progress bar on standard error; silent without a terminal, or on request.
 pub struct Progress {
     bar: ProgressBar,
     width: usize,
@@ -58,7 +58,7 @@ impl Progress {
             }));
         }
         self.bar.set_position(there);
-        // What was there before is no part of the rate.
+        // Earlier bytes are no part of the rate.
         self.bar.reset_eta();
     }
 
@@ -92,8 +92,8 @@ impl Progress {
     }
 }
 
-/// A bar for the simulated time of several runs, on standard error; silent where that is no
-/// terminal, or if told to be.
+/// A bar for the simulated time of several runs, on standard error; silent without a terminal, or
+/// on request.
 pub struct RunProgress {
     bar: ProgressBar,
     total: f64,
@@ -103,7 +103,7 @@ pub struct RunProgress {
 
 /// The most columns of what is said behind the name of a run.
 const RUN_NUMBERS: usize = 47;
-/// Before so great a share is done, what is left is anybody's guess.
+/// Before this share is done, the remaining time is unknown.
 const KNOWN: f64 = 0.005;
 
 impl RunProgress {
@@ -184,7 +184,7 @@ fn style(template: &str) -> ProgressStyle {
             let _ = write!(out, "{}", Rate((state.per_sec() * 8.0) as u64));
         })
         .with_key("left", |state: &ProgressState, out: &mut dyn Write| {
-            // While nothing comes, nobody knows.
+            // Without packets the remaining time is unknown.
             if state.per_sec() >= 1.0 {
                 let _ = write!(out, ", {} left", whole_seconds(state.eta()));
             }

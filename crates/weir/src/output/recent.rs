@@ -3,7 +3,8 @@
 use control::{Duration, Rate, Size, Time};
 use std::collections::VecDeque;
 
-/// What is older says nothing about now. A few looks of a quarter of a second fit in.
+/// Older bytes do not count for the current rate. The window has room for a few samples of a
+/// quarter of a second.
 const WINDOW: Duration = Duration::from_secs(1);
 
 /// A count of bytes that is looked at from time to time.

@@ -3,7 +3,7 @@
 use net::text::visible;
 use std::borrow::Cow;
 
-/// Which side of a column its texts keep to.
+/// The alignment of a column's texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// Words.
@@ -30,7 +30,7 @@ pub struct Table {
     rows: Vec<Vec<String>>,
 }
 
-/// What stands between two columns.
+/// The gap between two columns.
 const GAP: &str = "  ";
 
 impl Table {

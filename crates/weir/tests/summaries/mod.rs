@@ -1,5 +1,5 @@
-//! What the fields of the commands' JSON objects mean. The end-to-end tests compare the fields with
-//! those that the commands print.
+//! The meaning of the fields of the commands' JSON objects. The end-to-end tests compare the fields
+//! with those that the commands print.
 
 /// A command, and its fields with their meanings, in the order in which they are printed.
 pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[

@@ -264,8 +264,8 @@ impl Pit {
         self.heap = self.heap - before + after;
     }
 
-    /// Nobody waits for `bits` any more. Downstreams that wait for nothing else go. Says whether
-    /// anything is pending still.
+    /// No downstream waits for `bits` any more. Downstreams without other segments are removed.
+    /// Returns true if any segment is still pending.
     pub fn clear_segments(&mut self, key: PitKey, bits: SegmentBits) -> bool {
         let Some(run) = self.get(key).and_then(|entry| entry.run.as_ref()) else { return false };
         let left: ByFace =

@@ -234,7 +234,7 @@ fn a_rule_is_for_its_modules_prefix_and_side_alone() {
     }
 }
 
-/// Somebody whom the operator vouches for.
+/// A key that the operator certifies.
 fn customer(operator: &(SecretKey, Certificate), identity: &str) -> (SecretKey, Certificate) {
     let secret = SecretKey::ed25519(&[9; 32]);
     let identity: Name = identity.parse().unwrap();

@@ -41,7 +41,7 @@ fn a_certificate_is_asked_for_by_the_routes_and_of_who_needs_it() {
     all.wait(Time(0), &needs, waiting(7)).unwrap();
     all.wait(Time(0), &needs, waiting(8)).unwrap();
     assert_eq!(asked(&mut all), [(name.clone(), None)], "once for both");
-    // Nobody has a route: both are asked at once, and who comes later, too.
+    // There is no route: both faces are asked at once, and so are later ones.
     all.refused(Time(5), name.as_ref());
     assert_eq!(asked(&mut all), [(name.clone(), Some(7)), (name.clone(), Some(8))]);
     all.wait(Time(6), &needs, waiting(9)).unwrap();

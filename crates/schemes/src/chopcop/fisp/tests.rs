@@ -44,7 +44,7 @@ impl Bench {
         matches!(self.offer(flow), Offer::Pass(_))
     }
 
-    /// What is released now, by flow.
+    /// The Interests released now, by flow.
     fn release(&mut self) -> Vec<Flow> {
         let view = self.view();
         self.gate.release(&mut self.fisp, &view)

@@ -11,7 +11,7 @@ pub(super) const MOST_OPEN: usize = 8192;
 pub(super) struct Chunk {
     /// Its place in the object.
     pub index: u64,
-    /// Its own lane, so that what is in flight of it can be told from the rest, and so that answers
+    /// Its own lane, so that its flight can be distinguished from the rest, and so that answers
     /// from another source to a later chunk do not make its segments seem lost.
     pub lane: Lane,
     /// When its first Interest left; if it fell silent before it was complete, that after it.
@@ -66,7 +66,7 @@ impl Chunks {
         self.all.last_key_value().map(|(number, chunk)| (*number, chunk))
     }
 
-    /// Whether another chunk was begun after this one.
+    /// True if another chunk was begun after this one.
     pub fn is_followed(&self, number: u64) -> bool {
         number + 1 < self.next
     }

@@ -235,7 +235,7 @@ fn a_label_steers_as_well() {
     let mut up = asked();
     up.set(&packet::options::PathLabel::default());
     let way: Vec<u64> = nodes.iter_mut().map(|n| n.interest(&mut up)).collect();
-    // Who answers makes room for the hops that were counted.
+    // The answering node makes room for the hops that were counted.
     let mut data = packet::options::answer(&up, Some(9));
     for (node, face) in nodes.iter_mut().zip(&way).rev() {
         node.data(*face, &mut data);

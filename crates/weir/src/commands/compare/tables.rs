@@ -47,7 +47,7 @@ pub fn comparison(comparison: &Comparison) -> Result<(), Failure> {
     wrapped(&comparison.sentence(), width)
 }
 
-/// What the two are called above their columns.
+/// The names of the two above their columns.
 fn names(comparison: &Comparison) -> [String; 2] {
     let names = [&comparison.first, &comparison.second].map(|side| side.name.clone());
     match names.iter().all(|name| name.chars().count() <= MOST_LETTERS) {

@@ -22,7 +22,7 @@ const TICK: Span = Span::from_millis(20);
 /// Ticks that a child gets to say its last word once the demonstration is to stop.
 const LAST_WORD: u32 = 25;
 
-/// What both links are like, in both directions.
+/// The properties of both links, in both directions.
 pub struct Link {
     /// Frames leave at this pace.
     pub rate: Rate,
@@ -184,7 +184,7 @@ impl Network {
                 }
             }
         }
-        // Nobody reads what it says from now on; the pipe must not fill up.
+        // Its output is not needed any more, but the pipe must not fill up.
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
         Ok(())
     }

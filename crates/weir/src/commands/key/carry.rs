@@ -37,7 +37,7 @@ fn export_shared(args: &KeyExportArgs, shared: &StoredShared) -> Result<(), Fail
     output::result(sealed.trim_end())
 }
 
-/// Takes over what somebody exported: a key, or a certificate for one that is there.
+/// Imports an exported key, or a certificate for an existing one.
 pub fn import(args: &KeyImportArgs) -> Result<(), Failure> {
     let shown = args.file.display();
     let text = text(&args.file)?;

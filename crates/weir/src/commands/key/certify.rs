@@ -9,14 +9,15 @@ use packet::Component;
 use security::certificate::Issue;
 use security::{Certificate, Validity};
 
-/// Prints a certificate for somebody else's key.
+/// Prints a certificate for another user's key.
 pub fn sign(args: &KeySignArgs) -> Result<(), Failure> {
     let shown = args.file.display();
     let request = Certificate::from_base64(&text(&args.file)?).map_err(|why| {
         Failure::new(Kind::Usage, format!("{shown} is no certificate: {why}"))
             .then("ask for what `weir key new` or `weir key export` printed")
     })?;
-    // Whoever sends a key has to have its secret: otherwise he could have another one's certified.
+    // The sender of a key has to have its secret. Otherwise he could have another user's key
+    // certified.
     request.verify_self_signed().map_err(|why| {
         Failure::new(Kind::NotVerified, format!("{shown} is not signed by its own key: {why}"))
             .then("ask for the certificate that its owner has signed for himself")

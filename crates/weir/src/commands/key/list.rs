@@ -49,7 +49,7 @@ impl Key {
     fn of_pib(pib: &Pib, key: &PibKey) -> Key {
         let path = pib.secret_path(&key.name);
         let (name, certificate) = (key.name.clone(), key.certificate.clone());
-        // What signs when no key is asked for is chosen among Weir's own.
+        // The default signer is chosen among Weir's own keys.
         let listed = Key::of(&KeyEntry { name, certificate, path, default: false });
         Key { store: "ndn", ..listed }
     }

@@ -62,7 +62,7 @@ fn info(args: &ListArgs) -> Result<(), Failure> {
     session.tell(&object, &line)
 }
 
-/// Forwarders erase only so many packets at a time.
+/// Forwarders erase a limited number of packets at a time.
 fn erase(prefix: &Name, count: Option<u64>, list: &ListArgs) -> Result<(), Failure> {
     let mut session = Session::open(list)?;
     let mut erased = 0;

@@ -115,7 +115,7 @@ fn routes(scenario: &Scenario) -> Table {
     table
 }
 
-/// What happens, a line each.
+/// The faults, a line each.
 fn faults(scenario: &Scenario) -> Vec<String> {
     let name = |node: &usize| scenario.nodes[*node].name.as_str();
     let ends = |link: &usize| scenario.links[*link].ends;
@@ -158,7 +158,7 @@ fn nodes(scenario: &Scenario) -> Table {
     table
 }
 
-/// What a node's content store holds and takes in.
+/// The capacity and rules of a node's content store.
 fn store(node: &Node) -> String {
     let bound = match (node.share, node.content_store) {
         (Some(share), _) => share.to_string(),

@@ -1,4 +1,4 @@
-//! What `--pcap` and `--events` write while runs go on.
+//! The files of `--pcap` and `--events`, written during the runs.
 
 use crate::cli::sim::SimRunArgs;
 use crate::exit::{Failure, Kind};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Bytes that are written at once.
 const BUFFER: usize = 1 << 18;
 
-/// What is to be written of each run.
+/// The traces of each run.
 pub struct Traces {
     pcap: Option<PathBuf>,
     events: Option<PathBuf>,
@@ -86,7 +86,7 @@ impl Traces {
         Some(Box::new(Several(tracers)))
     }
 
-    /// Whether something could not be written: the run need not go on.
+    /// True if a write failed: the run can end.
     pub fn are_broken(&self) -> bool {
         self.trouble.is_there()
     }

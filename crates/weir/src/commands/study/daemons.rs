@@ -1,4 +1,4 @@
-//! What of studies is run on real daemons.
+//! The part of studies that runs on real daemons.
 
 use crate::commands::sim::Watcher;
 use crate::commands::testbed;
@@ -9,9 +9,10 @@ use ::testbed::Medium;
 use scenario::{Batch, Watch, execute};
 use study::{ExperimentOnDaemons, OnDaemons, OnTestbed, Row, Study};
 
-/// Runs it, each case in the simulator and on daemons. Runs that fail are told in what comes of it.
+/// Runs it, each case in the simulator and on daemons. The result lists failed runs.
 ///
 /// # Errors
+///
 /// Namespaces may not be made here, or it was interrupted.
 pub fn run(study: &Study, stop: &Stop, quiet: bool) -> Result<OnDaemons, Failure> {
     let mut all = OnDaemons {

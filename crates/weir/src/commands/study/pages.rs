@@ -9,7 +9,7 @@ use study::{OnDaemons, Outcome, Page, Study};
 /// From the folder of the pages in the documents to that of a study.
 const FROM_DOCUMENTS: &str = "../../scenarios";
 
-/// Whether it can be written is found out before the work is done.
+/// A folder that cannot be written is reported before the work is done.
 pub fn begin(out: &Path) -> Result<(), Failure> {
     fs::create_dir_all(out).map_err(|error| unwritable(out, &error))?;
     let probe = tempfile::Builder::new().prefix(".study").tempfile_in(out);
@@ -34,7 +34,7 @@ pub fn keep(out: &Path, study: &Study, done: &OnDaemons) -> Result<(), Failure> 
     Ok(())
 }
 
-/// What was kept of it.
+/// The earlier result on daemons.
 fn kept(out: &Path, study: &str) -> Option<OnDaemons> {
     serde_json::from_str(&fs::read_to_string(out.join(on_daemons(study))).ok()?).ok()
 }
@@ -60,7 +60,7 @@ pub fn index(out: &Path) -> Result<(), Failure> {
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
     paths.sort();
-    // What else is there is none of ours.
+    // Other files are not ours.
     let read = |path: &PathBuf| serde_json::from_str(&fs::read_to_string(path).ok()?).ok();
     let outcomes: Vec<Outcome> = paths.iter().filter_map(read).collect();
     write(out, "index.html", &study::index_html(&outcomes))?;

@@ -1,4 +1,4 @@
-//! What studies come to, as tables for people.
+//! The results of studies as tables.
 
 use crate::exit::Failure;
 use crate::output::{self, Align, Column, Table};

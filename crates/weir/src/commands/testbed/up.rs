@@ -7,7 +7,7 @@ use crate::exit::Failure;
 use crate::output::{self, Align, Column, Table};
 use testbed::{Described, MTU, Medium, Plan, Shape, Testbed, TestbedError};
 
-/// How often it is looked at whether the daemons run and somebody wants it to end.
+/// The interval between two checks of the daemons and of a request to end.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// Builds a network and lets it stand.

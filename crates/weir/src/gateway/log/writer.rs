@@ -86,7 +86,7 @@ impl<W: FnMut(Line)> Thread<W> {
                 Ok(Order::Write(line)) => (self.write)(line),
                 Ok(Order::Finish(done)) => {
                     self.report();
-                    // Nobody waits any longer if it fails.
+                    // The other side has stopped waiting if it fails.
                     let _ = done.try_send(());
                 }
                 Err(RecvTimeoutError::Timeout) => {}

@@ -112,7 +112,7 @@ fn elided(text: &str, most: usize) -> String {
     if length <= most {
         return text.to_owned();
     }
-    // The end tells the segments of an object apart.
+    // The end distinguishes the segments of an object.
     let tail = most / 2;
     let head: String = text.chars().take(most - tail - 1).collect();
     let end: String = text.chars().skip(length - tail).collect();

@@ -44,7 +44,7 @@ const TEXT: &str = r#"
 /// The round-trip time of the store is known for ten seconds; a window that it is enough for is a
 /// third of what the way to the producer takes.
 #[test]
-fn the_default_fills_its_link_also_when_data_come_from_farther_away() {
+fn the_default_fills_its_link_when_data_comes_from_further_away() {
     let batch = parse(TEXT, "t.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
     let run = execute_all(&batch, 1, &Patient).expect("it can be built").remove(0);
     let second = &run.flows[1];

@@ -1,7 +1,7 @@
-//! Data from farther away than those that min_rtt is known of.
+//! Data from nodes further away than those of the known min_rtt.
 //!
 //! A nearby content store may have the beginning of an object, and its producer the rest, after
-//! another consumer stopped or sought. The min_rtt of the near one is valid for ten seconds, and
+//! another consumer stopped or sought. The min_rtt of the near node is valid for ten seconds, and
 //! for that time the window would be too small for the path to the far one. TCP has no such case,
 //! because its end points do not move.
 
@@ -15,9 +15,9 @@ const BEYOND: f64 = 1.25;
 
 /// Rounds that were longer than can be explained by what was in flight, in a row.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Farther(u32);
+pub(super) struct PathChange(u32);
 
-impl Farther {
+impl PathChange {
     /// A round is over. Its shortest round trip is explained if what was in flight takes that long
     /// at `bandwidth`, or if flows like this one, with windows of `gain` products, would make it as
     /// long as that. Returns whether it was not, time after time.
@@ -42,18 +42,18 @@ mod tests {
     /// Judges rounds of 40 segments in flight at 1000 a second, which takes 40 ms, where the
     /// shortest round trip is 25 ms, and twice that with the queue of others.
     fn judged(rounds: &[u64]) -> Vec<bool> {
-        let mut farther = Farther::default();
+        let mut change = PathChange::default();
         let judge = |ms: &u64| {
             let rtt_min = Duration::from_millis(*ms);
             let mut round = Round::default();
             (round.rtt_min, round.in_flight) = (rtt_min, 40);
-            farther.judge(&round, 1000.0, 2.0, Duration::from_millis(25))
+            change.judge(&round, 1000.0, 2.0, Duration::from_millis(25))
         };
         rounds.iter().map(judge).collect()
     }
 
     #[test]
-    fn three_rounds_that_nothing_explains_are_from_farther_away() {
+    fn three_unexplained_rounds_are_a_longer_path() {
         assert_eq!(judged(&[70, 70, 70, 70]), [false, false, true, false]);
         assert_eq!(judged(&[70, 70, 20, 70, 70]), [false; 5]);
         assert_eq!(judged(&[62; 9]), [false; 9], "as long as a queue may be");
