@@ -155,8 +155,8 @@ impl Bench {
             None => return,
             Some(Answer::Frame(reply)) => reply,
             Some(Answer::Order(order)) => {
-                let response = self.obey(&order);
-                self.management.obeyed(self.now, &order, &response);
+                let response = self.execute(&order);
+                self.management.executed(self.now, &order, &response);
                 order.reply(&response)
             }
         };
@@ -165,7 +165,7 @@ impl Bench {
     }
 
     /// What the daemon does, without the sockets.
-    fn obey(&mut self, order: &Order) -> ControlResponse {
+    fn execute(&mut self, order: &Order) -> ControlResponse {
         let body = ControlParameters::default();
         match &order.task {
             Task::Create(create) if self.faces.len() < FACES => {

@@ -524,8 +524,8 @@ impl Management {
         self.traces.on_deadline(forwarder, now);
     }
 
-    /// This came of an order.
-    pub fn obeyed(&mut self, now: Time, order: &Order, response: &ControlResponse) {
+    /// Records the result of an order.
+    pub fn executed(&mut self, now: Time, order: &Order, response: &ControlResponse) {
         self.refusals.note(now, order.from, &order.verb(), response);
     }
 

@@ -338,7 +338,7 @@ const CAPTURED: &str = "0597074e08096c6f63616c686f737408036e66640803726962080872
 
 // Other projects' programs, "Commands": [peer-15].
 #[test]
-fn a_captured_register_command_is_obeyed_and_answered() {
+fn a_captured_register_command_is_executed_and_answered() {
     let daemon = Running::start("");
     let command: Vec<u8> = CAPTURED
         .as_bytes()

@@ -118,7 +118,7 @@ fn the_wait_in_a_queue_is_that_of_m_d_1() {
 }
 
 #[test]
-fn the_queue_over_time_obeys_littles_law() {
+fn the_queue_over_time_follows_littles_law() {
     // Mean bytes in the queue = bytes a second times the mean time that one spends in it.
     let mut line = line(3, 2, &WireSpec { rate: None, ..wire(1, 1) });
     let (a, b) = (line.nodes[0], line.nodes[1]);

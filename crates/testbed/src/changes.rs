@@ -69,7 +69,7 @@ impl Testbed {
                 Change::Add { prefix, cost, .. } => daemon.add_route(prefix, face, *cost),
                 Change::Remove { prefix, .. } => daemon.remove_route(prefix, face),
             };
-            done.map_err(|error| TestbedError::Disobeyed { node: node(), error })?;
+            done.map_err(|error| TestbedError::CommandFailed { node: node(), error })?;
         }
         Ok(())
     }

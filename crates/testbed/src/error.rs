@@ -65,7 +65,7 @@ pub enum TestbedError {
     },
     /// A daemon was to be changed, and was not.
     #[error("the daemon at {node}: {error}")]
-    Disobeyed {
+    CommandFailed {
         /// Its node.
         node: String,
         /// The fault.

@@ -83,8 +83,8 @@ impl InProcessApps {
             let unreachable = |error| TestbedError::Unreachable { node: node(), error };
             let mut connection = open(&self.nodes[at].1).map_err(unreachable)?;
             for prefix in prefixes {
-                let disobeyed = |error| TestbedError::Disobeyed { node: node(), error };
-                connection.register(prefix).map_err(disobeyed)?;
+                let failed = |error| TestbedError::CommandFailed { node: node(), error };
+                connection.register(prefix).map_err(failed)?;
             }
             self.connections.insert(*app, connection);
         }

@@ -386,7 +386,7 @@ fn a_producer_that_comes_back_goes_on() {
 }
 
 #[test]
-fn frames_of_any_kind_are_harmless() {
+fn frames_of_any_kind_do_no_damage() {
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
     let mut out = Vec::new();
     fetch.poll_transmit(control::Time::ZERO, &mut out);

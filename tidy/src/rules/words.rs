@@ -18,8 +18,6 @@ const WORDS: &[(&str, &str)] = &[
     ("mended", "fixed"),
     ("neighbor", "neighbour"),
     ("nudge", "wake-up"),
-    ("obey", "apply or execute"),
-    ("obeyed", "applied or executed"),
     ("octet", "byte"),
     ("stranger", "unknown peer"),
     ("teach", "announce"),
@@ -29,13 +27,6 @@ const WORDS: &[(&str, &str)] = &[
 const LEFT: &[(&str, &str)] = &[
     ("farther", "docs/studies/"),
     ("farther", "scenarios/icp/"),
-    ("harmless", "crates/transport/"),
-    ("obey", "crates/net/"),
-    ("obey", "crates/sim/"),
-    ("obey", "fuzz/fuzz_targets/"),
-    ("obeyed", "crates/net/"),
-    ("obeyed", "docs/reference/conformance.md"),
-    ("obeyed", "fuzz/fuzz_targets/"),
 ];
 
 /// Names that others gave.

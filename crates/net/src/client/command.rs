@@ -15,7 +15,7 @@ use thiserror::Error;
 const ATTEMPT: Duration = Duration::from_secs(2);
 const ATTEMPTS: u32 = 3;
 
-/// Why a command was not obeyed.
+/// Why a command was not executed.
 #[derive(Debug, Error)]
 pub enum CommandError {
     /// The connection is lost.

@@ -118,7 +118,7 @@ pub struct Arrival {
     pub wall_ms: u64,
 }
 
-/// Why a command may not be obeyed, or not yet.
+/// Why a command may not be executed, or not yet.
 #[derive(Debug)]
 pub enum Doubt {
     /// It may not.

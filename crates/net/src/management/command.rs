@@ -2,7 +2,7 @@
 //!
 //! Two forms are about: signed Interests of packet format v0.3, and the older form whose timestamp,
 //! nonce and signature are name components. A digest is checked here, so that a damaged command is
-//! not obeyed; whose signatures are wanted is the [authority](super::authority)'s business.
+//! not executed; the [authority](super::authority) knows the accepted signatures.
 
 use super::announcement::announced;
 use super::fields;
@@ -66,7 +66,7 @@ pub struct Claim<'a> {
     pub value: &'a [u8],
 }
 
-/// Why a command is not obeyed.
+/// Why a command is not executed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// The Interest is no command; it is not answered.

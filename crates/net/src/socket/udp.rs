@@ -163,7 +163,7 @@ impl Udp {
 
     fn finish(socket: Socket, peer: Option<SocketAddr>) -> io::Result<Udp> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
-        // Obey the path's MTU as the kernel learns it (the library's own choice is to probe above
+        // Follow the path's MTU as the kernel learns it (the library's own choice is to probe above
         // it): a datagram that is too long is refused and the route's MTU read again.
         #[cfg(target_os = "linux")]
         {

@@ -64,7 +64,7 @@ impl ControlPlane {
         response: &ControlResponse,
         now: Time,
     ) {
-        self.management.obeyed(now, order, response);
+        self.management.executed(now, order, response);
         let frame = order.reply(response);
         forwarder.receive(now, self.management.face(), Wire::Borrowed(&frame));
     }

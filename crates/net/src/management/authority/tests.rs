@@ -136,7 +136,7 @@ fn a_command_from_before_the_start_may_have_been_accepted_then() {
 // CommandInterest, "CommandInterest": [mgmt-4].
 // signed-interest.rst, "Processing, 6": [signed-interest-7]; "Processing, 7": [signed-interest-8].
 #[test]
-fn a_trusted_keys_command_is_obeyed_once() {
+fn a_trusted_keys_command_is_executed_once() {
     let operator = key(1);
     let mut authority = Authority::new(vec![rule(&operator.1)]);
     assert!(authority.hears_peers());
