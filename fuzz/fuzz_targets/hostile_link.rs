@@ -12,7 +12,7 @@
 
 use control::{Duration, Time};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
-use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope, Wire};
+use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Medium, Scope, Wire};
 use libfuzzer_sys::fuzz_target;
 use packet::LpPacket;
 use rangemap::RangeSet;
@@ -232,7 +232,7 @@ impl Machine {
         let app = forwarder.add_face(now, FaceConfig { scope, ..FaceConfig::default() });
         let mtu = [None, Some(1400), Some(300), Some(120)][usize::from(how >> 1 & 3)];
         let reliability = how & 8 != 0;
-        let link = FaceConfig { mtu, reliability, ..FaceConfig::default() };
+        let link = FaceConfig { reliability, medium: Medium { mtu, ..Medium::default() }, ..FaceConfig::default() };
         let link = forwarder.add_face(now, link);
         let to = if side == Consumer { link } else { app };
         forwarder.add_route(to, name().as_ref(), 0).expect("room for a route");

@@ -7,7 +7,7 @@
 #![no_main]
 
 use control::{Duration, Time};
-use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope, Wire};
+use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Medium, Scope, Wire};
 use libfuzzer_sys::fuzz_target;
 use net::management::authority::{Account, MODULES, Origin, Rule, Users, Who};
 use net::management::orders::{Order, Task};
@@ -170,7 +170,7 @@ impl Bench {
         match &order.task {
             Task::Create(create) if self.faces.len() < FACES => {
                 let mtu = create.change.mtu;
-                let face = FaceConfig { mtu, ..FaceConfig::default() };
+                let face = FaceConfig { medium: Medium { mtu, ..Medium::default() }, ..FaceConfig::default() };
                 let id = self.forwarder.add_face(self.now, face);
                 self.faces.push(id);
                 let info = info(&self.forwarder, id);

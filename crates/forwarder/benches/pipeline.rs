@@ -12,7 +12,7 @@ mod allocator;
 use bytes::Bytes;
 use control::{Action, Duration, Size, Strategy, StrategyCx, Time};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
-use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope, Wire};
+use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Medium, QueueLimits, Scope, Wire};
 use packet::{Component, DataBuf, InterestBuf, Name};
 
 const BATCH: usize = 2_000;
@@ -54,8 +54,16 @@ impl Bench {
         let mut face = |scope| {
             let queue = Size(64 << 20);
             let (data_queue, interest_queue) = (queue, queue);
-            let config =
-                FaceConfig { scope, mtu, data_queue, interest_queue, ..FaceConfig::default() };
+            let config = FaceConfig {
+                scope,
+                medium: Medium { mtu, ..Medium::default() },
+                queues: QueueLimits {
+                    data: data_queue,
+                    interests: interest_queue,
+                    ..QueueLimits::default()
+                },
+                ..FaceConfig::default()
+            };
             forwarder.add_face(now, config)
         };
         let (down, up) = (face(Scope::NonLocal), face(Scope::NonLocal));

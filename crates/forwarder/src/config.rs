@@ -107,26 +107,10 @@ pub struct FaceConfig {
     pub scope: Scope,
     /// How many are at the other end.
     pub link_type: LinkType,
-    /// The largest frame in bytes. `None` is a stream, on which packets are never fragmented.
-    /// A packet of [`packet::MAX_PACKET`] bytes fits into frames of 100 or more; what does not fit
-    /// into 400 frames is dropped.
-    pub mtu: Option<usize>,
-    /// Bytes that each frame takes on the link besides itself; counted against the rate.
-    pub overhead: usize,
-    /// The rate at which packets are let out. Without it, as fast as the driver takes them.
-    pub rate: Option<Rate>,
-    /// The rate in, for parts; without it, that of the other direction.
-    pub rate_in: Option<Rate>,
-    /// How far behind the rate a driver that wakes late may catch up in one go.
-    pub slack: Duration,
-    /// Bytes that the queue of Data may hold.
-    pub data_queue: Size,
-    /// Bytes that the queue of Interests and Nacks may hold.
-    pub interest_queue: Size,
-    /// Packets that either queue may hold, whatever their bytes.
-    pub queue_packets: usize,
-    /// Interests that the face's shaper may hold.
-    pub max_held: usize,
+    /// Its frames and their rate.
+    pub medium: Medium,
+    /// The limits of its queues.
+    pub queues: QueueLimits,
     /// Limits on incomplete packets.
     pub reassembly: ReassemblyLimits,
     /// Keeps frames until the peer acknowledges them, and sends lost ones again (NDNLPv2,
@@ -151,6 +135,59 @@ pub struct FaceConfig {
     /// Bytes of memory that the driver keeps for it from the start; see
     /// [`crate::Forwarder::set_outside`].
     pub outside: usize,
+    /// Its parts of a scheme.
+    pub parts: FaceParts,
+}
+
+/// The frames of a face, and their rate.
+#[derive(Clone, Copy, Debug)]
+pub struct Medium {
+    /// The largest frame in bytes. `None` is a stream, on which packets are never fragmented.
+    /// A packet of [`packet::MAX_PACKET`] bytes fits into frames of 100 or more; one that needs
+    /// more than 400 frames is dropped.
+    pub mtu: Option<usize>,
+    /// Bytes that each frame takes on the link besides itself; counted against the rate.
+    pub overhead: usize,
+    /// The rate at which packets leave. Without it, as fast as the driver accepts them.
+    pub rate: Option<Rate>,
+    /// The incoming rate, for parts; without it, that of the other direction.
+    pub rate_in: Option<Rate>,
+    /// The time behind the rate that a driver which wakes up late may catch up in one go.
+    pub slack: Duration,
+}
+
+impl Default for Medium {
+    /// A stream without a rate.
+    fn default() -> Self {
+        let slack = Duration::from_millis(1);
+        Medium { mtu: None, overhead: 0, rate: None, rate_in: None, slack }
+    }
+}
+
+/// The limits of a face's queues.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueLimits {
+    /// Bytes of the queue of Data.
+    pub data: Size,
+    /// Bytes of the queue of Interests and Nacks.
+    pub interests: Size,
+    /// Packets in either queue, whatever their bytes.
+    pub packets: usize,
+    /// Interests that the face's shaper may hold.
+    pub held: usize,
+}
+
+impl Default for QueueLimits {
+    /// 4 MiB of Data, 1 MiB of Interests and Nacks.
+    fn default() -> Self {
+        let (data, interests) = (Size(4 << 20), Size(1 << 20));
+        QueueLimits { data, interests, packets: usize::MAX, held: 16_384 }
+    }
+}
+
+/// The parts of a scheme at a face.
+#[derive(Default)]
+pub struct FaceParts {
     /// Management of the queue of Data.
     pub marker: Option<Box<dyn Marker>>,
     /// Interest shaping.
@@ -167,15 +204,8 @@ impl Default for FaceConfig {
             name: String::new(),
             scope: Scope::default(),
             link_type: LinkType::default(),
-            mtu: None,
-            overhead: 0,
-            rate: None,
-            rate_in: None,
-            slack: Duration::from_millis(1),
-            data_queue: Size(4 << 20),
-            interest_queue: Size(1 << 20),
-            queue_packets: usize::MAX,
-            max_held: 16_384,
+            medium: Medium::default(),
+            queues: QueueLimits::default(),
             reassembly: ReassemblyLimits::default(),
             reliability: false,
             window: Size::ZERO,
@@ -185,9 +215,7 @@ impl Default for FaceConfig {
             capability: Capability::ALL,
             announce: Announce::Never,
             outside: 0,
-            marker: None,
-            shaper: None,
-            stamper: None,
+            parts: FaceParts::default(),
         }
     }
 }
@@ -207,8 +235,7 @@ impl fmt::Debug for FaceConfig {
             .field("name", &self.name)
             .field("scope", &self.scope)
             .field("link_type", &self.link_type)
-            .field("mtu", &self.mtu)
-            .field("rate", &self.rate)
+            .field("medium", &self.medium)
             .finish_non_exhaustive()
     }
 }

@@ -18,7 +18,7 @@ mod pipeline;
 mod state;
 pub mod tables;
 
-pub use config::{FaceConfig, ForwarderConfig, LinkType, Scope};
+pub use config::{FaceConfig, FaceParts, ForwarderConfig, LinkType, Medium, QueueLimits, Scope};
 pub use counters::{
     DropReason, Drops, FaceCounters, ForwarderStats, OptionFault, OptionFaults, QueueTally,
     ReliabilityCounters, Traffic,

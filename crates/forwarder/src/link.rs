@@ -79,20 +79,20 @@ impl Link {
         let stream = |role| Rng::stream(seed, &[node, &config.name, role]);
         let mut sequence = stream("sequence");
         let (marker, shaper, stamper) = (stream("marker"), stream("shaper"), stream("stamper"));
-        let bound = config.max_held;
+        let bound = config.queues.held;
         let carrier = match config.link_type {
-            LinkType::PointToPoint if config.mtu.is_some() => Carrier::Datagrams,
+            LinkType::PointToPoint if config.medium.mtu.is_some() => Carrier::Datagrams,
             _ => Carrier::Other,
         };
         Link {
-            mtu: config.mtu,
+            mtu: config.medium.mtu,
             sequence: sequence.next_u64(),
             hop: Hop::new(config, sequence.next_u64()),
             line: Line::new(config),
             parts: Parts::new(
-                config.marker.take().map(|part| Hosted::new(part, marker)),
-                config.stamper.take().map(|part| Hosted::new(part, stamper)),
-                config.shaper.take().map(|part| Shaping::new(part, shaper, bound)),
+                config.parts.marker.take().map(|part| Hosted::new(part, marker)),
+                config.parts.stamper.take().map(|part| Hosted::new(part, stamper)),
+                config.parts.shaper.take().map(|part| Shaping::new(part, shaper, bound)),
             ),
             reassembler: Reassembler::new(config.reassembly_limits()),
             counters: FaceCounters::default(),

@@ -6,7 +6,7 @@
 mod allocator;
 
 use control::{Action, Size, Strategy, StrategyCx, Time};
-use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Wire};
+use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Medium, Wire};
 use packet::{Bytes, DataBuf, InterestBuf};
 
 struct First;
@@ -52,7 +52,16 @@ fn a_packet_costs_one_copy_of_what_is_kept_of_it() {
         config.content_store.capacity = 4 << 20;
         let mut fw = Forwarder::new(config);
         let window = Size(window);
-        let mut face = || fw.add_face(Time(0), FaceConfig { mtu, window, ..FaceConfig::default() });
+        let mut face = || {
+            fw.add_face(
+                Time(0),
+                FaceConfig {
+                    window,
+                    medium: Medium { mtu, ..Medium::default() },
+                    ..FaceConfig::default()
+                },
+            )
+        };
         let (down, up) = (face(), face());
         fw.add_route(up, "/a".parse::<packet::Name>().unwrap().as_ref(), 0).unwrap();
         let mut out = Vec::with_capacity(1 << 16);

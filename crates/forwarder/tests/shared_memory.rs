@@ -7,7 +7,7 @@ mod allocator;
 mod support;
 
 use control::Rng;
-use forwarder::{FaceConfig, FaceId, ForwarderConfig};
+use forwarder::{FaceConfig, FaceId, ForwarderConfig, Medium};
 use packet::LpHeader;
 use support::{Bench, Cheapest, data, frame, interest, ms};
 
@@ -33,8 +33,8 @@ impl Run {
         config.dead_nonces = 5000;
         let mut bench = Bench::with(config);
         let face = |n| FaceConfig {
-            mtu: (n % 2 == 1).then_some(1400),
             reliability: n % 4 == 1,
+            medium: Medium { mtu: (n % 2 == 1).then_some(1400), ..Medium::default() },
             ..FaceConfig::default()
         };
         let faces: Vec<FaceId> = (0..8).map(|n| bench.face_with(face(n))).collect();

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use control::{Duration, Rate, Time};
 use forwarder::tables::fib::FibError;
-use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Scope};
+use forwarder::{
+    FaceConfig, FaceId, FaceParts, Forwarder, ForwarderConfig, Medium, QueueLimits, Scope,
+};
 use packet::Name;
 use packet::options::Capability;
 
@@ -358,20 +360,27 @@ fn face_config(port: &Port, spec: &NodeSpec) -> FaceConfig {
     let spec = &plan.spec;
     FaceConfig {
         name: plan.name.clone(),
-        mtu: spec.mtu,
-        overhead: spec.overhead,
+        medium: Medium {
+            mtu: spec.mtu,
+            overhead: spec.overhead,
+            rate: spec.rate,
+            rate_in: plan.rate_in,
+            // The simulator is never late.
+            slack: Duration::ZERO,
+        },
+        queues: QueueLimits {
+            data: spec.queue,
+            interests: spec.queue,
+            packets: spec.queue_packets,
+            ..QueueLimits::default()
+        },
         reliability: spec.reliability,
-        rate: spec.rate,
-        rate_in: plan.rate_in,
         capability: plan.capability,
-        // The simulator is never late.
-        slack: Duration::ZERO,
-        data_queue: spec.queue,
-        interest_queue: spec.queue,
-        queue_packets: spec.queue_packets,
-        marker: spec.marker.as_ref().map(|make| make()),
-        shaper: spec.shaper.as_ref().map(|make| make()),
-        stamper: spec.stamper.as_ref().map(|make| make()),
+        parts: FaceParts {
+            marker: spec.marker.as_ref().map(|make| make()),
+            shaper: spec.shaper.as_ref().map(|make| make()),
+            stamper: spec.stamper.as_ref().map(|make| make()),
+        },
         ..FaceConfig::default()
     }
 }

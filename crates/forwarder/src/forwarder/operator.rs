@@ -211,7 +211,7 @@ impl Forwarder {
         self.faces.get(face).map(|face| face.link().data_occupancy(now))
     }
 
-    /// Changes the rate of a face; `slack` is that of [`crate::FaceConfig::slack`], for a face that
+    /// Changes the rate of a face; `slack` is that of [`crate::Medium::slack`], for a face that
     /// had no rate.
     pub fn set_rate(&mut self, now: Time, id: FaceId, rate: Option<Rate>, slack: Duration) {
         if let Some(face) = self.faces.get_mut(id) {
@@ -225,7 +225,7 @@ impl Forwarder {
         self.faces.set_marker(id, marker);
     }
 
-    /// Changes the incoming rate that the parts of a face see; see [`crate::FaceConfig::rate_in`].
+    /// Changes the incoming rate that the parts of a face see; see [`crate::Medium::rate_in`].
     pub fn set_rate_in(&mut self, face: FaceId, rate: Option<Rate>) {
         if let Some(face) = self.faces.get_mut(face) {
             face.link_mut().set_rate_in(rate);

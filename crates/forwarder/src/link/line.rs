@@ -22,14 +22,15 @@ pub(super) struct Line {
 
 impl Line {
     pub(super) fn new(config: &FaceConfig) -> Line {
+        let (medium, queues) = (&config.medium, &config.queues);
         Line {
-            control: Fifo::new(config.interest_queue, config.queue_packets),
+            control: Fifo::new(queues.interests, queues.packets),
             ring: Ring::default(),
-            data: Fifo::new(config.data_queue, config.queue_packets),
-            pacer: config.rate.map(|rate| Pacer::new(rate, config.slack)),
+            data: Fifo::new(queues.data, queues.packets),
+            pacer: medium.rate.map(|rate| Pacer::new(rate, medium.slack)),
             meter: DrainMeter::default(),
-            rate_in: config.rate_in,
-            overhead: config.overhead,
+            rate_in: medium.rate_in,
+            overhead: medium.overhead,
         }
     }
 

@@ -5,7 +5,7 @@ use control::{
     Action, Cx, DataMeta, Duration, Flow, InterestMeta, LinkView, NodeView, Offer, Rate, Released,
     Shaper, Size, Stage, Stamper, Strategy, StrategyCx, Time,
 };
-use forwarder::{FaceConfig, FaceId, ForwarderConfig};
+use forwarder::{FaceConfig, FaceId, FaceParts, ForwarderConfig, Medium};
 use packet::{HopOptions, LpHeader, NackReason};
 use std::sync::{Arc, Mutex};
 
@@ -103,7 +103,10 @@ impl Shaper for Refusing {
 fn tolled(b: &mut Bench, toll: &Toll, shaper: Option<Box<dyn Shaper>>) -> (FaceId, FaceId) {
     let stamper: Option<Box<dyn Stamper>> = Some(Box::new(toll.clone()));
     let d = b.face();
-    let u = b.face_with(FaceConfig { stamper, shaper, ..FaceConfig::default() });
+    let u = b.face_with(FaceConfig {
+        parts: FaceParts { stamper, shaper, ..FaceParts::default() },
+        ..FaceConfig::default()
+    });
     b.route("/a", u);
     (d, u)
 }
@@ -200,7 +203,10 @@ fn a_strategy_sees_the_links_of_its_next_hops() {
     let mut b = Bench::with(ForwarderConfig::new(Box::new(Fastest(rates.clone()))));
     let d = b.face();
     let [slow, fast] = [1, 10].map(|mbps| {
-        b.face_with(FaceConfig { rate: Some(Rate::from_mbps(mbps)), ..FaceConfig::default() })
+        b.face_with(FaceConfig {
+            medium: Medium { rate: Some(Rate::from_mbps(mbps)), ..Medium::default() },
+            ..FaceConfig::default()
+        })
     });
     b.route_cost("/a", slow, 0);
     b.route_cost("/a", fast, 1);
@@ -240,7 +246,10 @@ fn an_interest_is_expected_to_bring_a_whole_frame() {
 #[test]
 fn parts_are_told_of_a_rate_in_that_changes() {
     let mut b = Bench::new();
-    let u = b.face_with(FaceConfig { rate: Some(Rate(80)), ..FaceConfig::default() });
+    let u = b.face_with(FaceConfig {
+        medium: Medium { rate: Some(Rate(80)), ..Medium::default() },
+        ..FaceConfig::default()
+    });
     assert_eq!(b.fw.link_view(b.now, u).unwrap().rate_in, Rate(80), "taken as symmetric");
     b.fw.set_rate_in(u, Some(Rate(9)));
     let view = b.fw.link_view(b.now, u).unwrap();

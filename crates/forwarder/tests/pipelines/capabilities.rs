@@ -1,7 +1,7 @@
 //! The exchange of capabilities between the ends of a link.
 
 use crate::support::{Bench, data, frame, interest, ms};
-use forwarder::{Announce, FaceConfig, FaceId, LinkType};
+use forwarder::{Announce, FaceConfig, FaceId, LinkType, Medium};
 use packet::options::{Capability, TrafficClass};
 use packet::{HopOption, LpHeader, LpPacket};
 
@@ -84,7 +84,10 @@ fn an_accepted_face_speaks_when_spoken_to() {
 #[test]
 fn on_datagrams_a_peer_that_falls_silent_is_not_believed_for_ever() {
     let mut b = Bench::new();
-    let config = FaceConfig { mtu: Some(1400), ..silent(Announce::Never) };
+    let config = FaceConfig {
+        medium: Medium { mtu: Some(1400), ..Medium::default() },
+        ..silent(Announce::Never)
+    };
     let (d, u) = (b.face(), b.face_with(config));
     b.route("/a", u);
     b.receive(u, &idle(Capability::ALL));

@@ -2,7 +2,7 @@
 
 use crate::support::{Bench, data, frame, interest, ms, queue, unframe};
 use control::{Duration, Rate};
-use forwarder::{DropReason, FaceConfig, Wire};
+use forwarder::{DropReason, FaceConfig, Medium, QueueLimits, Wire};
 use packet::{DataBuf, InterestBuf, LpHeader, LpPacket, NackReason};
 use proptest::prelude::*;
 
@@ -22,8 +22,11 @@ fn a_queue_holds_no_more_than_its_bound() {
     let size = data("/a/0", &[0; 1000]).len() as u64;
     let mut b = Bench::new();
     let config = FaceConfig {
-        data_queue: queue(2 * size),
-        interest_queue: queue(100),
+        queues: QueueLimits {
+            data: queue(2 * size),
+            interests: queue(100),
+            ..QueueLimits::default()
+        },
         ..FaceConfig::default()
     };
     let (d, u) = (b.face_with(config), b.face());
@@ -70,8 +73,13 @@ fn a_configured_rate_is_kept_to_the_nanosecond() {
     let mut b = Bench::new();
     // 8 Mbit/s: a byte takes 1 us.
     let rate = Some(Rate::from_mbps(8));
-    let (d, u) =
-        (b.face_with(FaceConfig { rate, overhead: 28, ..FaceConfig::default() }), b.face());
+    let (d, u) = (
+        b.face_with(FaceConfig {
+            medium: Medium { rate, overhead: 28, ..Medium::default() },
+            ..FaceConfig::default()
+        }),
+        b.face(),
+    );
     b.route("/a", u);
     for i in 0..3 {
         b.ask(d, &interest(&format!("/a/{i}"), i));
@@ -110,7 +118,13 @@ fn a_ready_face_is_given_once_until_it_was_drained() {
 fn a_paced_face_becomes_ready_at_its_instant() {
     let mut b = Bench::new();
     let rate = Some(Rate::from_mbps(8));
-    let (d, u) = (b.face(), b.face_with(FaceConfig { rate, ..FaceConfig::default() }));
+    let (d, u) = (
+        b.face(),
+        b.face_with(FaceConfig {
+            medium: Medium { rate, ..Medium::default() },
+            ..FaceConfig::default()
+        }),
+    );
     b.route("/a", u);
     b.ask(d, &interest("/a/0", 0));
     b.ask(d, &interest("/a/1", 1));
@@ -156,7 +170,13 @@ fn what_is_no_packet_is_counted_as_malformed() {
 #[test]
 fn a_packet_that_no_400_frames_hold_is_dropped() {
     let mut b = Bench::new();
-    let (d, u) = (b.face_with(FaceConfig { mtu: Some(40), ..FaceConfig::default() }), b.face());
+    let (d, u) = (
+        b.face_with(FaceConfig {
+            medium: Medium { mtu: Some(40), ..Medium::default() },
+            ..FaceConfig::default()
+        }),
+        b.face(),
+    );
     b.route("/a", u);
     b.ask(d, &interest("/a/0", 0));
     b.receive(u, &data("/a/0", &[0; 8000]));
@@ -226,7 +246,7 @@ proptest! {
         parameters in 0usize..3000,
         token in prop::collection::vec(any::<u8>(), 1..33),
     ) {
-        let config = || FaceConfig { mtu: Some(mtu), ..FaceConfig::default() };
+        let config = || FaceConfig { medium: Medium { mtu: Some(mtu), ..Medium::default() }, ..FaceConfig::default() };
         let (mut near, mut far) = (Bench::new(), Bench::new());
         let (app, up) = (near.local(), near.face_with(config()));
         let (down, producer) = (far.face_with(config()), far.local());

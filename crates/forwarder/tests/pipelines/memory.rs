@@ -2,7 +2,9 @@
 
 use crate::support::{Bench, Cheapest, data, frame, interest, ms, name};
 use forwarder::tables::fib::FibError;
-use forwarder::{DropReason, FaceConfig, FaceId, ForwarderConfig, MemoryUse, Refused, Scope};
+use forwarder::{
+    DropReason, FaceConfig, FaceId, ForwarderConfig, Medium, MemoryUse, Refused, Scope,
+};
 use packet::{InterestBuf, LpHeader};
 use proptest::prelude::*;
 
@@ -227,8 +229,15 @@ fn some_face(b: &mut Bench, kind: usize) -> FaceId {
     let config = match kind {
         0 => FaceConfig { scope: Scope::Local, ..FaceConfig::default() },
         1 | 2 => FaceConfig::default(),
-        3 => FaceConfig { mtu: Some(1400), ..FaceConfig::default() },
-        _ => FaceConfig { mtu: Some(1400), reliability: true, ..FaceConfig::default() },
+        3 => FaceConfig {
+            medium: Medium { mtu: Some(1400), ..Medium::default() },
+            ..FaceConfig::default()
+        },
+        _ => FaceConfig {
+            reliability: true,
+            medium: Medium { mtu: Some(1400), ..Medium::default() },
+            ..FaceConfig::default()
+        },
     };
     let face = b.face_with(config);
     b.fw.add_route(face, name("/a").as_ref(), kind as u64).ok();

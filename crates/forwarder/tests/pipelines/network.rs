@@ -3,7 +3,7 @@
 use crate::net::{Net, Port};
 use crate::support::{Cheapest, Everyone, interest, ms, queue};
 use control::{Rate, Rng, Strategy, Time};
-use forwarder::{DropReason, FaceConfig, Forwarder};
+use forwarder::{DropReason, FaceConfig, Forwarder, Medium, QueueLimits};
 use packet::{InterestBuf, NackReason};
 use proptest::prelude::*;
 
@@ -129,10 +129,12 @@ fn random_net(seed: u64) -> (Net, Vec<Port>) {
         let mtu = rng.chance(0.5).then(|| 200 + rng.below(2000) as usize);
         let rate = rng.chance(0.5).then(|| Rate::from_mbps(1 + rng.below(20)));
         let ports = net.wire(pair, delay, loss, || FaceConfig {
-            mtu,
-            rate,
-            data_queue: queue(20_000),
-            interest_queue: queue(2_000),
+            medium: Medium { mtu, rate, ..Medium::default() },
+            queues: QueueLimits {
+                data: queue(20_000),
+                interests: queue(2_000),
+                ..QueueLimits::default()
+            },
             ..FaceConfig::default()
         });
         for port in [ports.0, ports.1] {

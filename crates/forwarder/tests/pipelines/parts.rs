@@ -5,7 +5,7 @@ use control::{
     Crossing, Cx, DataMeta, Direction, Duration, Event, Flow, InterestMeta, Kind, LinkView, Marker,
     NodeView, Rate, Size, Stamper, Time, Verdict,
 };
-use forwarder::{DropReason, FaceConfig, FaceId, ForwarderConfig, Reporter};
+use forwarder::{DropReason, FaceConfig, FaceId, FaceParts, ForwarderConfig, Reporter};
 use packet::{HopOptions, InterestBuf, LpHeader};
 use std::sync::{Arc, Mutex};
 
@@ -60,7 +60,10 @@ impl Marker for Clerk {
 
 fn with_marker(b: &mut Bench, marker: &Clerk) -> FaceId {
     let marker: Option<Box<dyn Marker>> = Some(Box::new(marker.clone()));
-    b.face_with(FaceConfig { marker, ..FaceConfig::default() })
+    b.face_with(FaceConfig {
+        parts: FaceParts { marker, ..FaceParts::default() },
+        ..FaceConfig::default()
+    })
 }
 
 #[test]
@@ -95,7 +98,7 @@ fn a_marker_sees_the_queue_and_the_time_in_it() {
     }
     let size = data("/a/v=1/seg=0", b"x").len() as u64;
     let views = taken(&marker.views);
-    assert_eq!(views[0].data_limit, FaceConfig::default().data_queue);
+    assert_eq!(views[0].data_limit, FaceConfig::default().queues.data);
     let queues: Vec<_> = views.iter().map(|v| v.data_out).collect();
     assert_eq!((queues[0].packets, queues[0].bytes), (0, Size(0)), "the view is without it");
     assert_eq!((queues[1].packets, queues[1].bytes), (1, Size(size)));
@@ -217,7 +220,10 @@ impl Stamper for Scribe {
 
 fn with_stamper(b: &mut Bench, stamper: &Scribe) -> FaceId {
     let stamper: Option<Box<dyn Stamper>> = Some(Box::new(stamper.clone()));
-    b.face_with(FaceConfig { stamper, ..FaceConfig::default() })
+    b.face_with(FaceConfig {
+        parts: FaceParts { stamper, ..FaceParts::default() },
+        ..FaceConfig::default()
+    })
 }
 
 #[test]
@@ -288,7 +294,10 @@ fn a_part_that_never_tires_of_the_past_does_not_stop_the_clock() {
         }
     }
     let mut b = Bench::new();
-    b.face_with(FaceConfig { stamper: Some(Box::new(Stuck)), ..FaceConfig::default() });
+    b.face_with(FaceConfig {
+        parts: FaceParts { stamper: Some(Box::new(Stuck)), ..FaceParts::default() },
+        ..FaceConfig::default()
+    });
     b.fw.on_deadline(b.now);
     assert_eq!(b.fw.next_deadline(), Some(b.now + Duration(1)));
 }

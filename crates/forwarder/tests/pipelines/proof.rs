@@ -1,7 +1,7 @@
 //! Peers whose addresses are not proved, and faces whose driver bounds what they send.
 
 use crate::support::{Bench, data, frame, interest, ms};
-use forwarder::{Allowance, Announce, DropReason, FaceConfig, FaceId, OptionFault};
+use forwarder::{Allowance, Announce, DropReason, FaceConfig, FaceId, Medium, OptionFault};
 use packet::options::{AddressChallenge, AddressEcho, Capability, Range};
 use packet::{HopOptions, LpHeader, LpPacket};
 
@@ -10,9 +10,9 @@ const TOKEN: u64 = 0x0123_4567_89ab_cdef;
 /// A face as a listener makes it for a datagram from an unknown address.
 fn unproved() -> FaceConfig {
     FaceConfig {
-        mtu: Some(1400),
         capability: Capability(0),
         announce: Announce::Answer,
+        medium: Medium { mtu: Some(1400), ..Medium::default() },
         ..FaceConfig::default()
     }
 }
@@ -100,7 +100,8 @@ fn faces_need_no_proof_unless_the_driver_says_so() {
     b.fw.set_challenge(peer, None);
     b.receive(peer, &ranged(5001));
     assert_eq!(frames(&mut b, peer).0.len(), 256);
-    let (mut b, stream) = full_store(FaceConfig { mtu: None, ..unproved() });
+    let (mut b, stream) =
+        full_store(FaceConfig { medium: Medium { mtu: None, ..Medium::default() }, ..unproved() });
     assert!(b.fw.is_proved(stream) && b.fw.is_proved(FaceId(1)));
     b.receive(stream, &ranged(5001));
     assert_eq!(b.sent(stream).len(), 256);
@@ -108,7 +109,10 @@ fn faces_need_no_proof_unless_the_driver_says_so() {
 
 #[test]
 fn what_is_beyond_an_allowance_is_dropped_and_counted() {
-    let (mut b, peer) = full_store(FaceConfig { overhead: 28, ..unproved() });
+    let (mut b, peer) = full_store(FaceConfig {
+        medium: Medium { overhead: 28, ..Medium::default() },
+        ..unproved()
+    });
     let ask = |b: &mut Bench, from: u32| {
         for n in 0..10 {
             b.ask(peer, &interest(&format!("/a/v=1/seg={n}"), 6000 + from + n));

@@ -2,7 +2,7 @@
 
 use crate::support::{Bench, data, frame, interest, ms, name};
 use control::{Duration, Rng, RttEstimate, Size};
-use forwarder::{DropReason, FaceConfig, FaceId};
+use forwarder::{DropReason, FaceConfig, FaceId, Medium, QueueLimits};
 use packet::options::{Range, SegmentBits};
 use packet::{InterestBuf, LpHeader, LpPacket, NackReason};
 
@@ -17,11 +17,19 @@ struct Pair {
 }
 
 fn reliable() -> FaceConfig {
-    FaceConfig { mtu: Some(1400), reliability: true, ..FaceConfig::default() }
+    FaceConfig {
+        reliability: true,
+        medium: Medium { mtu: Some(1400), ..Medium::default() },
+        ..FaceConfig::default()
+    }
 }
 
 fn windowed() -> FaceConfig {
-    FaceConfig { mtu: Some(1400), window: Size(60_000), ..FaceConfig::default() }
+    FaceConfig {
+        window: Size(60_000),
+        medium: Medium { mtu: Some(1400), ..Medium::default() },
+        ..FaceConfig::default()
+    }
 }
 
 impl Pair {
@@ -294,7 +302,10 @@ fn acknowledgements_of_what_was_never_sent_change_nothing() {
 
 #[test]
 fn a_peer_that_never_acknowledges_is_spared_after_eight_packets() {
-    let plain = FaceConfig { mtu: Some(1400), ..FaceConfig::default() };
+    let plain = FaceConfig {
+        medium: Medium { mtu: Some(1400), ..Medium::default() },
+        ..FaceConfig::default()
+    };
     let mut p = Pair::new(plain, reliable());
     p.answer(0..8, 100);
     let numbered = |frames: &[Vec<u8>]| frames.iter().all(|f| header(f).tx_sequence.is_some());
@@ -317,7 +328,10 @@ fn a_peer_that_never_acknowledges_is_spared_after_eight_packets() {
 
 #[test]
 fn what_waits_for_acknowledgements_is_bounded() {
-    let far = FaceConfig { data_queue: Size(64 << 20), ..reliable() };
+    let far = FaceConfig {
+        queues: QueueLimits { data: Size(64 << 20), ..QueueLimits::default() },
+        ..reliable()
+    };
     let mut p = Pair::new(reliable(), far);
     // 8 MiB do not hold 1100 packets of 8000 bytes.
     p.answer(0..1100, 8000);
@@ -388,7 +402,10 @@ fn a_window_never_holds_back_for_longer_than_a_tenth_of_a_second() {
 
 #[test]
 fn a_peer_that_does_not_acknowledge_has_no_window() {
-    let plain = FaceConfig { mtu: Some(1400), ..FaceConfig::default() };
+    let plain = FaceConfig {
+        medium: Medium { mtu: Some(1400), ..Medium::default() },
+        ..FaceConfig::default()
+    };
     let mut p = Pair::new(plain, windowed());
     p.answer(0..200, 8000);
     let sent = frames(&mut p.far, p.down);

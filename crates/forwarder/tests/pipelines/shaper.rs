@@ -4,7 +4,7 @@ use crate::support::{Bench, data, frame, interest, ms};
 use control::{
     Cx, Flow, InterestMeta, LinkView, Offer, Queued, Released, Returned, Shaper, Size, Stage, Time,
 };
-use forwarder::{DropReason, FaceConfig, FaceId};
+use forwarder::{DropReason, FaceConfig, FaceId, FaceParts, QueueLimits};
 use packet::options::Range;
 use packet::{InterestBuf, LpHeader, NackReason};
 use std::collections::VecDeque;
@@ -101,7 +101,11 @@ fn gated(stage: Stage) -> (Bench, Gate, FaceId, FaceId) {
     let mut b = Bench::new();
     let gate = Gate::new(stage);
     let shaper: Option<Box<dyn Shaper>> = Some(Box::new(gate.clone()));
-    let shaped = FaceConfig { shaper, max_held: 3, ..FaceConfig::default() };
+    let shaped = FaceConfig {
+        parts: FaceParts { shaper, ..FaceParts::default() },
+        queues: QueueLimits { held: 3, ..QueueLimits::default() },
+        ..FaceConfig::default()
+    };
     let (d, u) = match stage {
         Stage::Departure => (b.face(), b.face_with(shaped)),
         _ => (b.face_with(shaped), b.face()),
@@ -318,7 +322,7 @@ fn a_shaper_is_told_what_waits_of_each_flow() {
     b.ask(d, &interest("/a/y/seg=0", 2));
     let packets = [data("/a/x/seg=0", b"x"), data("/a/y/seg=0", b"yyy")];
     packets.iter().for_each(|packet| b.receive(u, packet));
-    let bound = FaceConfig::default().data_queue;
+    let bound = FaceConfig::default().queues.data;
     let joined = gate.get(|s| s.queued.clone());
     let of = packets.each_ref().map(|packet| Size(packet.len() as u64));
     assert_eq!(

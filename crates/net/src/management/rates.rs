@@ -3,7 +3,7 @@
 use super::parameters::ControlParameters;
 use super::response::ControlResponse;
 use control::{Rate, Time};
-use forwarder::{FaceConfig, FaceId, Forwarder};
+use forwarder::{FaceId, Forwarder, Medium};
 
 /// `faces/update`
 pub(super) fn update(
@@ -22,7 +22,7 @@ pub(super) fn update(
         return refuse(400, "a rate of zero lets nothing pass".to_owned());
     }
     if let Some(rate) = asked.rate {
-        forwarder.set_rate(now, face, Some(Rate(rate)), FaceConfig::default().slack);
+        forwarder.set_rate(now, face, Some(Rate(rate)), Medium::default().slack);
     }
     if let Some(rate) = asked.rate_in {
         forwarder.set_rate_in(face, Some(Rate(rate)));

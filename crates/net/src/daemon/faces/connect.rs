@@ -16,7 +16,9 @@ use crate::socket::udp::Udp;
 use crate::uri::{Carrier, FaceUri};
 use control::{Rng, Time};
 use document::Queue;
-use forwarder::{Announce, FaceConfig, FaceId, Forwarder, LinkType, Scope};
+use forwarder::{
+    Announce, FaceConfig, FaceId, FaceParts, Forwarder, LinkType, Medium, QueueLimits, Scope,
+};
 use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Token};
 use packet::options::Capability;
@@ -113,18 +115,20 @@ impl FaceSet {
         let is_group = peer.is_some_and(|peer| peer.ip().is_multicast());
         let one = peer.filter(|_| !is_group);
         let queue = link.queue.map(Queue::bounds);
-        let queue = queue.unwrap_or((defaults.data_queue, defaults.queue_packets));
+        let (data, packets) = queue.unwrap_or((defaults.queues.data, defaults.queues.packets));
         // The reader of the configuration has checked that the schemes have these parts.
         let config = FaceConfig {
             name: name.to_owned(),
             scope: if local { Scope::Local } else { Scope::NonLocal },
             link_type: if is_group { LinkType::MultiAccess } else { LinkType::PointToPoint },
-            mtu,
-            overhead,
-            rate: link.rate,
-            rate_in: link.rate_in,
-            data_queue: queue.0,
-            queue_packets: queue.1,
+            medium: Medium {
+                mtu,
+                overhead,
+                rate: link.rate,
+                rate_in: link.rate_in,
+                ..defaults.medium
+            },
+            queues: QueueLimits { data, packets, ..defaults.queues },
             // A stream loses nothing, and limits itself. In a group no single peer could
             // acknowledge.
             reliability: one.is_some() && link.reliability,
@@ -133,9 +137,11 @@ impl FaceSet {
             capability: Capability::default(),
             announce: Announce::Answer,
             outside: Face::keeps(peer.is_some()),
-            marker: link.parts.marker.as_ref().and_then(|c| c.marker().ok()),
-            shaper: link.parts.shaper.as_ref().and_then(|c| c.shaper().ok()),
-            stamper: link.parts.stamper.as_ref().and_then(|c| c.stamper().ok()),
+            parts: FaceParts {
+                marker: link.parts.marker.as_ref().and_then(|c| c.marker().ok()),
+                shaper: link.parts.shaper.as_ref().and_then(|c| c.shaper().ok()),
+                stamper: link.parts.stamper.as_ref().and_then(|c| c.stamper().ok()),
+            },
             ..defaults
         };
         forwarder.add_face(now, config)
