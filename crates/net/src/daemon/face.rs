@@ -103,48 +103,80 @@ pub(super) enum MadeBy {
 #[derive(Debug)]
 pub(super) struct Face {
     pub id: FaceId,
-    pub made_by: MadeBy,
-    pub name: Option<String>,
-    pub uri: String,
-    pub local_uri: String,
-    pub local: bool,
-    pub persistency: Persistency,
-    /// The management protocol's flags.
-    pub flags: u64,
-    /// How its queue is managed, if a flag says so.
-    pub marker: Choice,
+    pub about: About,
+    pub marking: Marked,
     pub link: Link,
-    /// Where to connect again.
+    /// The other end, to connect again.
     pub target: Option<Target>,
     /// The MTU that the configuration fixes.
     pub fixed_mtu: Option<usize>,
     pub mtu: Option<usize>,
     pub delay: Option<DelayLine>,
-    /// The kernel takes no more; readiness will be reported.
+    /// The kernel accepts no more; readiness will be reported.
     pub blocked: bool,
-    /// The face-down event has been sent.
-    pub was_down: bool,
     /// The face is in a list of readable ones.
     pub readable: bool,
-    /// When something last came.
-    pub heard: Time,
-    /// When it was made, if a peer brought it about.
-    pub since: Time,
-    /// The address of the peer that brought it about.
-    pub source: Option<IpAddr>,
-    /// The address may be forged until the forwarder says otherwise.
-    pub unproved: bool,
-    /// It is in a network of this host, so that it may be sent more, and keeps its place.
-    pub is_neighbour: bool,
-    /// Nothing is sent before then, unless a frame arrives: the network reported that nothing
-    /// receives there. A sender that knows the addresses and ports can forge such a report.
-    away_until: Option<Time>,
-    /// How long that was the last time, if nothing has come since.
-    away: Duration,
+    pub peer: Peer,
+    absence: Absence,
+    /// Frames that were lost before they reached the network.
     pub lost: u64,
-    wait: Duration,
+    retry: Retry,
     /// See [`Face::account`].
     account: OnceCell<Option<Account>>,
+}
+
+/// The face in lists: its ends and its creator.
+#[derive(Debug)]
+pub(super) struct About {
+    pub made_by: MadeBy,
+    /// Its name in the configuration.
+    pub name: Option<String>,
+    pub uri: String,
+    pub local_uri: String,
+    pub local: bool,
+    pub persistency: Persistency,
+}
+
+/// Flags and congestion marking, in the management protocol's terms.
+#[derive(Debug)]
+pub(super) struct Marked {
+    pub flags: u64,
+    /// The management of its queue, if a flag requires it.
+    pub marker: Choice,
+}
+
+/// The peer of a face.
+#[derive(Debug, Default)]
+pub(super) struct Peer {
+    /// The time of its last frame.
+    pub heard: Time,
+    /// The creation of an on-demand face.
+    pub since: Time,
+    /// The address for which an on-demand face was created.
+    pub source: Option<IpAddr>,
+    /// The address may be forged until the forwarder reports a proof.
+    pub unproved: bool,
+    /// It is in a network of this host, so that it has a higher rate limit, and keeps its place.
+    pub is_neighbour: bool,
+}
+
+/// The pause after a report that nothing receives at the other end. A sender that knows the
+/// addresses and ports can forge such a report.
+#[derive(Debug, Default)]
+struct Absence {
+    /// Nothing is sent before then, unless a frame arrives.
+    until: Option<Time>,
+    /// The length of the last pause, if nothing has arrived since.
+    length: Duration,
+}
+
+/// Attempts to connect again.
+#[derive(Debug)]
+struct Retry {
+    /// The face-down event has been sent.
+    was_down: bool,
+    /// The time until the next attempt.
+    wait: Duration,
 }
 
 impl Face {
@@ -152,9 +184,19 @@ impl Face {
     /// The kernel is asked once: of many connections the answer takes long.
     pub fn account(&self) -> Option<Account> {
         *self.account.get_or_init(|| match &self.link {
-            Link::Stream(stream) if self.local => stream.account(),
+            Link::Stream(stream) if self.about.local => stream.account(),
             _ => None,
         })
+    }
+
+    /// Records that it is up. True if the face-down event has been sent: an event is due.
+    pub fn came_up(&mut self) -> bool {
+        std::mem::take(&mut self.retry.was_down)
+    }
+
+    /// Records that it is down. True the first time: an event is due.
+    pub fn went_down(&mut self) -> bool {
+        !std::mem::replace(&mut self.retry.was_down, true)
     }
 
     pub fn new(id: FaceId, made_by: MadeBy, uri: String, link: Link) -> Face {
@@ -165,31 +207,26 @@ impl Face {
         };
         Face {
             id,
-            made_by,
-            name: None,
-            uri,
-            local_uri: String::new(),
-            local: false,
-            persistency,
-            flags: 0,
-            marker: marking::default(),
+            about: About {
+                made_by,
+                name: None,
+                uri,
+                local_uri: String::new(),
+                local: false,
+                persistency,
+            },
+            marking: Marked { flags: 0, marker: marking::default() },
             link,
             target: None,
             fixed_mtu: None,
             mtu: None,
             delay: None,
             blocked: false,
-            was_down: false,
             readable: false,
-            heard: Time::ZERO,
-            since: Time::ZERO,
-            source: None,
-            unproved: false,
-            is_neighbour: false,
-            away_until: None,
-            away: Duration::ZERO,
+            peer: Peer::default(),
+            absence: Absence::default(),
             lost: 0,
-            wait: FIRST_WAIT,
+            retry: Retry { was_down: false, wait: FIRST_WAIT },
             account: OnceCell::new(),
         }
     }
@@ -198,8 +235,8 @@ impl Face {
     pub fn linked(&mut self, link: &LinkOptions, is_udp: bool) {
         let reliability = if is_udp && link.reliability { RELIABILITY } else { 0 };
         let marking = if link.parts.marker.is_some() { CONGESTION_MARKING } else { 0 };
-        self.flags = reliability | marking;
-        self.marker = link.parts.marker.clone().unwrap_or_else(marking::default);
+        self.marking.flags = reliability | marking;
+        self.marking.marker = link.parts.marker.clone().unwrap_or_else(marking::default);
     }
 
     /// Changes how its queue is managed as a command asks.
@@ -211,17 +248,18 @@ impl Face {
         forwarder: &mut Forwarder,
         change: &Change,
     ) -> Result<(), Refused> {
-        let marker = marking::changed(&self.marker, change.marking)?;
-        let flags = (self.flags & !change.mask) | (change.flags & change.mask);
-        let toggled = (flags ^ self.flags) & CONGESTION_MARKING != 0;
+        let marker = marking::changed(&self.marking.marker, change.marking)?;
+        let flags = (self.marking.flags & !change.mask) | (change.flags & change.mask);
+        let toggled = (flags ^ self.marking.flags) & CONGESTION_MARKING != 0;
         if !toggled && change.marking == Marking::default() {
             return Ok(());
         }
-        self.flags = (self.flags & !CONGESTION_MARKING) | (flags & CONGESTION_MARKING);
-        self.marker = marker;
+        self.marking.flags =
+            (self.marking.flags & !CONGESTION_MARKING) | (flags & CONGESTION_MARKING);
+        self.marking.marker = marker;
         let is_on = flags & CONGESTION_MARKING != 0;
         // Its observations of the queue go with the marker before.
-        let part = if is_on { self.marker.marker().ok() } else { None };
+        let part = if is_on { self.marking.marker.marker().ok() } else { None };
         forwarder.set_marker(self.id, part);
         Ok(())
     }
@@ -230,14 +268,14 @@ impl Face {
         let emulated = self.delay.as_ref().map(DelayLine::counters).unwrap_or_default();
         FaceInfo {
             id: self.id,
-            name: self.name.clone(),
-            uri: self.uri.clone(),
-            local_uri: self.local_uri.clone(),
-            local: self.local,
-            persistency: self.persistency,
+            name: self.about.name.clone(),
+            uri: self.about.uri.clone(),
+            local_uri: self.about.local_uri.clone(),
+            local: self.about.local,
+            persistency: self.about.persistency,
             is_group: matches!(self.target, Some(Target::Group(..))),
-            flags: self.flags,
-            marking: marking::told(&self.marker),
+            flags: self.marking.flags,
+            marking: marking::told(&self.marking.marker),
             expires: None,
             mtu: self.mtu,
             up: !matches!(self.link, Link::Down { .. }),
@@ -293,7 +331,7 @@ impl Face {
         };
         if any {
             self.hears(forwarder, now);
-            self.wait = FIRST_WAIT;
+            self.retry.wait = FIRST_WAIT;
         }
         match progress {
             Progress::Closed => Err("the other end closed it".to_owned()),
@@ -303,9 +341,9 @@ impl Face {
 
     /// Something came from the peer.
     pub fn hears(&mut self, forwarder: &mut Forwarder, now: Time) {
-        self.heard = now;
-        self.away = Duration::ZERO;
-        if self.away_until.take().is_some() {
+        self.peer.heard = now;
+        self.absence.length = Duration::ZERO;
+        if self.absence.until.take().is_some() {
             forwarder.set_allowance(self.id, Allowance::Unlimited);
         }
     }
@@ -313,19 +351,19 @@ impl Face {
     /// The network reported that nothing receives at the other end: nothing is sent for a while,
     /// which doubles as long as nothing comes from there.
     pub fn is_unreachable(&mut self, forwarder: &mut Forwarder, now: Time) {
-        self.away = Duration(self.away.0 * 2).clamp(FIRST_AWAY, LAST_AWAY);
-        self.away_until = Some(now + self.away);
+        self.absence.length = Duration(self.absence.length.0 * 2).clamp(FIRST_AWAY, LAST_AWAY);
+        self.absence.until = Some(now + self.absence.length);
         forwarder.set_allowance(self.id, Allowance::Unreachable);
     }
 
     /// Nothing is sent for a while.
     pub fn is_away(&self) -> bool {
-        self.away_until.is_some()
+        self.absence.until.is_some()
     }
 
     /// Sends again, if it is time to.
     pub fn try_again(&mut self, forwarder: &mut Forwarder, now: Time) {
-        if self.away_until.take_if(|until| *until <= now).is_some() {
+        if self.absence.until.take_if(|until| *until <= now).is_some() {
             forwarder.set_allowance(self.id, Allowance::Unlimited);
         }
     }
@@ -350,7 +388,7 @@ impl Face {
     /// True if it leads to an address that may be forged. The address of a peer with routes is
     /// known: a signed command registered them.
     pub fn is_unproved(&self, forwarder: &Forwarder) -> bool {
-        let may_be_forged = self.unproved && !self.is_neighbour;
+        let may_be_forged = self.peer.unproved && !self.peer.is_neighbour;
         may_be_forged && !forwarder.is_proved(self.id) && forwarder.fib().routes_of(self.id) == 0
     }
 
@@ -467,7 +505,7 @@ impl Face {
 
     /// A UDP face that a peer brought about: it has no end but silence.
     pub fn is_idle_on_demand(&self) -> bool {
-        self.persistency == Persistency::OnDemand && matches!(self.link, Link::Udp(..))
+        self.about.persistency == Persistency::OnDemand && matches!(self.link, Link::Udp(..))
     }
 
     /// When a broken face is to be connected again.
@@ -496,8 +534,8 @@ impl Face {
 
     /// The socket is gone; when to connect again.
     pub fn down(&mut self, now: Time) {
-        let retry = now + self.wait;
-        self.wait = Duration((self.wait.0 * 2).min(LONGEST_WAIT.0));
+        let retry = now + self.retry.wait;
+        self.retry.wait = Duration((self.retry.wait.0 * 2).min(LONGEST_WAIT.0));
         self.link = Link::Down { retry };
         self.account = OnceCell::new();
         self.blocked = false;

@@ -355,19 +355,20 @@ impl FaceSet {
         };
         face.try_again(forwarder, now);
         let limits = &settings.on_demand.unproved;
-        let (spent, rates) = match face.is_neighbour {
+        let (spent, rates) = match face.peer.is_neighbour {
             true => (&mut unproved.neighbours, limits.local_rates()),
             false => (&mut unproved.others, limits.rates()),
         };
-        let bounded = face.source.filter(|_| face.unproved && !face.is_away()).map(|source| {
-            let allowance = match forwarder.is_proved(id) {
-                true => Allowance::Unlimited,
-                false => Allowance::Bytes(spent.allowance(now, source, rates)),
-            };
-            face.unproved = allowance != Allowance::Unlimited;
-            forwarder.set_allowance(id, allowance);
-            (source, allowance)
-        });
+        let bounded =
+            face.peer.source.filter(|_| face.peer.unproved && !face.is_away()).map(|source| {
+                let allowance = match forwarder.is_proved(id) {
+                    true => Allowance::Unlimited,
+                    false => Allowance::Bytes(spent.allowance(now, source, rates)),
+                };
+                face.peer.unproved = allowance != Allowance::Unlimited;
+                forwarder.set_allowance(id, allowance);
+                (source, allowance)
+            });
         let progress = face.send(forwarder, buffers, now, SEND_BUDGET);
         if let Some((source, Allowance::Bytes(before))) = bounded
             && let Allowance::Bytes(left) = forwarder.allowance(id)
@@ -401,7 +402,7 @@ impl FaceSet {
         if face.is_unproved(forwarder) {
             return self.close(forwarder, id, "nothing receives there");
         }
-        tracing::debug!(face = %id, uri = face.uri, "nothing receives there at present");
+        tracing::debug!(face = %id, uri = face.about.uri, "nothing receives there at present");
         face.is_unreachable(forwarder, self.clock.now());
         // Queued packets are dropped when the forwarder is polled for them.
         self.work.sending.push_back(id);
@@ -414,10 +415,10 @@ impl FaceSet {
         if face.target.is_none() {
             return self.close(forwarder, id, why);
         }
-        tracing::warn!(face = %id, uri = face.uri, why, "face down, connecting again");
+        tracing::warn!(face = %id, uri = face.about.uri, why, "face down, connecting again");
         face.readable = false;
         face.down(now);
-        if !std::mem::replace(&mut face.was_down, true) {
+        if face.went_down() {
             let face = face.info();
             self.news.push_back(News { event: FaceEvent::Down, face });
         }
@@ -434,9 +435,9 @@ impl FaceSet {
     pub fn close(&mut self, forwarder: &mut Forwarder, id: FaceId, why: &str) {
         let Some(face) = self.table.remove(id) else { return };
         if face.is_unproved(forwarder) {
-            tracing::debug!(face = %id, uri = face.uri, why, "face to an unproved address closed");
+            tracing::debug!(face = %id, uri = face.about.uri, why, "face to an unproved address closed");
         } else {
-            tracing::info!(face = %id, uri = face.uri, why, "face closed");
+            tracing::info!(face = %id, uri = face.about.uri, why, "face closed");
         }
         forwarder.remove_face(self.clock.now(), id);
         self.news.push_back(News { event: FaceEvent::Destroyed, face: face.info() });

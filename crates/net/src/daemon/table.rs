@@ -100,15 +100,15 @@ impl FaceTable {
         if face.delay.is_some() {
             self.emulated.insert(face.id);
         }
-        if let Some(counter) = self.counter(face.made_by) {
+        if let Some(counter) = self.counter(face.about.made_by) {
             *counter += 1;
         }
-        let counted = face.source.map(|source| (face.transport(), source));
+        let counted = face.peer.source.map(|source| (face.transport(), source));
         if let Some((transport, source)) = counted {
             self.crowd.add(transport, source);
         }
         let id = face.id;
-        self.uris.insert((face.uri.clone(), id));
+        self.uris.insert((face.about.uri.clone(), id));
         self.all.insert(id, Listed { face, peer, retry: None, counted });
         self.schedule(id);
     }
@@ -120,10 +120,10 @@ impl FaceTable {
         {
             self.peers.remove(&peer);
         }
-        self.uris.remove(&(face.uri.clone(), id));
+        self.uris.remove(&(face.about.uri.clone(), id));
         self.emulated.remove(&id);
         retry.map(|at| self.retries.remove(&(at, id)));
-        if let Some(counter) = self.counter(face.made_by) {
+        if let Some(counter) = self.counter(face.about.made_by) {
             *counter -= 1;
         }
         if let Some((transport, source)) = counted {
@@ -187,19 +187,19 @@ impl FaceTable {
         settings: &OnDemand,
     ) -> Option<(FaceId, Time)> {
         let on_demand = self.iter().filter(|f| f.is_idle_on_demand());
-        let end = |f: &Face| f.heard + f.idle_limit(forwarder, settings);
+        let end = |f: &Face| f.peer.heard + f.idle_limit(forwarder, settings);
         on_demand.map(|f| (f.id, end(f))).min_by_key(|(id, at)| (*at, *id))
     }
 
     /// How many faces lead to one address.
     pub fn to(&self, address: IpAddr, transport: Transport) -> usize {
-        let leads = |f: &&Face| f.source == Some(address) && f.transport() == transport;
+        let leads = |f: &&Face| f.peer.source == Some(address) && f.transport() == transport;
         self.iter().filter(leads).count()
     }
 
     /// How many faces lead to programs of this host.
     pub fn local(&self, transport: Transport) -> usize {
-        let leads = |f: &&Face| f.source.is_some_and(|at| at.is_loopback());
+        let leads = |f: &&Face| f.peer.source.is_some_and(|at| at.is_loopback());
         self.iter().filter(leads).filter(|f| f.transport() == transport).count()
     }
 
@@ -215,19 +215,19 @@ impl FaceTable {
         settings: &OnDemand,
     ) -> Option<FaceId> {
         let is_on_demand = |f: &&Face| {
-            f.made_by == MadeBy::Peer
-                && f.persistency == Persistency::OnDemand
+            f.about.made_by == MadeBy::Peer
+                && f.about.persistency == Persistency::OnDemand
                 && f.transport() == transport
-                && group.is_none_or(|group| f.source.is_some_and(|at| group.contains(&at)))
+                && group.is_none_or(|group| f.peer.source.is_some_and(|at| group.contains(&at)))
                 // A peer with a registered prefix may wait for Interests for hours.
                 && forwarder.fib().routes_of(f.id) == 0
         };
         let on_demand = || self.iter().filter(is_on_demand);
-        let lasts = |f: &Face| now.since(f.since) >= NEWCOMER;
+        let lasts = |f: &Face| now.since(f.peer.since) >= NEWCOMER;
         let unproved = || on_demand().filter(|f| f.is_unproved(forwarder));
         let is_crowded = unproved().filter(|f| lasts(f)).count() * 4 > unproved().count() * 3;
         let rank = |f: &Face| {
-            let (quiet, once) = (now.since(f.heard), f.heard == f.since);
+            let (quiet, once) = (now.since(f.peer.heard), f.peer.heard == f.peer.since);
             let (rank, may) = match transport {
                 Transport::Connections if once => (Rank::Once, quiet >= SILENT.min(settings.idle)),
                 Transport::Connections => (Rank::Quiet, quiet >= settings.idle),
@@ -235,11 +235,11 @@ impl FaceTable {
                 Transport::Datagrams if once && quiet >= ONCE_QUIET => (Rank::Once, true),
                 Transport::Datagrams if quiet >= UNPROVED_QUIET => (Rank::Quiet, true),
                 Transport::Datagrams => {
-                    let is_settled = now.since(f.since) >= ONCE_QUIET;
+                    let is_settled = now.since(f.peer.since) >= ONCE_QUIET;
                     (Rank::Busy, is_settled && lasts(f) == is_crowded)
                 }
             };
-            may.then_some((rank, f.heard, f.id))
+            may.then_some((rank, f.peer.heard, f.id))
         };
         on_demand().filter_map(rank).min().map(|(.., id)| id)
     }
@@ -247,7 +247,7 @@ impl FaceTable {
     /// All of them; those that peers brought about over UDP end after some time without a frame.
     pub fn infos(&self, forwarder: &Forwarder, settings: &OnDemand) -> Vec<FaceInfo> {
         let info = |face: &Face| {
-            let end = || face.heard + face.idle_limit(forwarder, settings);
+            let end = || face.peer.heard + face.idle_limit(forwarder, settings);
             FaceInfo { expires: face.is_idle_on_demand().then(end), ..face.info() }
         };
         self.iter().map(info).collect()

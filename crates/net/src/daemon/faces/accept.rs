@@ -134,12 +134,12 @@ impl FaceSet {
         let batch = Batch::new(udp.max_segments());
         let local_uri = udp.local().map(|a| FaceUri::udp(a).to_string()).unwrap_or_default();
         let mut face = Face::new(id, MadeBy::Peer, uri, Link::Udp(udp, batch));
-        face.local_uri = local_uri;
-        face.local = local;
+        face.about.local_uri = local_uri;
+        face.about.local = local;
         face.fixed_mtu = link.mtu;
         face.mtu = Some(payload);
-        (face.heard, face.since, face.source) = (now, now, Some(peer.ip()));
-        (face.unproved, face.is_neighbour) = (challenge.is_some(), is_neighbour);
+        (face.peer.heard, face.peer.since, face.peer.source) = (now, now, Some(peer.ip()));
+        (face.peer.unproved, face.peer.is_neighbour) = (challenge.is_some(), is_neighbour);
         forwarder.set_challenge(id, challenge);
         let limit = face.idle_limit(forwarder, &self.settings.on_demand);
         self.next_idle_check = self.next_idle_check.min(now + limit);
@@ -195,7 +195,7 @@ impl FaceSet {
         peer: Option<SocketAddr>,
     ) -> Option<FaceId> {
         let id = face.id;
-        face.delay = self.delay_line(&face.uri, link);
+        face.delay = self.delay_line(&face.about.uri, link);
         face.linked(link, peer.is_some());
         let token = Token(FACES + id.0 as usize);
         let interests = Interest::READABLE | Interest::WRITABLE;
@@ -214,11 +214,11 @@ impl FaceSet {
             forwarder.remove_face(self.clock.now(), id);
             return None;
         }
-        if face.unproved {
+        if face.peer.unproved {
             // Forged addresses must not fill the log.
-            tracing::debug!(face = %id, uri = face.uri, "face to an unproved address created");
+            tracing::debug!(face = %id, uri = face.about.uri, "face to an unproved address created");
         } else {
-            tracing::info!(face = %id, uri = face.uri, local = face.local, "face created");
+            tracing::info!(face = %id, uri = face.about.uri, local = face.about.local, "face created");
         }
         self.list(face, peer);
         Some(id)
@@ -320,9 +320,9 @@ impl FaceSet {
         let id = self.add_to_forwarder(forwarder, &uri, local, None, None, link, now);
         let made_by = source.map_or(MadeBy::Application, |_| MadeBy::Peer);
         let mut face = Face::new(id, made_by, uri, socket);
-        face.local_uri = local_uri;
-        face.local = local;
-        (face.heard, face.since, face.source) = (now, now, source);
+        face.about.local_uri = local_uri;
+        face.about.local = local;
+        (face.peer.heard, face.peer.since, face.peer.source) = (now, now, source);
         // Others were counted when the forwarder got them.
         if own > 0 {
             forwarder.set_outside(id, face.memory());

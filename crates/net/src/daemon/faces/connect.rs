@@ -78,8 +78,8 @@ impl FaceSet {
         let mtu = peer.map(|peer| face.link.mtu.unwrap_or(default_payload(peer, None)));
         let id = self.add_to_forwarder(forwarder, &name, local, mtu, peer, &face.link, now);
         let mut made = Face::new(id, MadeBy::Configuration, uri, Link::Down { retry: now });
-        made.name.clone_from(&face.name);
-        made.local = local;
+        made.about.name.clone_from(&face.name);
+        made.about.local = local;
         made.target = Some(target);
         made.fixed_mtu = face.link.mtu;
         made.mtu = mtu;
@@ -153,13 +153,13 @@ impl FaceSet {
         let dialled = self.try_dial(forwarder, id, &target, now);
         let Some(face) = self.table.get_mut(id) else { return };
         match dialled {
-            Ok(()) if std::mem::take(&mut face.was_down) => {
+            Ok(()) if face.came_up() => {
                 let face = face.info();
                 self.news.push_back(News { event: FaceEvent::Up, face });
             }
             Ok(()) => {}
             Err(error) => {
-                tracing::warn!(face = %id, uri = face.uri, %error, "cannot connect, trying again");
+                tracing::warn!(face = %id, uri = face.about.uri, %error, "cannot connect, trying again");
                 face.down(now);
             }
         }
@@ -179,11 +179,11 @@ impl FaceSet {
     ) -> io::Result<()> {
         let (link, local_uri, payload) = self.connect(id, target)?;
         let Some(face) = self.table.get_mut(id) else { return Ok(()) };
-        tracing::debug!(face = %id, uri = face.uri, "connecting");
+        tracing::debug!(face = %id, uri = face.about.uri, "connecting");
         face.link = link;
         face.blocked = false;
-        face.heard = now;
-        face.local_uri = local_uri;
+        face.peer.heard = now;
+        face.about.local_uri = local_uri;
         if let Some(payload) = payload {
             let mtu = face.fixed_mtu.unwrap_or(payload);
             face.mtu = Some(mtu);
@@ -297,18 +297,18 @@ impl FaceSet {
         let id = self.add_to_forwarder(forwarder, &uri, local, payload, known_by, &link, now);
         let target = if is_udp { Target::Udp(peer) } else { Target::Tcp(peer) };
         let mut face = Face::new(id, MadeBy::Command, uri, Link::Down { retry: now });
-        face.local = local;
-        face.persistency = change.persistency.unwrap_or(Persistency::Persistent);
-        face.target = (face.persistency == Persistency::Permanent).then(|| target.clone());
+        face.about.local = local;
+        face.about.persistency = change.persistency.unwrap_or(Persistency::Persistent);
+        face.target = (face.about.persistency == Persistency::Permanent).then(|| target.clone());
         face.fixed_mtu = link.mtu;
         face.mtu = payload;
-        face.delay = self.delay_line(&face.uri, &link);
+        face.delay = self.delay_line(&face.about.uri, &link);
         face.linked(&link, is_udp);
         if link.parts.marker.is_none() {
-            face.marker = marker;
+            face.marking.marker = marker;
         }
         if local && change.flags & change.mask & LOCAL_FIELDS != 0 {
-            face.flags |= LOCAL_FIELDS;
+            face.marking.flags |= LOCAL_FIELDS;
             forwarder.set_local_fields(id, true);
         }
         self.list(face, known_by);
@@ -366,18 +366,19 @@ impl FaceSet {
         }
         face.change_marking(forwarder, change)?;
         if let Some(persistency) = change.persistency {
-            face.persistency = persistency;
+            face.about.persistency = persistency;
             if persistency != Persistency::OnDemand {
                 forwarder.set_challenge(id, None);
             }
             face.target = match persistency {
-                Persistency::Permanent => face.target.take().or_else(|| target(&face.uri)),
+                Persistency::Permanent => face.target.take().or_else(|| target(&face.about.uri)),
                 Persistency::Persistent | Persistency::OnDemand => None,
             };
         }
         if change.mask & LOCAL_FIELDS != 0 {
             let on = change.flags & LOCAL_FIELDS != 0;
-            face.flags = (face.flags & !LOCAL_FIELDS) | if on { LOCAL_FIELDS } else { 0 };
+            face.marking.flags =
+                (face.marking.flags & !LOCAL_FIELDS) | if on { LOCAL_FIELDS } else { 0 };
             forwarder.set_local_fields(id, on);
         }
         if let Some(mtu) = change.mtu.filter(|_| face.mtu.is_some()) {
@@ -400,17 +401,17 @@ fn target(uri: &str) -> Option<Target> {
 
 /// The property of a face that cannot be changed as requested.
 fn unchangeable(face: &Face, change: &Change) -> Option<String> {
-    if (face.flags ^ change.flags) & change.mask & RELIABILITY != 0 {
+    if (face.marking.flags ^ change.flags) & change.mask & RELIABILITY != 0 {
         return Some("reliability is chosen when a face is made".into());
     }
-    let wanted = change.persistency.filter(|wanted| *wanted != face.persistency)?;
+    let wanted = change.persistency.filter(|wanted| *wanted != face.about.persistency)?;
     let is_udp = face.mtu.is_some();
-    let may = match (face.made_by, wanted) {
+    let may = match (face.about.made_by, wanted) {
         (MadeBy::Application, _) => false,
         _ if is_udp => true,
         // A peer that connected cannot be reached at the port that it connected from.
         (MadeBy::Peer, wanted) => wanted != Persistency::Permanent,
         (_, wanted) => wanted != Persistency::OnDemand,
     };
-    (!may).then(|| format!("a face to {} cannot become {wanted:?}", face.uri))
+    (!may).then(|| format!("a face to {} cannot become {wanted:?}", face.about.uri))
 }

@@ -122,7 +122,7 @@ fn user_has_room(account: Option<Account>, table: &FaceTable, most: usize) -> bo
 }
 
 fn applications(table: &FaceTable) -> impl Iterator<Item = &Face> {
-    table.iter().filter(|face| face.made_by == MadeBy::Application)
+    table.iter().filter(|face| face.about.made_by == MadeBy::Application)
 }
 
 /// The oldest connection of an application, of this user's if one is given, that has not sent a
