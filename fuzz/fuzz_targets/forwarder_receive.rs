@@ -7,7 +7,10 @@
 
 use control::{Action, Duration, Rate, Size, Strategy, StrategyCx, Time};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
-use forwarder::{DropReason, FaceConfig, FaceId, Forwarder, ForwarderConfig, LinkType, Medium, QueueLimits, ReassemblyLimits, Scope, Wire};
+use forwarder::{
+    DropReason, FaceConfig, FaceId, Forwarder, ForwarderConfig, LinkType, Medium, QueueLimits,
+    ReassemblyLimits, Scope, Wire,
+};
 use libfuzzer_sys::fuzz_target;
 use packet::{DataBuf, Interest, LpHeader, LpPacket, NackReason, Name};
 
@@ -64,8 +67,26 @@ impl Bench {
         let mut faces = Vec::new();
         for i in 0..FACES {
             let mtu = [None, None, Some(1400), Some(130), None, Some(300)][i];
-            let face = FaceConfig { name: i.to_string(), scope: if i == 0 { Scope::Local } else { Scope::NonLocal }, local_fields: i == 0, link_type: [LinkType::PointToPoint, LinkType::MultiAccess, LinkType::AdHoc]
-                    [if i < 4 { 0 } else { i - 3 }], reassembly: ReassemblyLimits { packets: 3, bytes: 10_000, ..Default::default() }, reliability: i == 3 || i == 5, medium: Medium { mtu, rate: (i == 2).then(|| Rate::from_mbps(1)), ..Medium::default() }, queues: QueueLimits { data: Size(QUEUE), interests: Size(QUEUE), ..QueueLimits::default() }, ..FaceConfig::default() };
+            let face = FaceConfig {
+                name: i.to_string(),
+                scope: if i == 0 { Scope::Local } else { Scope::NonLocal },
+                local_fields: i == 0,
+                link_type: [LinkType::PointToPoint, LinkType::MultiAccess, LinkType::AdHoc]
+                    [if i < 4 { 0 } else { i - 3 }],
+                reassembly: ReassemblyLimits { packets: 3, bytes: 10_000, ..Default::default() },
+                reliability: i == 3 || i == 5,
+                medium: Medium {
+                    mtu,
+                    rate: (i == 2).then(|| Rate::from_mbps(1)),
+                    ..Medium::default()
+                },
+                queues: QueueLimits {
+                    data: Size(QUEUE),
+                    interests: Size(QUEUE),
+                    ..QueueLimits::default()
+                },
+                ..FaceConfig::default()
+            };
             let id = forwarder.add_face(Time(0), face);
             faces.push((id, mtu));
             let prefix: Name =

@@ -13,6 +13,7 @@
 use control::{Duration, Time};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Medium, Scope, Wire};
+use fuzz::transfer::{Judge, NAME, Owner, Shape, controller, name, policy};
 use libfuzzer_sys::fuzz_target;
 use packet::LpPacket;
 use rangemap::RangeSet;
@@ -21,7 +22,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use transport::fetch::{Fetch, FetchConfig, FetchError, Status};
 use transport::publish::Publish;
-use fuzz::transfer::{Judge, NAME, Owner, Shape, controller, name, policy};
 
 const SHAPE: Shape = Shape { segment: 40, size: 14 * 40 - 3 };
 /// Pending Interests of a forwarder.
@@ -232,7 +232,11 @@ impl Machine {
         let app = forwarder.add_face(now, FaceConfig { scope, ..FaceConfig::default() });
         let mtu = [None, Some(1400), Some(300), Some(120)][usize::from(how >> 1 & 3)];
         let reliability = how & 8 != 0;
-        let link = FaceConfig { reliability, medium: Medium { mtu, ..Medium::default() }, ..FaceConfig::default() };
+        let link = FaceConfig {
+            reliability,
+            medium: Medium { mtu, ..Medium::default() },
+            ..FaceConfig::default()
+        };
         let link = forwarder.add_face(now, link);
         let to = if side == Consumer { link } else { app };
         forwarder.add_route(to, name().as_ref(), 0).expect("room for a route");

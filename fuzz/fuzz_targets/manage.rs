@@ -170,7 +170,10 @@ impl Bench {
         match &order.task {
             Task::Create(create) if self.faces.len() < FACES => {
                 let mtu = create.change.mtu;
-                let face = FaceConfig { medium: Medium { mtu, ..Medium::default() }, ..FaceConfig::default() };
+                let face = FaceConfig {
+                    medium: Medium { mtu, ..Medium::default() },
+                    ..FaceConfig::default()
+                };
                 let id = self.forwarder.add_face(self.now, face);
                 self.faces.push(id);
                 let info = info(&self.forwarder, id);

@@ -195,6 +195,14 @@ pub struct Params {
     values: Vec<Value>,
 }
 
+impl PartialEq for Params {
+    /// Tables are constants: equal values under equal names are of one table.
+    fn eq(&self, other: &Params) -> bool {
+        let names = |params: &Params| params.table.iter().map(|row| row.name);
+        self.values == other.values && names(self).eq(names(other))
+    }
+}
+
 impl Params {
     /// All defaults.
     #[must_use]

@@ -9,7 +9,7 @@ mod conf;
 mod connection;
 mod dataset;
 mod key_places;
-mod lists;
+pub mod lists;
 mod trace;
 
 pub use address::{Address, AddressError};

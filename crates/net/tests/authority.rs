@@ -3,6 +3,7 @@
 
 mod support;
 
+use net::client::lists;
 use net::clock::unix_millis;
 use net::management::parameters::ControlParameters;
 use net::management::response::ControlResponse;
@@ -155,7 +156,7 @@ fn a_peer_commands_by_a_chain_that_it_answers_for_itself() {
     // A key cannot register another party's prefix.
     let refused = peer.register("/site/g/bob/x", &alice, &[]);
     assert!(refused.code == 403 && refused.text.contains("no rule lets"), "{}", refused.text);
-    let routes = daemon.connect().routes().unwrap();
+    let routes = lists::routes(&mut daemon.connect()).unwrap();
     let mut prefixes: Vec<_> = routes.iter().map(|route| route.prefix.to_string()).collect();
     prefixes.sort();
     assert_eq!(prefixes, ["/site/g/alice/photos", "/site/g/alice/video", "/site/g/bob"]);
@@ -336,7 +337,7 @@ fn announcements_are_signed_by_whom_the_rules_let() {
         "{}",
         refused.text
     );
-    let routes = daemon.connect().routes().unwrap();
+    let routes = lists::routes(&mut daemon.connect()).unwrap();
     assert_eq!(routes.len(), 1);
     assert_eq!(routes[0].prefix.to_string(), "/site/alice/a");
 }

@@ -4,6 +4,7 @@
 
 mod support;
 
+use net::client::lists;
 use net::clock::unix_millis;
 use net::uri::FaceUri;
 use packet::{
@@ -67,10 +68,12 @@ fn a_producer_that_announces_its_prefix_is_found_and_the_route_is_learned() {
     let stream = far.stream();
     let ours = stream.try_clone().unwrap();
     let producer = std::thread::spawn(move || produce(stream, "/p"));
-    until("the announced route", || (!far.connect().routes().unwrap().is_empty()).then_some(()));
+    until("the announced route", || {
+        (!lists::routes(&mut far.connect()).unwrap().is_empty()).then_some(())
+    });
     let fetched = Consumer::new("/p", 100, 4).fetch(&near, SIZE);
     assert_eq!(fetched.received.len(), 100);
-    let routes = near.connect().routes().unwrap();
+    let routes = lists::routes(&mut near.connect()).unwrap();
     let [route] = &routes[..] else { panic!("{routes:?}") };
     assert_eq!((route.prefix.to_string().as_str(), route.origin, route.cost), ("/p", 129, 2048));
     let left = route.expires_ms.expect("it has an end");

@@ -3,6 +3,7 @@
 
 mod support;
 
+use net::client::lists;
 use packet::{Bytes, Data, DataBuf, Interest, InterestBuf, LpPacket};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -84,7 +85,7 @@ fn a_page_produces_for_others() {
     let mut page = attach(&daemon, None).unwrap();
     let mut manager = daemon.connect();
     let face = until("the page's face", || {
-        let faces = manager.faces().unwrap();
+        let faces = lists::faces(&mut manager).unwrap();
         let page = faces.iter().find(|face| face.uri.starts_with("wsclient://127.0.0.1:"));
         page.map(|face| face.id)
     });
@@ -105,7 +106,7 @@ fn a_page_produces_for_others() {
     });
     // Its route goes with it.
     until("the route to go", || {
-        let routes = manager.routes().unwrap();
+        let routes = lists::routes(&mut manager).unwrap();
         routes.iter().all(|route| route.prefix.to_string() != "/page").then_some(())
     });
 }

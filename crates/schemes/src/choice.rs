@@ -83,6 +83,18 @@ pub struct Choice {
     startup: Option<(&'static Scheme, Params)>,
 }
 
+impl PartialEq for Choice {
+    fn eq(&self, other: &Choice) -> bool {
+        let startups_are_equal = match (&self.startup, &other.startup) {
+            (Some((one, one_params)), Some((two, two_params))) => {
+                one.name == two.name && one_params == two_params
+            }
+            (one, two) => one.is_none() && two.is_none(),
+        };
+        self.scheme.name == other.scheme.name && self.params == other.params && startups_are_equal
+    }
+}
+
 /// The scheme of this name. An underscore may stand for the hyphen.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Scheme> {

@@ -3,7 +3,7 @@
 use crate::claim::{Assertion, Claim, Relation};
 use crate::formula::Formula;
 use crate::model::Experiment;
-use crate::outcome::{ClaimResult, Measured, Published};
+use crate::outcome::{ClaimResult, Measured, Published, Verdict};
 use scenario::Mean;
 
 /// The values of an experiment's measures: by case, seed and measure.
@@ -47,24 +47,27 @@ pub fn judge(experiment: &Experiment, claim: &Claim, values: &Values) -> ClaimRe
         ci95: Measured::One(None),
         tolerance: None,
         reason: claim.reason.clone(),
-        holds: false,
-        judged: !(is_number && experiment.is_shortened),
-        explained: false,
-        off: false,
-        explanation: claim.deviation.as_ref().map(|known| known.heading.clone()),
+        verdict: Verdict {
+            judged: !(is_number && experiment.is_shortened),
+            explanation: claim.deviation.as_ref().map(|known| known.heading.clone()),
+            ..Verdict::default()
+        },
         failure: None,
     };
     let mut result = held_against(&claim.assertion, values, result);
-    let known = claim.deviation.as_ref().filter(|_| result.judged && !result.holds);
+    let known = claim.deviation.as_ref().filter(|_| result.verdict.judged && !result.verdict.holds);
     if let Some(known) = known {
         let found = known.found.as_ref();
         let again = found.map(|found| held_against(found, values, result.clone()));
-        match again.filter(|again| !again.holds) {
+        match again.filter(|again| !again.verdict.holds) {
             Some(changed) => {
                 let was = changed.cells().published;
                 result.failure.get_or_insert(format!("before, {was} was found"));
             }
-            None => (result.explained, result.off) = (known.is_explained, !known.is_explained),
+            None => {
+                (result.verdict.explained, result.verdict.off) =
+                    (known.is_explained, !known.is_explained)
+            }
         }
     }
     result
@@ -85,7 +88,7 @@ fn held_against(assertion: &Assertion, values: &Values, mut result: ClaimResult)
             // A difference exactly at the limit must not depend on rounding.
             let slack = 1e-9 * published.value.abs().max(1.0);
             let is_near = |mean: Mean| (mean.mean - published.value).abs() <= allowed + slack;
-            result.holds = mean.is_some_and(is_near);
+            result.verdict.holds = mean.is_some_and(is_near);
             result.failure = missing(&[found]);
         }
         Assertion::Order { text, terms, relations, tolerance } => {
@@ -98,7 +101,7 @@ fn held_against(assertion: &Assertion, values: &Values, mut result: ClaimResult)
             let is_loose = relations.contains(&Relation::About);
             result.tolerance = is_loose.then_some(*tolerance);
             let pairs = found.windows(2).zip(relations);
-            result.holds =
+            result.verdict.holds =
                 pairs.into_iter().all(|(pair, relation)| holds(pair, *relation, *tolerance));
             result.failure = missing(&found);
         }

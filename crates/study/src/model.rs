@@ -64,20 +64,14 @@ pub enum ExperimentKind {
 pub struct Experiment {
     /// Its name, which no other one of the study has.
     pub name: String,
-    /// Its title in headings.
-    pub title: String,
-    /// Where the paper has it; empty if it has not.
-    pub place: String,
+    /// Its texts for readers.
+    pub texts: Texts,
     /// Where it comes from.
     pub kind: ExperimentKind,
-    /// Its description; for an experiment beyond the paper, the result.
-    pub text: String,
     /// The heading of `deviations.md` that a sensitivity belongs to, as a slug.
     pub deviation: String,
     /// The scenario's file, by its name in the folder.
     pub file: String,
-    /// Its question.
-    pub question: String,
     /// The compared cases.
     pub cases: Vec<Case>,
     /// Runs of each case.
@@ -96,6 +90,19 @@ pub struct Experiment {
     pub labels: BTreeMap<String, String>,
     /// The part that also runs on real daemons.
     pub testbed: Option<OnTestbed>,
+}
+
+/// The texts of an experiment on its page.
+#[derive(Clone, Debug)]
+pub struct Texts {
+    /// Its title in headings.
+    pub title: String,
+    /// The place in the paper; empty if there is none.
+    pub place: String,
+    /// Its description; for an experiment beyond the paper, the result.
+    pub text: String,
+    /// The question of its scenario.
+    pub question: String,
 }
 
 impl Experiment {

@@ -82,6 +82,16 @@ pub struct ClaimResult {
     pub tolerance: Option<f64>,
     /// The reason for the tolerance.
     pub reason: String,
+    /// The judgement.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// The reason for a missing or incomplete measurement.
+    pub failure: Option<String>,
+}
+
+/// The judgement of a claim.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Verdict {
     /// `true` if it holds.
     pub holds: bool,
     /// `true` if it is judged. Numbers of runs that the quick form shortens are not, nor are claims
@@ -91,10 +101,8 @@ pub struct ClaimResult {
     pub explained: bool,
     /// It does not hold, as known; `deviations.md` has the current knowledge.
     pub off: bool,
-    /// Where there.
+    /// The heading of `deviations.md` with the reason.
     pub explanation: Option<String>,
-    /// The reason for a missing or incomplete measurement.
-    pub failure: Option<String>,
 }
 
 /// The failure of a claim whose runs were not all done.
@@ -103,7 +111,8 @@ const CUT: &str = "interrupted before all of its runs were done";
 impl ClaimResult {
     /// The study was interrupted before all runs of the claim were done: it is not judged.
     pub(crate) fn not_run(&mut self) {
-        (self.holds, self.judged, self.explained, self.off) = (false, false, false, false);
+        let explanation = self.verdict.explanation.take();
+        self.verdict = Verdict { explanation, ..Verdict::default() };
         self.failure = Some(CUT.to_owned());
     }
 
@@ -116,7 +125,7 @@ impl ClaimResult {
     /// It should hold and does not, and this is unknown or has changed.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.judged && !self.holds && !self.explained && !self.off
+        self.verdict.judged && !(self.verdict.holds || self.verdict.explained || self.verdict.off)
     }
 }
 

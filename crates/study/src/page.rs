@@ -123,9 +123,9 @@ fn section(
     drawn: &mut Vec<Picture>,
 ) {
     let is_part = experiment.kind == ExperimentKind::Sensitivity;
-    let _ = writeln!(text, "{} {}\n", if is_part { "###" } else { "##" }, experiment.title);
+    let _ = writeln!(text, "{} {}\n", if is_part { "###" } else { "##" }, experiment.texts.title);
     let place = match experiment.kind {
-        ExperimentKind::Paper => format!("{}; ", experiment.place),
+        ExperimentKind::Paper => format!("{}; ", experiment.texts.place),
         ExperimentKind::Beyond => "Not in the paper; ".to_owned(),
         ExperimentKind::Sensitivity => String::new(),
     };
@@ -133,9 +133,9 @@ fn section(
     if result.is_one_run() {
         runs += ", alike for all seeds: nothing in it is random, and each case counts as one run";
     }
-    let _ = writeln!(text, "{place}{runs}. {}\n", experiment.question);
-    if !experiment.text.trim().is_empty() {
-        let _ = writeln!(text, "{}\n", experiment.text.trim());
+    let _ = writeln!(text, "{place}{runs}. {}\n", experiment.texts.question);
+    if !experiment.texts.text.trim().is_empty() {
+        let _ = writeln!(text, "{}\n", experiment.texts.text.trim());
     }
     let claims: Vec<&ClaimResult> =
         outcome.claims.iter().filter(|claim| claim.experiment == experiment.name).collect();
@@ -160,9 +160,9 @@ fn table(text: &mut String, claims: &[&ClaimResult]) {
     text.push_str("|:---|:---|---:|---:|:---|:---|\n");
     for claim in claims {
         let cells = claim.cells();
-        let verdict = match &claim.explanation {
-            Some(heading) if claim.explained => format!("**no**, [explained](#{heading})"),
-            Some(heading) if claim.off => format!("**no**, [off](#{heading})"),
+        let verdict = match &claim.verdict.explanation {
+            Some(heading) if claim.verdict.explained => format!("**no**, [explained](#{heading})"),
+            Some(heading) if claim.verdict.off => format!("**no**, [off](#{heading})"),
             _ if claim.is_open() => "**no**".to_owned(),
             _ => claim.verdict().to_owned(),
         };

@@ -336,9 +336,9 @@ fn values(experiment: &Experiment, claims: &[&ClaimResult]) -> Vec<Picture> {
 /// Pictures of several units have titles of their own.
 fn values_title(experiment: &Experiment, lines: &[Line], unit: &str, units: usize) -> String {
     match lines {
-        _ if units == 1 => experiment.title.clone(),
-        [only] => format!("{}: {}", experiment.title, only.label),
-        _ => format!("{}: {unit}", experiment.title),
+        _ if units == 1 => experiment.texts.title.clone(),
+        [only] => format!("{}: {}", experiment.texts.title, only.label),
+        _ => format!("{}: {unit}", experiment.texts.title),
     }
 }
 

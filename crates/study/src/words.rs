@@ -67,11 +67,11 @@ impl ClaimResult {
     /// One word, or two, about the result.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
-        match (self.holds, self.judged) {
+        match (self.verdict.holds, self.verdict.judged) {
             (_, false) => "not judged",
             (true, true) => "holds",
-            _ if self.explained => "no, explained",
-            _ if self.off => "no, off",
+            _ if self.verdict.explained => "no, explained",
+            _ if self.verdict.off => "no, off",
             _ => "NO",
         }
     }
@@ -97,11 +97,11 @@ impl Outcome {
     #[must_use]
     pub fn count(&self, kind: ClaimKind) -> Count {
         let mut count = Count::default();
-        for claim in self.claims.iter().filter(|claim| claim.kind == kind && claim.judged) {
+        for claim in self.claims.iter().filter(|claim| claim.kind == kind && claim.verdict.judged) {
             count.judged += 1;
-            count.hold += usize::from(claim.holds);
-            count.explained += usize::from(claim.explained);
-            count.off += usize::from(claim.off);
+            count.hold += usize::from(claim.verdict.holds);
+            count.explained += usize::from(claim.verdict.explained);
+            count.off += usize::from(claim.verdict.off);
             count.open += usize::from(claim.is_open());
         }
         count
@@ -140,7 +140,7 @@ impl Outcome {
         }
         let number = |is: fn(&ClaimResult) -> bool| self.claims.iter().filter(|c| is(c)).count();
         let cut = number(ClaimResult::was_cut);
-        let shown = number(|claim| !claim.judged && !claim.was_cut());
+        let shown = number(|claim| !claim.verdict.judged && !claim.was_cut());
         if shown > 0 {
             text += "; ";
             text += &(verb(shown, "number is", "numbers are") + " only shown in the quick form");

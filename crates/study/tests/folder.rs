@@ -58,13 +58,17 @@ fn published_stands_beside_measured() {
     let Measured::One(Some(rate)) = claim("rate").measured else { panic!("{outcome:?}") };
     // Segments of 1000 bytes need 10 Mbit/s times what share of a packet they are: 93 to 99 %.
     assert!((9.3..9.9).contains(&rate), "{rate}");
-    assert!(claim("rate").holds && claim("rate").judged && claim("rate").failure.is_none());
-    assert!(claim("order").holds);
+    assert!(
+        claim("rate").verdict.holds
+            && claim("rate").verdict.judged
+            && claim("rate").failure.is_none()
+    );
+    assert!(claim("order").verdict.holds);
     // One segment of 8 kbit in a round trip of 30 ms and what it takes to send it.
     let Measured::Terms(terms) = &claim("order").measured else { panic!("{outcome:?}") };
     assert!((terms[2].unwrap() - 8.0 / 31.0).abs() < 0.01, "{terms:?}");
     let wrong = claim("wrong");
-    assert!(!wrong.holds && wrong.explained && !wrong.is_open());
+    assert!(!wrong.verdict.holds && wrong.verdict.explained && !wrong.is_open());
     let runs: Vec<usize> = outcome.experiments.iter().map(|one| one.runs).collect();
     assert_eq!(runs, [9, 6, 4, 4]);
     let cdf = &outcome.experiments[3].pictures[0].lines;
@@ -78,7 +82,7 @@ fn published_stands_beside_measured() {
 #[test]
 fn the_quick_form_judges_no_numbers_of_what_it_shortens() {
     let outcome = outcome(&unchanged(), Quickness::Quick, 1);
-    let judged: Vec<bool> = outcome.claims.iter().map(|claim| claim.judged).collect();
+    let judged: Vec<bool> = outcome.claims.iter().map(|claim| claim.verdict.judged).collect();
     assert_eq!(judged, [false, true, true, true, true]);
     assert_eq!(outcome.experiments.len(), 3, "no sensitivity");
     let one = &outcome.experiments[0];
@@ -115,16 +119,16 @@ fn wrong(to: &str) -> ClaimResult {
 #[test]
 fn what_is_only_known_is_off_and_not_explained() {
     let wrong = wrong("off = \"it-does-not\"\n");
-    assert!(wrong.off && !wrong.explained && !wrong.is_open());
+    assert!(wrong.verdict.off && !wrong.verdict.explained && !wrong.is_open());
     assert_eq!(wrong.verdict(), "no, off");
 }
 
 #[test]
 fn a_deviation_that_has_changed_is_open() {
     let found = |order| wrong(&format!("explained = \"it-does-not\"\nfound = \"{order}\"\n"));
-    assert!(found("{rate.stop-and-wait} < 5").explained);
+    assert!(found("{rate.stop-and-wait} < 5").verdict.explained);
     let other = found("{rate.stop-and-wait} > 4");
-    assert!(other.is_open() && !other.explained);
+    assert!(other.is_open() && !other.verdict.explained);
     let why = other.failure.as_deref();
     assert_eq!(why, Some("before, rate.stop-and-wait > 4 was found"));
 
@@ -139,7 +143,7 @@ fn a_deviation_that_has_changed_is_open() {
         let outcome = outcome(&folder, Quickness::Quick, 2);
         outcome.claims.into_iter().find(|claim| claim.id == "short-aimd").unwrap()
     };
-    assert!(number("0.9 s").explained);
+    assert!(number("0.9 s").verdict.explained);
     assert!(number("2 s").is_open());
 }
 
@@ -196,9 +200,9 @@ fn a_run_that_fails_is_told_and_hides_nothing() {
     assert_eq!((result.runs, result.wanted), (8, 9));
     assert_eq!(result.failures.len(), 1, "{:?}", result.failures);
     assert!(result.failures[0].starts_with("cubic, seed 2: "), "{:?}", result.failures);
-    assert!(outcome.claims[0].holds, "it is not of that case");
+    assert!(outcome.claims[0].verdict.holds, "it is not of that case");
     assert_eq!(outcome.claims[1].failure.as_deref(), Some("1 of 3 seeds have no value"));
-    assert!(!outcome.claims[1].holds);
+    assert!(!outcome.claims[1].verdict.holds);
     let page = Page::new(&study, &outcome, None).markdown("..");
     assert!(page.contains("Failed: cubic, seed 2: "), "{page}");
 }
@@ -210,7 +214,7 @@ fn a_measure_of_several_things_fails_and_hides_nothing() {
     let failures = &outcome.experiments[0].failures;
     assert_eq!(failures.len(), 3, "{failures:?}");
     assert!(failures[0].starts_with("aimd, seed 1: `queue` is of 4 things"), "{failures:?}");
-    assert!(outcome.claims[1].holds);
+    assert!(outcome.claims[1].verdict.holds);
 }
 
 #[test]
@@ -405,7 +409,7 @@ fn claims_whose_runs_were_interrupted_are_neither_refuted_nor_explained() {
     let study = load(unchanged().path(), Quickness::Whole).unwrap();
     let outcome = perform(&study, 1, &Once(AtomicBool::new(false)));
     assert!(outcome.interrupted);
-    let cut: Vec<_> = outcome.claims.iter().filter(|claim| !claim.judged).collect();
+    let cut: Vec<_> = outcome.claims.iter().filter(|claim| !claim.verdict.judged).collect();
     assert!(!cut.is_empty());
     assert!(cut.iter().all(|claim| claim.verdict() == "not judged" && !claim.is_open()));
     assert!(!outcome.claims.iter().any(ClaimResult::is_open), "{}", outcome.counted());

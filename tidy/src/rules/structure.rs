@@ -7,9 +7,8 @@ use crate::{Finding, Repository};
 /// The aim is zero everywhere; a crate that is not listed has reached it. Lower a number when the
 /// code allows it (`cargo run --package tidy --bin figures` shows them), never raise one.
 const MOST: &[(&str, [usize; 4])] = &[
-    ("forwarder", [1, 0, 0, 0]),
-    ("net", [2, 1, 1, 0]),
-    ("study", [3, 0, 0, 0]),
+    ("net", [1, 0, 1, 0]),
+    ("study", [1, 0, 0, 0]),
     ("testbed", [0, 0, 1, 0]),
     ("weir", [0, 0, 1, 0]),
 ];

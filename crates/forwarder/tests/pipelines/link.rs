@@ -246,7 +246,8 @@ proptest! {
         parameters in 0usize..3000,
         token in prop::collection::vec(any::<u8>(), 1..33),
     ) {
-        let config = || FaceConfig { medium: Medium { mtu: Some(mtu), ..Medium::default() }, ..FaceConfig::default() };
+        let medium = Medium { mtu: Some(mtu), ..Medium::default() };
+        let config = || FaceConfig { medium, ..FaceConfig::default() };
         let (mut near, mut far) = (Bench::new(), Bench::new());
         let (app, up) = (near.local(), near.face_with(config()));
         let (down, producer) = (far.face_with(config()), far.local());

@@ -121,7 +121,7 @@ impl General {
     pub fn read(content: &[u8]) -> Result<General, DatasetError> {
         let fields = Fields::read(content);
         let unread = |_| malformed(General::dataset(), "it cannot be decoded");
-        fields.map(|fields| general(&fields)).map_err(unread)
+        fields.map(|fields| read_general(&fields)).map_err(unread)
     }
 }
 
@@ -171,7 +171,7 @@ impl<'a> Fields<'a> {
 const IN: [u64; 4] = [s::N_IN_INTERESTS, s::N_IN_DATA, s::N_IN_NACKS, s::N_IN_BYTES];
 const OUT: [u64; 4] = [s::N_OUT_INTERESTS, s::N_OUT_DATA, s::N_OUT_NACKS, s::N_OUT_BYTES];
 
-fn face(entry: &Fields<'_>) -> FaceEntry {
+fn read_face(entry: &Fields<'_>) -> FaceEntry {
     FaceEntry {
         id: entry.count(n::FACE_ID),
         uri: entry.text(n::URI),
@@ -185,7 +185,7 @@ fn face(entry: &Fields<'_>) -> FaceEntry {
     }
 }
 
-fn routes(entry: &Fields<'_>) -> Result<Vec<RouteEntry>, Fault> {
+fn read_routes(entry: &Fields<'_>) -> Result<Vec<RouteEntry>, Fault> {
     let prefix = entry.name()?;
     let route = |element: &Element<'_>| {
         let route = Fields::read(element.value)?;
@@ -201,12 +201,12 @@ fn routes(entry: &Fields<'_>) -> Result<Vec<RouteEntry>, Fault> {
     entry.all(s::RECORD).map(route).collect()
 }
 
-fn strategy(entry: &Fields<'_>) -> Result<StrategyEntry, Fault> {
+fn read_strategy(entry: &Fields<'_>) -> Result<StrategyEntry, Fault> {
     let strategy = entry.all(n::STRATEGY).next().ok_or(Fault::Expected(n::STRATEGY))?;
     Ok(StrategyEntry { prefix: entry.name()?, strategy: Fields::read(strategy.value)?.name()? })
 }
 
-fn store(entry: &Fields<'_>) -> StoreInfo {
+fn read_store(entry: &Fields<'_>) -> StoreInfo {
     StoreInfo {
         capacity: entry.count(n::CAPACITY),
         flags: entry.count(n::FLAGS),
@@ -216,7 +216,7 @@ fn store(entry: &Fields<'_>) -> StoreInfo {
     }
 }
 
-fn general(fields: &Fields<'_>) -> General {
+fn read_general(fields: &Fields<'_>) -> General {
     let (started, now) = (fields.count(s::START_TIMESTAMP), fields.count(s::CURRENT_TIMESTAMP));
     // The forwarder's status counts packets only.
     let [mut received, mut sent] = [IN, OUT].map(|types| fields.passed(types));
@@ -234,64 +234,62 @@ fn general(fields: &Fields<'_>) -> General {
     }
 }
 
-impl Connection {
-    /// The forwarder's faces.
-    ///
-    /// # Errors
-    /// It does not answer, or not with a list of faces; so for the others.
-    pub fn faces(&mut self) -> Result<Vec<FaceEntry>, DatasetError> {
-        self.entries("faces", "list", |entry| Ok(face(entry)))
-    }
+/// The forwarder's faces.
+///
+/// # Errors
+/// It does not answer, or not with a list of faces; so for the others.
+pub fn faces(connection: &mut Connection) -> Result<Vec<FaceEntry>, DatasetError> {
+    entries(connection, "faces", "list", |entry| Ok(read_face(entry)))
+}
 
-    /// The forwarder's routes.
-    ///
-    /// # Errors
-    /// See [`Connection::faces`].
-    pub fn routes(&mut self) -> Result<Vec<RouteEntry>, DatasetError> {
-        Ok(self.entries("rib", "list", routes)?.concat())
-    }
+/// The forwarder's routes.
+///
+/// # Errors
+/// See [`faces`].
+pub fn routes(connection: &mut Connection) -> Result<Vec<RouteEntry>, DatasetError> {
+    Ok(entries(connection, "rib", "list", read_routes)?.concat())
+}
 
-    /// The forwarder's strategies.
-    ///
-    /// # Errors
-    /// See [`Connection::faces`].
-    pub fn strategies(&mut self) -> Result<Vec<StrategyEntry>, DatasetError> {
-        self.entries("strategy-choice", "list", strategy)
-    }
+/// The forwarder's strategies.
+///
+/// # Errors
+/// See [`faces`].
+pub fn strategies(connection: &mut Connection) -> Result<Vec<StrategyEntry>, DatasetError> {
+    entries(connection, "strategy-choice", "list", read_strategy)
+}
 
-    /// The forwarder's content store.
-    ///
-    /// # Errors
-    /// See [`Connection::faces`].
-    pub fn store(&mut self) -> Result<StoreInfo, DatasetError> {
-        let all = self.entries("cs", "info", |entry| Ok(store(entry)))?;
-        let malformed = || malformed(name("cs", "info"), "it has no entry");
-        all.into_iter().next().ok_or_else(malformed)
-    }
+/// The forwarder's content store.
+///
+/// # Errors
+/// See [`faces`].
+pub fn store(connection: &mut Connection) -> Result<StoreInfo, DatasetError> {
+    let all = entries(connection, "cs", "info", |entry| Ok(read_store(entry)))?;
+    let malformed = || malformed(name("cs", "info"), "it has no entry");
+    all.into_iter().next().ok_or_else(malformed)
+}
 
-    /// The forwarder as a whole.
-    ///
-    /// # Errors
-    /// See [`Connection::faces`].
-    pub fn general(&mut self) -> Result<General, DatasetError> {
-        let content = self.dataset(&General::dataset())?;
-        General::read(&content)
-    }
+/// The forwarder as a whole.
+///
+/// # Errors
+/// See [`faces`].
+pub fn general(connection: &mut Connection) -> Result<General, DatasetError> {
+    let content = connection.dataset(&General::dataset())?;
+    General::read(&content)
+}
 
-    fn entries<T>(
-        &mut self,
-        module: &str,
-        verb: &str,
-        read: impl Fn(&Fields<'_>) -> Result<T, Fault>,
-    ) -> Result<Vec<T>, DatasetError> {
-        let name = name(module, verb);
-        let content = self.dataset(&name)?;
-        let all = Fields::read(&content).and_then(|fields| {
-            let entries = fields.all(s::ENTRY);
-            entries.map(|entry| read(&Fields::read(entry.value)?)).collect()
-        });
-        all.map_err(|_| malformed(name, "it cannot be decoded"))
-    }
+fn entries<T>(
+    connection: &mut Connection,
+    module: &str,
+    verb: &str,
+    read: impl Fn(&Fields<'_>) -> Result<T, Fault>,
+) -> Result<Vec<T>, DatasetError> {
+    let name = name(module, verb);
+    let content = connection.dataset(&name)?;
+    let all = Fields::read(&content).and_then(|fields| {
+        let entries = fields.all(s::ENTRY);
+        entries.map(|entry| read(&Fields::read(entry.value)?)).collect()
+    });
+    all.map_err(|_| malformed(name, "it cannot be decoded"))
 }
 
 fn name(module: &str, verb: &str) -> Name {

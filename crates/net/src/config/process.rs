@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// The process.
-#[derive(Clone, Debug, Fields, Read)]
+#[derive(Clone, Debug, PartialEq, Fields, Read)]
 #[section(name = "daemon")]
 pub struct Daemon {
     /// The log on standard error: `off`, `error`, `warn`, `info`, `debug`, `trace`; other levels

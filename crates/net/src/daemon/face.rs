@@ -1,5 +1,7 @@
 //! One face's socket, and what is between it and the forwarder.
 
+mod facts;
+
 use super::crowd::Transport;
 use super::marking;
 use crate::batch::Batch;
@@ -14,9 +16,10 @@ use crate::socket::stream::Stream;
 use crate::socket::udp::{ReceiveBuffers, SendError, Udp};
 use crate::socket::websocket::WebSocket;
 use control::{Duration, Time};
+pub(super) use facts::{About, MadeBy, Marked, Peer, Target};
+use facts::{Absence, Retry};
 use forwarder::tables::memory;
 use forwarder::{Allowance, FaceId, Forwarder, Sender, Wire};
-use schemes::Choice;
 use std::cell::OnceCell;
 use std::net::{IpAddr, SocketAddr};
 
@@ -80,25 +83,6 @@ pub(super) struct FirstDatagram {
     pub datagram: Vec<u8>,
 }
 
-/// Where a configured face leads.
-#[derive(Clone, Debug)]
-pub(super) enum Target {
-    Udp(SocketAddr),
-    /// A multicast group on an interface.
-    Group(SocketAddr, String),
-    Tcp(SocketAddr),
-    Unix(std::path::PathBuf),
-}
-
-/// The creator of a face.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MadeBy {
-    Configuration,
-    Command,
-    Peer,
-    Application,
-}
-
 /// A face as the daemon sees it.
 #[derive(Debug)]
 pub(super) struct Face {
@@ -123,60 +107,6 @@ pub(super) struct Face {
     retry: Retry,
     /// See [`Face::account`].
     account: OnceCell<Option<Account>>,
-}
-
-/// The face in lists: its ends and its creator.
-#[derive(Debug)]
-pub(super) struct About {
-    pub made_by: MadeBy,
-    /// Its name in the configuration.
-    pub name: Option<String>,
-    pub uri: String,
-    pub local_uri: String,
-    pub local: bool,
-    pub persistency: Persistency,
-}
-
-/// Flags and congestion marking, in the management protocol's terms.
-#[derive(Debug)]
-pub(super) struct Marked {
-    pub flags: u64,
-    /// The management of its queue, if a flag requires it.
-    pub marker: Choice,
-}
-
-/// The peer of a face.
-#[derive(Debug, Default)]
-pub(super) struct Peer {
-    /// The time of its last frame.
-    pub heard: Time,
-    /// The creation of an on-demand face.
-    pub since: Time,
-    /// The address for which an on-demand face was created.
-    pub source: Option<IpAddr>,
-    /// The address may be forged until the forwarder reports a proof.
-    pub unproved: bool,
-    /// It is in a network of this host, so that it has a higher rate limit, and keeps its place.
-    pub is_neighbour: bool,
-}
-
-/// The pause after a report that nothing receives at the other end. A sender that knows the
-/// addresses and ports can forge such a report.
-#[derive(Debug, Default)]
-struct Absence {
-    /// Nothing is sent before then, unless a frame arrives.
-    until: Option<Time>,
-    /// The length of the last pause, if nothing has arrived since.
-    length: Duration,
-}
-
-/// Attempts to connect again.
-#[derive(Debug)]
-struct Retry {
-    /// The face-down event has been sent.
-    was_down: bool,
-    /// The time until the next attempt.
-    wait: Duration,
 }
 
 impl Face {
@@ -606,6 +536,7 @@ impl Sending<'_> {
 mod tests {
     use super::*;
     use forwarder::{FaceConfig, ForwarderConfig};
+    use schemes::Choice;
 
     #[test]
     fn a_report_that_nothing_receives_holds_for_longer_each_time_until_something_comes() {

@@ -434,10 +434,11 @@ impl FaceSet {
     /// Ends a face and its routes.
     pub fn close(&mut self, forwarder: &mut Forwarder, id: FaceId, why: &str) {
         let Some(face) = self.table.remove(id) else { return };
+        let uri = &face.about.uri;
         if face.is_unproved(forwarder) {
-            tracing::debug!(face = %id, uri = face.about.uri, why, "face to an unproved address closed");
+            tracing::debug!(face = %id, uri, why, "face to an unproved address closed");
         } else {
-            tracing::info!(face = %id, uri = face.about.uri, why, "face closed");
+            tracing::info!(face = %id, uri, why, "face closed");
         }
         forwarder.remove_face(self.clock.now(), id);
         self.news.push_back(News { event: FaceEvent::Destroyed, face: face.info() });

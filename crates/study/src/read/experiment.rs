@@ -3,7 +3,7 @@
 use super::expansion::{Combination, combinations, shown, swept};
 use super::{Reading, claims, measures, pictures, raw, testbed};
 use crate::Quickness;
-use crate::model::{Case, Experiment, ExperimentKind};
+use crate::model::{Case, Experiment, ExperimentKind, Texts};
 use document::Mistake;
 use scenario::{Batch, Run, ScenarioError};
 use std::collections::BTreeMap;
@@ -71,13 +71,10 @@ pub fn read(
     }
     Some(Experiment {
         name: raw.name.into_inner(),
-        title: raw.title,
-        place: raw.place,
+        texts: Texts { title: raw.title, place: raw.place, text: raw.text, question },
         kind,
-        text: raw.text,
         deviation,
         file,
-        question,
         cases,
         seeds,
         is_shortened,

@@ -12,7 +12,7 @@ use crate::exit::{Failure, Kind};
 use crate::identity;
 use crate::output::{self, Align, Column, Table};
 use crate::signals::Stop;
-use net::client::{Address, Connection, FaceEntry};
+use net::client::{Address, Connection, FaceEntry, lists};
 use net::management::parameters::ControlParameters;
 use net::management::response::ControlResponse;
 use net::uri::{Carrier, FaceUri};
@@ -60,7 +60,7 @@ impl Session {
 
     /// The face of this number or URI.
     fn face(&mut self, given: &str) -> Result<u64, Failure> {
-        let faces = self.connection.faces()?;
+        let faces = lists::faces(&mut self.connection)?;
         let number = given.parse::<u64>().ok();
         let uri = canonical(given).unwrap_or_else(|_| given.to_owned());
         let is_wanted = |face: &&FaceEntry| number.map_or(face.uri == uri, |id| face.id == id);

@@ -6,7 +6,7 @@ use crate::exit::{Failure, Kind};
 use crate::output::{self, Align, Column, Table};
 use crate::signals::Stop;
 use control::{Duration, Size};
-use net::client::{Address, Connection, Found, General};
+use net::client::{Address, Connection, Found, General, lists};
 use packet::Name;
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn read(bytes: &[u8]) -> Result<Value, Failure> {
 
 /// The status of any forwarder with NFD's management protocol.
 fn other(connection: &mut Connection, general: General, as_json: bool) -> Result<(), Failure> {
-    let all = connection.faces()?;
+    let all = lists::faces(connection)?;
     let General { version, uptime_ms, fib, pit, cached, satisfied, unsatisfied, .. } = general;
     if as_json {
         return output::json(&json!({

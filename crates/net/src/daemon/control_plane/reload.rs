@@ -9,7 +9,7 @@ use crate::daemon::error::DaemonError;
 use crate::daemon::faces::FaceSet;
 use crate::daemon::{applied, permissions};
 use crate::management::rib::{ORIGIN_STATIC, Route};
-use forwarder::tables::ContentStoreConfig;
+use forwarder::tables::{Admission, ContentStoreConfig, PolicyKind};
 use forwarder::{FaceId, Forwarder};
 use packet::Name;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,14 +23,44 @@ struct StaticRoute {
 }
 
 /// Faces, routes and strategies that the configuration has created.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Configured {
     faces: Vec<(FaceId, config::Face)>,
     routes: Vec<StaticRoute>,
     strategies: Vec<config::Strategy>,
     store: ContentStoreConfig,
-    /// The sections that hold from the start to the end, as text.
-    fixed: Vec<(&'static str, String)>,
+    fixed: Fixed,
+}
+
+/// Sections, or fields of them, that a running daemon cannot change.
+#[derive(Debug)]
+struct Fixed {
+    daemon: config::Daemon,
+    forwarder: config::ForwarderLimits,
+    policy: PolicyKind,
+    admission: Admission,
+}
+
+impl Fixed {
+    fn new(config: &Config) -> Fixed {
+        Fixed {
+            daemon: config.daemon.clone(),
+            forwarder: config.forwarder.clone(),
+            policy: config.content_store.policy,
+            admission: config.content_store.admission,
+        }
+    }
+
+    /// The names of the parts that `other` would change.
+    fn changed(&self, other: &Fixed) -> impl Iterator<Item = &'static str> {
+        let parts = [
+            ("[daemon]", self.daemon != other.daemon),
+            ("[forwarder]", self.forwarder != other.forwarder),
+            ("`policy` under [content_store]", self.policy != other.policy),
+            ("`admission` under [content_store]", self.admission != other.admission),
+        ];
+        parts.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name)
+    }
 }
 
 impl Configured {
@@ -38,21 +68,11 @@ impl Configured {
         Configured {
             strategies: config.strategies.clone(),
             store: config.content_store,
-            fixed: fixed(config),
-            ..Configured::default()
+            fixed: Fixed::new(config),
+            faces: Vec::new(),
+            routes: Vec::new(),
         }
     }
-}
-
-/// Sections, or fields of them, that a running daemon cannot change.
-fn fixed(config: &Config) -> Vec<(&'static str, String)> {
-    let store = &config.content_store;
-    vec![
-        ("[daemon]", format!("{:?}", config.daemon)),
-        ("[forwarder]", format!("{:?}", config.forwarder)),
-        ("`policy` under [content_store]", format!("{:?}", store.policy)),
-        ("`admission` under [content_store]", format!("{:?}", store.admission)),
-    ]
 }
 
 impl ControlPlane {
@@ -88,11 +108,8 @@ impl ControlPlane {
         faces: &mut FaceSet,
         config: &Config,
     ) {
-        let now = fixed(config);
-        for ((section, before), (_, after)) in self.configured.fixed.iter().zip(&now) {
-            if before != after {
-                tracing::warn!("{section} has changed; that takes effect at the next start");
-            }
+        for section in self.configured.fixed.changed(&Fixed::new(config)) {
+            tracing::warn!("{section} has changed; that takes effect at the next start");
         }
         self.management.set_routes_per_face(config.application.routes);
         let mut failed = faces.adopt(config);

@@ -214,11 +214,12 @@ impl FaceSet {
             forwarder.remove_face(self.clock.now(), id);
             return None;
         }
+        let uri = &face.about.uri;
         if face.peer.unproved {
             // Forged addresses must not fill the log.
-            tracing::debug!(face = %id, uri = face.about.uri, "face to an unproved address created");
+            tracing::debug!(face = %id, uri, "face to an unproved address created");
         } else {
-            tracing::info!(face = %id, uri = face.about.uri, local = face.about.local, "face created");
+            tracing::info!(face = %id, uri, local = face.about.local, "face created");
         }
         self.list(face, peer);
         Some(id)

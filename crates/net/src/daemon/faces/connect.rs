@@ -159,7 +159,8 @@ impl FaceSet {
             }
             Ok(()) => {}
             Err(error) => {
-                tracing::warn!(face = %id, uri = face.about.uri, %error, "cannot connect, trying again");
+                let uri = &face.about.uri;
+                tracing::warn!(face = %id, uri, %error, "cannot connect, trying again");
                 face.down(now);
             }
         }

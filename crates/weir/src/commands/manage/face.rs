@@ -4,7 +4,7 @@ use super::{Session, canonical, column, flags, words};
 use crate::cli::manage::{FaceCommand, FaceOptions, ListArgs, PersistencyWord, Switch};
 use crate::exit::Failure;
 use crate::output::{Align, Table};
-use net::client::{FaceEntry, Passed};
+use net::client::{FaceEntry, Passed, lists};
 use net::management::parameters::ControlParameters;
 use net::management::{CONGESTION_MARKING, LOCAL_FIELDS, RELIABILITY};
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn persistency(number: u64) -> &'static str {
 
 fn list(args: &ListArgs) -> Result<(), Failure> {
     let mut session = Session::open(args)?;
-    let faces = session.connection.faces()?;
+    let faces = lists::faces(&mut session.connection)?;
     session.list(&faces.iter().map(object).collect::<Vec<_>>(), &table(&faces))
 }
 

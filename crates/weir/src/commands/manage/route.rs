@@ -5,7 +5,7 @@ use crate::cli::manage::{ListArgs, RouteCommand};
 use crate::exit::{Failure, Kind};
 use crate::output::{self, Align, Table};
 use control::Duration;
-use net::client::RouteEntry;
+use net::client::{RouteEntry, lists};
 use net::management::parameters::ControlParameters;
 use net::management::rib::{CAPTURE, CHILD_INHERIT};
 use packet::Name;
@@ -66,7 +66,7 @@ pub fn run(command: &RouteCommand) -> Result<(), Failure> {
 impl Session {
     /// The routes for a prefix to a face, of all origins.
     fn routes(&mut self, prefix: &Name, face: u64) -> Result<Vec<RouteEntry>, Failure> {
-        let mut routes = self.connection.routes()?;
+        let mut routes = lists::routes(&mut self.connection)?;
         routes.retain(|route| route.prefix == *prefix && route.face == face);
         Ok(routes)
     }
@@ -123,7 +123,7 @@ fn origin(number: u64) -> String {
 
 fn list(args: &ListArgs) -> Result<(), Failure> {
     let mut session = Session::open(args)?;
-    let routes = session.connection.routes()?;
+    let routes = lists::routes(&mut session.connection)?;
     let mut table = Table::new(vec![
         column("prefix", Align::Left, 0),
         column("face", Align::Right, 0),

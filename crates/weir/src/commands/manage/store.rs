@@ -3,6 +3,7 @@
 use super::{Session, flags, words};
 use crate::cli::manage::{CsCommand, ListArgs};
 use crate::exit::Failure;
+use net::client::lists;
 use net::management::parameters::ControlParameters;
 use packet::Name;
 use serde_json::json;
@@ -44,7 +45,7 @@ fn holds(capacity: u64, flags: u64) -> String {
 
 fn info(args: &ListArgs) -> Result<(), Failure> {
     let mut session = Session::open(args)?;
-    let store = session.connection.store()?;
+    let store = lists::store(&mut session.connection)?;
     let object = json!({
         "capacity": store.capacity,
         "flags": words(store.flags, &FLAGS),

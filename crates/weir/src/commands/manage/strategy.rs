@@ -4,6 +4,7 @@ use super::{Session, column};
 use crate::cli::manage::{ListArgs, StrategyCommand};
 use crate::exit::{Failure, Kind};
 use crate::output::{Align, Table};
+use net::client::lists;
 use net::management::parameters::ControlParameters;
 use packet::Name;
 use serde_json::json;
@@ -49,7 +50,7 @@ fn named(text: &str) -> Result<Name, Failure> {
 
 fn list(args: &ListArgs) -> Result<(), Failure> {
     let mut session = Session::open(args)?;
-    let all = session.connection.strategies()?;
+    let all = lists::strategies(&mut session.connection)?;
     let mut table =
         Table::new(vec![column("prefix", Align::Left, 0), column("strategy", Align::Left, 0)]);
     let mut objects = Vec::new();
