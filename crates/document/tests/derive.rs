@@ -137,7 +137,7 @@ A pump. The second sentence counts, too.
 | `name` | text | *required* | Its name. |
 | `strokes` | number, 1 to 5000 | `1000` | How many strokes it does. |
 | `rate` | rate | `\"1 Mbit/s\"` | How fast, in lines that are long. |
-| `way` | `\"there\"`, `\"there-and-back\"` | `\"there-and-back\"` | Which way. |
+| `way` | `\"there\"`, `\"there-and-back\"` | `\"there-and-back\"` | The direction. |
 | `depth` | number from -5 | none | How deep. |
 | `opens` | time | *required* | When it opens. |
 | `words` | words | `[\"a\", \"b\"]` | Words of its own. |

@@ -30,17 +30,14 @@
 //!   its Data is marked. BBRv2 reacts to the share of marks, as DCTCP; CoDel, the usual marker of
 //!   NDN forwarders, marks a few packets a second, however large the share of the responsible flow
 //!   is.
-//! - ProbeBW goes up for as long as this increases the delivery rate, so that it corrects an early
-//!   end of Startup; it goes down until at most a BDP is in flight, as BBRv2, but for two round
-//!   trips at most; ProbeRTT keeps half of a BDP in flight (BBRv2).
-//! - The window has room for hosts that wake up late (`slack`), in place of the draft's offload
-//!   budget.
-//! - Beside other flows of BBR, BBR keeps a queue of a pipe or more, and loses up to a half of its
-//!   requests if the buffer is smaller. So window and pace are limited to the flow's share, which a
-//!   standing queue and overflow reduce (`bbr/share.rs`). FAST's law is in place of BBRv2's
-//!   short-term limits `bw_lo` and `inflight_lo`. A flow alone hardly has such a queue.
-//! - Timeouts follow RFC 9002, without the 200 ms of RFC 6298's floor (`bbr/timer.rs`).
-//! - min_rtt is measured anew when Data comes from further away (`bbr/path_change.rs`).
+//! - ProbeBW goes up while this raises the delivery rate, which corrects an early end of Startup;
+//!   it goes down to a BDP in flight, for two round trips at most; ProbeRTT keeps half of one.
+//! - The window's `slack`, for hosts that wake up late, replaces the draft's offload budget.
+//! - Beside other flows of BBR, BBR keeps a queue of a pipe or more, and loses half of its requests
+//!   if the buffer is smaller. So window and pace are limited to the flow's share, which a standing
+//!   queue and overflow reduce (`bbr/share.rs`). FAST's law replaces BBRv2's short-term limits
+//!   `bw_lo` and `inflight_lo`. A flow alone hardly has such a queue.
+//! - Timeouts follow RFC 9002 (`bbr/timer.rs`). A longer path is noticed (`bbr/path_change.rs`).
 
 mod delivery;
 mod flight;
@@ -481,7 +478,10 @@ impl Controller for Bbr {
             self.delivery.app_limited(sent.before.segments);
         }
         if let Some(pace) = self.pace() {
-            let span = Duration::from_secs_f64(f64::from(sent.count) / pace);
+            // A range, too, is answered within a round trip: it needs no longer pause.
+            let srtt = self.path.rtt.smoothed().unwrap_or_default().as_secs_f64();
+            let seconds = (f64::from(sent.count) / pace).min(srtt.max(1.0 / pace));
+            let span = Duration::from_secs_f64(seconds);
             self.release_at = self.release_at.max(now - self.burst()) + span;
         }
         let in_flight = sent.before.segments + u32::from(sent.count);

@@ -1,0 +1,79 @@
+//! The facts about a face: its ends, its peer, its marking, and its pauses.
+
+use crate::management::Persistency;
+use control::{Duration, Time};
+use schemes::Choice;
+use std::net::{IpAddr, SocketAddr};
+
+/// Where a configured face leads.
+#[derive(Clone, Debug)]
+pub(in crate::daemon) enum Target {
+    Udp(SocketAddr),
+    /// A multicast group on an interface.
+    Group(SocketAddr, String),
+    Tcp(SocketAddr),
+    Unix(std::path::PathBuf),
+}
+
+/// The creator of a face.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::daemon) enum MadeBy {
+    Configuration,
+    Command,
+    Peer,
+    Application,
+}
+
+/// The face in lists: its ends and its creator.
+#[derive(Debug)]
+pub(in crate::daemon) struct About {
+    pub made_by: MadeBy,
+    /// Its name in the configuration.
+    pub name: Option<String>,
+    pub uri: String,
+    pub local_uri: String,
+    pub local: bool,
+    pub persistency: Persistency,
+}
+
+/// Flags and congestion marking, in the management protocol's terms.
+#[derive(Debug)]
+pub(in crate::daemon) struct Marked {
+    pub flags: u64,
+    /// The management of its queue, if a flag requires it.
+    pub marker: Choice,
+}
+
+/// The peer of a face.
+#[derive(Debug, Default)]
+pub(in crate::daemon) struct Peer {
+    /// The time of its last frame.
+    pub heard: Time,
+    /// The creation of an on-demand face.
+    pub since: Time,
+    /// The address for which an on-demand face was created.
+    pub source: Option<IpAddr>,
+    /// The address may be forged until the forwarder reports a proof.
+    pub unproved: bool,
+    /// It is in a network of this host, so that it has a higher rate limit, and keeps its place.
+    pub is_neighbour: bool,
+}
+
+/// The pause after a report that nothing receives at the other end. A sender that knows the
+/// addresses and ports can forge such a report.
+#[derive(Debug, Default)]
+pub(super) struct Absence {
+    /// Nothing is sent before then, unless a frame arrives.
+    pub until: Option<Time>,
+    /// The length of the last pause, if nothing has arrived since.
+    pub length: Duration,
+}
+
+/// Attempts to connect again.
+#[derive(Debug)]
+pub(super) struct Retry {
+    /// The face-down event has been sent.
+    pub was_down: bool,
+    /// The time until the next attempt.
+    pub wait: Duration,
+}
