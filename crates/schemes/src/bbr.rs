@@ -92,7 +92,7 @@ const LEAST_BOUND: f64 = 1.1;
 const BURST: Duration = Duration::from_micros(500);
 /// Where losses bound what is in flight, going up is tried no more often than after this.
 const BOUNDED_CRUISE: Duration = Duration::from_secs(2);
-/// But after so many round trips at most, or one for each segment of the pipe.
+/// Upper bound of that pause in round trips; also at most one per segment of the pipe.
 const RENO_ROUNDS: f64 = 63.0;
 /// Round trips that ProbeBW goes down for at most. BBRv1 has one, which takes away what going up
 /// brought. Beside random loss the largest sample of ten rounds is more than the path's rate, so
@@ -102,7 +102,7 @@ const RENO_ROUNDS: f64 = 63.0;
 const LONGEST_DOWN: u64 = 2;
 /// `ProbeRTTDuration`.
 const PROBE_RTT: Duration = Duration::from_millis(200);
-/// So many timeouts in a row, each twice as long as the one before, are no loss by a full queue.
+/// Timeouts in a row, each twice as long as the one before, that mean an outage, not a full queue.
 const OUTAGE: u32 = 3;
 /// A consumer that leaves a permit unused for longer than this has nothing to ask.
 const UNUSED: Duration = Duration::from_millis(4);
@@ -249,7 +249,7 @@ impl Bbr {
         if self.mode == Mode::Startup { window } else { window.min(self.share.window()) }
     }
 
-    /// [`MAX_RATE`] in segments per second: a clock that stands still measures anything.
+    /// [`MAX_RATE`] in segments per second: samples are unbounded while the clock does not advance.
     fn fastest(&self) -> f64 {
         MAX_RATE.0 as f64 / (8.0 * self.segment.0.max(1) as f64)
     }

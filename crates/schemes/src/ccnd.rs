@@ -97,9 +97,9 @@ struct State {
 struct Plan {
     /// When the Interest came first.
     begun: Time,
-    /// The prediction ends so many microseconds later; 0 if it was over, or there was none.
+    /// Microseconds from `begun` to the end of the prediction; 0 if it has ended or there was none.
     late: u32,
-    /// Microseconds until the next face is asked; 0 if none is left.
+    /// Microseconds from `begun` to the request to the next face; 0 if no face is left.
     ask: u32,
 }
 

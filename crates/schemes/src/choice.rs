@@ -72,9 +72,9 @@ pub enum ChoiceError {
 
 /// A scheme with its parameters.
 ///
-/// As text: the scheme's name, then a colon and parameters, separated by commas, as far as they are
-/// not to be the defaults: `"cubic"`, `"cubic:beta=0.8,C=0.4"`, `"codel:target=15 ms"`. A startup
-/// stands before the scheme whose controller it wraps: `"packet-pair+cubic"`. A strategy may have
+/// As text: the scheme's name, then a colon and the parameters that differ from their defaults,
+/// separated by commas: `"cubic"`, `"cubic:beta=0.8,C=0.4"`, `"codel:target=15 ms"`. A startup
+/// precedes the scheme whose controller it wraps: `"packet-pair+cubic"`. A strategy may be given by
 /// its name in the NFD management protocol: `"/localhost/nfd/strategy/asf/v=5"` (`instance.rs`).
 #[derive(Clone, Debug)]
 pub struct Choice {

@@ -15,7 +15,7 @@
 //!
 //! Deviations: a signal is a congestion mark unless `drop` is set (the RFC leaves the choice to the
 //! queue). The pseudocode drops in a loop until one packet may leave; here the host asks again for
-//! the packet behind a dropped one, at the same instant, which comes to the same.
+//! the packet behind a dropped one, at the same instant, with the same result.
 
 use control::{
     Cx, DataMeta, Duration, Equation, InterestMeta, LinkView, Marker, ParamSpec, Params, QueueView,
@@ -74,7 +74,7 @@ struct Codel {
     interests: State,
 }
 
-/// When to signal; for whatever queue.
+/// The rule that decides when to signal, for any queue.
 #[derive(Clone, Copy)]
 pub(crate) struct Law {
     /// See the parameters.

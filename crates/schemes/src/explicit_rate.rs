@@ -1,6 +1,6 @@
 //! Measuring a link and stamping its rate on what it brings: what RCP and MIRCC have in common.
 //!
-//! The stamper stands at the end of a link that sends Interests into it. The Interests that are
+//! The stamper acts at the end of a link that sends Interests into it. The Interests that are
 //! offered there, before a shaper holds or refuses some, say what Data the link will have to bring
 //! in (y), those that the shaper holds what it has to bring besides (q); the rate goes on the Data
 //! and the Nacks that come (Mahdian and others, ACM ICN 2016, section 3.1).
@@ -67,7 +67,7 @@ pub(crate) struct RateStamper<L> {
     /// Bits of Data asked for in this period, by class.
     offered: [u64; 2],
     rtts: (f64, u32),
-    /// Consumers tell their round-trip times in this period, or did in the one before.
+    /// Consumers reported round-trip times: in this period, in the previous one.
     told: (bool, bool),
 }
 

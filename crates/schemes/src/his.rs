@@ -127,7 +127,7 @@ struct Smoothed {
 }
 
 impl Smoothed {
-    /// Stands at `guess` until there is a sample.
+    /// The value is `guess` until the first sample.
     fn new(guess: f64) -> Smoothed {
         Smoothed { value: guess, sampled: false }
     }
@@ -191,7 +191,7 @@ impl Demand {
         }
     }
 
-    /// The shaping rate s1 where so many bits of Interests a second are received.
+    /// The shaping rate s1, given the observed rate `s2_obs` of received Interests in bit/s.
     fn rate(&self, s2_obs: f64, h: f64) -> f64 {
         let (s1_min, s2_exp) = self.optimum();
         let s1_max = self.c2 / self.r1;

@@ -14,7 +14,7 @@
 //! so that the queue of Data tends to r chunks. C_d is the rate of the link towards the consumer, S
 //! the size of a chunk.
 //!
-//! Read or changed. The shaper stands on the face that Interests come from (stage *miss*), where
+//! Read or changed. The shaper acts on the face that Interests come from (stage *miss*), where
 //! C_d and the queue are known, not on the one they leave by. The code has one queue for all flows;
 //! here each flow has its own and they take turns, so that a flow that asks for too much waits for
 //! itself. The distance counts from the Interest before, not from its turn, so that the first after

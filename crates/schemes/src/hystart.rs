@@ -26,12 +26,12 @@ pub(crate) const CSS_GROWTH_DIVISOR: f64 = 4.0;
 /// Rounds of conservative slow start.
 const CSS_ROUNDS: u32 = 5;
 
-/// Where slow start stands.
+/// The phase of slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Grow as ever.
+    /// Grow at the full rate.
     SlowStart,
-    /// The round-trip time rose: grow by less, and see whether it falls again.
+    /// The round-trip time rose: grow more slowly until it falls again or the rounds are over.
     Conservative,
     /// The pipe is full.
     Done,

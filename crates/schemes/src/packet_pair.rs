@@ -115,7 +115,7 @@ impl PacketPair {
         let Some(at) = members.iter().position(|m| m.came.is_none() && is_it(m)) else { return };
         let clear = arrival.mark == 0 && !arrival.late && arrival.rtt.is_some();
         members[at].came = Some((cx.now, arrival.size));
-        // The second's Data before the first's are out of order and tell nothing.
+        // If the second Data packet arrives before the first, the pair measures nothing.
         match members[..] {
             [Member { sent_at, came: Some((t1, s)), .. }, Member { came: Some((t2, s2)), .. }]
                 if clear && s == s2 && t2 > t1 =>

@@ -138,7 +138,7 @@ impl Labels {
         Some(label)
     }
 
-    /// The next hop that a label stands for.
+    /// The next hop with this label.
     fn face(&self, label: u16, hops: &[NextHop]) -> Option<u64> {
         let labels = self.current.iter().chain(&self.former);
         let mut faces = labels.filter(|(_, l)| *l == label).map(|(face, _)| *face);

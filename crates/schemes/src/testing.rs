@@ -14,7 +14,7 @@ pub(crate) use pending::Pending;
 /// The Data of a segment, in bytes.
 pub(crate) const SEGMENT: Size = Size(8000);
 
-/// So many segments in flight, all in one lane.
+/// A number of segments in flight, all in one lane.
 pub(crate) struct Flying(pub(crate) u32);
 
 impl InFlight for Flying {
@@ -232,7 +232,7 @@ impl Gate {
         flows
     }
 
-    /// So many bytes of a flow's Data joined the queue, or left it.
+    /// Reports that `bytes` of a flow's Data joined the queue, or left it.
     pub(crate) fn queued(
         &mut self,
         shaper: &mut dyn Shaper,

@@ -1,4 +1,4 @@
-//! However many names, sources, paths and flows there are: no part grows with their number.
+//! The memory of a part does not grow with the number of names, sources, paths and flows.
 
 #[path = "../../forwarder/tests/allocator/mod.rs"]
 mod allocator;
@@ -13,7 +13,7 @@ use packet::options::{PathId, RateStamp, ServedBy, SteeringHint, SteeringKind};
 use packet::{HopOptions, Name};
 use schemes::{Choice, SCHEMES};
 
-/// Each half of a run meets so many that are new.
+/// The number of new names, sources, paths and flows in each half of a run.
 const HALF: u64 = 20_000;
 /// The most memory that the second half may add: less than four bytes for each.
 const GROWTH: usize = 64 << 10;

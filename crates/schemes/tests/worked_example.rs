@@ -1,4 +1,4 @@
-//! The scheme of `docs/how-to/add-a-scheme.md`, as it stands there.
+//! The scheme of `docs/how-to/add-a-scheme.md`, unchanged.
 
 #[path = "worked_example/steady.rs"]
 mod steady;

@@ -8,7 +8,7 @@
 use crate::bbr::flight::Round;
 use control::Duration;
 
-/// So many rounds in a row are no chance.
+/// Unexplained rounds in a row that mean a longer path: this many do not occur by chance.
 const ROUNDS: u32 = 3;
 /// How much longer a round trip has to be than can be explained.
 const BEYOND: f64 = 1.25;

@@ -3,7 +3,7 @@ use control::{InFlight, Load, Rate, Rng};
 
 const MS: u64 = 1_000_000;
 
-/// So many segments of 8000 bytes in flight.
+/// A number of segments of 8000 bytes in flight.
 #[derive(Clone, Copy)]
 struct Flying(u32);
 

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Segments whose place is remembered: they are asked for soon, or not at all.
 const MOST_EXPECTED: usize = 1024;
 
-/// So many segments are looked at for one that may be asked for now.
+/// The number of segments searched for one that may be requested now.
 const LOOK_AHEAD: u64 = 16;
 
 /// In the second word of a memo: the window was in use when the Interest left.

@@ -114,7 +114,7 @@ impl Bench {
         });
     }
 
-    /// Data from `server`, so many hops away, with what routers said of the Interest's list.
+    /// Data from `server`, `hops` away, with the routers' entries for the Interest's list.
     fn data(&mut self, out: &Out, (server, hops): (u64, u8), entries: &[Entry<'_>]) {
         let mut options = HopOptions::new();
         options.set(&ServedBy { node: server, hops });
@@ -569,7 +569,7 @@ fn an_answer_of_the_nodes_own_producer_ends_the_entry_on_its_way_out() {
 #[test]
 fn lists_without_end_are_taken_off_and_clocks_that_run_backwards_counted() {
     let router = Router { id: 1, holds: vec![101] };
-    // 10,000 names, as far as an option may be long.
+    // 10,000 names, cut at the maximum length of an option.
     let mut options = HopOptions::new();
     let mut bytes = vec![253, 0x27, 0x10];
     bytes.resize(1000, 1);
@@ -580,7 +580,7 @@ fn lists_without_end_are_taken_off_and_clocks_that_run_backwards_counted() {
     let (options, notes) = down(899, &router, options, true);
     let header: Anticipated = options.get().unwrap();
     assert_eq!((header.holders()[0].elapsed, notes), (u64::MAX, 1), "no consumer believes that");
-    // Hops are counted as far as they can be written.
+    // The hop count saturates at its largest encodable value.
     let mut header = Anticipated::wanting(101..111);
     header.add(Holder { node: 8, held: 1, elapsed: 3, hops: Some(254) });
     let mut options = HopOptions::new();

@@ -214,7 +214,7 @@ impl Fisp {
         cx.rng.chance((q - min) / (max - min) + self.p_0)
     }
 
-    /// Phase 4, as far as the queue requirement decides it.
+    /// The part of phase 4 that depends on the queue requirement.
     fn look(&mut self, view: &LinkView) {
         self.releasing |= self.requirement(view) < self.release * self.capacity.of(view);
         self.releasing &= !self.delayed.is_empty();

@@ -5,7 +5,7 @@
 //! their average (eq. 1 and figure 2, after "gentle" RED of Floyd, 2000). Marks from upstream stay.
 //!
 //! Read where the paper is silent: the second line of the probability is printed as a broken
-//! fraction; what stands here is the only reading that joins P_max at q_max to 1 at 2 q_max.
+//! fraction; the form used here is the only one that joins P_max at q_max to 1 at 2 q_max.
 //! "Always above 2 q_max" is meant of the average, as the rest.
 //!
 //! Added: while the queue is empty the average falls as if Data had passed it all the time (S.
@@ -164,7 +164,7 @@ mod tests {
         DataMeta { flow: 1, segment: 0, size, mark: 0, options }
     }
 
-    /// The verdict on Data that comes `at` so many microseconds and finds `queued` bytes.
+    /// The verdict on Data that arrives `at` microseconds and finds `queued` bytes.
     fn enqueue(rem: &mut Rem, rng: &mut Rng, at: u64, queued: u64) -> Verdict {
         let mut tap = |_| {};
         let mut cx = Cx { now: Time(at * 1000), rng, tap: &mut tap };

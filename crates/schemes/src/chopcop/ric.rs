@@ -259,7 +259,7 @@ impl Ric {
         cx.note("cut", self.window.size());
     }
 
-    /// A cut that follows the one before after so many mean round-trip times or more.
+    /// Cuts the window unless the previous cut is less than `pause` mean round-trip times ago.
     fn cut_once(&mut self, cx: &mut Cx<'_>, beta: f64, pause: f64) {
         if self.cuts.allow(cx.now, pause, self.timer.mean()) {
             self.cut(cx, beta);

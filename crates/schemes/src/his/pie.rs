@@ -54,7 +54,7 @@ impl Pie {
         refused && self.allowance == Duration::ZERO
     }
 
-    /// An Interest left, and so many stay.
+    /// An Interest left the queue; `waiting` Interests remain.
     pub(super) fn left(&mut self, now: Time, waiting: usize) {
         match &mut self.sample {
             None if waiting >= SAMPLE as usize => self.sample = Some((now, 0)),

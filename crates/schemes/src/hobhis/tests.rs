@@ -60,7 +60,7 @@ impl Bench {
         self.gate.with(|cx| self.hobhis.on_returned(cx, &view, &returned));
     }
 
-    /// So many Data of a flow join the queue.
+    /// Adds `count` Data packets of a flow to the queue.
     fn queue(&mut self, flow: Flow, count: u32) {
         for _ in 0..count {
             self.packets += 1;
@@ -69,7 +69,7 @@ impl Bench {
         }
     }
 
-    /// The instants at which so many leave, by a driver that wakes late.
+    /// The instants at which `count` Interests leave if the driver wakes `by` late.
     fn late(&mut self, count: usize, by: Duration) -> Vec<u64> {
         let mut out = Vec::new();
         while out.len() < count {

@@ -158,7 +158,7 @@ fn the_timer_doubles_until_a_sample_comes() {
     assert_eq!(again.ticket.timeout, play.ms(102));
     play.now += play.ms(70);
     play.data(&new, 0);
-    // 60 and 70 are the last two, and 65 stands between them.
+    // The last two samples are 60 and 70; tau is 65.
     assert_eq!(play.ask(1).unwrap().ticket.timeout, play.ms(66));
 }
 

@@ -56,10 +56,11 @@ pub(crate) const MOST_IN_FLIGHT: ParamSpec = ParamSpec {
 /// Paths that a consumer knows at most; of more, those that brought Data last.
 const MOST_PATHS: usize = 16;
 
-/// A path is forgotten after so many timeouts in a row.
+/// Timeouts in a row after which a path is forgotten.
 const LOSSES: u32 = 3;
 
-/// A path is forgotten when it was silent for so many round trips.
+/// Round trips without Data, and at least the retransmission timeout, after which a path is
+/// forgotten.
 const SILENT_ROUND_TRIPS: f64 = 5.0;
 
 /// Interests may leave this far ahead of their pace, so that a driver need not wake for each.

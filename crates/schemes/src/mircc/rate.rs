@@ -12,7 +12,7 @@ pub(crate) struct Law {
     pub(crate) beta: f64,
     /// alpha: the weight of the newest value in the averages of base and excess.
     pub(crate) alpha: f64,
-    /// The share of eta C that the queue's part in (3) may take. By (3) as it stands a queue that
+    /// The share of eta C that the queue's part in (3) may take. By (3) as printed, a queue that
     /// grew fast makes base negative; flows that are offered nothing are no load, so that (2) next
     /// takes each of them for thousands, and the rate climbs all the way back.
     pub(crate) drain: f64,

@@ -35,10 +35,10 @@ const SHIFT: u32 = 1;
 /// The share of a round trip's Interests that a lossy path loses.
 const LOSSY: f64 = 0.05;
 
-/// So many round trips' worth of losses in a row are a bottleneck that does not stamp.
+/// The sum of loss shares over consecutive lossy round trips that means an unstamped bottleneck.
 const MOST_LOST: f64 = 1.0;
 
-/// The window holds until it allows for so many times what the stamps do.
+/// The window applies until it permits this many times as much as the stamps.
 const ENOUGH: f64 = 1.5;
 
 /// The window, while there is one.

@@ -48,7 +48,7 @@ fn each_mark_cuts_and_losses_cut_once_a_round_trip() {
     }
 }
 
-/// A link whose Data, or Interests, all wait for so many milliseconds.
+/// A link on which all Data, or all Interests, wait for the given time.
 struct Link {
     marker: PconMarker,
     rng: Rng,

@@ -50,7 +50,7 @@ impl Receiver {
         act(&mut self.c, &mut cx)
     }
 
-    /// Data by this route after so many milliseconds, of a window that was in use.
+    /// Data by `route` after `ms` milliseconds; the window was in use.
     fn data(&mut self, route: u64, ms: u64) {
         self.data_after(route, ms * 1000);
     }

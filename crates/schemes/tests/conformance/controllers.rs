@@ -20,7 +20,7 @@ enum Step {
     Data(usize, bool),
     /// One of them is lost.
     Lose(usize, u8),
-    /// The clock goes back by so many microseconds.
+    /// The clock goes back, in microseconds.
     Back(u32),
     /// Data for a segment that was declared lost.
     Late(bool),

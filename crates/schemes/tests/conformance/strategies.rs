@@ -32,7 +32,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A PIT entry, as far as a strategy sees it.
+/// The part of a PIT entry that a strategy sees.
 #[derive(Default)]
 struct Entry {
     downstreams: Vec<Downstream>,

@@ -50,7 +50,7 @@ impl Bench {
         self.gate.release(&mut self.fisp, &view)
     }
 
-    /// So many bytes of a flow's Data join the queue, or leave it.
+    /// Adds `bytes` of a flow's Data to the queue, or removes them.
     fn queue(&mut self, flow: Flow, bytes: u64, what: Queued) {
         match what {
             Queued::Joined => self.queued += bytes,

@@ -3,7 +3,8 @@
 use control::{Duration, InFlight, Lane, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Chunks of which something was lost and never asked for again are forgotten beyond so many.
+/// The maximum number of incomplete chunks. The oldest is forgotten to make room. Chunks with lost
+/// segments that are never requested again would otherwise accumulate.
 pub(super) const MOST_OPEN: usize = 8192;
 
 /// A chunk that is not complete.
