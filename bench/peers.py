@@ -29,7 +29,7 @@ http {{
     }}
 }}
 """
-# What a proxy keeps stays in its folder; a second request for what is under way waits for it.
+# A proxy's files stay in its folder; a second request for a file in transfer waits for it.
 CACHE = "proxy_cache_path {folder}/cache keys_zone=kept:1m max_size={megabytes}m use_temp_path=off;"
 PROXY = """location / {{
             proxy_pass {upstream};

@@ -1,4 +1,4 @@
-//! Certificates and keys from files, as somebody hands them over: what is understood can be written
+//! Certificates and keys from files of other users: a file that can be read can be written
 //! again and means the same.
 #![no_main]
 
@@ -33,7 +33,7 @@ fn understood(certificate: &Certificate) {
     assert!(validity.contains(validity.not_before()) && validity.contains(validity.not_after()));
     let data = Data::decode(certificate.wire()).expect("it was decoded before");
     let trusted = TrustPolicy::Keys(vec![TrustedKey::from_certificate(certificate)]);
-    // Whoever signed it himself is believed by those who trust his key.
+    // A self-signed certificate is accepted by all that trust its key.
     if certificate.verify_self_signed().is_ok() {
         let _ = trusted.verify(&data);
     }

@@ -32,7 +32,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// What `weir get` makes of the scheme and its parameters.
+/// The scheme and its parameters, as `weir get` reads them.
 fn scheme(args: &TransferArgs) {
     let mut choice: Choice = match args.control.parse() {
         Ok(choice) => choice,
@@ -49,7 +49,7 @@ fn scheme(args: &TransferArgs) {
 }
 
 fn value(text: &str) {
-    // What is shown has three digits, so that reading it again may round, once.
+    // The text has three digits, so that reading it again may round, once.
     if let Ok(rate) = text.parse::<Rate>() {
         assert!(rate.to_string().parse::<Rate>().is_ok(), "{rate}");
     }

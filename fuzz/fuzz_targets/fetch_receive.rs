@@ -22,11 +22,11 @@ const REPLAYS: usize = 32;
 /// More than any fetch of the object takes, once answers are honest.
 const TURNS: usize = 20_000;
 
-/// What happens next. The first byte's low three bits choose, the rest of it is `n`.
+/// The next event. The first byte's low three bits choose, the rest of it is `n`.
 enum Event<'a> {
     /// The producer answers n + 1 Interests.
     Honest(usize),
-    /// Somebody else's object of the same name answers n + 1 Interests.
+    /// Another producer's object of the same name answers n + 1 Interests.
     Forged(usize),
     /// The producer's answer is changed: the place in two bytes, what is done to it in one.
     Damaged(usize, u8),
@@ -68,7 +68,7 @@ fn next<'a>(input: &mut &'a [u8]) -> Option<Event<'a>> {
     })
 }
 
-/// What an earlier transfer left, chosen by the input's first byte. Most fetches have a part of the
+/// Segments of an earlier transfer, chosen by the input's first byte. Most fetches have part of the
 /// object already: few segments take the same decisions as many, in a tenth of the time.
 fn resume(how: u8) -> RangeSet<u64> {
     let in_order = how & 1 == 1;

@@ -61,7 +61,7 @@ impl Side {
     }
 }
 
-/// What the attacker does with the next frame. The first byte's low three bits choose, the rest of
+/// The attacker's action on the next frame. The first byte's low three bits choose, the rest of
 /// it is `n`.
 enum Fate<'a> {
     /// n + 1 frames arrive as they are.
@@ -427,7 +427,7 @@ fn run(mut world: World<'_>) {
         assert!(steps < STEPS, "time does not pass: {:?}", world.fetch.stats());
     }
     world.check();
-    // What is left of it ends as well, whether the attacker goes on or not.
+    // The rest of it ends as well, whether or not the attacker continues.
     let end = world.now + Duration::from_secs(300);
     while world.step(end) {
         steps += 1;

@@ -1,5 +1,5 @@
-//! What other tools keep keys and rules in: databases, SafeBags, compiled models. Whatever the
-//! bytes, reading them ends, and what is understood is used without surprise.
+//! Other tools' files of keys and rules: databases, SafeBags, compiled models. Whatever the
+//! bytes, reading them ends, and a file that can be read is used without surprise.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
 //! The management service among applications and a peer that command whatever they like: it answers
-//! with codes of the protocol, routes lead to faces that there are, nobody has more of them than he
+//! with codes of the protocol, routes lead to existing faces, no user has more of them than he
 //! may, and what a face leaves goes with it.
 //!
 //! The input is a list of records: who commands (and whether under `/localhop`), hundredths of a
@@ -23,7 +23,7 @@ const FACES: usize = 10;
 const COMMANDING: usize = 3;
 /// The user whose programs may command everything.
 const OWNER: u32 = 1;
-/// Whose programs are at the first faces. The third one's leads to a peer.
+/// The users of the programs at the first faces. The third face leads to a peer.
 const USERS: [u32; 2] = [OWNER, 1000];
 /// A frame is sent as it is.
 const RAW: u8 = 0xff;
@@ -164,7 +164,7 @@ impl Bench {
         self.forwarder.receive(self.now, own, Wire::Borrowed(&reply));
     }
 
-    /// What the daemon does, without the sockets.
+    /// The daemon's part, without the sockets.
     fn execute(&mut self, order: &Order) -> ControlResponse {
         let body = ControlParameters::default();
         match &order.task {
@@ -261,7 +261,7 @@ impl Bench {
     }
 }
 
-/// What comes of the service can be read, and a response has a code that the protocol knows.
+/// An answer of the service can be read, and a response has a code of the protocol.
 fn check_answer(frame: &[u8]) {
     let link = LpPacket::decode(frame).expect("what is sent can be read");
     if let Some(Ok(data)) = link.fragment().map(Data::decode)
@@ -286,7 +286,7 @@ fuzz_target!(|input: &[u8]| {
         bench.close(face);
     }
     bench.check();
-    // What is left leads to the service, which is a face like others.
+    // The remaining routes lead to the service, which is a face like others.
     let own = bench.management.face();
     let routes = bench.management.rib().iter().flat_map(|(_, routes)| routes.keys());
     assert_eq!(routes.filter(|(face, _)| *face != own).count(), 0);

@@ -1,4 +1,4 @@
-//! RDR metadata, as whoever answers first sends it: what is understood can be written again and
+//! RDR metadata from any node: a packet that can be read can be written again and
 //! means the same.
 #![no_main]
 
@@ -43,7 +43,7 @@ fn head_of(name: NameRef<'_>, data: &Data<'_>) {
     assert_eq!(head.segment.name().parent(), object);
     let mut again = Vec::new();
     head::encode_into(&head.metadata, segment, head.segment.wire(), 4000, &mut again);
-    // What was in it beside that may have made room for what is always there.
+    // Unknown fields may have made room for the fields that are always there.
     let Ok(again) = Data::decode(&again) else { return };
     let again = head::decode(name, &again).expect("it was just made");
     assert_eq!((again.metadata, again.segment.wire()), (head.metadata, head.segment.wire()));

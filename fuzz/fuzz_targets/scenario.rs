@@ -1,4 +1,4 @@
-//! What scenarios are read from: the TOML file itself, and the files that it names. What is
+//! The files of a scenario: the TOML file itself, and the files that it names. A scenario that is
 //! understood can be written with all its defaults and read again. The first byte chooses the
 //! reader, and no reader may panic, whatever the rest says.
 #![no_main]

@@ -11,7 +11,7 @@ fuzz_target!(|stream: &[u8]| {
     let mut rest = stream;
     loop {
         let whole = frame_len(rest, MAX_FRAME);
-        // What fewer bytes tell, more bytes do not change.
+        // More bytes do not change the result of fewer.
         for len in 0..rest.len().min(12) {
             let early = frame_len(&rest[..len], MAX_FRAME);
             assert!(early == Ok(None) || early == whole);

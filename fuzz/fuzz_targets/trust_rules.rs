@@ -24,7 +24,7 @@ struct World {
     /// The name of the file of rules.
     file: String,
     root: Certificate,
-    /// A certificate for somebody below the root, signed by it; another that signs itself.
+    /// A certificate for a key below the root, signed by it; another that signs itself.
     certificates: [Certificate; 2],
     /// Data signed by the root, by the one below it.
     signed: Vec<Vec<u8>>,

@@ -123,7 +123,7 @@ fuzz_target!(|input: &[u8]| {
     }
     assert!(packets <= sends.len());
     if how & 3 == 1 {
-        // Whoever names an origin that is not allowed is refused.
+        // A request with a forbidden origin is rejected.
         let head = String::from_utf8_lossy(&sends).to_ascii_lowercase();
         let head = head.split("\r\n\r\n").next().unwrap_or_default();
         let named = head.lines().filter_map(|line| line.strip_prefix("origin:"));

@@ -14,7 +14,7 @@ use transport::publish::{Preparation, Publish, Spec};
 /// The name under which both publish.
 pub const NAME: &str = "/example/file";
 
-/// Whose object it is.
+/// The owner of the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// The producer that the consumer trusts.
@@ -129,7 +129,7 @@ impl Sink for Judge {
         // A candidate may be skipped for another one, as long as nothing of it was handed on.
         assert!(!self.written.contains(&true), "one transfer is of one object");
         self.has.fill(false);
-        // As for any sink: without that size nobody knows where a segment belongs.
+        // As for any sink: without that size the position of a segment is unknown.
         self.in_order = self.wants_order || info.segment_size.is_none();
         let mut bytes = 0;
         for run in self.resume.iter() {

@@ -1,4 +1,4 @@
-"""What attackers do, each in a process of its own.
+"""Attackers, each in a process of its own.
 
     _attackers.py KIND '{"address": …, "socket": …}'
 

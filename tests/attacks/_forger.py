@@ -3,8 +3,8 @@
     _forger.py PORT static|fresh
 
 It listens for UDP datagrams. Metadata announce version 2^63. With `static` the same question always
-brings the same answer, with `fresh` each answer is another packet. What is asked for by its digest
-stays unanswered: nobody can forge that.
+brings the same answer, with `fresh` each answer is another packet. An Interest with a digest
+stays unanswered: a digest cannot be forged.
 """
 
 import hashlib

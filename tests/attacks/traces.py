@@ -15,13 +15,13 @@ from support import children, content, namespaces, ndn, weir
 
 PATIENCE = 60
 PORT = 6415
-# The user `nobody`, who has no more rights than anybody.
+# A user without special rights.
 OTHER = 65534
 SIZE = 20 * content.MEGABYTE
 
 
 def start_command(nonce, scope=b"localhost"):
-    """An Interest that starts a trace, signed by digest as anybody can."""
+    """An Interest that starts a trace, signed by digest, which needs no key."""
     words = [scope, b"weir", b"trace", b"start", ndn.tlv(0x68, b"")]
     nonce = nonce.to_bytes(4, "big")
     return new_interest(b"".join(map(component, words)), now_ms(), nonce, nonce)

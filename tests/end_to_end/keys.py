@@ -24,7 +24,7 @@ signer = "/blog"
 
 
 class Person:
-    """Somebody with a key chain of his own."""
+    """A user with a key chain of his own."""
 
     def __init__(self, test, name):
         self.test, self.home = test, test.here / name

@@ -19,7 +19,7 @@ from support.children import Child, wait_until
 
 FAILED, USAGE, NOT_FOUND, NOT_VERIFIED, INTERRUPTED, NO_FORWARDER, FILE = range(1, 8)
 PATIENCE = 60
-# Nobody's user id on every system that this runs on.
+# The user id of `nobody` on every system that this runs on.
 NOBODY = "65534"
 
 
@@ -199,7 +199,7 @@ class Messages(Alone):
     # Names.
 
     def test_no_route(self):
-        """Nobody has registered the name."""
+        """No producer has registered the name."""
         parts = ["no route leads to /elsewhere/file", "is its producer running"]
         self.refused(NOT_FOUND, parts, *self.on_daemon("get", "/elsewhere/file"))
 

@@ -30,7 +30,7 @@ needs_namespaces = unittest.skipIf(
 
 
 class Outliving(unittest.TestCase):
-    """Children and namespaces end with whoever made them."""
+    """Children and namespaces end with the program that made them."""
 
     def setUp(self):
         place = tempfile.TemporaryDirectory()

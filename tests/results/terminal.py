@@ -38,7 +38,7 @@ at = "near"
 name = "/film"
 rate = "1000 /s"
 """ + NETWORK
-# What is asked for first is the root of a manifest, for which all of it is hashed: minutes of work
+# The first request is for the root of a manifest, for which all of it is hashed: minutes of work
 # that take no simulated time.
 HASHED = """
 [scenario]

@@ -84,7 +84,7 @@ NAME = "weir-tests"
 
 
 class Faults(unittest.TestCase):
-    """What the scenario breaks."""
+    """The faults of the scenario."""
 
     def test_a_transfer_outlives_a_restart_and_a_cut_link(self):
         text = testbed.LINE.format(duration="12 s", size="6 MB") + FAULTS

@@ -52,7 +52,7 @@ size = "40 MB"
 at = "consumer"
 name = "/example/object"
 """
-# Sends so many bytes to whoever connects; and takes what comes.
+# Sends this many bytes on each connection, and reads all that arrive.
 SIZE = 1_000_000
 SERVE = """
 import socket, sys

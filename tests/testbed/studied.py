@@ -17,7 +17,7 @@ cases = ["cubic"]
 set = ["scenario.duration=2 s", "content.size=3 MB"]
 cause = "Nobody knows."
 """
-# What a run of another experiment came to some time before.
+# The result of an earlier run of another experiment.
 BEFORE = {
     "on_daemons": "one",
     "version": "0",

@@ -52,7 +52,7 @@ fn the_reasons_on_the_page_of_counters_are_current() {
          | metric | type | labels | what it is |\n|---|---|---|---|\n{}\n\
          ## Reasons for dropping\n\n| reason | what was dropped, or why |\n|---|---|\n{}\n\
          ## Malformed options\n\nAn option that is not as [the wire format](wire.md) has it is \
-         taken off the packet, which goes on without\nit: nobody further on has to look at it \
+         taken off the packet, which goes on without\nit: no later node has to read it \
          again. Options of unknown types are handed on as they are.\n\n\
          | reason | what was taken off |\n|---|---|\n{}",
         rows.collect::<String>(),

@@ -65,12 +65,12 @@ fn kind_text(kind: Kind, optional: bool) -> String {
 }
 
 const WORKLOADS: &str =
-    "One for each class of each workload. What is called warm is of the flows that
+    "One for each class of each workload. Fields named warm are of the flows that
 began after the warm-up; for it the run is divided into twenty spans, and flows count from the first
 span on that begins behind its end.";
 
 const HITS: &str =
-    "What was answered from where: in the whole run, until the end of the warm-up, and
+    "Answers by their place: in the whole run, until the end of the warm-up, and
 from then on.";
 
 const STORES: &str =
@@ -79,7 +79,7 @@ the whole run if no end was found.";
 
 const HEAD: &str = "# Results
 
-What `weir sim run` says with `--json`, and what `--out DIR` writes. (This page is made from the
+The output of `weir sim run` with `--json`, and the files of `--out DIR`. (This page is made from the
 tables in `crates/scenario/src/result.rs`, `crates/scenario/src/series.rs` and
 `crates/report/src/folder.rs`.)
 
@@ -108,7 +108,7 @@ with what is recorded: series go to disk while the run goes on.
 One run is one object. A sweep is an object with `scenario`, `repetitions`, `combinations` (each
 with its `settings`, and `goodput_mbps`, `fct_s`, `jain_index`, `drops`, `rtt_mean_ms` as mean, half
 the width of the 95 % confidence interval `ci95`, and number of runs `n`) and `runs`, a list of such
-objects. What does not apply is `null`.
+objects. A value that does not apply is `null`.
 
 A combination also has `flows`, the number of flows that began in its runs, `finished`, how many of
 them brought everything, and `interrupted`, the number of its runs that were stopped. These runs

@@ -159,11 +159,11 @@ pub struct WaySection {
 /// Nodes and links that a generator makes or a file holds. `line`, `ring` and `star` name their
 /// nodes `n0`, `n1`, …, the hub of a star being `n0`. `grid` has `rows` times `columns` nodes
 /// `n0_0`, `n0_1`, … by row and column. `tree` has the root `n0` and numbers level by level.
-/// `dumbbell` joins consumers `c0`, … over routers `left` and `right` to producers `p0`, …;
+/// `dumbbell` joins consumers `c0`, … over routers `left` and `right` to producers `p0`, ….
 /// `parking-lot` is a line of routers `r0`, … with a consumer `c` and a producer `p` at its ends,
 /// and for each of its links a consumer `c0`, … before and a producer `p0`, … behind it. `waxman`
-/// and `barabasi-albert` draw networks of nodes `n0`, `n1`, …; [topologies](topologies.md) says
-/// how, and what files are read.
+/// and `barabasi-albert` draw networks of nodes `n0`, `n1`, …. [Topologies](topologies.md)
+/// describes them, and the file formats.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "topology")]
 pub struct TopologySection {

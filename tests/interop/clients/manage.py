@@ -207,7 +207,7 @@ class Ndnd(Managed):
         for what in ("status", "face-list", "fib-list", "cs-info", "strategy-list"):
             with self.subTest(what):
                 self.assertNotEqual(self.tool(NDND, "fw", what), "")
-        # Nobody has registered anything.
+        # There is no registration.
         self.assertEqual(self.tool(NDND, "fw", "route-list"), "")
 
     def test_faces_routes_and_strategies(self):

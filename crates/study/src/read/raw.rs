@@ -50,7 +50,7 @@ pub struct Head {
 const LABELS: &Section = &Section {
     name: "labels",
     repeated: false,
-    help: "What pictures and tables show for names.",
+    help: "Labels for names in pictures and tables.",
     fields: &[field(
         "NAME",
         Form::Text,
