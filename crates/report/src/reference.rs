@@ -79,8 +79,8 @@ the whole run if no end was found.";
 
 const HEAD: &str = "# Results
 
-The output of `weir sim run` with `--json`, and the files of `--out DIR`. (This page is made from the
-tables in `crates/scenario/src/result.rs`, `crates/scenario/src/series.rs` and
+The output of `weir sim run` with `--json`, and the files of `--out DIR`. (This page is made from
+the tables in `crates/scenario/src/result.rs`, `crates/scenario/src/series.rs` and
 `crates/report/src/folder.rs`.)
 
 ## The folder

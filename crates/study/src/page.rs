@@ -64,7 +64,7 @@ impl Page {
     #[must_use]
     pub fn html(&self) -> String {
         let readme = body_of(&self.readme);
-        let deviations = format!("## What the paper leaves out\n\n{}", body_of(&self.deviations));
+        let deviations = format!("## Open points of the paper\n\n{}", body_of(&self.deviations));
         let text = self.text.replace(README, &readme).replace(DEVIATIONS, &deviations);
         let body =
             format!("<p class=\"over\">Weir study</p>\n{}", to_html(&headed(&self.title, &text)));
@@ -74,9 +74,9 @@ impl Page {
     /// Markdown with its pictures in `pictures/` beside it; the folder of the study is at `folder`.
     #[must_use]
     pub fn markdown(&self, folder: &str) -> String {
-        let readme = format!("[What the paper claims]({folder}/README.md)");
+        let readme = format!("[The paper's claims]({folder}/README.md)");
         let deviations = format!(
-            "What the paper leaves out, what was chosen, and why what does not hold does not: \
+            "Open points of the paper, the choices, and the causes of differences: \
              [deviations.md]({folder}/deviations.md)."
         );
         let text = self.text.replace(README, &readme).replace(DEVIATIONS, &deviations);

@@ -24,7 +24,7 @@ const WORDS: &[(&str, &str)] = &[
 ];
 
 /// Words that are still in some places. A pair leaves the list with its last word.
-const LEFT: &[(&str, &str)] = &[("farther", "docs/studies/")];
+const LEFT: &[(&str, &str)] = &[];
 
 /// Names that others gave.
 const QUOTED: &[&str] =
