@@ -155,10 +155,10 @@ impl Fetch {
         if self.object.is_none() {
             self.cursor.asked_ahead(number);
             self.candidates.named_by_head(data.implicit_digest());
-            self.heads.tell(head.metadata.clone());
+            self.heads.announce(head.metadata.clone());
             self.begin(now, head.metadata);
             if self.heads.is_metadata_refused() {
-                self.settle(now, sink);
+                self.confirm_object(now, sink);
             }
             self.take_early_heads(now, sink);
         }
@@ -198,9 +198,9 @@ impl Fetch {
             Err(why) => return self.reject_metadata(now, &digest, Some(why)),
         };
         if data.content_type() == ContentType::NACK {
-            match self.heads.is_told() {
+            match self.heads.is_announced() {
                 _ if !proven => self.reject_metadata(now, &digest, None),
-                true => self.settle(now, sink),
+                true => self.confirm_object(now, sink),
                 false if self.object.is_none() => {
                     self.fail(FetchError::NotThere(self.discovery.name().clone()));
                 }
@@ -237,8 +237,8 @@ impl Fetch {
             (false, _) => {}
         }
         match proven {
-            true => self.settle(now, sink),
-            false => self.heads.forget_told(),
+            true => self.confirm_object(now, sink),
+            false => self.heads.forget_announced(),
         }
         self.take_early_heads(now, sink);
         if let Some(root) = rdr::root(data.content()).filter(|_| is_metadata) {
@@ -249,7 +249,7 @@ impl Fetch {
     /// A packet names a candidate. Returns false if it is not wanted: one is there already, and
     /// either this is the same or something of that one was verified.
     fn take_candidate(&mut self, digest: Digest, metadata: &Metadata, proven: bool) -> bool {
-        let settled = !self.heads.is_told();
+        let settled = !self.heads.is_announced();
         if let Some(object) = self.object.as_ref().filter(|_| settled) {
             let other = object.info.name != metadata.object;
             let better = metadata.manifest.is_some() && !self.verification.has_manifest();
@@ -335,8 +335,8 @@ impl Fetch {
     }
 
     /// Nothing can change any more what is known of the object: from now on segments are handed on.
-    pub(super) fn settle(&mut self, now: Time, sink: &mut dyn Sink) {
-        self.heads.forget_told();
+    pub(super) fn confirm_object(&mut self, now: Time, sink: &mut dyn Sink) {
+        self.heads.forget_announced();
         let Some(object) = &mut self.object else { return };
         let (size, segments) = (object.info.segment_size, object.info.segments);
         let is_whole = size.zip(segments).is_some_and(|(size, segments)| {
@@ -358,13 +358,13 @@ impl Fetch {
         }
         self.skip_asked();
         self.pace.progress_at = now;
-        self.hand_on(sink);
+        self.deliver(sink);
     }
 
     /// Nothing is delivered yet: the facts about the object come from a head, or from metadata that
     /// is not verified.
     pub(super) fn is_uncertain(&self) -> bool {
-        self.heads.is_told() || self.candidates.is_unproven()
+        self.heads.is_announced() || self.candidates.is_unproven()
     }
 
     /// Moves on to the next segment that was never asked for.
@@ -420,7 +420,7 @@ impl Fetch {
         if self.verification.layout().is_some() {
             self.candidate_proved(now, sink);
         }
-        self.hand_on(sink);
+        self.deliver(sink);
     }
 
     /// A segment came.
@@ -448,7 +448,7 @@ impl Fetch {
                     self.verification.stash(segment, data.content(), None);
                 } else {
                     self.write(segment, data.content(), sink);
-                    self.hand_on(sink);
+                    self.deliver(sink);
                 }
                 self.candidate_proved(now, sink);
                 self.drop_beyond_the_end();
@@ -508,12 +508,12 @@ impl Fetch {
             self.requests.cancel(Item::Metadata);
         }
         if self.candidates.prove() {
-            self.settle(now, sink);
+            self.confirm_object(now, sink);
         }
     }
 
     /// Hands on what was waiting and is verified now.
-    fn hand_on(&mut self, sink: &mut dyn Sink) {
+    fn deliver(&mut self, sink: &mut dyn Sink) {
         if self.is_uncertain() {
             return;
         }
@@ -536,11 +536,11 @@ impl Fetch {
             Err(error) => return self.fail(error),
         };
         // The first whole segment shows how long the object can be.
-        if !self.delivery.bound_told
+        if !self.delivery.bound_reported
             && let Some(layout) = self.verification.layout()
             && let Some(most) = object.bound(layout, found)
         {
-            self.delivery.bound_told = true;
+            self.delivery.bound_reported = true;
             let is_signed = matches!(self.verification.proof(), Some(Proof::Key(_)));
             sink.bounded(most, is_signed);
         }
