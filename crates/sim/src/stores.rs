@@ -1,4 +1,4 @@
-//! Answers of content stores, over time.
+//! Samples of the answers of content stores and producers.
 
 use control::Duration;
 
@@ -8,18 +8,18 @@ use crate::fabric::Fabric;
 use crate::node::Node;
 use record::{StoreCounts, StoreSample};
 
-/// The samples so far, and when the next one is due.
+/// The samples so far, and the timer for the next one.
 #[derive(Debug, Default)]
 pub(crate) struct StoreSeries {
     every: Duration,
     component: Option<Component>,
     samples: Vec<StoreSample>,
-    /// No more are taken.
+    /// The maximum number of samples.
     most: usize,
 }
 
 impl StoreSeries {
-    /// Takes samples at an interval, from now on and at most so many.
+    /// Takes at most `most` samples at the interval `every`, the first one now.
     pub fn watch(&mut self, fabric: &mut Fabric, every: Duration, most: usize) {
         let new = || fabric.agenda_mut().add(Target::Stores);
         let component = Some(self.component.unwrap_or_else(new));
