@@ -63,7 +63,8 @@ impl Apps {
 
     /// The number of packets sent by the producers at a node.
     pub fn served(&self, node: &Node) -> u64 {
-        let producers = node.applications().map(|app| self.get(app)).filter(|app| app.is_producer());
+        let producers =
+            node.applications().map(|app| self.get(app)).filter(|app| app.is_producer());
         producers.map(App::sent).sum()
     }
 

@@ -67,22 +67,22 @@ impl Hasher {
             let digests = object.digest_run(run).ok()?;
             object.push(digests).ok()?;
             done += bytes;
-            if !self.goes_on(bytes, &Hashing { object: name, done, size }) {
+            if !self.continues(bytes, &Hashing { object: name, done, size }) {
                 return None;
             }
         }
         object.finish(&Signer::Digest).ok()
     }
 
-    fn goes_on(&self, bytes: u64, hashing: &Hashing<'_>) -> bool {
+    fn continues(&self, bytes: u64, hashing: &Hashing<'_>) -> bool {
         let Ok(mut shared) = self.shared.lock() else { return true };
         shared.since += bytes;
         if shared.since >= SLICE
             && let Some(callback) = &mut shared.callback
         {
-            let goes_on = callback(hashing);
+            let continues = callback(hashing);
             shared.since = 0;
-            self.given_up.fetch_or(!goes_on, Ordering::Relaxed);
+            self.given_up.fetch_or(!continues, Ordering::Relaxed);
         }
         !self.is_given_up()
     }

@@ -35,8 +35,8 @@ impl StoreSeries {
     pub fn wake(&mut self, fabric: &mut Fabric) {
         self.samples.push(sample(fabric));
         let Some(component) = self.component else { return };
-        let goes_on = self.every > Duration::ZERO && self.samples.len() < self.most;
-        let next = goes_on.then(|| fabric.now() + self.every);
+        let continues = self.every > Duration::ZERO && self.samples.len() < self.most;
+        let next = continues.then(|| fabric.now() + self.every);
         fabric.agenda_mut().set(component, next);
     }
 }
