@@ -97,7 +97,7 @@ impl Silence {
 
     /// The instant of the next probe (RFC 8985, section 7.2; the times are those of RFC 9002,
     /// section 6.2.1). The oldest request must be overdue, and nothing sent or answered for four
-    /// times the usual time between answers. That time doubles with each probe. `overtaken` is the
+    /// times the usual time between answers; this time doubles with each probe. `overtaken` is the
     /// tolerance for reordering.
     pub fn probe_at(
         &self,

@@ -72,7 +72,7 @@ impl Requests {
             return false;
         }
         // Retransmissions are not samples of the round-trip time (Karn's rule), so it may be known
-        // for the nearest origin only. The timeout has a margin for farther ones.
+        // for the nearest origin only. The timeout has a margin for the others.
         self.flight.leave_open(item, self.rtt().rto());
         true
     }
