@@ -1,4 +1,4 @@
-//! Numbers of nodes, links and flows, in the order in which a network has them.
+//! Identifiers of nodes, links and flows: their numbers in the order of the network.
 
 /// A node of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,7 +13,7 @@ pub struct LinkId(pub u32);
 pub struct FlowId(pub u32);
 
 impl NodeId {
-    /// Its place in [`crate::Outcome::nodes`].
+    /// Its index in [`crate::Outcome::nodes`].
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -21,7 +21,7 @@ impl NodeId {
 }
 
 impl LinkId {
-    /// The place of its direction from `a` to `b` in [`crate::Outcome::links`]; the other one
+    /// The index of its direction from `a` to `b` in [`crate::Outcome::links`]; the other direction
     /// follows.
     #[must_use]
     pub fn index(self) -> usize {
@@ -30,10 +30,10 @@ impl LinkId {
 }
 
 impl FlowId {
-    /// Of flows that are not among [`crate::Outcome::flows`].
+    /// The id of all flows that are not listed in [`crate::Outcome::flows`].
     pub const UNLISTED: FlowId = FlowId(u32::MAX);
 
-    /// Its place in [`crate::Outcome::flows`].
+    /// Its index in [`crate::Outcome::flows`].
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize

@@ -1,8 +1,8 @@
-//! The record of a run: samples while it goes on, and the results of flows, links and nodes.
+//! The record of a run: samples during the run, and the results of flows, links and nodes.
 //!
-//! The simulator and the testbed write it; scenarios, reports and oracles read it. A flow's result
-//! holds the [`transport::Transfer`] that `weir get` records, a node's the counters of its
-//! [`forwarder`].
+//! The simulator and the testbed write it; scenarios, reports and oracles read it. The result of a
+//! flow contains the [`transport::Transfer`] that `weir get` records. The result of a node contains
+//! the counters of its [`forwarder`].
 #![forbid(unsafe_code)]
 
 mod id;

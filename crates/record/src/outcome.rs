@@ -9,75 +9,76 @@ use transport::Transfer;
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Simulated time.
+    /// The simulated time of the run.
     pub duration: Duration,
-    /// Calls of components.
+    /// The number of events: calls of components.
     pub events: u64,
-    /// Packets that went through a forwarder's pipeline after crossing a link.
+    /// The number of frames that a node received over a link.
     pub packet_hops: u64,
-    /// Consumers, in the order in which they were added or began by themselves.
+    /// The listed consumers, in the order in which they were added or a workload started them.
     pub flows: Vec<FlowResult>,
     /// Workloads, in the order in which they were added.
     pub workloads: Vec<WorkloadResult>,
-    /// Two directions of every link.
+    /// The two directions of every link.
     pub links: Vec<LinkResult>,
-    /// Nodes.
+    /// The nodes.
     pub nodes: Vec<NodeResult>,
-    /// Equal for equal runs: xxh3 over time, node, face, kind and size of every packet-hop.
+    /// A hash that is equal for equal runs: xxh3 over time, node, face, kind and size of every
+    /// received frame.
     pub trace_hash: u64,
 }
 
-/// A consumer's result.
+/// The result of a consumer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowResult {
     /// The name of its node.
     pub node: String,
-    /// The name that it asked for.
+    /// The requested name.
     pub name: String,
-    /// Its controller's name.
+    /// The name of its controller.
     pub control: String,
     /// The instant at which it began.
     pub start: Time,
-    /// The instant at which it ended, complete or not; `None` if it runs, or has not begun.
+    /// The instant at which it ended, complete or not; `None` if it is running or has not begun.
     pub end: Option<Time>,
-    /// The transfer up to its end, or that of the run.
+    /// The transfer up to its end, or up to the end of the run.
     pub transfer: Transfer,
-    /// More of a consumer at a constant rate.
+    /// Further counters, if it is a constant-rate consumer.
     pub rate: Option<RateCounters>,
-    /// Playback, if it is a video.
+    /// Playback, if it is a video player.
     pub video: Option<VideoResult>,
-    /// The place of the workload that it belongs to.
+    /// The index of its workload, if a workload started it.
     pub workload: Option<u32>,
-    /// The place of its class in that workload.
+    /// The index of its class in that workload.
     pub class: u16,
 }
 
-/// Counters of a consumer at a constant rate alone.
+/// Counters that only constant-rate consumers have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateCounters {
-    /// Segments that it asked for.
+    /// The number of segments requested.
     pub asked: u64,
-    /// Interests that brought all that they asked for.
+    /// The number of Interests for which all requested segments arrived.
     pub whole: u64,
 }
 
-/// The queue of Data at the head of a direction of a link.
+/// The occupancy of the Data queue of a sending face.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Queue {
-    /// Mean bytes over the run.
+    /// Mean over the time of the run, in bytes.
     pub mean: f64,
-    /// Their standard deviation over time.
+    /// Standard deviation over time, in bytes.
     pub stdev: f64,
-    /// The most bytes that there were.
+    /// Maximum in bytes.
     pub max: u64,
 }
 
 /// Counters of a wire, in frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WireCounters {
-    /// Put on the wire by the face.
+    /// Sent by the face.
     pub sent: u64,
-    /// Handed to the node at the other end.
+    /// Received by the node at the other end.
     pub delivered: u64,
     /// Lost by the loss model.
     pub lost: u64,
@@ -87,9 +88,9 @@ pub struct WireCounters {
     pub node_down: u64,
     /// Copies added by duplication.
     pub duplicated: u64,
-    /// Changed on the way.
+    /// Corrupted in transit.
     pub corrupted: u64,
-    /// Time during which something was being put on the wire.
+    /// Time spent sending.
     pub busy: Duration,
 }
 
@@ -102,19 +103,19 @@ pub struct LinkResult {
     pub to: String,
     /// The rate at the end of the run.
     pub rate: Option<Rate>,
-    /// The share of the time in which something was being sent.
+    /// The fraction of the time spent sending, from 0 to 1.
     pub utilization: f64,
     /// The queue of Data.
     pub queue: Queue,
     /// Packets and bytes that the face sent.
     pub sent: Traffic,
-    /// Network packets that the queues were offered, and what became of them.
+    /// Network packets offered to the queues, by their fate.
     pub tally: QueueTally,
-    /// Packets and bytes that waited in a node that crashed.
+    /// Packets and bytes in the queues when the node crashed.
     pub crashed: (u64, u64),
     /// Packets and bytes in the queues at the end.
     pub queued: (u64, u64),
-    /// Data that left with a congestion mark.
+    /// Data packets sent with a congestion mark.
     pub marked: u64,
     /// Counters of the wire, in frames.
     pub wire: WireCounters,
@@ -123,7 +124,8 @@ pub struct LinkResult {
 }
 
 impl LinkResult {
-    /// Packets that were lost on this direction, for whatever reason.
+    /// The number of packets lost in this direction: dropped by queues, lost in a crash, or lost on
+    /// the wire.
     #[must_use]
     pub fn drops(&self) -> u64 {
         let wire = &self.wire;
@@ -131,35 +133,35 @@ impl LinkResult {
     }
 }
 
-/// A node's result, over all its lives.
+/// The result of a node, over all its restarts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeResult {
     /// Its name.
     pub node: String,
     /// Counters of its forwarder.
     pub stats: ForwarderStats,
-    /// Data in the content store at the end.
+    /// Data packets in the content store at the end.
     pub cs_packets: u64,
-    /// Data that came into the content store.
+    /// Data packets inserted into the content store.
     pub cs_inserted: u64,
-    /// Data that had to make room, that grew too old, or that was moved on.
+    /// Data packets evicted from the content store, removed because of their age, or moved on.
     pub cs_removed: u64,
-    /// The most pending Interests.
+    /// The maximum number of pending Interests.
     pub pit_max: u64,
-    /// Pending Interests at the end, but those that were answered and wait for slower answers.
+    /// Pending Interests at the end, except those that were answered and wait for slower answers.
     pub pit: u64,
-    /// Packets that the producers at the node sent.
+    /// Packets sent by the producers at the node.
     pub served: u64,
-    /// Pending Interests that ended because it crashed.
+    /// Pending Interests lost in crashes.
     pub crashed: u64,
-    /// Crashes.
+    /// The number of crashes.
     pub crashes: u64,
-    /// Time on a processor that a real daemon took, and the most bytes of memory.
+    /// Processor time and peak memory in bytes of a real daemon; `None` in a simulation.
     pub process: Option<(Duration, u64)>,
 }
 
-/// The fairness of shares (R. Jain and others, DEC-TR-301, 1984): 1 if all are equal, 1/n if one
-/// has everything. `None` if there are none, or all are zero.
+/// Jain's fairness index (R. Jain and others, DEC-TR-301, 1984): 1 if all shares are equal, 1/n if
+/// one of n shares is everything. `None` if there are no shares, or all are zero.
 #[must_use]
 pub fn jain_index(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();

@@ -1,33 +1,33 @@
-//! Nodes, links, flows and workloads at an instant of a run.
+//! Samples of nodes, links, flows and workloads at an instant of a run.
 
 use crate::id::{FlowId, LinkId, NodeId};
 use crate::tally::Counts;
 use control::{Duration, Rate, Size, Time};
 
-/// One direction of a link at an instant. Sums count from the beginning of the run.
+/// A sample of one direction of a link. Counters begin at the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkSample {
     /// The instant.
     pub at: Time,
     /// The link.
     pub link: LinkId,
-    /// The direction from the link's `b` to its `a`.
+    /// True for the direction from the link's `b` to its `a`.
     pub backward: bool,
     /// Packets and bytes in the sending face's queues.
     pub queue: (u64, u64),
     /// Bytes sent.
     pub bytes: u64,
-    /// Time in which something was being sent.
+    /// Time spent sending.
     pub busy: Duration,
     /// The rate.
     pub rate: Option<Rate>,
     /// Packets dropped by the sending face's queues and lost by the wire.
     pub drops: u64,
-    /// Data sent with a congestion mark.
+    /// Data packets sent with a congestion mark.
     pub marked: u64,
 }
 
-/// A consumer at an instant. Sums count from its beginning.
+/// A sample of a consumer. Counters begin at its start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSample {
     /// The instant.
@@ -36,55 +36,56 @@ pub struct FlowSample {
     pub flow: FlowId,
     /// The window in segments, if it has one.
     pub window: Option<f64>,
-    /// Interests in flight.
+    /// Requests in flight; each segment of a range counts as one.
     pub in_flight: u32,
-    /// Bytes of content that were handed on.
+    /// Bytes of content delivered.
     pub bytes: Size,
-    /// The smoothed round-trip time in nanoseconds; of a constant-rate consumer, the mean one.
+    /// The smoothed round-trip time in nanoseconds; the mean for consumers without a fetch in
+    /// progress.
     pub rtt: Option<u64>,
-    /// Interests sent again.
+    /// Retransmitted Interests.
     pub retransmissions: u64,
-    /// Playback, if it is a video.
+    /// Playback, if it is a video player.
     pub video: Option<VideoSample>,
 }
 
-/// A video player at an instant.
+/// A sample of a video player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoSample {
-    /// Content of the playout buffer.
+    /// The content of the playout buffer, as playing time.
     pub buffer: Duration,
-    /// It has begun to play, and waits for the buffer to fill again.
+    /// Playing has begun, and waits for the buffer to fill again.
     pub is_stalled: bool,
     /// Stalls so far.
     pub stalls: u64,
-    /// The rate of the quality that was asked for last.
+    /// The rate of the quality requested last.
     pub bitrate: Rate,
 }
 
-/// The flows of one class of a workload at an instant. Sums count from the beginning of the run.
+/// A sample of the flows of one class of a workload. Counters begin at the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WorkloadSample {
     /// The instant.
     pub at: Time,
-    /// The place of the class among those of all workloads, in the order of
+    /// The index of the class among the classes of all workloads, in the order of
     /// [`crate::Outcome::workloads`].
     pub number: usize,
     /// Counts of flows.
     pub counts: Counts,
-    /// Bytes of content that came, those of flows that still run included.
+    /// Bytes of content received, including those of running flows.
     pub bytes: u64,
-    /// Players of a video that run.
+    /// The number of running video players.
     pub players: u64,
-    /// Those of them that are stalled.
+    /// The number of stalled video players.
     pub stalled: u64,
-    /// Content of their playout buffers altogether.
+    /// The total content of their playout buffers.
     pub buffer: Duration,
-    /// The rates of the qualities that they asked for last, altogether.
+    /// The sum of the rates of the qualities that they requested last.
     pub bitrate: Rate,
 }
 
 impl WorkloadSample {
-    /// Adds a flow that runs.
+    /// Adds a running flow.
     pub fn add(&mut self, flow: &FlowSample) {
         self.bytes += flow.bytes.0;
         let Some(video) = flow.video else { return };
@@ -95,20 +96,20 @@ impl WorkloadSample {
     }
 }
 
-/// Answers of all content stores and producers up to an instant.
+/// The answers of all content stores and producers together, up to an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NetworkSample {
     /// The instant.
     pub at: Time,
-    /// Interests that content stores answered.
+    /// Interests answered by content stores.
     pub hits: u64,
-    /// Interests that they did not.
+    /// Interests not answered by content stores.
     pub misses: u64,
-    /// Packets that producers sent.
+    /// Packets sent by producers.
     pub served: u64,
 }
 
-/// A node at an instant. Sums count from the beginning of the run.
+/// A sample of a node. Counters begin at the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeSample {
     /// The instant.
@@ -117,34 +118,34 @@ pub struct NodeSample {
     pub node: NodeId,
     /// Pending Interests.
     pub pit: usize,
-    /// Data in the content store.
+    /// Data packets in the content store.
     pub content_store: usize,
-    /// Interests that the content store answered.
+    /// Interests answered by the content store.
     pub hits: u64,
-    /// Interests that it did not.
+    /// Interests not answered by the content store.
     pub misses: u64,
-    /// Packets that the producers at the node sent.
+    /// Packets sent by the producers at the node.
     pub served: u64,
-    /// Time on a processor, and the bytes of memory, that a real daemon takes.
+    /// Processor time and memory in bytes of a real daemon; `None` in a simulation.
     pub process: Option<(Duration, u64)>,
 }
 
-/// Counts at a node since the beginning.
+/// The answers at a node since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreCounts {
-    /// Interests that the content store answered.
+    /// Interests answered by the content store.
     pub hits: u64,
-    /// Interests that it did not.
+    /// Interests not answered by the content store.
     pub misses: u64,
-    /// Packets that the producers at the node sent.
+    /// Packets sent by the producers at the node.
     pub served: u64,
 }
 
-/// Answers of the content stores and producers up to an instant.
+/// The answers of content stores and producers, by node, up to an instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreSample {
     /// The instant.
     pub at: Time,
-    /// By node.
+    /// The counts of each node.
     pub counts: Vec<StoreCounts>,
 }

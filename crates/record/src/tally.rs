@@ -1,31 +1,31 @@
-//! Sums over many flows: by class and by the span of time in which they began.
+//! Sums over many flows, by class and by the span of time in which they started.
 
 use control::{Duration, Time};
 use transport::Histogram;
 
-/// The number of spans into which the time of a run is divided, so that flows that begin after the
-/// warm-up can be distinguished from earlier ones.
+/// The number of spans into which the time of a run is divided. Flows that start after the warm-up
+/// are distinguished from earlier ones by their spans.
 pub const SPANS: usize = 20;
 
-/// Flows of one class that began in one span, or in several.
+/// The sums of the flows of one class that started in one or several spans.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// Flows that began.
+    /// Flows that started.
     pub started: u64,
     /// Flows that completed.
     pub completed: u64,
     /// Flows that ended incomplete.
     pub failed: u64,
-    /// Bytes of content that came.
+    /// Bytes of content received by flows that have ended.
     pub bytes: u64,
-    /// Bytes of content of those that brought everything, over the times that it took them.
+    /// The sum of the goodputs of completed flows, in bytes per second.
     pub goodput: f64,
-    /// Completion times.
+    /// The completion times.
     pub times: Histogram,
 }
 
 impl Tally {
-    /// Takes the counts of another one in.
+    /// Adds the sums of another tally.
     pub fn add(&mut self, other: &Tally) {
         self.started += other.started;
         self.completed += other.completed;
@@ -35,7 +35,7 @@ impl Tally {
         self.times.merge(&other.times);
     }
 
-    /// The mean goodput of those that brought everything, in bytes a second.
+    /// The mean goodput of completed flows, in bytes per second; `None` without one.
     #[must_use]
     pub fn mean_goodput(&self) -> Option<f64> {
         (self.completed > 0).then(|| self.goodput / self.completed as f64)
@@ -45,15 +45,15 @@ impl Tally {
 /// Counts of flows, and their completion times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Flows that began.
+    /// Flows that started.
     pub started: u64,
     /// Flows that completed.
     pub completed: u64,
     /// Flows that ended incomplete.
     pub failed: u64,
-    /// Bytes of content that those brought which ended.
+    /// Bytes of content received by flows that have ended.
     pub bytes: u64,
-    /// The completion times altogether, in nanoseconds.
+    /// The sum of the completion times, in nanoseconds.
     pub taken: u128,
 }
 
@@ -67,7 +67,7 @@ impl Counts {
         self.taken += other.taken;
     }
 
-    /// Flows that still run.
+    /// The number of running flows.
     #[must_use]
     pub fn running(&self) -> u64 {
         self.started.saturating_sub(self.completed + self.failed)
@@ -77,16 +77,16 @@ impl Counts {
 /// The flows of one class.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClassResult {
-    /// The class's name; empty if there is but one.
+    /// The name of the class; empty if there is only one.
     pub name: String,
-    /// The span that each of the tallies is of.
+    /// The length of a span.
     pub span: Duration,
-    /// One tally for each span in which flows began; the last has all that began later.
+    /// One tally for each span. The last of [`SPANS`] contains all later flows too.
     pub spans: Vec<Tally>,
 }
 
 impl ClassResult {
-    /// No flows yet; each tally is of so long a span.
+    /// Creates a class without flows, with spans of the length `span`.
     #[must_use]
     pub fn new(name: &str, span: Duration) -> ClassResult {
         ClassResult { name: name.to_owned(), span, spans: Vec::new() }
@@ -100,12 +100,12 @@ impl ClassResult {
         &mut self.spans[number]
     }
 
-    /// A flow began.
+    /// Records the start of a flow.
     pub fn began(&mut self, now: Time) {
         self.at(now).started += 1;
     }
 
-    /// A flow that began at `began` ended, and brought `bytes`.
+    /// Records the end of a flow that started at `began` and received `bytes` bytes of content.
     pub fn ended(&mut self, began: Time, now: Time, bytes: u64, complete: bool) {
         let took = now.since(began);
         let tally = self.at(began);
@@ -121,7 +121,7 @@ impl ClassResult {
         }
     }
 
-    /// The counts of all spans.
+    /// The sum of the counts of all spans.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut sum = Counts::default();
@@ -132,7 +132,7 @@ impl ClassResult {
         sum
     }
 
-    /// Takes the counts of the same class elsewhere in.
+    /// Adds the tallies of the same class of another node.
     pub fn merge(&mut self, other: &ClassResult) {
         if self.spans.len() < other.spans.len() {
             self.spans.resize(other.spans.len(), Tally::default());
@@ -140,7 +140,7 @@ impl ClassResult {
         self.spans.iter_mut().zip(&other.spans).for_each(|(sum, one)| sum.add(one));
     }
 
-    /// All flows that began in spans which lie wholly behind `from`.
+    /// The sums of all spans that begin at or after `from`.
     #[must_use]
     pub fn since(&self, from: Time) -> Tally {
         let mut sum = Tally::default();
@@ -156,13 +156,13 @@ impl ClassResult {
 pub struct WorkloadResult {
     /// Its name.
     pub name: String,
-    /// Flows that were begun.
+    /// Flows that were started.
     pub started: u64,
-    /// Flows that still run.
+    /// Flows that are running.
     pub running: u64,
-    /// Flows that are not among [`crate::Outcome::flows`], because there are too many.
+    /// Flows that are not listed in [`crate::Outcome::flows`], because there are too many.
     pub unlisted: u64,
-    /// By class.
+    /// The results of its classes.
     pub classes: Vec<ClassResult>,
 }
 
@@ -182,7 +182,7 @@ mod tests {
         class.ended(second(12), second(13), 10, false);
         let all = class.since(Time::ZERO);
         assert_eq!((all.started, all.completed, all.failed, all.bytes), (6, 5, 1, 5010));
-        // The span from 0 to 10 s is not wholly behind 1 s.
+        // The span from 0 to 10 s begins before 1 s.
         let late = class.since(second(1));
         assert_eq!((late.started, late.completed), (4, 3));
         // 1000/6, 1000/8 and 1000/1 bytes a second.

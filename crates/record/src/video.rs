@@ -5,18 +5,18 @@ use control::Duration;
 /// The playback of a video.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VideoResult {
-    /// From the beginning to the first picture.
+    /// The time from the start to the first picture; `None` if playing has not begun.
     pub startup: Option<Duration>,
-    /// Stalls.
+    /// The number of stalls.
     pub stalls: u64,
-    /// For how long altogether.
+    /// The total time of the stalls.
     pub stalled: Duration,
-    /// Played content.
+    /// The playing time of the content played.
     pub played: Duration,
-    /// Segments that came.
+    /// The number of segments received.
     pub segments: u64,
-    /// Segments that came in another quality than the one before.
+    /// The number of segments in another quality than the segment before.
     pub switches: u64,
-    /// The mean of their qualities' rates, in bit/s.
+    /// The mean rate of the received segments' qualities, in bit/s.
     pub bitrate: Option<f64>,
 }

@@ -1,9 +1,10 @@
-//! A line of six nodes: how many packet-hops a second the simulator makes on one core.
+//! A line of six nodes: the packet-hops per second that the simulator processes on one core.
 //!
-//! Five links of 1 Gbit/s and 4 ms with queues of 1000 packets, a consumer at a constant rate that
-//! fills half of a link, 200,000 Data of 1024 bytes: 2,000,000 packet-hops, each an Interest or a
-//! Data through one forwarder's whole pipeline and over one link. First without content stores,
-//! then with stores of 10,000 packets. An argument that is a number takes the place of the 200,000.
+//! Five links of 1 Gbit/s and 4 ms have queues of 1000 packets. A constant-rate consumer fills half
+//! of a link and requests 200,000 Data packets of 1024 bytes. These are 2,000,000 packet-hops: each
+//! is an Interest or a Data packet that passes a forwarder's whole pipeline and a link. The first
+//! run has no content stores, the second has stores of 10,000 packets. A number as an argument
+//! replaces 200,000.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints or fails")]
 
 #[path = "../../forwarder/tests/allocator/mod.rs"]
@@ -15,7 +16,8 @@ use std::sync::Arc;
 
 const NODES: usize = 6;
 const CONTENT: u64 = 1024;
-/// Interests in a second at which Data with headers of some 80 bytes fills half of 1 Gbit/s.
+/// The Interests per second at which Data packets, with headers of some 80 bytes, fill half of
+/// 1 Gbit/s.
 const PER_SECOND: f64 = 58_500.0;
 
 fn line(data: u64, store: usize) -> Network {
@@ -84,6 +86,6 @@ fn main() {
     let number = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
     let data = number.unwrap_or(200_000);
     measure("line", data, 0);
-    // A packet takes 1254 bytes of a store with all that belongs to it.
+    // A packet takes 1254 bytes in a store, including its records.
     measure("line, stores of 10,000", data, 10_000 * 1_254);
 }

@@ -1,4 +1,4 @@
-//! The clock and the list of events: each event is a call of a component.
+//! The clock and the event list. Each event is a call of a component.
 
 use control::{Duration, Time};
 
@@ -16,7 +16,7 @@ pub(crate) enum Target {
     Sampler,
 }
 
-/// The clock of a network, and the calls that its components have asked for.
+/// The clock of a network, and the scheduled calls of its components.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
     now: Time,
@@ -26,19 +26,19 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// Adds a component that has not asked for a call.
+    /// Adds a component without a scheduled call.
     pub fn add(&mut self, target: Target) -> Component {
         self.targets.push(target);
         self.events.add()
     }
 
-    /// The instant that was reached.
+    /// The current time.
     #[inline]
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Calls of components so far, without those of the sampler: observation is no event.
+    /// The number of calls so far, without those of the sampler: an observer must not change it.
     pub fn calls(&self) -> u64 {
         self.calls
     }
@@ -49,8 +49,8 @@ impl Agenda {
         self.events.peek().map(|(at, _)| at)
     }
 
-    /// Moves the clock to the next call if it is due by `until`. The component stays on the agenda
-    /// until it asks for another instant, or for none.
+    /// Moves the clock to the next call if it is due by `until`, and returns its component. The
+    /// call stays scheduled until the component's instant is changed.
     #[inline]
     pub fn begin(&mut self, until: Time) -> Option<Target> {
         let (at, component) = self.events.peek().filter(|(at, _)| *at <= until)?;
@@ -67,19 +67,20 @@ impl Agenda {
         self.now = self.now.max(now);
     }
 
-    /// Has a component called at an instant, now at the earliest; not at all for `None`.
+    /// Schedules the call of a component, not before now; `None` cancels it.
     #[inline]
     pub fn set(&mut self, component: Component, at: Option<Time>) {
         self.events.set(component, at.map(|at| at.max(self.now)));
     }
 
-    /// The same for a component that has done all that was due: it is not called again now.
+    /// Schedules the next call of a component that has handled everything due now: the call is at
+    /// least 1 ns later.
     #[inline]
     pub fn set_later(&mut self, component: Component, at: Option<Time>) {
         self.events.set(component, at.map(|at| at.max(self.now + Duration(1))));
     }
 
-    /// Cancels the calls of all components but applications and workloads.
+    /// Cancels the calls of all components except applications and workloads.
     pub fn keep_applications(&mut self) {
         for (component, target) in (0..).zip(&self.targets) {
             if !matches!(target, Target::App(_) | Target::Workload(_)) {

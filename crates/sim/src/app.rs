@@ -1,4 +1,4 @@
-//! Applications: each is behind a local face of a node's forwarder.
+//! Applications, each connected to a local face of a node's forwarder.
 
 use control::Time;
 use packet::Name;
@@ -26,11 +26,11 @@ pub(crate) enum Role {
     Catalogue(Box<Publisher>),
     Chunks(Box<Chunks>),
     Video(FlowId, Box<Player>),
-    /// Its flow is over; another one may have its place.
+    /// No role: the flow has ended, and another one may use the application.
     Free,
 }
 
-/// A flow that began by itself and is over.
+/// A workload flow that has ended.
 pub(crate) struct Retired {
     pub born: Born,
     pub result: FlowResult,
@@ -41,21 +41,21 @@ pub(crate) struct App {
     place: Endpoint,
     component: Component,
     role: Role,
-    /// Its flow, if that began by itself.
+    /// Its flow, if a workload started it.
     born: Option<Born>,
-    /// The queue of a producer that takes its time.
+    /// The queue of a producer with a service time.
     service: Option<Service>,
-    /// Packets that it gave its forwarder.
+    /// Packets sent to the forwarder.
     sent: u64,
 }
 
 impl App {
-    /// An application that has not begun.
+    /// Creates an application that has not started.
     pub fn new(place: Endpoint, component: Component, role: Role) -> App {
         App { place, component, role, born: None, service: None, sent: 0 }
     }
 
-    /// Its node, and the face of the forwarder there.
+    /// Its node, and the face of the node's forwarder.
     #[inline]
     pub fn place(&self) -> Endpoint {
         self.place
@@ -66,7 +66,7 @@ impl App {
         self.component
     }
 
-    /// Packets that it gave its forwarder.
+    /// The number of packets sent to the forwarder.
     pub fn sent(&self) -> u64 {
         self.sent
     }
@@ -75,18 +75,18 @@ impl App {
         self.born
     }
 
-    /// Has a producer take its time from now on.
+    /// Sets the queue of a producer with a service time.
     pub fn set_service(&mut self, service: Option<Service>) {
         self.service = service;
     }
 
-    /// Begins a flow in the place of one that is over.
+    /// Starts a workload flow.
     pub fn begin(&mut self, role: Role, born: Born) {
         self.role = role;
         self.born = Some(born);
     }
 
-    /// Gives the place free if its flow began by itself and is over.
+    /// Removes the workload flow if it has ended, and returns its result.
     pub fn retire(&mut self, now: Time) -> Option<Retired> {
         let born = self.born.filter(|_| self.is_over())?;
         let mut result = FlowResult::default();
@@ -96,7 +96,7 @@ impl App {
         Some(Retired { born, result })
     }
 
-    /// The producer of a node's objects, if it is one.
+    /// The producer of a node's objects, if this is its role.
     pub fn producer_mut(&mut self) -> Option<&mut Producer> {
         match &mut self.role {
             Role::Publish(producer) => Some(producer),
@@ -104,7 +104,7 @@ impl App {
         }
     }
 
-    /// The requests for chunks, if it sends those.
+    /// The requests for chunks, if this is its role.
     pub fn chunks(&self) -> Option<&Chunks> {
         match &self.role {
             Role::Chunks(chunks) => Some(chunks),
@@ -112,7 +112,7 @@ impl App {
         }
     }
 
-    /// The same, to be changed.
+    /// The requests for chunks, mutable, if this is its role.
     pub fn chunks_mut(&mut self) -> Option<&mut Chunks> {
         match &mut self.role {
             Role::Chunks(chunks) => Some(chunks),
@@ -120,8 +120,8 @@ impl App {
         }
     }
 
-    /// Has a producer hash, of the contents of these names, at most `most` bytes now that it would
-    /// hash at the first request otherwise.
+    /// Lets a producer hash up to `most` bytes of these objects now rather than at the first
+    /// request. The producer of a catalogue takes its first objects instead.
     pub fn make_ready(&mut self, names: &[Name], most: u64) {
         match &mut self.role {
             Role::Publish(producer) => producer.make_ready(names, most),
@@ -192,8 +192,9 @@ impl App {
         }
     }
 
-    /// All calls at this instant were made: measures, and says when to call again.
-    pub fn settle(&mut self, now: Time) -> Option<Time> {
+    /// Call it after all other calls at an instant: measures, and returns the instant of the next
+    /// call.
+    pub fn after_calls(&mut self, now: Time) -> Option<Time> {
         match &mut self.role {
             Role::Fetch(_, consumer) => {
                 consumer.look(now);
@@ -213,18 +214,18 @@ impl App {
         }
     }
 
-    /// A flow that began by itself is over.
-    pub fn has_died(&self) -> bool {
+    /// True if a workload flow has ended.
+    pub fn has_ended(&self) -> bool {
         self.born.is_some() && self.is_over()
     }
 
     /// True if it is a consumer.
-    pub fn asks(&self) -> bool {
-        !self.publishes() && !matches!(self.role, Role::Free)
+    pub fn is_consumer(&self) -> bool {
+        !self.is_producer() && !matches!(self.role, Role::Free)
     }
 
     /// True if it is a producer.
-    pub fn publishes(&self) -> bool {
+    pub fn is_producer(&self) -> bool {
         matches!(self.role, Role::Publish(_) | Role::InOrder(_) | Role::Catalogue(_))
     }
 
@@ -258,7 +259,7 @@ impl App {
         }
     }
 
-    /// The instant at which it wants to be called first.
+    /// The instant of the first call.
     pub fn first_deadline(&mut self) -> Option<Time> {
         match &mut self.role {
             Role::Fetch(_, consumer) => consumer.next_deadline(Time::ZERO),

@@ -15,14 +15,14 @@ use crate::spec::ServiceSpec;
 #[derive(Default)]
 pub(crate) struct Apps {
     apps: Vec<App>,
-    /// Applications whose flow began by itself and has ended; one may be in it more than once.
+    /// Applications whose workload flow has ended; may contain duplicates.
     ended: Vec<u32>,
-    /// Frames of applications whose forwarder is not in this network.
+    /// Collected frames, if the applications have no forwarders in this network.
     outbox: Option<Box<Outbox>>,
 }
 
 impl Apps {
-    /// Adds an application at a node, and its face there.
+    /// Adds an application to a node, with a face.
     pub fn add(&mut self, agenda: &mut Agenda, node: &mut Node, role: Role) -> u32 {
         let number = self.apps.len() as u32;
         let component = agenda.add(Target::App(number));
@@ -34,7 +34,7 @@ impl Apps {
         number
     }
 
-    /// Has a producer take its time, if it is to.
+    /// Sets the service time of a producer; `None` answers at once.
     pub fn serve(&mut self, number: u32, service: Option<ServiceSpec>) {
         self.get_mut(number).set_service(service.map(Service::new));
     }
@@ -61,34 +61,35 @@ impl Apps {
         &mut self.apps[number as usize]
     }
 
-    /// Packets that the producers at a node have sent.
+    /// The number of packets sent by the producers at a node.
     pub fn served(&self, node: &Node) -> u64 {
-        let producers = node.applications().map(|app| self.get(app)).filter(|app| app.publishes());
+        let producers =
+            node.applications().map(|app| self.get(app)).filter(|app| app.is_producer());
         producers.map(App::sent).sum()
     }
 
-    /// To be called when an application has done all that is due: asks for its next call, and
-    /// remembers it if its flow has ended.
+    /// Call it after an application has done everything due: schedules its next call, and records
+    /// the end of its flow.
     #[inline]
-    pub fn settle(&mut self, agenda: &mut Agenda, number: u32) {
+    pub fn after_calls(&mut self, agenda: &mut Agenda, number: u32) {
         let app = &mut self.apps[number as usize];
-        agenda.set_later(app.component(), app.settle(agenda.now()));
-        if app.has_died() {
+        agenda.set_later(app.component(), app.after_calls(agenda.now()));
+        if app.has_ended() {
             self.ended.push(number);
         }
     }
 
-    /// A node crashed, and its applications with it.
+    /// Crashes the applications of a node.
     pub fn crash(&mut self, agenda: &mut Agenda, node: NodeId) {
         let now = agenda.now();
         for (number, app) in (0..).zip(&mut self.apps).filter(|(_, app)| app.place().node == node) {
             app.crash(now);
-            agenda.set(app.component(), app.settle(now));
-            self.ended.extend(app.has_died().then_some(number));
+            agenda.set(app.component(), app.after_calls(now));
+            self.ended.extend(app.has_ended().then_some(number));
         }
     }
 
-    /// An application whose flow has ended.
+    /// Takes an application whose workload flow has ended.
     #[inline]
     pub fn next_ended(&mut self) -> Option<u32> {
         self.ended.pop()
@@ -105,7 +106,7 @@ impl Apps {
     }
 
     /// Takes the frames of an application whose node has no forwarder. Without an outbox they are
-    /// lost, as they are in a closed connection.
+    /// lost, as on a closed connection.
     pub fn send_without_forwarder(&mut self, now: Time, number: u32, scratch: &mut Vec<u8>) {
         let app = &mut self.apps[number as usize];
         if let Some(outbox) = &mut self.outbox {

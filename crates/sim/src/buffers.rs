@@ -1,24 +1,25 @@
-//! Buffers of packets that were delivered, for those that are to be sent.
+//! Reuse of packet buffers.
 
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
-/// The most bytes of remembered buffers, with or without a packet in use: content stores of some
-/// 20,000 packets of a kilobyte, and as much garbage at most, if packets do not end in order.
+/// The maximum total size of remembered buffers, in use or not, in bytes. It is enough for content
+/// stores with some 20,000 packets of a kilobyte. At most as much memory is wasted if packets are
+/// not freed in order.
 const MOST: usize = 32 << 20;
 
-/// Packets reuse buffers that are free again, so that a run in its steady state allocates nothing.
+/// The buffers of earlier packets. New packets reuse free ones, so that a run in a steady state
+/// allocates nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
-    /// The rest of each buffer behind its packet, and its whole size; the least recently used
-    /// first.
+    /// The rest of each buffer after its packet, and its whole size; the least recently used first.
     used: VecDeque<(BytesMut, usize)>,
     /// The sum of their sizes.
     bytes: usize,
 }
 
 impl Buffers {
-    /// A packet of these bytes.
+    /// Copies `bytes` into a buffer and returns the packet.
     pub fn packet(&mut self, bytes: &[u8]) -> Bytes {
         let (mut buffer, size) = self.free(bytes.len());
         buffer.extend_from_slice(bytes);
@@ -30,8 +31,8 @@ impl Buffers {
 
     /// An empty buffer with room for `len` bytes, and its size.
     fn free(&mut self, len: usize) -> (BytesMut, usize) {
-        // Packets end in about the order in which they began: if the first is still in use, so are
-        // the others. The whole buffer is free only when its packet is.
+        // Packets are freed in about the order of their creation: if the first is still in use, so
+        // are the others. A buffer can be reclaimed only after its packet has been freed.
         if let Some((first, size)) = self.used.front_mut()
             && first.try_reclaim(*size)
         {
@@ -40,11 +41,11 @@ impl Buffers {
                 return (buffer, size);
             }
         } else if self.bytes >= MOST {
-            // The packet in it is kept by a content store, perhaps; its memory goes with it.
+            // A content store may hold the packet. The buffer is freed with the packet.
             self.forget_first();
         }
-        // Packets of one object differ by a few bytes: the next one should fit too. One byte more
-        // than the packet, so that something is left to ask by.
+        // Packets of one object differ by a few bytes, so the size is rounded up. At least one byte
+        // must remain after the packet, as the handle by which the buffer is reclaimed.
         let size = (len + 1).next_multiple_of(64);
         (BytesMut::with_capacity(size), size)
     }

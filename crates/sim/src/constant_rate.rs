@@ -1,4 +1,4 @@
-//! A consumer that does not control anything: Interests at a rate.
+//! A consumer without congestion control, which sends Interests at a constant rate.
 
 use control::{Duration, Rng, Size, Time};
 use packet::interest_buf::encode_plain_interest;
@@ -10,8 +10,8 @@ use crate::spec::{Arrivals, RateSpec};
 use record::{FlowId, FlowResult, FlowSample, RateCounters};
 use transport::{Histogram, Transfer};
 
-/// Counters of a constant-rate consumer. At any time
-/// `asked = data + nacks + expired + in flight`, in segments.
+/// Counters of a constant-rate consumer. Invariant, in segments:
+/// `asked = data + nacks + expired + in flight`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
     interests: u64,
@@ -24,19 +24,19 @@ struct Counters {
     bytes: u64,
 }
 
-/// Asks for segments at a rate.
+/// A constant-rate consumer.
 pub(crate) struct ConstantRate {
     spec: RateSpec,
     nonces: Rng,
     gaps: Rng,
-    /// When the next Interest is due; `None` when all were sent.
+    /// The instant of the next Interest; `None` if all have been sent.
     next: Option<Time>,
-    /// For each segment from `base` on when it was asked for; `None` when its end is known.
+    /// The time of the request for each segment from `base` on; `None` once it is resolved.
     sent: VecDeque<Option<Time>>,
     base: u64,
-    /// How many segments have come of each run from `first_run` on.
+    /// The number of segments received of each run from `first_run` on.
     runs: VecDeque<u16>,
-    /// The first run of which something is open.
+    /// The first run with an unresolved segment.
     first_run: u64,
     in_flight: u64,
     counters: Counters,
@@ -111,12 +111,12 @@ impl ConstantRate {
         true
     }
 
-    /// Segments that an Interest asks for, but for the last one.
+    /// The number of segments per Interest; the last one may request fewer.
     fn run_length(&self) -> u64 {
         u64::from(self.spec.range.clamp(1, MAX_RANGE))
     }
 
-    /// A segment came, which may make its run whole.
+    /// Counts a segment of a run, and the run if it is complete now.
     fn came(&mut self, segment: u64) {
         let (length, count) = (self.run_length(), self.spec.count);
         let run = segment / length;
@@ -127,8 +127,8 @@ impl ConstantRate {
         self.counters.whole += u64::from(*came == full);
     }
 
-    /// When Interest `n` is due. Constant distances are counted from the start, so that rounding
-    /// does not add up.
+    /// The instant of Interest `n`. Constant intervals are counted from the start, so that rounding
+    /// errors do not accumulate.
     fn due(&mut self, now: Time, n: u64) -> Time {
         match self.spec.arrivals {
             Arrivals::Constant => {
@@ -171,7 +171,7 @@ impl ConstantRate {
         }
     }
 
-    /// The place of the segment of this name among those that are asked for.
+    /// The index of the segment with this name among the requested ones.
     fn number(&self, name: NameRef<'_>) -> Option<u64> {
         let prefix = self.spec.name.as_ref();
         if name.len() != prefix.len() + 1 || !name.starts_with(prefix) {
@@ -180,13 +180,13 @@ impl ConstantRate {
         name.last()?.as_segment()?.checked_sub(self.spec.first)
     }
 
-    /// When this segment was asked for, if nothing came for it yet.
+    /// Resolves a segment, and returns the time of its request if it was unresolved.
     fn take(&mut self, n: u64) -> Option<Time> {
         let place = usize::try_from(n.checked_sub(self.base)?).ok()?;
         self.sent.get_mut(place)?.take()
     }
 
-    /// An Interest has been answered or given up.
+    /// Updates the state after a segment was resolved.
     fn ended(&mut self, now: Time) {
         self.in_flight -= 1;
         while self.sent.front() == Some(&None) {
@@ -202,7 +202,7 @@ impl ConstantRate {
         }
     }
 
-    /// Its node crashed.
+    /// Ends the flow, because its node crashed.
     pub fn crash(&mut self, now: Time) {
         self.next = None;
         self.counters.expired += self.in_flight;

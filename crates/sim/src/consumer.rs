@@ -1,4 +1,4 @@
-//! A fetch as an application of the simulator: the unchanged `Fetch`, and what is measured of it.
+//! A fetch as an application of the simulator: the unchanged `Fetch` with measurements.
 
 use control::{Rng, Size, Time};
 use security::TrustPolicy;
@@ -9,7 +9,7 @@ use crate::reported::EventQueue;
 use crate::spec::{FetchSpec, Signing};
 use record::{FlowId, FlowResult, FlowSample, Origin};
 
-/// The content is as virtual as it was: it is verified and then let go.
+/// A sink that drops the verified content.
 struct Nowhere;
 
 impl Sink for Nowhere {
@@ -20,9 +20,9 @@ impl Sink for Nowhere {
     fn write(&mut self, _segment: u64, _offset: u64, _content: &[u8]) {}
 }
 
-/// A fetch, from before its beginning to after its end.
+/// A fetch, from before its start until after its end.
 pub(crate) struct Consumer {
-    /// The specification of the fetch, until it begins.
+    /// The specification; `None` once the fetch has started.
     spec: Option<FetchSpec>,
     seed: u64,
     start: Time,
@@ -45,7 +45,7 @@ impl Consumer {
         }
     }
 
-    /// Begins, if the time has come.
+    /// Starts the fetch if it is due.
     pub fn begin(&mut self, now: Time, flow: FlowId, events: Option<&EventQueue>) {
         if now < self.start {
             return;
@@ -62,7 +62,7 @@ impl Consumer {
         config.range = spec.range;
         config.seed = self.seed;
         if spec.signing != Signing::Manifest {
-            // Its publisher is one that knows no heads.
+            // Producers of objects without a manifest do not serve heads.
             config.heads = 0;
         }
         if let Some(events) = events.cloned() {
@@ -98,7 +98,7 @@ impl Consumer {
         self.fetch.as_mut().is_some_and(|fetch| fetch.poll_transmit(now, out))
     }
 
-    /// Looks at the window and whether it is over, after all other calls at an instant.
+    /// Records the window and the end of the fetch. Call it after all other calls at an instant.
     pub fn look(&mut self, now: Time) {
         let Some(fetch) = &self.fetch else { return };
         if self.end.is_some() {
@@ -110,7 +110,7 @@ impl Consumer {
         }
     }
 
-    /// Its node crashed, and it did not survive.
+    /// Ends the fetch, because its node crashed.
     pub fn crash(&mut self, now: Time) {
         if self.end.is_none() && self.fetch.is_some() {
             self.look(now);
@@ -119,12 +119,12 @@ impl Consumer {
         }
     }
 
-    /// The round-trip times.
+    /// The distribution of round-trip times.
     pub fn rtt(&self) -> &Histogram {
         self.meter.rtt()
     }
 
-    /// It has ended, or its node crashed under it.
+    /// True if the fetch has ended or crashed.
     pub fn is_over(&self) -> bool {
         self.end.is_some()
     }

@@ -1,11 +1,11 @@
-//! Content that is nowhere: a function of the object's name and the offset.
+//! Virtual content, which takes no memory: a function of the object's name and the offset.
 
 use packet::Name;
 use std::io;
 use transport::publish::Source;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The bytes of an object.
+/// The virtual content of an object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Virtual {
     seed: u64,
@@ -17,9 +17,9 @@ impl Virtual {
         Virtual { seed: xxh3_64(name.as_ref().as_bytes()), size }
     }
 
-    /// Bytes 8n to 8n + 7. Multiplication by an odd number and the shift can both be undone: no
-    /// two words of an object are the same. From one word to the next the product is an addition,
-    /// which compilers make several at a time.
+    /// The bytes 8n to 8n + 7. Multiplication by an odd number and the shift are invertible, so no
+    /// two words of an object are equal. The product grows by a constant from word to word, so
+    /// compilers can vectorise the loop.
     fn word(&self, n: u64) -> [u8; 8] {
         let z = self.seed.wrapping_add(n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (z ^ (z >> 32)).to_le_bytes()

@@ -1,10 +1,10 @@
-//! Reasons for which something cannot be part of a network.
+//! Errors in building a network.
 
 use forwarder::tables::fib::FibError;
 use thiserror::Error;
 use transport::publish::PublishError;
 
-/// Why something cannot be part of a network.
+/// An error in building a network.
 #[derive(Debug, Error)]
 pub enum BuildError {
     /// The node is not at either end of the link.
@@ -13,7 +13,7 @@ pub enum BuildError {
         /// The node's name.
         node: String,
     },
-    /// The route is refused.
+    /// The forwarder rejects the route.
     #[error(transparent)]
     Route(#[from] FibError),
     /// The object cannot be published.

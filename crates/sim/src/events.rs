@@ -1,45 +1,45 @@
-//! The list of events: which component is to be called when.
+//! The event list: the scheduled calls of components.
 //!
-//! A heap with four children a node whose entries are components, each at most once: moving a
-//! component's instant moves its entry, so that nothing out of date is ever in the list and its
-//! size is the number of components. Equal instants go in the order in which they were asked for.
+//! It is a heap with four children per node. Each component has at most one entry. Changing its
+//! instant moves the entry, so the list contains no outdated entries, and its size is limited by
+//! the number of components. Calls at equal instants are made in the order of scheduling.
 
 use control::Time;
 
 /// A component's number.
 pub(crate) type Component = u32;
 
-/// The instant in the upper half, the order of asking among equal instants in the lower: one
-/// number, so that a comparison needs no branch.
+/// The instant in the upper half, and the order of scheduling in the lower. With a single number a
+/// comparison needs no branch.
 type Key = u128;
 
 const NOWHERE: u32 = u32::MAX;
 
-/// Children of a node of the heap.
+/// The number of children of a node in the heap.
 const CHILDREN: usize = 4;
 
-/// Later than every event: what fills up the last group of children, so that a group is compared
-/// without asking how many there are.
+/// A key later than every event. It pads the last group of children, so that a group is compared
+/// without checking its size.
 const NEVER: Key = Key::MAX;
 
 /// The list of events.
 #[derive(Debug, Default)]
 pub(crate) struct EventList {
-    /// The heap's keys; those behind the first `len` are [`NEVER`].
+    /// The keys of the heap, followed by padding with [`NEVER`].
     keys: Vec<Key>,
-    /// The component of each.
+    /// The component of each key.
     components: Vec<Component>,
     len: usize,
-    /// Where each component's entry is.
+    /// The position of each component's entry in the heap.
     places: Vec<u32>,
     sequence: u64,
 }
 
 impl EventList {
-    /// Gives out a component's number.
+    /// Adds a component and returns its number.
     pub fn add(&mut self) -> Component {
         self.places.push(NOWHERE);
-        // The root alone, then whole groups of children.
+        // The root, then whole groups of children.
         let room = 1 + self.places.len().next_multiple_of(CHILDREN);
         self.keys.resize(room, NEVER);
         self.components.resize(room, 0);
@@ -55,7 +55,7 @@ impl EventList {
         Some((Time((self.keys[0] >> 64) as u64), self.components[0]))
     }
 
-    /// Asks for a component to be called at `at` and at no other time; not at all for `None`.
+    /// Schedules the only call of a component at `at`; `None` cancels it.
     #[inline]
     pub fn set(&mut self, component: Component, at: Option<Time>) {
         let place = self.places[component as usize];
@@ -94,7 +94,7 @@ impl EventList {
         let (key, last) = (self.keys[self.len], self.components[self.len]);
         self.keys[self.len] = NEVER;
         if place < self.len {
-            // The last one takes the place: it came from another branch, perhaps.
+            // The last entry takes the place. It may come from another branch.
             if place > 0 && key < self.keys[(place - 1) / CHILDREN] {
                 self.rise(place, key, last);
             } else {
@@ -103,7 +103,7 @@ impl EventList {
         }
     }
 
-    /// Puts an entry at a place that is free, or above it.
+    /// Puts an entry at a free place or above it.
     fn rise(&mut self, mut place: usize, key: Key, component: Component) {
         while place > 0 {
             let parent = (place - 1) / CHILDREN;
@@ -116,7 +116,7 @@ impl EventList {
         self.put(place, key, component);
     }
 
-    /// Puts an entry at a place that is free, or below it.
+    /// Puts an entry at a free place or below it.
     fn sink(&mut self, mut place: usize, key: Key, component: Component) {
         loop {
             let first = CHILDREN * place + 1;
@@ -155,7 +155,7 @@ mod tests {
         for component in [b, c, a] {
             events.set(component, Some(Time(5)));
         }
-        // Asking again for the same instant does not lose one's turn.
+        // Scheduling again for the same instant keeps the place in the order.
         events.set(b, Some(Time(5)));
         let mut order = Vec::new();
         while let Some((_, component)) = events.peek() {

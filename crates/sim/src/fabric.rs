@@ -1,4 +1,4 @@
-//! The part of a network through which packets move.
+//! The movement of packets in a network.
 
 use control::{Duration, Time};
 use forwarder::{FaceId, Forwarder, Wire as Arrival};
@@ -19,7 +19,7 @@ use crate::topology::Topology;
 use crate::tracer::{Tracer, Tracing};
 use crate::wire::{Frame, WireId};
 
-/// Nodes, links and applications, and the calls by which packets go from one to the other.
+/// Nodes, links and applications, and the calls that move packets between them.
 pub(crate) struct Fabric {
     seed: u64,
     agenda: Agenda,
@@ -30,7 +30,7 @@ pub(crate) struct Fabric {
     packets: Packets,
 }
 
-/// Memory for packets, used again and again.
+/// Reusable memory for packets.
 #[derive(Default)]
 struct Packets {
     out: Vec<u8>,
@@ -117,9 +117,9 @@ impl Fabric {
         self.apps.add(&mut self.agenda, self.topology.node_mut(at), role)
     }
 
-    /// Adds an application with a flow of its own. `role` receives the flow's id, and the names of
-    /// its random streams: those of the other flows on its node do not matter, unless they ask for
-    /// the same name.
+    /// Adds an application with a listed flow. `role` receives the flow's id and the names of its
+    /// random streams. They do not depend on other flows at the node, except those that request the
+    /// same name.
     pub fn add_flow(
         &mut self,
         at: NodeId,
@@ -134,30 +134,30 @@ impl Fabric {
         self.flows.add(Flow::new(app, None, name, control))
     }
 
-    /// Calls a tracer from now on.
+    /// Calls `tracer` from now on.
     pub fn trace(&mut self, tracer: Box<dyn Tracer>) {
         let nodes = self.topology.nodes_mut();
         let tracing = Tracing::new(tracer, nodes, self.apps.len(), &self.flows);
         self.observers.set_tracing(Some(Box::new(tracing)));
     }
 
-    /// Calls a recorder from now on, with samples at an interval.
+    /// Calls `recorder` from now on, with samples at the interval `every`.
     pub fn record(&mut self, every: Duration, recorder: Box<dyn Recorder>) {
         self.observers.record(&mut self.agenda, self.topology.nodes_mut(), every, recorder);
     }
 
-    /// Asks for the sample that follows one taken now.
+    /// Schedules the sample after the one taken now.
     pub fn schedule_sample(&mut self) {
         let next = self.agenda.now() + self.observers.every();
         self.observers.schedule_sample(&mut self.agenda, next);
     }
 
-    /// A node without a forwarder here crashed, and its applications with it.
+    /// Crashes the applications of a node without a forwarder in this network.
     pub fn crash_apps(&mut self, node: NodeId) {
         self.apps.crash(&mut self.agenda, node);
     }
 
-    /// Hands frames that have arrived at the end of a wire to the node there.
+    /// Passes the frames that have arrived at the end of a wire to the node there.
     pub fn deliver(&mut self, wire: WireId) {
         let now = self.agenda.now();
         loop {
@@ -200,7 +200,7 @@ impl Fabric {
         self.agenda.set(end.component(), end.wire().next_arrival());
     }
 
-    /// Calls a node's forwarder, whose deadline has come.
+    /// Calls the forwarder of a node at its deadline.
     pub fn wake_node(&mut self, id: NodeId) {
         let now = self.agenda.now();
         let node = self.topology.node_mut(id);
@@ -211,19 +211,19 @@ impl Fabric {
             tracing.flush(now, &running, &[]);
         }
         self.pump(id);
-        // Everything that was due is done: a deadline of this instant is served at the next.
+        // Everything due has been done. A new deadline at this instant is served 1 ns later.
         let next = self.topology.node(id).next_deadline();
         self.agenda.set_later(component, next);
     }
 
-    /// Calls an application, whose deadline has come.
+    /// Calls an application at its deadline.
     pub fn wake_app(&mut self, number: u32) {
         let app = self.apps.get_mut(number);
         app.on_deadline(self.agenda.now(), self.observers.events());
         self.poll_app(number);
     }
 
-    /// Hands on the packets of an application, and asks for its next call.
+    /// Passes on the packets of an application, and schedules its next call.
     pub fn poll_app(&mut self, number: u32) {
         let now = self.agenda.now();
         let at = self.apps.get(number).place().node;
@@ -232,15 +232,14 @@ impl Fabric {
             Some(mut running) => packets.send(now, apps.get_mut(number), &mut running, observers),
             None => apps.send_without_forwarder(now, number, &mut packets.out),
         }
-        apps.settle(agenda, number);
+        apps.after_calls(agenda, number);
         if let Some(tracing) = observers.tracing() {
             tracing.app(now, number, apps.get(number), flows);
         }
         self.pump(at);
     }
 
-    /// Moves the packets of a node's forwarder to wires and applications, until it has no more for
-    /// now.
+    /// Moves packets from a node's forwarder to wires and applications, until none is ready.
     pub fn pump(&mut self, id: NodeId) {
         let now = self.agenda.now();
         let Fabric { agenda, topology, apps, flows, observers, packets, .. } = self;
@@ -265,7 +264,7 @@ impl Fabric {
                         Frame::Shared(bytes) => app.receive(now, &bytes),
                     });
                     packets.send(now, app, &mut running, observers);
-                    apps.settle(agenda, *number);
+                    apps.after_calls(agenda, *number);
                     if let Some(tracing) = observers.tracing() {
                         tracing.app(now, *number, apps.get(*number), flows);
                     }
@@ -275,7 +274,7 @@ impl Fabric {
         if let Some(tracing) = observers.tracing() {
             tracing.flush(now, &running, &[]);
         }
-        node.settle(now);
+        node.after_calls(now);
         agenda.set(node.component(), node.next_deadline());
     }
 
@@ -291,7 +290,7 @@ impl Fabric {
             }
             Fault::NodeRestart(node) => self.restart(*node),
             Fault::AddRoute { at, prefix, link, cost } => {
-                // The announcement of the fault checked that the route can be added.
+                // This cannot fail: the route was checked when the fault was scheduled.
                 let _ = self.topology.add_route(*at, prefix, *link, *cost);
             }
             Fault::RemoveRoute { at, prefix, link } => {
@@ -315,7 +314,7 @@ impl Fabric {
         self.pump(id);
     }
 
-    /// Reports a fault, and the flows that it ended, to the tracer.
+    /// Reports a fault to the tracer, with the flows that it ended.
     fn trace_fault(&mut self, fault: &Fault) {
         let now = self.agenda.now();
         let Some(tracing) = self.observers.tracing() else { return };
@@ -333,7 +332,7 @@ impl Fabric {
 }
 
 impl Packets {
-    /// Hands the packets of an application to its forwarder.
+    /// Passes the packets of an application to its forwarder.
     fn send(
         &mut self,
         now: Time,
@@ -358,7 +357,7 @@ impl Packets {
     }
 }
 
-/// Takes all frames that may leave by a face now.
+/// Takes all frames that a face may send now.
 fn drain(
     now: Time,
     forwarder: &mut Forwarder,

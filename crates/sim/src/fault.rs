@@ -1,29 +1,30 @@
-//! Faults and changes at an instant.
+//! Faults and other changes during a run.
 
 use control::Rate;
 use packet::Name;
 use record::{LinkId, NodeId};
 
-/// A change at an instant.
+/// A fault or another change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Both directions lose all frames in flight and all later ones. No component is informed.
+    /// The link loses all frames in flight and all later ones, in both directions. No component is
+    /// informed.
     LinkDown(LinkId),
-    /// The link carries again.
+    /// The link works again.
     LinkUp(LinkId),
-    /// The node stops. Its tables, its queues and the fetches on it are lost.
+    /// The node stops. Its tables, queues and fetches are lost.
     NodeCrash(NodeId),
-    /// The node is there again, with its routes and its objects and an empty memory.
+    /// The node starts again with its routes and objects; its tables and queues are empty.
     NodeRestart(NodeId),
-    /// A route is added, or its cost changed.
+    /// A route is added, or its cost is changed.
     AddRoute {
         /// The node.
         at: NodeId,
         /// The prefix.
         prefix: Name,
-        /// The link to send by.
+        /// The link of the next hop.
         link: LinkId,
-        /// Smaller is better.
+        /// The cost; smaller is better.
         cost: u64,
     },
     /// A route is removed.
@@ -32,16 +33,16 @@ pub enum Fault {
         at: NodeId,
         /// The prefix.
         prefix: Name,
-        /// The link that it led to.
+        /// The link of the next hop.
         link: LinkId,
     },
-    /// The rate of a link changes, for the packets that have not begun to leave.
+    /// The rate of a link direction changes, for packets whose transmission has not begun.
     Rate {
         /// The link.
         link: LinkId,
-        /// The direction from the link's `b` to its `a`, not the other one.
+        /// True for the direction from the link's `b` to its `a`.
         backward: bool,
-        /// The new rate. At 0 nothing leaves.
+        /// The new rate; `None` is unlimited. At 0 nothing is sent.
         rate: Option<Rate>,
     },
 }

@@ -1,4 +1,4 @@
-//! The faults of a network that wait for their instant.
+//! The scheduled faults of a network.
 
 use control::Time;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use crate::events::Component;
 use crate::fabric::Fabric;
 use crate::fault::Fault;
 
-/// Faults in the order in which they take place: by instant, then as they were announced.
+/// Scheduled faults, ordered by instant, then by the order in which they were added.
 pub(crate) struct FaultPlan {
     waiting: BTreeMap<(Time, u64), Fault>,
     announced: u64,
@@ -21,14 +21,14 @@ impl FaultPlan {
         FaultPlan { waiting: BTreeMap::new(), announced: 0, component }
     }
 
-    /// Adds a fault, now at the earliest.
+    /// Schedules a fault; one in the past takes place now.
     pub fn add(&mut self, agenda: &mut Agenda, when: Time, fault: Fault) {
         self.waiting.insert((when.max(agenda.now()), self.announced), fault);
         self.announced += 1;
         self.schedule(agenda);
     }
 
-    /// Applies all that is due.
+    /// Applies the faults that are due.
     pub fn wake(&mut self, fabric: &mut Fabric) {
         let now = fabric.now();
         while let Some(first) = self.waiting.first_entry().filter(|first| first.key().0 <= now) {

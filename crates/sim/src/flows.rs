@@ -1,4 +1,4 @@
-//! The flows that are listed one by one.
+//! The flows that are listed individually.
 
 use control::Time;
 use record::{FlowId, FlowResult, FlowSample, NodeId};
@@ -15,14 +15,14 @@ pub(crate) struct Flow {
 }
 
 enum State {
-    /// The number of its application.
+    /// Running or not started, with the number of its application.
     Live { app: u32, member: Option<Member> },
-    /// Its application serves another one.
+    /// Ended; its application may serve another flow.
     Over(Box<FlowResult>),
 }
 
 impl Flow {
-    /// A flow that begins. `member` is set if it began by itself.
+    /// Creates a flow. `member` is set if a workload starts it.
     pub fn new(app: u32, member: Option<Member>, name: String, control: String) -> Flow {
         Flow { name, control, state: State::Live { app, member } }
     }
@@ -35,7 +35,8 @@ impl Flow {
         &self.control
     }
 
-    /// The number of its application, until it is over and another flow may have that.
+    /// The number of its application; `None` if the flow has ended and the application may serve
+    /// another flow.
     pub fn app(&self) -> Option<u32> {
         match self.state {
             State::Live { app, .. } => Some(app),
@@ -49,7 +50,7 @@ impl Flow {
 pub(crate) struct Flows(Vec<Flow>);
 
 impl Flows {
-    /// The id of the flow that is added next.
+    /// The id of the next flow to be added.
     pub fn next_id(&self) -> FlowId {
         FlowId(self.0.len() as u32)
     }
@@ -68,7 +69,7 @@ impl Flows {
         (0..).map(FlowId).zip(&self.0)
     }
 
-    /// Flows at a node that ask for a name and did not begin by themselves.
+    /// The number of flows at a node that request `name` and were not started by a workload.
     pub fn twins(&self, apps: &Apps, at: NodeId, name: &str) -> usize {
         let is_twin = |flow: &&Flow| match flow.state {
             State::Live { app, member: None } => {
@@ -83,7 +84,7 @@ impl Flows {
         self.0.iter().filter_map(Flow::app).all(|app| apps.get(app).is_over())
     }
 
-    /// A flow that began by itself ended at a node with this name.
+    /// Records the end of a workload flow at the node of this name.
     pub fn end(&mut self, flow: FlowId, member: Member, node: String, mut result: FlowResult) {
         let Some(flow) = self.0.get_mut(flow.index()) else { return };
         result.node = node;
@@ -98,7 +99,7 @@ impl Flows {
         self.0.iter().map(|flow| result(flow, now, apps, topology)).collect()
     }
 
-    /// The flows that run.
+    /// Samples of the running flows.
     pub fn samples(&self, now: Time, apps: &Apps) -> impl Iterator<Item = FlowSample> {
         self.iter().filter_map(move |(id, flow)| apps.get(flow.app()?).sample(now, id))
     }

@@ -1,7 +1,8 @@
-//! Hashing of objects, which takes real time and no simulated time.
+//! Hashing of objects, which takes real time but no simulated time.
 //!
-//! The root of a manifest is a hash of the whole object, so a request for the metadata of 500 GB
-//! hashes 500 GB within one event. The owner of the network gets progress reports, and can stop it.
+//! The root of a manifest is a hash of the whole object. So a request for the metadata of an object
+//! of 500 GB hashes 500 GB within one event. The owner of the network receives progress reports,
+//! and can stop the run.
 
 use packet::Name;
 use security::Signer;
@@ -11,21 +12,21 @@ use transport::publish::{Preparation, Publication};
 
 use crate::content::Virtual;
 
-/// How far the hashing of an object is.
+/// The progress of hashing an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Hashing<'a> {
     /// The object, without its version.
     pub object: &'a Name,
-    /// Bytes that are hashed.
+    /// The number of bytes hashed.
     pub done: u64,
-    /// Bytes that it has.
+    /// The size of the object in bytes.
     pub size: u64,
 }
 
-/// Told how far hashing is, every `SLICE` bytes; nothing more is done once it says `false`.
+/// Receives progress reports, one every 8 MiB. If it returns `false`, the run ends.
 pub type OnHashing = Box<dyn FnMut(&Hashing<'_>) -> bool + Send>;
 
-/// Bytes that are hashed without a word about it: some hundredths of a second.
+/// The number of bytes hashed between two reports: some hundredths of a second.
 const SLICE: u64 = 8 << 20;
 
 /// The state that all producers of a network share.
@@ -38,12 +39,12 @@ pub(crate) struct Hasher {
 #[derive(Default)]
 struct Shared {
     callback: Option<OnHashing>,
-    /// Bytes since the last call: small objects add up.
+    /// Bytes since the last report, over all objects.
     since: u64,
 }
 
 impl Hasher {
-    /// Calls a callback from now on.
+    /// Reports to `callback` from now on.
     pub fn report_to(&self, callback: OnHashing) {
         if let Ok(mut shared) = self.shared.lock() {
             shared.callback = Some(callback);
@@ -56,8 +57,8 @@ impl Hasher {
         self.given_up.load(Ordering::Relaxed)
     }
 
-    /// Hashes an object. The announcement has checked everything that can fail but the depth of a
-    /// manifest; if that fails, or the run is stopped, there is nothing to serve.
+    /// Hashes an object. Returns `None` if the run is stopped, or if the manifest would be too
+    /// deep. All other errors were excluded when the object was added.
     pub fn hash(&self, name: &Name, mut object: Preparation<Virtual>) -> Option<Publication> {
         let size = object.runs().map(|run| object.bytes(&run)).sum();
         let mut done = 0;
@@ -66,22 +67,22 @@ impl Hasher {
             let digests = object.digest_run(run).ok()?;
             object.push(digests).ok()?;
             done += bytes;
-            if !self.goes_on(bytes, &Hashing { object: name, done, size }) {
+            if !self.continues(bytes, &Hashing { object: name, done, size }) {
                 return None;
             }
         }
         object.finish(&Signer::Digest).ok()
     }
 
-    fn goes_on(&self, bytes: u64, hashing: &Hashing<'_>) -> bool {
+    fn continues(&self, bytes: u64, hashing: &Hashing<'_>) -> bool {
         let Ok(mut shared) = self.shared.lock() else { return true };
         shared.since += bytes;
         if shared.since >= SLICE
             && let Some(callback) = &mut shared.callback
         {
-            let goes_on = callback(hashing);
+            let continues = callback(hashing);
             shared.since = 0;
-            self.given_up.fetch_or(!goes_on, Ordering::Relaxed);
+            self.given_up.fetch_or(!continues, Ordering::Relaxed);
         }
         !self.is_given_up()
     }

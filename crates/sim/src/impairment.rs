@@ -1,50 +1,49 @@
-//! The effects of a wire on frames besides delay: loss, jitter, reordering, duplication,
-//! corruption, each from a random stream of its own, so that switching one on does not change
-//! another.
+//! The effects of a wire on frames besides delay: loss, jitter, reordering, duplication and
+//! corruption. Each has its own random stream, so that enabling one does not change another.
 
 pub use control::LossModel as Loss;
 use control::{Duration, Lossy, Rng};
 
-/// Frames that later ones overtake.
+/// Reordering: some frames are held back and overtaken by later ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reorder {
     /// The probability that a frame is held back.
     pub probability: f64,
-    /// For how long.
+    /// The time for which it is held back.
     pub by: Duration,
 }
 
 /// All impairments of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impairment {
-    /// Loss.
+    /// The loss model.
     pub loss: Loss,
-    /// Every frame is delayed by up to this much more, evenly distributed; frames keep their order.
+    /// The maximum additional delay of a frame, uniformly distributed. Frames keep their order.
     pub jitter: Duration,
-    /// Frames that are overtaken.
+    /// Reordering.
     pub reorder: Reorder,
     /// The probability that a frame arrives twice.
     pub duplicate: f64,
-    /// The probability that one byte of a frame arrives as another one.
+    /// The probability that one byte of a frame is changed.
     pub corrupt: f64,
 }
 
 /// The fate of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
-    /// It is lost; the rest does not matter.
+    /// The frame is lost; the other fields do not matter.
     pub lost: bool,
-    /// Delay that keeps the order.
+    /// Additional delay that keeps the order.
     pub jitter: Duration,
-    /// Delay that does not.
+    /// Additional delay that does not keep the order.
     pub held_back: Duration,
-    /// It arrives twice.
+    /// The frame arrives twice.
     pub twice: bool,
-    /// The byte at this position (modulo the length) is combined with this value by exclusive or.
+    /// A byte to change: its position modulo the frame's length, and the value to XOR it with.
     pub corrupt: Option<(u64, u8)>,
 }
 
-/// The impairments of one direction with their state.
+/// The impairments of one direction, and the states of their random streams.
 #[derive(Clone, Debug)]
 pub(crate) struct Dice {
     impairment: Impairment,
@@ -56,7 +55,8 @@ pub(crate) struct Dice {
 }
 
 impl Dice {
-    /// The dice of the wire that `names` say, if it needs any.
+    /// Creates the dice of a wire; `None` without impairments. `names` (sending node, receiving
+    /// node, number of the parallel link) select the random streams.
     pub fn new(seed: u64, names: [&str; 3], impairment: &Impairment) -> Option<Box<Dice>> {
         if *impairment == Impairment::default() {
             return None;
@@ -73,7 +73,7 @@ impl Dice {
         }))
     }
 
-    /// Decides about the next frame.
+    /// Draws the fate of the next frame.
     pub fn roll(&mut self) -> Fate {
         let i = &self.impairment;
         let jitter = self.jitter.below(i.jitter.0.saturating_add(1));

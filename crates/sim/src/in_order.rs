@@ -1,14 +1,14 @@
-//! A producer that makes segments in order, as `ccnsendchunks` of CCNx 0.x does.
+//! A producer that makes segments in order, like `ccnsendchunks` of CCNx 0.x.
 //!
-//! Project CCNx, csrc/cmd/ccnsendchunks.c. It does not answer Interests: it makes chunk after chunk
-//! and sends each to the daemon, which keeps chunks that no pending Interest matches in its content
-//! store. Interests only set the pace. The producer reads its socket between two chunks. An
-//! Interest that it reads raises the number of chunks that may follow without a pause
-//! (`outstanding`) to ten. At zero the producer waits for an Interest, at most one second, and
-//! makes the next chunk in any case. No chunk is made twice.
+//! Source: Project CCNx, `csrc/cmd/ccnsendchunks.c`. This program does not answer Interests. It
+//! makes chunk after chunk and sends each to the daemon, which keeps chunks without a pending
+//! Interest in its content store. Interests only set the pace. The program reads its socket between
+//! two chunks. An Interest raises the number of chunks that may follow without a pause
+//! (`outstanding`) to ten. At zero the program waits for an Interest for at most one second, and
+//! then makes the next chunk in any case. It makes no chunk twice.
 //!
-//! Deviations. CCNx has no metadata; an Interest for metadata is answered at once and allows
-//! nothing. The program signs in no time of its own here: the time for each chunk is a setting.
+//! Deviations: CCNx has no metadata. Here an Interest for metadata is answered at once, and does
+//! not raise `outstanding`. Signing takes no time; the time for each chunk is a setting.
 
 use control::{Duration, Time};
 use packet::{Bytes, Interest, LpPacket};
@@ -17,21 +17,21 @@ use std::collections::VecDeque;
 use crate::plain::{Plain, Wanted};
 use crate::spec::{ObjectSpec, SlowSegment};
 
-/// The chunks that an Interest allows at least (`incoming_interest`).
+/// The minimum of `outstanding` after an Interest (`incoming_interest`).
 const ALLOWED: u32 = 10;
-/// How long the producer waits for an Interest where nothing is allowed (`main`).
+/// The maximum wait for an Interest while `outstanding` is zero (`main`).
 const IDLE: Duration = Duration::from_secs(1);
-/// How long it waits, before it sends the first chunk, for older content of the same name.
+/// The wait for older content of the same name before the first chunk is sent.
 const CHECK: Duration = Duration::from_millis(100);
 
 /// The producer's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// It makes the next chunk until then. Interests wait in its socket.
+    /// It makes the next chunk until this instant. Interests wait in its socket.
     Make(Time),
-    /// The first chunk is ready, and is sent then or when an Interest comes.
+    /// The first chunk is ready. It is sent at this instant, or when an Interest arrives.
     Check(Time),
-    /// It makes the next chunk then or when an Interest comes.
+    /// It begins the next chunk at this instant, or when an Interest arrives.
     Wait(Time),
     /// The last chunk has been sent, or the program has crashed.
     Over,
@@ -40,23 +40,23 @@ enum Step {
 /// The producer of one object.
 pub(crate) struct InOrder {
     object: Plain,
-    /// How long one chunk takes.
+    /// The time to make one chunk.
     time: Duration,
     /// A chunk that takes another time.
     slow: Option<SlowSegment>,
-    /// The next chunk.
+    /// The number of the next chunk.
     next: u64,
-    /// Chunks that may follow at once.
+    /// The number of chunks that may follow without a pause.
     outstanding: u32,
-    /// An Interest has come that the program has not read.
+    /// An Interest has arrived that the program has not read.
     unread: bool,
     step: Step,
-    /// Metadata that was asked for.
+    /// Requests for metadata, with PIT tokens.
     metadata: VecDeque<(Wanted, Bytes)>,
 }
 
 impl InOrder {
-    /// A producer that begins at `now`.
+    /// Creates a producer that starts at `now`.
     pub fn new(spec: &ObjectSpec, slow: Option<SlowSegment>, now: Time) -> InOrder {
         let mut producer = InOrder {
             object: Plain::new(spec),
@@ -72,7 +72,7 @@ impl InOrder {
         producer
     }
 
-    /// Begins with the next chunk.
+    /// Begins to make the next chunk.
     fn make(&mut self, now: Time) {
         let slow = self.slow.filter(|slow| slow.segment == self.next);
         self.step = Step::Make(now + slow.map_or(self.time, |slow| slow.time));
@@ -87,7 +87,7 @@ impl InOrder {
                 let token = Bytes::copy_from_slice(link.pit_token().unwrap_or_default());
                 self.metadata.push_back((wanted, token));
             }
-            // Chunks that do not exist, too: the program's filter is the name.
+            // Interests for chunks that do not exist count too: the program matches the name.
             _ => {
                 self.unread = true;
                 self.read(now);
@@ -95,7 +95,7 @@ impl InOrder {
         }
     }
 
-    /// The program reads its socket unless it makes a chunk.
+    /// Reads the socket, unless a chunk is being made.
     fn read(&mut self, now: Time) {
         if !self.unread || matches!(self.step, Step::Make(_) | Step::Over) {
             return;
@@ -109,7 +109,7 @@ impl InOrder {
         };
     }
 
-    /// Appends what the producer sends next, if its time has come.
+    /// Appends the next packet if it is due.
     pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         if let Some((wanted, token)) = self.metadata.pop_front() {
             self.object.answer(wanted, &token, out);
@@ -126,7 +126,7 @@ impl InOrder {
                     return true;
                 }
                 Step::Check(until) if until <= now => {
-                    // The first one is free.
+                    // The first chunk does not count.
                     self.outstanding += 1;
                     self.send(until, out);
                     return true;
@@ -158,7 +158,7 @@ impl InOrder {
         }
     }
 
-    /// Its node crashed. The program reads its standard input and is not started again.
+    /// Stops the program for good, because its node crashed. It reads its data from standard input.
     pub fn crash(&mut self) {
         self.metadata.clear();
         self.step = Step::Over;
@@ -189,7 +189,7 @@ mod tests {
         InOrder::new(&object(segments), None, Time::ZERO)
     }
 
-    /// An Interest for a segment comes after so many milliseconds.
+    /// Passes an Interest for a segment to the producer at `ms` milliseconds.
     fn ask(producer: &mut InOrder, ms: u64, segment: u64) {
         let mut frame = Vec::new();
         let (name, last) = (object(1).versioned(), Component::segment(segment));
@@ -199,7 +199,7 @@ mod tests {
         assert!(!producer.poll_transmit(Time(ms * MS), &mut Vec::new()));
     }
 
-    /// The segments sent until then, with their times in microseconds.
+    /// The segments sent up to `until_ms` milliseconds, with their times in microseconds.
     fn sent(producer: &mut InOrder, until_ms: u64) -> Vec<(u64, u64)> {
         let mut all = Vec::new();
         while let Some(at) = producer.next_deadline().filter(|at| *at <= Time(until_ms * MS)) {
@@ -215,7 +215,8 @@ mod tests {
     #[test]
     fn without_interests_one_segment_a_second_is_sent() {
         let sent = sent(&mut producer(5), 60_000);
-        // 100 ms look for older content; the first is free; the last ends the program.
+        // The check for older content takes 100 ms. The first chunk does not count. The last ends
+        // the program.
         let expected = [(0, 102_500), (1, 105_000), (2, 1_107_500), (3, 2_110_000), (4, 3_112_500)];
         assert_eq!(sent, expected);
     }
@@ -226,7 +227,7 @@ mod tests {
         sent(&mut producer, 500);
         ask(&mut producer, 500, 30);
         let sent = sent(&mut producer, 1_600);
-        // Segments 2 to 12, 2.5 ms each, then a second of nothing.
+        // Segments 2 to 12 take 2.5 ms each, followed by a pause of a second.
         let expected: Vec<_> = (0..11).map(|n| (2 + n, 502_500 + 2_500 * n)).collect();
         assert_eq!(sent[..11], expected);
         assert_eq!(sent[11..], [(13, 1_530_000)]);
@@ -237,7 +238,8 @@ mod tests {
         let mut producer = producer(90);
         sent(&mut producer, 500);
         (20..40).for_each(|segment| ask(&mut producer, 500, segment));
-        // Segment 2 is being made: this one is read when it is sent, after its own allowance.
+        // Segment 2 is being made. This Interest is read when segment 2 is sent, and raises
+        // `outstanding` again.
         ask(&mut producer, 501, 40);
         let sent = sent(&mut producer, 1_500);
         assert_eq!(sent.len(), 12, "segment 2, ten, and the one before the pause: {sent:?}");
@@ -257,7 +259,7 @@ mod tests {
         let slow = SlowSegment { segment: 2, time: Duration::from_millis(300) };
         let mut producer = InOrder::new(&object(40), Some(slow), Time::ZERO);
         ask(&mut producer, 0, 5);
-        // The Interest comes while segment 0 is made, and ends the look for older content.
+        // The Interest arrives while segment 0 is made, and ends the check for older content.
         let sent = sent(&mut producer, 310);
         assert_eq!(sent[..4], [(0, 2_500), (1, 5_000), (2, 305_000), (3, 307_500)]);
     }

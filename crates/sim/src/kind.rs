@@ -4,7 +4,8 @@ use control::Kind;
 use packet::LpPacket;
 use packet::tlv::types;
 
-/// Interest, Data or Nack. A fragment that cannot be read counts as Data.
+/// The kind of the packet: Interest, Data or Nack. Frames that cannot be decoded, and fragments
+/// other than the first, count as Data.
 pub(crate) fn kind_of(frame: &[u8]) -> Kind {
     if frame.first().copied().map(u64::from) != Some(types::LP_PACKET) {
         return bare(frame);

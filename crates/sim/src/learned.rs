@@ -1,4 +1,5 @@
-//! Routes that a node's strategy has learned from announcements. Simulated nodes trust each other.
+//! Routes that a node's strategy has learned from announcements. Signatures are not checked:
+//! simulated nodes trust each other.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +7,18 @@ use control::{Duration, Time};
 use forwarder::{FaceId, Forwarder, LearnedRoute};
 use packet::{Bytes, Name, NameRef, PrefixAnnouncement};
 
-/// NFD, `PA_ROUTE_COST`.
+/// The cost of a learned route, as in NFD (`PA_ROUTE_COST`).
 const COST: u64 = 2048;
-/// How long the announcement of a producer here holds.
+/// The validity of a producer's announcement, in milliseconds.
 const EXPIRATION_MS: u64 = 3_600_000;
 
-/// The learned routes of a node, with when they end.
+/// The learned routes of a node, and the instants at which they expire.
 #[derive(Debug, Default)]
 pub(crate) struct Learned(BTreeMap<(Name, FaceId), Time>);
 
 impl Learned {
-    /// Applies what the strategy has learned since. `has` says whether a static route exists.
+    /// Applies the changes that the strategy has learned since the last call. `has` returns true if
+    /// there is a static route.
     pub fn apply(
         &mut self,
         now: Time,
@@ -32,7 +34,7 @@ impl Learned {
                     let prefix = route.0.as_ref();
                     if !has(&route) && forwarder.add_route(face, prefix, COST).is_ok() {
                         let known = Some(announcement.clone());
-                        // A prefix that fits a route fits here.
+                        // This cannot fail: the prefix was accepted for a route.
                         let _ = forwarder.set_announcement(prefix, known);
                         self.0.insert(route, now + life);
                     }
@@ -47,17 +49,17 @@ impl Learned {
         }
     }
 
-    /// Ends what has expired.
+    /// Removes the routes that have expired.
     pub fn expire(&mut self, now: Time, forwarder: &mut Forwarder) {
         self.end(forwarder, |_, ends| ends <= now);
     }
 
-    /// When the next one ends.
+    /// The instant at which the next route expires.
     pub fn next_deadline(&self) -> Option<Time> {
         self.0.values().min().copied()
     }
 
-    /// The node has lost what it knew.
+    /// Forgets all routes, because the node has a new forwarder.
     pub fn clear(&mut self) {
         self.0.clear();
     }

@@ -1,15 +1,15 @@
-//! The simulator: a driver of the unchanged forwarder, fetch and publish, in virtual time.
+//! The simulator: it drives the unchanged forwarder, fetch and publish in virtual time.
 //!
 //! A [`Network`] is built from nodes, links, objects and consumers, and then run. Its clock jumps
-//! from event to event. The list of events holds components (nodes, wires, applications), not
-//! packets: each has one pending event, and a wire holds its frames itself.
+//! from event to event. The event list contains components (nodes, wires, applications), not
+//! packets: each component has at most one pending event, and a wire holds its frames itself.
 //!
-//! A link has two parts. The face of the unchanged forwarder has its rate, its queue and the parts
-//! of the scheme. The [`wire`] behind it adds the effects outside of a forwarder: the time of
-//! serialisation and propagation, loss, jitter, reordering, duplication, corruption.
+//! A link has two parts. The face of the unchanged forwarder has the rate, the queue and the parts
+//! of the scheme. The [`wire`] behind it adds the effects outside a forwarder: the delay of
+//! serialisation and propagation, loss, jitter, reordering, duplication and corruption.
 //!
-//! Nothing here reads a file, prints, or knows a scheme by name. Equal seeds give equal runs, which
-//! [`Outcome::trace_hash`] shows.
+//! This crate reads no files, prints nothing, and does not depend on any scheme. Equal seeds give
+//! equal runs, as [`Outcome::trace_hash`] shows.
 #![forbid(unsafe_code)]
 
 mod agenda;

@@ -1,4 +1,4 @@
-//! One direction of a link: the wire, the faces at its ends, and the counts of the sending face.
+//! One direction of a link: the wire, the faces at its ends, and the counters of the sending face.
 
 use control::{Rate, Time};
 use forwarder::{FaceId, Forwarder};
@@ -20,17 +20,17 @@ pub(crate) struct LinkEnd {
     from: Endpoint,
     to: Endpoint,
     component: Component,
-    /// The sums of the lives of the sending node that ended.
+    /// The sums over earlier runs of the sending node, before its restarts.
     past: LinkSums,
 }
 
-/// Counts of the sending face, over all lives of its node.
+/// Counters of the sending face, over all restarts of its node.
 #[derive(Clone, Debug, Default)]
 struct LinkSums {
     result: LinkResult,
-    /// Of the queue of Data: bytes times nanoseconds.
+    /// The integral of the Data queue's length over time, in bytes times nanoseconds.
     byte_ns: u128,
-    /// Squares of bytes, times nanoseconds.
+    /// The integral of the squared length, in bytes squared times nanoseconds.
     byte2_ns: u128,
 }
 
@@ -76,7 +76,7 @@ impl LinkEnd {
         self.component
     }
 
-    /// The sending node crashed: its queue is lost, and its counts are kept.
+    /// Handles a crash of the sending node: its queue is lost, its counters are kept.
     pub fn crash(&mut self, now: Time, sender: &Forwarder) {
         self.past.add(now, sender, self.from.face);
         let (packets, bytes) = std::mem::take(&mut self.past.result.queued);
@@ -84,7 +84,8 @@ impl LinkEnd {
         *crashed = (crashed.0 + packets, crashed.1 + bytes);
     }
 
-    /// The counts so far, over all lives of the sending node. `sender` is `None` while it is down.
+    /// The result so far, over all restarts of the sending node. `sender` is `None` while it is
+    /// down.
     pub fn result(&self, now: Time, sender: Option<&Forwarder>, rate: Option<Rate>) -> LinkResult {
         let mut sums = self.past.clone();
         if let Some(forwarder) = sender {
@@ -104,7 +105,7 @@ impl LinkEnd {
 }
 
 impl LinkSums {
-    /// Adds the counts of the sending face's present life.
+    /// Adds the counters of the sending face since the last restart.
     fn add(&mut self, now: Time, forwarder: &Forwarder, face: FaceId) {
         let sum = &mut self.result;
         if let Some(counters) = forwarder.counters(face) {

@@ -1,4 +1,4 @@
-//! A network: what it is built from, and how it runs.
+//! A network: construction and execution.
 
 use control::{Duration, Time};
 use forwarder::tables::ContentStoreConfig;
@@ -29,9 +29,9 @@ use crate::workload::catalogue::Catalogue;
 use crate::workload::publisher::Publisher;
 use crate::workload::video::{Player, VideoSpec};
 
-/// A network of forwarders, links and applications in virtual time: built, then run.
+/// A network of forwarders, links and applications in virtual time. It is built first, then run.
 ///
-/// Ids belong to the network that gave them out.
+/// Ids are valid only for the network that returned them.
 pub struct Network {
     fabric: Fabric,
     population: Population,
@@ -41,7 +41,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// An empty network. The seed decides everything that is left to chance.
+    /// An empty network. All random streams derive from the seed.
     #[must_use]
     pub fn new(seed: u64) -> Network {
         let mut fabric = Fabric::new(seed);
@@ -60,7 +60,7 @@ impl Network {
         self.fabric.add_node(spec)
     }
 
-    /// Adds a link: `ab` is its direction from `a` to `b`, `ba` the other one.
+    /// Adds a link: `ab` specifies its direction from `a` to `b`, `ba` the other one.
     pub fn add_link(&mut self, a: NodeId, b: NodeId, ab: WireSpec, ba: WireSpec) -> LinkId {
         self.fabric.add_link(a, b, [ab, ba])
     }
@@ -68,7 +68,7 @@ impl Network {
     /// Adds a route, or changes its cost.
     ///
     /// # Errors
-    /// The link is not the node's, or the prefix is too deep.
+    /// The link does not end at the node, or the prefix is too deep.
     pub fn add_route(
         &mut self,
         at: NodeId,
@@ -79,11 +79,11 @@ impl Network {
         self.fabric.topology_mut().add_route(at, prefix, link, cost)
     }
 
-    /// Publishes an object at a node, and adds the route to it there. All objects of a node are
-    /// behind one face, but those that take their time: each of them has a server of its own.
+    /// Publishes an object at a node, and adds a route to it there. The objects of a node share a
+    /// face, except those with a service time or made in order: each of them has its own producer.
     ///
     /// # Errors
-    /// The object cannot be cut into segments of the size asked for, or its name is too deep.
+    /// The object cannot be divided into segments of the configured size, or its name is too deep.
     pub fn publish(&mut self, at: NodeId, object: ObjectSpec) -> Result<(), BuildError> {
         let name = object.name.clone();
         let app = match object.production {
@@ -104,7 +104,7 @@ impl Network {
         self.route_to_app(at, &name, app)
     }
 
-    /// The application that is to publish an object.
+    /// The application that publishes an object: a shared one, or a new one.
     fn producer(&mut self, at: NodeId, object: &ObjectSpec) -> u32 {
         let shared = self.fabric.topology().node(at).producer();
         if let (Some(app), None) = (shared, &object.service) {
@@ -119,11 +119,12 @@ impl Network {
         app
     }
 
-    /// Publishes the objects of a catalogue at a node, its `place`-th producer, and adds the route
-    /// to them there.
+    /// Publishes the objects of a catalogue at a node, and adds a route to them there. `place` is
+    /// the index of this producer among those of the catalogue.
     ///
     /// # Errors
-    /// The objects cannot be cut into segments of the size asked for, or their names are too deep.
+    /// The objects cannot be divided into segments of the configured size, or their names are too
+    /// deep.
     pub fn publish_catalogue(
         &mut self,
         at: NodeId,
@@ -149,7 +150,7 @@ impl Network {
         })
     }
 
-    /// Adds a consumer that asks at a constant rate.
+    /// Adds a constant-rate consumer.
     pub fn constant_rate(&mut self, at: NodeId, spec: RateSpec) -> FlowId {
         let (name, seed) = (spec.name.to_string(), self.fabric.seed());
         self.fabric.add_flow(at, name, "constant-rate".to_owned(), |_, names| {
@@ -157,7 +158,7 @@ impl Network {
         })
     }
 
-    /// Adds a player of a video.
+    /// Adds a video player.
     pub fn video(&mut self, at: NodeId, spec: VideoSpec) -> FlowId {
         let (name, label) = (spec.catalogue.name.to_string(), spec.label.clone());
         let seed = self.fabric.seed();
@@ -166,22 +167,22 @@ impl Network {
         })
     }
 
-    /// Adds flows that begin by themselves.
+    /// Adds a workload, which starts flows during the run.
     pub fn workload(&mut self, spec: WorkloadSpec) {
         self.population.add(&mut self.fabric, spec);
     }
 
-    /// Sets how many flows that begin by themselves are listed one by one; the others count in the
-    /// sums of their workloads alone.
+    /// Sets the maximum number of workload flows that are listed individually, 10,000 by default.
+    /// The others count only in the sums of their workloads.
     pub fn list_flows(&mut self, most: usize) {
         self.population.list_flows(most);
     }
 
-    /// Has a fault take place at an instant. Faults of one instant take place in the order in which
-    /// they were announced.
+    /// Schedules a fault. Faults at the same instant take place in the order in which they were
+    /// added.
     ///
     /// # Errors
-    /// The fault is a route that cannot be.
+    /// The fault adds a route whose link does not end at the node, or whose prefix is too deep.
     pub fn at(&mut self, when: Time, fault: Fault) -> Result<(), BuildError> {
         if let Fault::AddRoute { at, prefix, link, .. } = &fault {
             self.fabric.topology_mut().try_route(*at, prefix, *link)?;
@@ -190,40 +191,40 @@ impl Network {
         Ok(())
     }
 
-    /// Calls a recorder for everything that happens, and with samples at an interval from now on;
-    /// with none if it is zero.
+    /// Calls `recorder` from now on: for each event, and with samples at the interval `every`. Zero
+    /// disables samples.
     pub fn observe(&mut self, every: Duration, recorder: Box<dyn Recorder>) {
         self.fabric.record(every, recorder);
     }
 
-    /// The recorder, when the run is over.
+    /// Takes the recorder back after the run.
     pub fn take_recorder(&mut self) -> Option<Box<dyn Recorder>> {
         self.fabric.observers_mut().take_recorder()
     }
 
-    /// Calls a tracer for all packets, flows and faults from now on. It sees what happens, and
-    /// changes nothing.
+    /// Calls `tracer` for all packets, flows and faults from now on. It does not change the run.
     pub fn trace(&mut self, tracer: Box<dyn Tracer>) {
         self.fabric.trace(tracer);
     }
 
-    /// The tracer, when the run is over.
+    /// Takes the tracer back after the run.
     pub fn take_tracer(&mut self) -> Option<Box<dyn Tracer>> {
         self.fabric.observers_mut().take_tracing().map(|tracing| tracing.into_tracer())
     }
 
-    /// Counts at intervals, from now on and at most so often, what stores and producers answer.
+    /// Samples the answers of content stores and producers at the interval `every`, from now on and
+    /// at most `most` times. See [`Network::store_samples`].
     pub fn watch_stores(&mut self, every: Duration, most: usize) {
         self.stores.watch(&mut self.fabric, every, most);
     }
 
-    /// Reports how far the hashing of objects is, which may take long and no simulated time. Once
-    /// the callback returns `false`, the run ends where it is: see [`Network::is_given_up`].
+    /// Reports the progress of hashing objects, which may take long but no simulated time. If the
+    /// callback returns `false`, the run ends: see [`Network::is_given_up`].
     pub fn on_hashing(&mut self, callback: OnHashing) {
         self.hasher.report_to(callback);
     }
 
-    /// Runs until an instant and returns the results. May be called again, to go on.
+    /// Runs until an instant and returns the results. Call it again to continue.
     pub fn run(&mut self, until: Time) -> Outcome {
         self.advance(until);
         self.outcome()
@@ -256,7 +257,7 @@ impl Network {
         }
     }
 
-    /// True if every consumer has ended.
+    /// True if every consumer has ended and no workload will start another.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.population.is_over() && self.fabric.flows().are_over(self.fabric.apps())
@@ -292,42 +293,42 @@ impl Network {
         stores::sample(&self.fabric)
     }
 
-    /// Calls of components so far.
+    /// The number of events so far: calls of components.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.fabric.agenda().calls()
     }
 
-    /// The instant that was reached.
+    /// The current simulated time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.fabric.now()
     }
 
-    /// Faces of a node: of its links and of its applications.
+    /// The number of faces of a node, to links and to applications.
     #[must_use]
     pub fn faces(&self, node: NodeId) -> usize {
         self.fabric.topology().node(node).faces()
     }
 
-    /// Applications that there are, those included that wait for a flow.
+    /// The number of applications, including those that wait for a flow.
     #[must_use]
     pub fn applications(&self) -> usize {
         self.fabric.apps().len()
     }
 
-    /// The routes of a node that lead over links, with their costs.
+    /// The routes of a node over links, with their costs.
     pub fn routes(&self, at: NodeId) -> impl Iterator<Item = (&Name, LinkId, u64)> {
         self.fabric.topology().node(at).link_routes()
     }
 
-    /// The content store of a node.
+    /// The configuration of a node's content store.
     #[must_use]
     pub fn content_store(&self, at: NodeId) -> &ContentStoreConfig {
         &self.fabric.topology().node(at).spec().content_store
     }
 
-    /// Its applications, from their beginning; its forwarders are gone.
+    /// The applications, before their start, without the forwarders.
     #[must_use]
     pub fn into_applications(self) -> Applications {
         Applications::new(self.fabric, self.population)

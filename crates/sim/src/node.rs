@@ -1,4 +1,4 @@
-//! A node: a forwarder, and what it is made of again after a crash.
+//! A node: a forwarder, and the configuration from which it is rebuilt after a crash.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,24 +18,24 @@ use crate::spec::{NodeSpec, WireSpec};
 use crate::wire::WireId;
 use record::{LinkId, NodeId, NodeResult, Origin, StoreCounts};
 
-/// A face's other side.
+/// The peer of a face.
 pub(crate) enum Port {
-    /// A wire leaves here.
+    /// A link: the outgoing wire and the parameters of the face.
     Link { wire: WireId, plan: Box<LinkPlan> },
-    /// An application, and whether it sends Data that no Interest asked for.
+    /// An application; `pushes`: it sends unsolicited Data.
     App { app: u32, pushes: bool },
 }
 
 /// The parameters of a link's face.
 pub(crate) struct LinkPlan {
-    /// The face's name, which chooses its random streams.
+    /// The face's name, which selects its random streams.
     pub name: String,
     pub spec: WireSpec,
     pub rate_in: Option<Rate>,
     pub capability: Capability,
 }
 
-/// The ports of a node, by the numbers of its faces, which begin at 1.
+/// The ports of a node, by face number, beginning at 1.
 #[derive(Default)]
 pub(crate) struct Ports(Vec<Port>);
 
@@ -45,7 +45,7 @@ impl Ports {
         &self.0[face.0 as usize - 1]
     }
 
-    /// The wire that leaves by a face, unless an application is behind it.
+    /// The outgoing wire of a face; `None` if its peer is an application.
     pub fn wire(&self, face: FaceId) -> Option<WireId> {
         match self.0.get(face.0 as usize - 1)? {
             Port::Link { wire, .. } => Some(*wire),
@@ -61,7 +61,7 @@ impl Ports {
     }
 }
 
-/// A node that is up, taken apart for one call.
+/// Parts of a node that is up, borrowed separately.
 pub(crate) struct Running<'a> {
     pub id: NodeId,
     pub forwarder: &'a mut Forwarder,
@@ -76,16 +76,17 @@ pub(crate) struct Node {
     /// `None` while it is down.
     forwarder: Option<Forwarder>,
     ports: Ports,
-    /// Costs of routes, which outlive a crash. There may be one for each segment of an object.
+    /// Costs of static routes, which survive a crash. There may be a route for each segment of an
+    /// object.
     routes: BTreeMap<(Name, FaceId), u64>,
     /// Routes that its strategy has learned.
     learned: Learned,
-    /// Prefixes that are published here, from which neighbours learn routes.
+    /// Published prefixes, announced to neighbours that learn routes.
     announced: Vec<Name>,
-    /// The application that publishes here.
+    /// The shared application that publishes the objects of the node.
     producer: Option<u32>,
     pit_max: usize,
-    /// The sums of the lives that ended.
+    /// The sums over earlier runs, before restarts.
     past: NodeResult,
 }
 
@@ -125,12 +126,12 @@ impl Node {
         self.component
     }
 
-    /// The forwarder, unless the node is down.
+    /// The forwarder; `None` if the node is down.
     pub fn forwarder(&self) -> Option<&Forwarder> {
         self.forwarder.as_ref()
     }
 
-    /// The forwarder with its ports, unless the node is down.
+    /// The forwarder and its ports; `None` if the node is down.
     #[inline]
     pub fn running(&mut self) -> Option<Running<'_>> {
         let forwarder = self.forwarder.as_mut()?;
@@ -159,7 +160,7 @@ impl Node {
         })
     }
 
-    /// The application that publishes the objects of the node.
+    /// The shared application that publishes the objects of the node.
     pub fn producer(&self) -> Option<u32> {
         self.producer
     }
@@ -200,7 +201,7 @@ impl Node {
         }
     }
 
-    /// The routes that lead over links, with their costs.
+    /// The static routes over links, with their costs.
     pub fn link_routes(&self) -> impl Iterator<Item = (&Name, LinkId, u64)> {
         self.routes.iter().filter_map(|((prefix, face), cost)| {
             let wire = self.ports.wire(*face)?;
@@ -208,7 +209,7 @@ impl Node {
         })
     }
 
-    /// The prefixes of the routes that lead to a face.
+    /// The prefixes of the static routes to a face.
     pub fn prefixes(&self, face: FaceId) -> impl Iterator<Item = &Name> {
         self.routes.keys().filter(move |(_, to)| *to == face).map(|(prefix, _)| prefix)
     }
@@ -231,7 +232,7 @@ impl Node {
         }
     }
 
-    /// Changes the rate at which a link's other end sends.
+    /// Changes the rate at which the other end of a link sends.
     pub fn set_rate_in(&mut self, face: FaceId, rate: Option<Rate>) {
         if let Some(plan) = self.ports.plan_mut(face) {
             plan.rate_in = rate;
@@ -241,7 +242,7 @@ impl Node {
         }
     }
 
-    /// Neighbours that make discoveries learn of a prefix that is published here.
+    /// Announces a published prefix to neighbours that discover routes.
     pub fn announce(&mut self, name: &Name) {
         if let Some(forwarder) = &mut self.forwarder {
             let _ = forwarder.set_announcement(name.as_ref(), Some(announcement(name.as_ref())));
@@ -249,9 +250,9 @@ impl Node {
         self.announced.push(name.clone());
     }
 
-    /// To be called when the forwarder has done all that is due: measures the PIT, and applies the
-    /// routes that the strategy has learned or that have expired.
-    pub fn settle(&mut self, now: Time) {
+    /// Call it after the forwarder has done everything due: measures the PIT, adds routes that the
+    /// strategy has learned, and removes expired ones.
+    pub fn after_calls(&mut self, now: Time) {
         let Some(forwarder) = &mut self.forwarder else { return };
         self.pit_max = self.pit_max.max(forwarder.pit().len());
         let routes = &self.routes;
@@ -259,33 +260,33 @@ impl Node {
         self.learned.apply(now, forwarder, |route| routes.contains_key(route));
     }
 
-    /// When the node wants to be called.
+    /// The instant of the next call of the node.
     pub fn next_deadline(&self) -> Option<Time> {
         let forwarder = self.forwarder.as_ref()?.next_deadline();
         [forwarder, self.learned.next_deadline()].into_iter().flatten().min()
     }
 
-    /// Removes the forwarder: others drive the node's applications.
+    /// Removes the forwarder, because another driver runs the node's applications.
     pub fn remove_forwarder(&mut self) {
         self.forwarder = None;
     }
 
-    /// The forwarder and all that it holds are gone.
+    /// Removes the forwarder with its tables, and keeps its counters.
     pub fn crash(&mut self) {
         let Some(gone) = self.forwarder.take() else { return };
-        add_life(&mut self.past, &gone);
+        add_counters(&mut self.past, &gone);
         self.past.crashes += 1;
         self.past.crashed += gone.pit().unanswered() as u64;
     }
 
-    /// A new forwarder, with the same faces and routes and nothing else.
+    /// Builds a new forwarder with the same faces, static routes and announcements.
     pub fn restart(&mut self, now: Time, seed: u64) {
         let mut forwarder = forwarder(&self.spec, seed);
         for port in &self.ports.0 {
             forwarder.add_face(now, face_config(port, &self.spec));
         }
         for ((prefix, face), cost) in &self.routes {
-            // It was accepted before, by a forwarder with the same bounds.
+            // This cannot fail: a forwarder with the same limits has accepted the route before.
             let _ = forwarder.add_route(*face, prefix.as_ref(), *cost);
         }
         for name in &self.announced {
@@ -295,7 +296,7 @@ impl Node {
         self.forwarder = Some(forwarder);
     }
 
-    /// Sends the reports of the forwarder's scheme parts to the queue.
+    /// Sends the events of the forwarder's scheme parts to the queue.
     pub fn report_to(&mut self, events: &EventQueue) {
         let Some(forwarder) = &mut self.forwarder else { return };
         let (id, events) = (self.id, Arc::clone(events));
@@ -306,7 +307,7 @@ impl Node {
         })));
     }
 
-    /// Answers of the content store over all lives; `served` is the count of the producers.
+    /// The answers of the content store over all restarts; `served` is the count of the producers.
     pub fn store_counts(&self, served: u64) -> StoreCounts {
         let past = &self.past.stats;
         let mut counts = StoreCounts { hits: past.hits, misses: past.misses, served };
@@ -320,7 +321,7 @@ impl Node {
     pub fn result(&self) -> NodeResult {
         let mut result = self.past.clone();
         if let Some(forwarder) = &self.forwarder {
-            add_life(&mut result, forwarder);
+            add_counters(&mut result, forwarder);
             result.pit = forwarder.pit().unanswered() as u64;
             result.cs_packets = forwarder.content_store().len() as u64;
         }
@@ -329,9 +330,9 @@ impl Node {
     }
 }
 
-fn add_life(sum: &mut NodeResult, life: &Forwarder) {
-    sum.stats.add(life.stats());
-    let store = life.content_store().counters();
+fn add_counters(sum: &mut NodeResult, forwarder: &Forwarder) {
+    sum.stats.add(forwarder.stats());
+    let store = forwarder.content_store().counters();
     sum.cs_inserted += store.inserted;
     sum.cs_removed += store.evicted + store.died + store.moved;
 }
@@ -351,7 +352,7 @@ fn face_config(port: &Port, spec: &NodeSpec) -> FaceConfig {
     let plan = match port {
         Port::Link { plan, .. } => plan,
         Port::App { pushes, .. } => {
-            // Applications are asked segment by segment: some have only some of an object.
+            // Applications receive no ranges, because some have only some segments of an object.
             let capability = Capability(spec.capability.0 & Capability::OPTIONS);
             let (scope, pushes) = (Scope::Local, *pushes);
             return FaceConfig { scope, capability, pushes, ..FaceConfig::default() };
@@ -365,7 +366,7 @@ fn face_config(port: &Port, spec: &NodeSpec) -> FaceConfig {
             overhead: spec.overhead,
             rate: spec.rate,
             rate_in: plan.rate_in,
-            // The simulator is never late.
+            // The simulator is always punctual.
             slack: Duration::ZERO,
         },
         queues: QueueLimits {

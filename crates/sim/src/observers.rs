@@ -1,4 +1,4 @@
-//! Everything that watches a run and changes nothing in it.
+//! The observers of a run. They do not change it.
 
 use control::{Duration, Time};
 use record::{PacketHop, Recorder};
@@ -11,14 +11,14 @@ use crate::reported::EventQueue;
 use crate::trace::Trace;
 use crate::tracer::Tracing;
 
-/// The fingerprint of the run, a recorder and a tracer.
+/// The trace hash of the run, a recorder and a tracer.
 pub(crate) struct Observers {
     trace: Trace,
     recorder: Option<Box<dyn Recorder>>,
-    /// The interval of samples; none are taken if it is zero.
+    /// The sampling interval; zero disables sampling.
     every: Duration,
     sampler: Component,
-    /// Reports of scheme parts, if the recorder wants them.
+    /// Events of scheme parts, if the recorder receives them.
     events: Option<EventQueue>,
     tracing: Option<Box<Tracing>>,
 }
@@ -35,7 +35,7 @@ impl Observers {
         }
     }
 
-    /// A packet arrives at a node.
+    /// Records the arrival of a frame at a node.
     #[inline]
     pub fn arrived(&mut self, hop: &PacketHop<'_>) {
         self.trace.add(hop);
@@ -48,7 +48,7 @@ impl Observers {
         &self.trace
     }
 
-    /// Calls a recorder from now on, with samples at an interval.
+    /// Calls `recorder` from now on, with samples at the interval `every`.
     pub fn record(
         &mut self,
         agenda: &mut Agenda,
@@ -65,7 +65,7 @@ impl Observers {
         self.schedule_sample(agenda, agenda.now());
     }
 
-    /// Asks for the next sample.
+    /// Schedules the next sample.
     pub fn schedule_sample(&self, agenda: &mut Agenda, at: Time) {
         agenda.set(self.sampler, (self.every > Duration::ZERO).then_some(at));
     }
@@ -74,7 +74,7 @@ impl Observers {
         self.every
     }
 
-    /// Takes no more samples.
+    /// Stops sampling.
     pub fn stop_samples(&mut self) {
         self.every = Duration::ZERO;
     }
@@ -87,20 +87,20 @@ impl Observers {
         self.recorder = Some(recorder);
     }
 
-    /// Has a node's scheme parts report to the recorder, if that wants it.
+    /// Connects the scheme parts of a node to the recorder, if it receives events.
     pub fn collect_events(&self, node: &mut Node) {
         if let Some(events) = &self.events {
             node.report_to(events);
         }
     }
 
-    /// The queue of reports, if the recorder wants them.
+    /// The queue of events, if the recorder receives them.
     #[inline]
     pub fn events(&self) -> Option<&EventQueue> {
         self.events.as_ref()
     }
 
-    /// Hands collected reports to the recorder.
+    /// Passes the queued events to the recorder.
     #[inline]
     pub fn report_events(&mut self) {
         let (Some(queue), Some(recorder)) = (&self.events, &mut self.recorder) else { return };

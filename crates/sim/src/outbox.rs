@@ -1,20 +1,20 @@
-//! Frames of applications whose forwarder is not in this network.
+//! Frames of applications without a forwarder in this network.
 
 use control::Time;
 
 use crate::app::App;
 
-/// Frames that applications have sent and the driver has not taken yet.
+/// Frames that applications have sent, and that the driver has not taken yet.
 #[derive(Default)]
 pub(crate) struct Outbox {
-    /// Frames, one behind the other, by application.
+    /// Concatenated frames, by application.
     frames: Vec<Vec<u8>>,
-    /// The applications that have some.
+    /// The applications with frames.
     ready: Vec<usize>,
 }
 
 impl Outbox {
-    /// Takes all frames that an application sends now.
+    /// Collects all frames that an application sends now.
     pub fn take(&mut self, now: Time, number: usize, app: &mut App) {
         if self.frames.len() <= number {
             self.frames.resize(number + 1, Vec::new());
@@ -27,12 +27,12 @@ impl Outbox {
         }
     }
 
-    /// An application whose frames wait.
+    /// The next application with frames.
     pub fn next_ready(&mut self) -> Option<usize> {
         self.ready.pop()
     }
 
-    /// Moves the frames of an application behind `out`; false if there are none.
+    /// Appends the frames of an application to `out`. Returns false if there are none.
     pub fn append(&mut self, number: usize, out: &mut Vec<u8>) -> bool {
         match self.frames.get_mut(number) {
             Some(frames) if !frames.is_empty() => {

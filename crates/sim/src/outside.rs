@@ -1,7 +1,7 @@
-//! The applications of a network, for forwarders that are not its own.
+//! The applications of a network, for use with other forwarders.
 //!
-//! A driver moves their frames in real time. They are the applications of a run, with the seeds,
-//! the numbers and the sums that they have there; the network's forwarders and links are not.
+//! A driver moves their frames in real time. The applications have the same seeds, numbers and
+//! counters as in a simulation. The forwarders and links of the network are not used.
 
 use control::Time;
 use packet::Name;
@@ -12,7 +12,7 @@ use crate::fabric::Fabric;
 use crate::node::Node;
 use crate::population::Population;
 
-/// Bytes of content that are hashed in about a second.
+/// The number of bytes of content hashed in about a second.
 const READY: u64 = 1 << 30;
 
 /// The applications of a network, and its workloads.
@@ -22,7 +22,7 @@ pub struct Applications {
 }
 
 impl Applications {
-    /// Removes the forwarders from a network.
+    /// Takes the applications of a network, and removes its forwarders.
     pub(crate) fn new(mut fabric: Fabric, population: Population) -> Applications {
         fabric.topology_mut().nodes_mut().iter_mut().for_each(Node::remove_forwarder);
         fabric.apps_mut().collect();
@@ -30,7 +30,7 @@ impl Applications {
         Applications { fabric, population }
     }
 
-    /// A flow goes on elsewhere.
+    /// Excludes a flow, which another program runs.
     pub fn leave_out(&mut self, flow: FlowId) {
         let app = self.fabric.flows().get(flow).and_then(|flow| flow.app());
         if let Some(app) = app {
@@ -39,10 +39,10 @@ impl Applications {
         }
     }
 
-    /// The applications that publish.
+    /// The producers: the number of the application, its node, and its prefixes.
     #[must_use]
     pub fn producers(&self) -> Vec<(usize, NodeId, Vec<Name>)> {
-        let apps = self.fabric.apps().iter().enumerate().filter(|(_, app)| app.publishes());
+        let apps = self.fabric.apps().iter().enumerate().filter(|(_, app)| app.is_producer());
         apps.map(|(number, app)| {
             let place = app.place();
             let prefixes = self.fabric.topology().node(place.node).prefixes(place.face);
@@ -51,8 +51,8 @@ impl Applications {
         .collect()
     }
 
-    /// Has producers hash now, of the contents of these names, what they would hash at the first
-    /// request otherwise, as far as that takes no more than about a second.
+    /// Hashes the content of these names now, rather than at the first request: up to about a
+    /// second's worth for each producer.
     pub fn make_ready(&mut self, names: &[Name]) {
         self.fabric.apps_mut().iter_mut().for_each(|app| app.make_ready(names, READY));
     }
@@ -63,13 +63,13 @@ impl Applications {
         self.fabric.apps().get(number as u32).place().node
     }
 
-    /// When the next one wants to be called.
+    /// The instant of the next scheduled call.
     #[must_use]
     pub fn next(&self) -> Option<Time> {
         self.fabric.agenda().first()
     }
 
-    /// Calls all that want to be called by an instant.
+    /// Makes all calls that are due by `now`.
     pub fn advance(&mut self, now: Time) {
         self.fabric.agenda_mut().reach(now);
         while let Some(target) = self.fabric.agenda_mut().begin(now) {
@@ -82,7 +82,8 @@ impl Applications {
         }
     }
 
-    /// Hands an application a frame. [`Applications::received`] is to follow.
+    /// Passes a frame to an application. Call [`Applications::received`] after the last frame of an
+    /// instant.
     pub fn receive(&mut self, now: Time, number: usize, frame: &[u8]) {
         self.fabric.agenda_mut().reach(now);
         let now = self.fabric.now();
@@ -91,30 +92,30 @@ impl Applications {
         }
     }
 
-    /// An application has received the frames of an instant.
+    /// Lets an application respond, after it has received the frames of an instant.
     pub fn received(&mut self, number: usize) {
         self.fabric.poll_app(number as u32);
         self.population.retire(&mut self.fabric);
     }
 
-    /// An application whose frames wait to be sent.
+    /// The next application with frames to send.
     pub fn next_ready(&mut self) -> Option<usize> {
         self.fabric.apps_mut().outbox_mut()?.next_ready()
     }
 
-    /// Appends the frames that an application sends; false, if there are none.
+    /// Appends the frames that an application sends. Returns false if there are none.
     pub fn take(&mut self, number: usize, out: &mut Vec<u8>) -> bool {
         self.fabric.apps_mut().outbox_mut().is_some_and(|outbox| outbox.append(number, out))
     }
 
-    /// A node crashed, and its applications with it.
+    /// Crashes the applications of a node.
     pub fn crash(&mut self, now: Time, node: NodeId) {
         self.fabric.agenda_mut().reach(now);
         self.fabric.crash_apps(node);
         self.population.retire(&mut self.fabric);
     }
 
-    /// Flows and workloads as they are.
+    /// Samples of the running flows and of the workloads.
     #[must_use]
     pub fn samples(&mut self, now: Time) -> (Vec<FlowSample>, Vec<WorkloadSample>) {
         self.fabric.agenda_mut().reach(now);

@@ -1,4 +1,4 @@
-//! An object without a manifest: its packets are made when they are asked for, and nothing before.
+//! An object without a manifest. All its packets are made on request.
 
 use packet::{
     Component, ContentType, DataParts, Interest, LpHeader, Name, Signature, SignatureInfoBuf,
@@ -11,21 +11,21 @@ use transport::rdr::{Metadata, metadata_prefix, root_name};
 use crate::content::Virtual;
 use crate::spec::{ObjectSpec, Signing};
 
-/// FreshnessPeriod of segments in milliseconds, as [`transport::publish::Spec`] has it.
+/// FreshnessPeriod of segments in milliseconds; the default of [`transport::publish::Spec`].
 const FRESHNESS_MS: u64 = 3_600_000;
-/// FreshnessPeriod of metadata.
+/// FreshnessPeriod of metadata in milliseconds.
 const METADATA_FRESHNESS_MS: u64 = 4_000;
 
-/// The part of an object that an Interest requests.
+/// The packet of an object that an Interest requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted {
     Metadata,
-    /// The metadata of this version, under its own name.
+    /// The root packet: the metadata under the name of the version.
     Root,
     Segment(u64),
 }
 
-/// Makes segments on the spot, with a digest each or with none.
+/// Encodes segments on request, with or without a digest signature.
 pub(crate) struct Segments {
     info: SignatureInfoBuf,
     digest: bool,
@@ -43,7 +43,8 @@ impl Segments {
         Segments { info, digest, content: Vec::new(), packet: Vec::new() }
     }
 
-    /// Appends a segment of the object of this versioned name, with the token of its Interest.
+    /// Appends a segment of the object with this versioned name, with the PIT token of its
+    /// Interest.
     pub fn encode(
         &mut self,
         object: &Name,
@@ -72,7 +73,7 @@ impl Segments {
         self.content = content;
     }
 
-    /// Appends a packet, signed as segments are.
+    /// Appends a packet with the signature type of the segments.
     fn put(&mut self, parts: &DataParts<'_>, token: &[u8], out: &mut Vec<u8>) {
         let Segments { info, digest, packet, .. } = self;
         let encode = |out: &mut Vec<u8>| match digest {
@@ -117,12 +118,12 @@ impl Plain {
         }
     }
 
-    /// How many segments it has.
+    /// The number of segments.
     pub fn segments(&self) -> u64 {
         self.segments
     }
 
-    /// The part that an Interest below its name requests; `None` if it does not exist.
+    /// The packet that an Interest under the object's name requests; `None` if it does not exist.
     pub fn wanted(&self, interest: &Interest<'_>) -> Option<Wanted> {
         let name = interest.name();
         let object = self.object.as_ref();
@@ -138,7 +139,7 @@ impl Plain {
         metadata.then_some(Wanted::Metadata)
     }
 
-    /// Appends the frame that answers; `token` is the Interest's.
+    /// Appends the frame with the answer; `token` is the PIT token of the Interest.
     pub fn answer(&mut self, wanted: Wanted, token: &[u8], out: &mut Vec<u8>) {
         let Plain { object, source, segment_size, encoder, .. } = self;
         match wanted {
@@ -157,7 +158,7 @@ impl Plain {
         }
     }
 
-    /// Appends what metadata say, as the packet `name` with this last component.
+    /// Appends a metadata packet with this name and final block.
     fn answer_metadata(
         &mut self,
         name: &Name,

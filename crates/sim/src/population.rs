@@ -1,4 +1,4 @@
-//! Workloads in a network, and the flows that they begin.
+//! The workloads of a network, and the flows that they start.
 
 use control::{Duration, Rng, Time};
 use record::{FlowId, NodeId, WorkloadResult, WorkloadSample};
@@ -14,7 +14,8 @@ use crate::workload::chunks::{Chunks, Key};
 use crate::workload::video::{Player, VideoSpec};
 use crate::workload::{Beginning, Born, Generator, Manner, Member, WorkloadSpec};
 
-/// Flows that are listed one by one, unless [`Population::list_flows`] sets another limit.
+/// The default limit of workload flows that are listed individually; see
+/// [`Population::list_flows`].
 const LISTED: usize = 10_000;
 
 /// The workloads of a network.
@@ -22,7 +23,7 @@ pub(crate) struct Population {
     generators: Vec<Generator>,
     /// Applications without a flow, by node.
     free: Vec<Vec<u32>>,
-    /// Flows that may still be listed one by one.
+    /// The number of flows that may still be listed individually.
     listed: usize,
 }
 
@@ -32,7 +33,7 @@ impl Default for Population {
     }
 }
 
-/// The request that a new flow sends.
+/// The task of a new flow.
 enum Request {
     Fetch(FetchSpec),
     Video(VideoSpec),
@@ -55,13 +56,13 @@ impl Request {
 }
 
 impl Population {
-    /// Sets how many flows that begin by themselves are listed one by one; the others count in the
-    /// sums of their workloads alone.
+    /// Sets the maximum number of workload flows that are listed individually. The others count
+    /// only in the sums of their workloads.
     pub fn list_flows(&mut self, most: usize) {
         self.listed = most;
     }
 
-    /// Adds flows that begin by themselves.
+    /// Adds a workload.
     pub fn add(&mut self, fabric: &mut Fabric, spec: WorkloadSpec) {
         let number = self.generators.len() as u32;
         let component = fabric.agenda_mut().add(Target::Workload(number));
@@ -76,7 +77,7 @@ impl Population {
         self.generators.push(generator);
     }
 
-    /// Begins all that is due.
+    /// Starts the flows of a workload that are due.
     pub fn wake(&mut self, fabric: &mut Fabric, number: u32) {
         while let Some(beginning) = self.generators[number as usize].take(fabric.now()) {
             self.begin(fabric, number, &beginning);
@@ -116,13 +117,13 @@ impl Population {
         fabric.wake_app(app);
     }
 
-    /// The place for a flow at a node: one whose flow is over, or a new one.
+    /// An application for a new flow at a node: one whose flow has ended, or a new one.
     fn place(&mut self, fabric: &mut Fabric, node: NodeId) -> u32 {
         let free = self.free.get_mut(node.index()).and_then(Vec::pop);
         free.unwrap_or_else(|| fabric.add_app(node, Role::Free))
     }
 
-    /// Lists a flow, unless there are enough.
+    /// Lists a flow, unless the limit is reached.
     fn list(
         &mut self,
         fabric: &mut Fabric,
@@ -139,7 +140,7 @@ impl Population {
         Some(fabric.flows_mut().add(Flow::new(app, Some(member), name, label)))
     }
 
-    /// Keeps the results of the flows that have ended by now, and gives their places free.
+    /// Records the results of the flows that have ended, and frees their applications.
     #[inline]
     pub fn retire(&mut self, fabric: &mut Fabric) {
         while let Some(number) = fabric.apps_mut().next_ended() {
@@ -150,7 +151,7 @@ impl Population {
     fn retire_flow(&mut self, fabric: &mut Fabric, number: u32) {
         let now = fabric.now();
         let app = fabric.apps_mut().get_mut(number);
-        // It may be reported as ended more than once.
+        // An application may be reported as ended more than once.
         let Some(Retired { born, result }) = app.retire(now) else { return };
         let (node, component) = (app.place().node, app.component());
         fabric.agenda_mut().set(component, None);
@@ -169,18 +170,18 @@ impl Population {
         self.free[node.index()].push(number);
     }
 
-    /// True if no flow is running or will begin.
+    /// True if no workload flow is running or will start.
     pub fn is_over(&self) -> bool {
         self.generators.iter().all(Generator::is_over)
     }
 
-    /// The classes of all workloads at this instant, numbered one after the other.
+    /// Samples of the classes of all workloads, numbered consecutively.
     pub fn numbered_samples(&self, at: Time, apps: &Apps) -> impl Iterator<Item = WorkloadSample> {
         let classes = self.samples(at, apps).into_iter().flatten().enumerate();
         classes.map(move |(number, sample)| WorkloadSample { at, number, ..sample })
     }
 
-    /// The workloads at this instant, by class.
+    /// Samples of the workloads, by class.
     fn samples(&self, at: Time, apps: &Apps) -> Vec<Vec<WorkloadSample>> {
         let mut samples = Vec::new();
         for generator in &self.generators {
@@ -220,7 +221,7 @@ fn result(generator: &Generator, apps: &Apps) -> WorkloadResult {
     result
 }
 
-/// Adds the application that sends a workload's requests for chunks at a node.
+/// Adds the application that requests a workload's chunks at a node.
 fn add_chunks(
     fabric: &mut Fabric,
     at: NodeId,

@@ -1,5 +1,5 @@
 //! The producer of a node: the unchanged `Publish` for objects with a manifest, and packets made on
-//! the spot for those without.
+//! request for objects without one.
 
 use hashbrown::HashTable;
 use packet::{Bytes, Interest, LpPacket, Name, NameRef};
@@ -13,17 +13,17 @@ use crate::hashing::Hasher;
 use crate::plain::{Plain, Wanted};
 use crate::spec::{ObjectSpec, Signing};
 
-/// An object, in the state that requests have brought it to.
+/// An object in its current state.
 enum Object {
-    /// Not requested yet, so that nothing has been hashed.
+    /// Not requested yet, so not hashed.
     Unprepared(Box<ObjectSpec>),
     Published(Box<Publish>),
     Plain(Box<Plain>),
 }
 
-/// The next answer.
+/// An entry in the queue of answers.
 enum Turn {
-    /// Whatever the object's `Publish` says next.
+    /// The next answer of the object's `Publish`.
     Published(u32),
     Plain {
         object: u32,
@@ -32,13 +32,13 @@ enum Turn {
     },
 }
 
-/// All objects of a node behind one face.
+/// The objects of a node that share a face.
 pub(crate) struct Producer {
     hasher: Hasher,
     objects: Vec<(Box<[u8]>, Object)>,
-    /// Objects by their names' bytes.
+    /// Index of the objects by the bytes of their names.
     names: HashTable<u32>,
-    /// Lengths of names in components.
+    /// The lengths of the names, in components.
     lengths: BTreeSet<usize>,
     turns: VecDeque<Turn>,
 }
@@ -55,12 +55,12 @@ impl Producer {
         }
     }
 
-    /// Serves an object from now on. Of two with one name the first is served.
+    /// Serves an object from now on. If two have the same name, the first is served.
     ///
     /// # Errors
-    /// The object cannot be cut into segments of the size asked for.
+    /// The object cannot be divided into segments of the configured size.
     pub fn add(&mut self, spec: ObjectSpec) -> Result<(), PublishError> {
-        // The first segment shows whether the others fit a packet.
+        // If the first segment fits into a packet, so do the others.
         preparation(&spec)?.digest_run(0..1)?;
         let name: Box<[u8]> = spec.name.as_ref().as_bytes().into();
         let components = spec.name.as_ref().len();
@@ -82,7 +82,7 @@ impl Producer {
         self.names.find(xxh3_64(name), |n| *self.objects[*n as usize].0 == *name).copied()
     }
 
-    /// The object that a name is below, the longest if there are several.
+    /// The object whose name is the longest prefix of `name`.
     fn object_of(&self, name: NameRef<'_>) -> Option<u32> {
         let lengths = self.lengths.range(..=name.len()).rev();
         lengths.map(|n| name.prefix(*n)).find_map(|prefix| self.find(prefix.as_bytes()))
@@ -119,7 +119,7 @@ impl Producer {
         *object = Object::Published(Box::new(publish));
     }
 
-    /// Prepares the objects of these names before the first request, up to `most` bytes together.
+    /// Prepares the objects of these names before the first request, up to `most` bytes in total.
     pub fn make_ready(&mut self, names: &[Name], mut most: u64) {
         for number in 0..self.objects.len() {
             let Object::Unprepared(spec) = &self.objects[number].1 else { continue };
@@ -140,7 +140,7 @@ impl Producer {
                     plain.answer(wanted, &token, out);
                     true
                 }
-                // It returns `None` for a packet that needed no answer.
+                // False if the packet needed no answer.
                 (Object::Published(publish), _) => publish.poll_transmit(out),
                 _ => false,
             };
@@ -151,8 +151,7 @@ impl Producer {
         false
     }
 
-    /// Its node crashed: what it was about to answer is forgotten. Its objects are not, for they
-    /// lie on a disk that survives.
+    /// Drops the queued answers, because the node crashed. The objects are kept, as on a disk.
     pub fn crash(&mut self) {
         let mut nowhere = Vec::new();
         while self.poll_transmit(&mut nowhere) {

@@ -1,4 +1,4 @@
-//! Samples during a run, and its results.
+//! Collects the samples and the results of a run.
 
 use control::Time;
 use record::{LinkSample, NetworkSample, NodeResult, NodeSample, Outcome, Recorder, StoreCounts};
@@ -26,7 +26,7 @@ pub(crate) fn outcome(fabric: &Fabric, population: &Population) -> Outcome {
     }
 }
 
-/// Gives the recorder a sample of everything, and asks for the next one.
+/// Passes a sample of everything to the recorder, and schedules the next one.
 pub(crate) fn take_sample(fabric: &mut Fabric, population: &Population) {
     match fabric.observers_mut().take_recorder() {
         Some(mut recorder) => {

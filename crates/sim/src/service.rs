@@ -1,17 +1,17 @@
-//! A producer that takes its time: one server, and a queue before it that is full at some length.
+//! The service time of a producer: a single server with a queue of limited length.
 
 use control::{Duration, Time};
 use std::collections::VecDeque;
 
 use crate::spec::ServiceSpec;
 
-/// The Interests that wait for an answer, and the one that is being answered.
+/// The queue of a producer, and the Interest in service.
 pub(crate) struct Service {
     time: Duration,
     queue: usize,
-    /// In the order in which they came; the first is being answered.
+    /// The Interests in the order of arrival; the first is in service.
     waiting: VecDeque<Box<[u8]>>,
-    /// When the first is answered.
+    /// The instant at which the service of the first ends.
     done_at: Option<Time>,
 }
 
@@ -21,16 +21,16 @@ impl Service {
         Service { time, queue, waiting: VecDeque::new(), done_at: None }
     }
 
-    /// An Interest came. Where all places are taken it is gone.
+    /// Accepts an Interest, or drops it if the queue is full.
     pub fn receive(&mut self, now: Time, frame: &[u8]) {
-        // The queue is behind the one that is being answered.
+        // The Interest in service does not take a place in the queue.
         if self.waiting.len() <= self.queue {
             self.waiting.push_back(frame.into());
             self.done_at.get_or_insert(now + self.time);
         }
     }
 
-    /// The next Interest whose time is over.
+    /// Takes the next Interest whose service has ended.
     pub fn served(&mut self, now: Time) -> Option<Box<[u8]>> {
         let done_at = self.done_at.filter(|at| *at <= now)?;
         let frame = self.waiting.pop_front();
@@ -38,12 +38,12 @@ impl Service {
         frame
     }
 
-    /// When to ask for the next one.
+    /// The instant at which the service of the next Interest ends.
     pub fn next_deadline(&self) -> Option<Time> {
         self.done_at
     }
 
-    /// Waiting requests are lost.
+    /// Drops all Interests.
     pub fn crash(&mut self) {
         self.waiting.clear();
         self.done_at = None;
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(service.served(Time(5 * MS)), None);
         assert_eq!(service.next_deadline(), Some(Time(6 * MS)));
         assert_eq!(service.served(Time(6 * MS)).as_deref(), Some(&b"c"[..]));
-        // Idle: the next one begins when it comes.
+        // The server is idle: service begins when the next Interest arrives.
         assert_eq!(service.next_deadline(), None);
         service.receive(Time(9 * MS), b"d");
         assert_eq!(service.next_deadline(), Some(Time(11 * MS)));

@@ -1,4 +1,4 @@
-//! The specification of a network.
+//! The specifications of the parts of a network.
 
 use control::{Controller, Duration, Marker, Rate, Shaper, Size, Stamper, Strategy, Time};
 use forwarder::tables::ContentStoreConfig;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use crate::impairment::Impairment;
 
-/// Builds a part of a scheme: again after each restart of its node.
+/// Builds a part of a scheme, once more after each restart of its node.
 pub type Make<T> = Arc<dyn Fn() -> Box<T> + Send + Sync>;
 
-/// A node: a forwarder and what it has.
+/// A node with a forwarder.
 #[derive(Clone)]
 pub struct NodeSpec {
     /// Its name, which chooses its random streams. No two nodes should have the same.
@@ -21,12 +21,12 @@ pub struct NodeSpec {
     pub strategy: Make<dyn Strategy>,
     /// The content store.
     pub content_store: ContentStoreConfig,
-    /// Its capabilities. Its neighbours know them from the beginning.
+    /// The capabilities. The neighbours know them from the start.
     pub capability: Capability,
 }
 
 impl NodeSpec {
-    /// A node with the forwarder's own content store.
+    /// A node with the default content store and all capabilities.
     #[must_use]
     pub fn new(name: &str, strategy: Make<dyn Strategy>) -> NodeSpec {
         let content_store = ContentStoreConfig::default();
@@ -34,14 +34,14 @@ impl NodeSpec {
         NodeSpec { name: name.to_owned(), strategy, content_store, capability }
     }
 
-    /// The same as a forwarder that knows nothing of hop-by-hop options and ranges.
+    /// The same node without support for hop-by-hop options and ranges.
     #[must_use]
     pub fn plain(mut self) -> NodeSpec {
         self.capability = Capability::default();
         self
     }
 
-    /// The same without a content store.
+    /// The same node without a content store.
     #[must_use]
     pub fn without_store(mut self) -> NodeSpec {
         self.content_store.capacity = 0;
@@ -52,32 +52,33 @@ impl NodeSpec {
 /// One direction of a link: the sending face and the wire behind it.
 #[derive(Clone)]
 pub struct WireSpec {
-    /// The rate; as fast as packets come, without one.
+    /// The rate; `None` is unlimited.
     pub rate: Option<Rate>,
     /// The propagation delay.
     pub delay: Duration,
-    /// Bytes that the queue of Data may hold, and that of Interests and Nacks.
+    /// The capacity, in bytes, of each of two queues: of Data, and of Interests and Nacks.
     pub queue: Size,
-    /// Packets that either queue may hold.
+    /// The capacity of each queue in packets.
     pub queue_packets: usize,
-    /// Bytes that a frame takes on the link besides itself.
+    /// The overhead of each frame on the link, in bytes.
     pub overhead: usize,
-    /// The largest frame. A stream, on which nothing is fragmented, without one.
+    /// The largest frame in bytes; `None` is a stream, without fragmentation.
     pub mtu: Option<usize>,
-    /// Loss, jitter and so on.
+    /// Loss, jitter and other impairments.
     pub impairment: Impairment,
-    /// Both ends acknowledge frames and send lost ones again, if either direction says so.
+    /// Link reliability: both ends acknowledge frames and retransmit lost ones, if this is set for
+    /// either direction.
     pub reliability: bool,
-    /// Queue management of the sending face.
+    /// The queue management at the sending face.
     pub marker: Option<Make<dyn Marker>>,
-    /// Interest shaping at the sending face.
+    /// The Interest shaper at the sending face.
     pub shaper: Option<Make<dyn Shaper>>,
-    /// Stamping at the sending face.
+    /// The stamper at the sending face.
     pub stamper: Option<Make<dyn Stamper>>,
 }
 
 impl WireSpec {
-    /// A perfect link with a queue of 4 MB and no parts.
+    /// A link without impairments or scheme parts, with queues of 4 MB.
     #[must_use]
     pub fn new(rate: Rate, delay: Duration) -> WireSpec {
         WireSpec {
@@ -96,18 +97,18 @@ impl WireSpec {
     }
 }
 
-/// How Data is signed.
+/// The signatures on Data packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Signing {
-    /// As a real producer does: a digest in every segment and a manifest that lists them, which a
-    /// fetch verifies. The content is hashed when the first Interest comes.
+    /// A digest in every segment, and a manifest that a fetch verifies, as with real producers.
+    /// The content is hashed when the first Interest arrives.
     #[default]
     Manifest,
     /// A digest in every segment, computed on request; there is no manifest, and only requested
     /// segments are hashed.
     Digest,
-    /// Segments without a signature, made on request. A fetch accepts them if it expects them
-    /// ([`FetchSpec::signing`]).
+    /// Segments without a signature, made on request. A fetch accepts them only with this value of
+    /// [`FetchSpec::signing`].
     Unsigned,
 }
 
@@ -122,45 +123,45 @@ pub struct ObjectSpec {
     pub size: Size,
     /// Bytes of content in a segment.
     pub segment_size: usize,
-    /// How it is signed.
+    /// The signatures.
     pub signing: Signing,
-    /// How long its producer takes for each answer; nothing, without one.
+    /// The service time of its producer; `None` answers at once.
     pub service: Option<ServiceSpec>,
-    /// When its producer makes segments.
+    /// The time at which segments are made.
     pub production: Production,
 }
 
-/// When a producer makes the segments of an object.
+/// The time at which a producer makes the segments of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Production {
-    /// For each Interest the segment that it asks for.
+    /// On request.
     #[default]
     OnDemand,
-    /// In order, as `ccnsendchunks` of CCNx 0.x does: ten after the latest Interest that reaches
-    /// the producer, then one a second. Segments that no Interest waits for go into the content
-    /// store of the producer's node, and none is made twice. [`ServiceSpec::time`] is the time
-    /// for each; there is no queue. Not for [`Signing::Manifest`]: segments are made without one.
+    /// In order, like `ccnsendchunks` of CCNx 0.x: ten after the latest Interest that reaches the
+    /// producer, then one per second. Segments without a pending Interest go into the content store
+    /// of the producer's node. No segment is made twice. Each takes [`ServiceSpec::time`]; there is
+    /// no queue. Do not use it with [`Signing::Manifest`]: there is no manifest.
     InOrder {
         /// A segment that takes longer.
         slow: Option<SlowSegment>,
     },
 }
 
-/// A segment for which its producer takes another time than for the rest.
+/// A segment with its own production time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlowSegment {
     /// Its number.
     pub segment: u64,
-    /// How long it takes.
+    /// Its production time.
     pub time: Duration,
 }
 
-/// A producer that answers one Interest after the other.
+/// The service of a producer that answers one Interest after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceSpec {
-    /// How long one answer takes, whatever its size.
+    /// The time for one answer, independent of its size.
     pub time: Duration,
-    /// How many Interests wait while one is being answered; what comes to a full queue is lost.
+    /// The number of Interests that may wait behind the one in service. Others are dropped.
     pub queue: usize,
 }
 
@@ -179,7 +180,7 @@ impl ObjectSpec {
         }
     }
 
-    /// The versioned name, below which its segments are.
+    /// The versioned name, which is the prefix of its segments.
     #[must_use]
     pub fn versioned(&self) -> Name {
         self.name.clone().with(&Component::version(self.version))
@@ -188,9 +189,9 @@ impl ObjectSpec {
 
 /// A fetch of an object.
 pub struct FetchSpec {
-    /// The object's name, with the version or without.
+    /// The object's name, with or without a version.
     pub name: Name,
-    /// When it begins.
+    /// The instant at which it starts.
     pub start: Time,
     /// Its controller.
     pub controller: Box<dyn Controller>,
@@ -198,18 +199,18 @@ pub struct FetchSpec {
     pub label: String,
     /// The lifetime of its Interests.
     pub lifetime: Duration,
-    /// It gives up when nothing new has come for this long.
+    /// It fails after this long without progress.
     pub patience: Duration,
-    /// Segments are handed on in order.
+    /// Delivers segments in order.
     pub in_order: bool,
-    /// How many segments one Interest asks for; without it, as many as the controller says.
+    /// The number of segments that one Interest requests; `None`: the controller's number.
     pub range: Option<u16>,
-    /// How the object is signed: what is less is refused.
+    /// The expected signatures; weaker ones are rejected.
     pub signing: Signing,
 }
 
 impl FetchSpec {
-    /// A fetch from the beginning, with the defaults of [`transport::fetch::FetchConfig`].
+    /// A fetch at time zero, with the defaults of [`transport::fetch::FetchConfig`].
     #[must_use]
     pub fn new(name: Name, controller: Box<dyn Controller>, label: &str) -> FetchSpec {
         FetchSpec {
@@ -226,40 +227,40 @@ impl FetchSpec {
     }
 }
 
-/// The distances between Interests.
+/// The intervals between Interests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrivals {
-    /// All the same.
+    /// Constant.
     #[default]
     Constant,
     /// Exponentially distributed: a Poisson process.
     Poisson,
 }
 
-/// A consumer that asks for the segments of an object one after the other at a rate of its own,
-/// whatever the network says, and never again for one that it did not get.
+/// A consumer that requests the segments of an object in order at a given rate. It does not react
+/// to the network and does not retransmit.
 #[derive(Clone, Debug)]
 pub struct RateSpec {
-    /// The name below which segments are asked for: that of an object with its version.
+    /// The prefix of the segments: the name of an object with its version.
     pub name: Name,
-    /// When it begins.
+    /// The instant at which it starts.
     pub start: Time,
-    /// Interests in a second.
+    /// The number of Interests per second.
     pub per_second: f64,
-    /// The distances between them.
+    /// The intervals between Interests.
     pub arrivals: Arrivals,
-    /// The first segment.
+    /// The number of the first segment.
     pub first: u64,
-    /// How many.
+    /// The number of segments to request.
     pub count: u64,
-    /// How many of them one Interest asks for, 1 to 256.
+    /// The number of segments that one Interest requests, 1 to 256.
     pub range: u16,
     /// The lifetime of its Interests.
     pub lifetime: Duration,
 }
 
 impl RateSpec {
-    /// `count` segments from the first on, at a constant rate.
+    /// A consumer of `count` segments from segment 0 on, at constant intervals, from time zero on.
     #[must_use]
     pub fn new(name: Name, per_second: f64, count: u64) -> RateSpec {
         RateSpec {

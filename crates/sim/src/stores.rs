@@ -1,4 +1,4 @@
-//! Answers of content stores, over time.
+//! Samples of the answers of content stores and producers.
 
 use control::Duration;
 
@@ -8,18 +8,18 @@ use crate::fabric::Fabric;
 use crate::node::Node;
 use record::{StoreCounts, StoreSample};
 
-/// The samples so far, and when the next one is due.
+/// The samples so far, and the timer for the next one.
 #[derive(Debug, Default)]
 pub(crate) struct StoreSeries {
     every: Duration,
     component: Option<Component>,
     samples: Vec<StoreSample>,
-    /// No more are taken.
+    /// The maximum number of samples.
     most: usize,
 }
 
 impl StoreSeries {
-    /// Takes samples at an interval, from now on and at most so many.
+    /// Takes at most `most` samples at the interval `every`, the first one now.
     pub fn watch(&mut self, fabric: &mut Fabric, every: Duration, most: usize) {
         let new = || fabric.agenda_mut().add(Target::Stores);
         let component = Some(self.component.unwrap_or_else(new));
@@ -35,8 +35,8 @@ impl StoreSeries {
     pub fn wake(&mut self, fabric: &mut Fabric) {
         self.samples.push(sample(fabric));
         let Some(component) = self.component else { return };
-        let goes_on = self.every > Duration::ZERO && self.samples.len() < self.most;
-        let next = goes_on.then(|| fabric.now() + self.every);
+        let continues = self.every > Duration::ZERO && self.samples.len() < self.most;
+        let next = continues.then(|| fabric.now() + self.every);
         fabric.agenda_mut().set(component, next);
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Topology {
     ends: Vec<LinkEnd>,
 }
 
-/// A link to be added: its nodes, and how many links lead from the one to the other already.
+/// A link to be added: its nodes, and the number of earlier links from `a` to `b`.
 struct Between {
     a: NodeId,
     b: NodeId,
@@ -36,7 +36,7 @@ impl Topology {
         id
     }
 
-    /// Adds a link: `specs` are those of its directions from `a` to `b` and from `b` to `a`.
+    /// Adds a link. `specs` are for the direction from `a` to `b`, then from `b` to `a`.
     pub fn add_link(
         &mut self,
         agenda: &mut Agenda,
@@ -80,7 +80,7 @@ impl Topology {
     ) -> Endpoint {
         let (from, to) = (self.node(between.a), self.node(between.b));
         let name = format!("{} {}", to.name(), between.parallel);
-        // A link carries what both of its ends understand.
+        // A link has the capabilities that both of its ends have.
         let capability = Capability(from.spec().capability.0 & to.spec().capability.0);
         let plan = Box::new(LinkPlan { name, spec, rate_in, capability });
         let face = self.node_mut(between.a).add_port(now, Port::Link { wire, plan });
@@ -121,7 +121,7 @@ impl Topology {
         &mut self.ends[wire.index()]
     }
 
-    /// A node, and all directions of links.
+    /// A node, and the directions of all links.
     #[inline]
     pub fn node_and_ends(&mut self, id: NodeId) -> (&mut Node, &mut [LinkEnd]) {
         (&mut self.nodes[id.index()], &mut self.ends)
@@ -135,7 +135,7 @@ impl Topology {
         (end, node)
     }
 
-    /// The node's face on a link; the one of `a`, if both ends are at the node.
+    /// The node's face on a link; that of `a` if both ends are at the node.
     pub fn face_on(&self, at: NodeId, link: LinkId) -> Option<FaceId> {
         let ends = &self.ends[link.index()..][..2];
         ends.iter().map(LinkEnd::from).find(|from| from.node == at).map(|from| from.face)
@@ -144,7 +144,7 @@ impl Topology {
     /// Adds a route over a link, or changes its cost.
     ///
     /// # Errors
-    /// The link is not the node's, or the prefix is too deep.
+    /// The link does not end at the node, or the prefix is too deep.
     pub fn add_route(
         &mut self,
         at: NodeId,
@@ -176,7 +176,7 @@ impl Topology {
         }
     }
 
-    /// Both directions of a link lose everything from now on, or carry again.
+    /// Sets both directions of a link up or down.
     pub fn set_up(&mut self, agenda: &mut Agenda, link: LinkId, up: bool) {
         for end in &mut self.ends[link.index()..][..2] {
             end.wire_mut().set_up(up);
@@ -194,7 +194,7 @@ impl Topology {
         from.node
     }
 
-    /// Stops a node: its queues are lost. False if it was down already.
+    /// Stops a node: its queues are lost. Returns false if it was down already.
     pub fn crash(&mut self, agenda: &mut Agenda, id: NodeId) -> bool {
         let now = agenda.now();
         let node = &mut self.nodes[id.index()];
@@ -207,7 +207,7 @@ impl Topology {
         true
     }
 
-    /// The counts of a direction of a link so far.
+    /// The result of a link direction so far.
     pub fn link_result(&self, now: Time, end: &LinkEnd) -> LinkResult {
         let sender = self.node(end.from().node);
         end.result(now, sender.forwarder(), sender.rate(end.from().face))

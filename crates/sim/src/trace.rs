@@ -1,11 +1,11 @@
-//! The fingerprint of a run.
+//! The trace hash of a run.
 
 use control::Time;
 use xxhash_rust::xxh3::Xxh3;
 
 use record::PacketHop;
 
-/// Hashes every arrival of a packet at a node.
+/// A hash of all arrivals of frames at nodes.
 pub(crate) struct Trace {
     hash: Xxh3,
     pub hops: u64,

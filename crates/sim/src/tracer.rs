@@ -1,5 +1,4 @@
-//! Reports of each packet and its fate. Without a tracer this costs one branch for each step of a
-//! packet.
+//! Traces of packets and flows. Without a tracer the cost is one branch per step of a packet.
 
 use control::{Kind, Time};
 use forwarder::{DropReason, FaceId, PacketEvent, Step};
@@ -17,29 +16,29 @@ use record::{FlowId, FlowResult, LinkId, NodeId};
 /// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It waits in the queue of a face.
+    /// It was put into the queue of a face.
     Enqueued,
     /// It was dropped by a node.
     Dropped(DropReason),
-    /// Its first bit is put on a link.
+    /// Its transmission on a link begins.
     Sent {
-        /// It will not arrive, and why.
+        /// The reason if it will not arrive.
         lost: Option<Lost>,
-        /// A byte of it will be another one.
+        /// A byte of it will be changed.
         corrupted: bool,
         /// It will arrive twice.
         duplicated: bool,
     },
-    /// It came to a link's end where no node is up.
+    /// It reached the end of a link, but the node there is down.
     Lost(Lost),
     /// It arrived at a node.
     Received,
 }
 
-/// Why a link does not bring a frame.
+/// The reason why a frame does not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// The loss model took it.
+    /// The loss model.
     Loss,
     /// The link is down.
     LinkDown,
@@ -47,53 +46,53 @@ pub enum Lost {
     NodeDown,
 }
 
-/// A packet, and what became of it.
+/// A packet and its fate.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketTrace<'a> {
-    /// When.
+    /// The instant.
     pub at: Time,
-    /// The node: that which sends, receives, queues or drops.
+    /// The node that sends, receives, queues or drops it.
     pub node: NodeId,
-    /// The link and whether the packet goes from its `b` to its `a`; `None` where an application's
-    /// face is meant.
+    /// The link, and true for the direction from its `b` to its `a`; `None` for the face of an
+    /// application.
     pub link: Option<(LinkId, bool)>,
     /// The fate.
     pub fate: Fate,
     /// The kind of packet.
     pub kind: Kind,
-    /// A frame where it was sent, received or lost; the network packet otherwise. Empty where it is
-    /// not known any more.
+    /// The frame if it was sent, received or lost; otherwise the network packet. Empty if it is no
+    /// longer known.
     pub packet: &'a [u8],
 }
 
-/// A flow that begins or ends.
+/// The start or end of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowTrace<'a> {
-    /// When.
+    /// The instant.
     pub at: Time,
-    /// Where its consumer is.
+    /// The node of its consumer.
     pub node: NodeId,
-    /// Its place in [`crate::Outcome::flows`]; `None` if it is not listed there.
+    /// Its index in [`crate::Outcome::flows`]; `None` if it is not listed there.
     pub flow: Option<usize>,
-    /// The name that it asks for, and its controller; empty if it is not listed.
+    /// The requested name, and the name of its controller; empty if it is not listed.
     pub name: (&'a str, &'a str),
-    /// Its result, at its end.
+    /// Its result if it ends; `None` if it starts.
     pub ended: Option<&'a FlowResult>,
 }
 
-/// Told of everything.
+/// Receives the traces of a run.
 pub trait Tracer: Send {
-    /// A packet.
+    /// Receives a step of a packet.
     fn packet(&mut self, packet: &PacketTrace<'_>);
 
-    /// A flow.
+    /// Receives the start or end of a flow.
     fn flow(&mut self, flow: &FlowTrace<'_>);
 
-    /// A fault that takes place.
+    /// Receives a fault when it takes place.
     fn fault(&mut self, at: Time, fault: &Fault);
 }
 
-/// Reports of a forwarder that the tracer has not received yet.
+/// A report of a forwarder that the tracer has not received yet.
 struct Reported {
     face: FaceId,
     dropped: Option<DropReason>,
@@ -103,7 +102,7 @@ struct Reported {
 
 type Queue = Arc<Mutex<Vec<Reported>>>;
 
-/// The state of an application's flow, as far as the tracer knows it.
+/// The state of an application's flow that has been reported to the tracer.
 #[derive(Clone, Copy, Default)]
 struct Known {
     flow: Option<FlowId>,
@@ -111,7 +110,7 @@ struct Known {
     has_ended: bool,
 }
 
-/// A tracer, and the state from which it is called.
+/// A tracer and its state.
 pub(crate) struct Tracing {
     tracer: Box<dyn Tracer>,
     queue: Queue,
@@ -119,7 +118,7 @@ pub(crate) struct Tracing {
 }
 
 impl Tracing {
-    /// Traces all that the nodes and the flows do from now on.
+    /// Traces all nodes and flows from now on.
     pub fn new(tracer: Box<dyn Tracer>, nodes: &mut [Node], apps: usize, flows: &Flows) -> Tracing {
         let mut known = vec![Known::default(); apps];
         for (id, flow) in flows.iter() {
@@ -136,7 +135,7 @@ impl Tracing {
         self.tracer
     }
 
-    /// Has a node's forwarder report the fates of packets.
+    /// Connects the forwarder of a node, which reports the fates of packets.
     pub fn listen(&self, node: &mut Node) {
         let Some(running) = node.running() else { return };
         let queue = Arc::clone(&self.queue);
@@ -153,13 +152,13 @@ impl Tracing {
         })));
     }
 
-    /// A fault has taken place.
+    /// Reports a fault.
     pub fn fault(&mut self, at: Time, fault: &Fault) {
         self.tracer.fault(at, fault);
     }
 
-    /// Hands on the reports of a node's forwarder; `current` is the packet that the driver handed
-    /// in.
+    /// Passes on the reports of a node's forwarder. `current` is the packet that the driver has
+    /// passed to it.
     pub fn flush(&mut self, at: Time, node: &Running<'_>, current: &[u8]) {
         let Ok(mut queue) = self.queue.lock() else { return };
         for reported in queue.drain(..) {
@@ -177,7 +176,7 @@ impl Tracing {
         }
     }
 
-    /// A frame arrived at the end of a wire, where a node is up or not.
+    /// Reports a frame at the end of a wire; `is_up`: the node there is up.
     pub fn arrived(&mut self, at: Time, wire: WireId, to: NodeId, frame: &[u8], is_up: bool) {
         let fate = if is_up { Fate::Received } else { Fate::Lost(Lost::NodeDown) };
         self.tracer.packet(&PacketTrace {
@@ -190,7 +189,7 @@ impl Tracing {
         });
     }
 
-    /// Sends a frame by a wire, and reports its fate there.
+    /// Sends a frame over a wire, and reports its fate.
     pub fn send(&mut self, at: Time, wire: WireId, end: &mut LinkEnd, frame: Frame<'_>) {
         let before = end.wire().counters;
         let bytes = match &frame {
@@ -220,9 +219,9 @@ impl Tracing {
         });
     }
 
-    /// Checks whether an application's flow has begun or ended.
+    /// Reports the start or end of an application's flow, if it is new.
     pub fn app(&mut self, at: Time, number: u32, app: &App, flows: &Flows) {
-        if !app.asks() {
+        if !app.is_consumer() {
             return;
         }
         let number = number as usize;
@@ -231,7 +230,7 @@ impl Tracing {
         }
         let known = &mut self.apps[number];
         if known.has_ended && !app.is_over() {
-            // Another flow has its place.
+            // The application serves another flow now.
             *known = Known::default();
         }
         let id = app.born().map_or(known.flow, |born| born.flow);

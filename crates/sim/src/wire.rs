@@ -1,8 +1,8 @@
-//! One direction of a link, from the end of the sending face to the receiving node.
+//! One direction of a link, from the sending face to the receiving node.
 //!
-//! The frames in flight are held here, in the order of their arrival; the list of events knows the
-//! first alone. Small frames lie one behind the other in one buffer, and Data shares its buffer
-//! with its other owners, so that a frame in flight allocates nothing.
+//! A wire holds the frames in flight in the order of their arrival. The event list contains only
+//! the arrival of the first. Small frames are concatenated in one buffer, and Data packets are
+//! shared with their other owners, so a frame in flight needs no allocation.
 
 use bytes::Bytes;
 use control::{Duration, Rate, Size, Time};
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use crate::impairment::{Dice, Fate};
 use record::{LinkId, WireCounters};
 
-/// The number of a wire: each link has two, the one from its `a` to its `b` first.
+/// The number of a wire. Each link has two, first the one from its `a` to its `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WireId(pub u32);
 
@@ -30,13 +30,13 @@ impl WireId {
         LinkId(self.0 / 2)
     }
 
-    /// True if it leads from the link's `b` to its `a`.
+    /// True for the direction from the link's `b` to its `a`.
     pub fn is_backward(self) -> bool {
         self.0 % 2 == 1
     }
 }
 
-/// A frame to be sent, or that has arrived.
+/// A frame to be sent.
 #[derive(Debug)]
 pub(crate) enum Frame<'a> {
     Bytes(&'a [u8]),
@@ -47,7 +47,7 @@ pub(crate) enum Frame<'a> {
 struct InFlight {
     at: Time,
     len: u32,
-    /// The bytes, unless they are the next ones of the buffer.
+    /// The bytes; `None` if they are the next ones in the buffer.
     shared: Option<Bytes>,
 }
 
@@ -56,8 +56,8 @@ struct InFlight {
 pub(crate) struct Wire {
     delay: Duration,
     overhead: u64,
-    /// Calculates when the last bit of a frame has left. It gets the same calls as the face's own
-    /// pacer, so that the two agree to the nanosecond.
+    /// Calculates the instant at which the last bit of a frame is sent. It receives the same calls
+    /// as the face's own pacer, so that the two agree to the nanosecond.
     pacer: Option<Pacer>,
     dice: Option<Box<Dice>>,
     /// The latest arrival that keeps the order.
@@ -90,24 +90,24 @@ impl Wire {
         }
     }
 
-    /// Frames on the wire.
+    /// The number of frames on the wire.
     pub fn in_flight(&self) -> usize {
         self.frames.len()
     }
 
-    /// Time in which something was being put on the wire, until now: what is left of the last frame
-    /// was counted when it began.
+    /// The time spent sending until now. The counter already includes the rest of the last frame,
+    /// which is subtracted.
     pub fn busy(&self, now: Time) -> Duration {
         let ahead = self.pacer.as_ref().map_or(Duration::ZERO, |pacer| pacer.next().since(now));
         self.counters.busy.saturating_sub(ahead)
     }
 
-    /// When the next frame arrives.
+    /// The instant at which the next frame arrives.
     pub fn next_arrival(&self) -> Option<Time> {
         self.frames.front().map(|frame| frame.at)
     }
 
-    /// The face begins to send a frame.
+    /// Begins to send a frame.
     pub fn send(&mut self, now: Time, frame: Frame<'_>) {
         let len = match &frame {
             Frame::Bytes(bytes) => bytes.len(),
@@ -141,7 +141,7 @@ impl Wire {
         }
     }
 
-    /// Frames that may overtake each other do not go through the buffer.
+    /// Sends a frame with impairments. Frames that may overtake each other do not use the buffer.
     fn send_impaired(&mut self, sent: Time, frame: Frame<'_>, fate: Fate) {
         if fate.lost {
             self.counters.lost += 1;
@@ -184,7 +184,7 @@ impl Wire {
         })
     }
 
-    /// Forgets the first frame.
+    /// Removes the first frame.
     pub fn consume(&mut self) {
         let Some(frame) = self.frames.pop_front() else { return };
         if frame.shared.is_some() {
@@ -195,14 +195,14 @@ impl Wire {
             self.buffer.clear();
             self.head = 0;
         } else if self.head > self.buffer.len() / 2 {
-            // Moving the shorter half pays for itself: each byte moves once at most, on average.
+            // Only the shorter part moves, so on average each byte moves at most once.
             self.buffer.copy_within(self.head.., 0);
             self.buffer.truncate(self.buffer.len() - self.head);
             self.head = 0;
         }
     }
 
-    /// The link goes down, and what is on it is lost; or it comes up.
+    /// Sets the link up or down. Frames in flight are lost when it goes down.
     pub fn set_up(&mut self, up: bool) {
         self.up = up;
         if !up {
@@ -213,7 +213,7 @@ impl Wire {
         }
     }
 
-    /// Changes the rate for the frames to come.
+    /// Changes the rate for later frames.
     pub fn set_rate(&mut self, rate: Option<Rate>) {
         self.pacer = match (self.pacer.take(), rate) {
             (Some(mut pacer), Some(rate)) => {
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn the_overhead_takes_time_and_a_new_rate_counts_at_once() {
-        // 990 bytes and 10 of overhead at 8 Mbit/s take 1 ms, at 80 Mbit/s a tenth.
+        // 990 bytes and an overhead of 10 take 1 ms at 8 Mbit/s, and a tenth of it at 80 Mbit/s.
         let mut wire = Wire::new(Some(Rate::from_mbps(8)), MS, 10, None);
         wire.send(Time(0), Frame::Bytes(&[0; 990]));
         wire.set_rate(Some(Rate::from_mbps(80)));

@@ -1,10 +1,10 @@
-//! Workloads: flows that begin by themselves while a run goes on, and end.
+//! Workloads, which start flows during a run.
 //!
-//! A workload is one component of the event list. When its time comes it chooses a node and an
-//! object and begins a flow there: an application of the node, whose face and place are used again
-//! by another flow when it is over. So memory goes with the flows that run at a time and not with
-//! those that ever ran: of a flow that is over a record of fixed size is kept, and beyond a bound
-//! ([`crate::Network::list_flows`]) only its share in the sums.
+//! A workload is one component of the event list. At each call it chooses a node and an object, and
+//! starts a flow there. The flow uses an application of the node, which another flow reuses after
+//! its end. So memory is proportional to the number of concurrent flows, not of all flows. Of a
+//! flow that has ended, a record of fixed size is kept, up to a limit
+//! ([`crate::Network::list_flows`]). Beyond the limit, a flow counts only in the sums.
 
 pub mod catalogue;
 pub(crate) mod chunks;
@@ -24,93 +24,93 @@ use popularity::Popularity;
 use record::{ClassResult, FlowId, NodeId, SPANS, WorkloadResult};
 use video::VideoSpec;
 
-/// A request that is known beforehand.
+/// A request known in advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// When.
+    /// The instant.
     pub at: Time,
-    /// Where.
+    /// The node of the consumer.
     pub node: NodeId,
-    /// The place of the catalogue among those of the workload.
+    /// The index of the catalogue among those of the workload.
     pub catalogue: usize,
-    /// The object's number.
+    /// The number of the object.
     pub object: u64,
 }
 
-/// When requests come, and for what.
+/// The instants of requests, and the requested objects.
 #[derive(Clone, Debug)]
 pub enum Requests {
-    /// By chance or clockwork: one of the nodes and one of the catalogues, each equally likely; the
-    /// object by its popularity.
+    /// Random requests. The node and the catalogue are uniformly distributed; the object is drawn
+    /// by its popularity.
     Drawn {
-        /// How many in a second, over all nodes.
+        /// The number of requests per second, over all nodes.
         per_second: f64,
-        /// The distances between them.
+        /// The intervals between requests.
         arrivals: Arrivals,
         /// The Zipf-Mandelbrot exponent.
         alpha: f64,
         /// The Zipf-Mandelbrot shift.
         q: f64,
-        /// When the first may come.
+        /// No request comes before this instant.
         start: Time,
-        /// None comes from then on.
+        /// No request comes at or after this instant.
         stop: Option<Time>,
-        /// The most that come.
+        /// The maximum number of requests.
         count: Option<u64>,
     },
-    /// One by one, in the order of time.
+    /// The given requests, in the order of time.
     Listed(Arc<[Listed]>),
 }
 
-/// How something is asked for.
+/// The way in which an object is requested.
 #[derive(Clone)]
 pub enum Manner {
-    /// The whole object, by a fetch.
+    /// A fetch of the whole object.
     Fetch {
-        /// Builds what controls it.
+        /// Builds its controller.
         controller: Make<dyn Controller>,
         /// The controller's name, for the results.
         label: String,
         /// The lifetime of its Interests.
         lifetime: Duration,
-        /// It gives up when nothing new has come for this long.
+        /// It fails after this long without progress.
         patience: Duration,
         /// See [`FetchSpec::range`].
         range: Option<u16>,
     },
-    /// One segment of the object, each equally likely, by a single Interest.
+    /// A single Interest for one segment of the object, uniformly distributed.
     Chunk {
-        /// Its lifetime.
+        /// The lifetime of the Interest.
         lifetime: Duration,
     },
-    /// The catalogue is a video, and is played.
+    /// A video player. The catalogue is the video.
     Video(Box<VideoSpec>),
 }
 
-/// Flows that begin by themselves.
+/// A workload.
 #[derive(Clone, Debug)]
 pub struct WorkloadSpec {
-    /// Its name, which chooses its random streams. No two workloads should have the same.
+    /// Its name, which selects its random streams. Names should be unique.
     pub name: String,
-    /// Where requests come from.
+    /// The nodes of the consumers.
     pub at: Vec<NodeId>,
-    /// The requested catalogues: one or more.
+    /// The requested catalogues, one or more.
     pub catalogues: Vec<Arc<Catalogue>>,
-    /// When, and for which object.
+    /// The instants and objects of the requests.
     pub requests: Requests,
-    /// How.
+    /// The way in which objects are requested.
     pub manner: Manner,
-    /// The time that the run is to take; its sums are kept for each of [`SPANS`] parts of it.
+    /// The planned duration of the run. Sums are kept for each of [`SPANS`] parts of it.
     pub duration: Duration,
 }
 
-/// A flow that is about to begin.
+/// The choice of a new request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Beginning {
     pub node: NodeId,
     pub catalogue: usize,
     pub object: Object,
-    /// Of requests for chunks: which.
+    /// The segment, for requests of chunks.
     pub segment: u64,
 }
 
@@ -121,33 +121,34 @@ pub(crate) struct Member {
     pub class: u16,
 }
 
-/// A flow that began by itself.
+/// A flow started by a workload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Born {
     pub member: Member,
     pub at: Time,
-    /// `None` if there are too many to list it.
+    /// `None` if it is not listed.
     pub flow: Option<FlowId>,
 }
 
-/// A workload as it goes on.
+/// A workload and its state.
 pub(crate) struct Generator {
     pub spec: WorkloadSpec,
     pub component: Component,
-    /// Objects of catalogues without end, and lists, are taken in turn.
+    /// The popularity of objects, by catalogue. `None` for unbounded catalogues and for lists,
+    /// whose objects are taken in order.
     laws: Vec<Option<Popularity>>,
     gaps: Rng,
     choices: Rng,
-    /// When the next request comes.
+    /// The instant of the next request.
     pub next: Option<Time>,
-    /// The first object of catalogues without end that is this workload's own.
+    /// The first object of unbounded catalogues that belongs to this workload.
     first: u64,
     pub result: WorkloadResult,
-    /// Of requests for chunks: the applications, by place in `spec.at`.
+    /// The applications that request chunks, in the order of `spec.at`.
     pub apps: Vec<u32>,
 }
 
-/// Objects of a catalogue without end that each workload has for itself.
+/// The number of objects of an unbounded catalogue that belong to one workload.
 const OWN_OBJECTS: u64 = 1_000_000_000_000;
 
 impl Generator {
@@ -181,7 +182,7 @@ impl Generator {
         generator
     }
 
-    /// When request `n` comes, the one before having come at `last`.
+    /// The instant of request `n`; the one before was at `last`.
     fn due(&mut self, n: u64, last: Time) -> Option<Time> {
         let (per_second, arrivals, start, stop, count) = match &self.spec.requests {
             Requests::Listed(list) => return list.get(usize::try_from(n).ok()?).map(|r| r.at),
@@ -193,7 +194,7 @@ impl Generator {
             return None;
         }
         let at = match arrivals {
-            // Counted from the start, so that rounding does not add up.
+            // Counted from the start, so that rounding errors do not accumulate.
             Arrivals::Constant => start + Duration::from_secs_f64(n as f64 / per_second),
             Arrivals::Poisson => {
                 let gap = Duration::from_secs_f64(self.gaps.exponential(1.0 / per_second));
@@ -203,7 +204,7 @@ impl Generator {
         stop.is_none_or(|stop| at < stop).then_some(at)
     }
 
-    /// The request that is due, if there is one; the next one comes later or at the same time.
+    /// Takes a request that is due. The next one may be due at the same instant.
     pub fn take(&mut self, now: Time) -> Option<Beginning> {
         let at = self.next.filter(|at| *at <= now)?;
         let n = self.result.started;
@@ -239,7 +240,7 @@ impl Generator {
         Some(Beginning { node, catalogue: place, object, segment })
     }
 
-    /// The sums of a class; catalogues without a class of that number count as the first.
+    /// The sums of a class; the last class if there is none with this number.
     pub fn class(&mut self, class: u16) -> &mut ClassResult {
         let place = usize::from(class).min(self.result.classes.len() - 1);
         &mut self.result.classes[place]
@@ -249,7 +250,7 @@ impl Generator {
         self.next.is_none() && self.result.running == 0
     }
 
-    /// The fetch that a request begins, if it is one.
+    /// The fetch for a request, if the workload makes fetches.
     pub fn fetch(&self, beginning: &Beginning, now: Time) -> Option<FetchSpec> {
         let Manner::Fetch { controller, label, lifetime, patience, range } = &self.spec.manner
         else {

@@ -1,8 +1,7 @@
-//! Packets of a run that has reached its steady state allocate nothing, and memory does not grow
-//! with simulated time.
+//! In a steady state packets cause no allocations, and memory does not grow with simulated time.
 //!
-//! In a program of its own, because everything else in the same program would be counted too; and
-//! in one test, because tests run side by side.
+//! This is a separate program, because allocations of other code in the same program would be
+//! counted too. It has a single test, because tests run concurrently.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 #[path = "../../forwarder/tests/allocator/mod.rs"]
@@ -16,7 +15,7 @@ use support::{name, strategy, wire};
 const PER_SECOND: u64 = 4000;
 const SECOND: u64 = 1_000_000_000;
 
-/// Four nodes in a row with content stores of `store` bytes, and a consumer at a constant rate.
+/// Four nodes in a row with content stores of `store` bytes, and a constant-rate consumer.
 fn line(store: usize) -> Network {
     let mut net = Network::new(1);
     let nodes: Vec<_> = (0..4)
@@ -36,14 +35,14 @@ fn line(store: usize) -> Network {
         ..ObjectSpec::new(name("/p"), Size(1 << 40))
     };
     let mut spec = RateSpec::new(object.versioned(), PER_SECOND as f64, u64::MAX);
-    // Segment numbers of one width, so that all packets have one size.
+    // All segment numbers have the same width, so that all packets have the same size.
     spec.first = 1 << 20;
     net.constant_rate(nodes[0], spec);
     net.publish(nodes[3], object).unwrap();
     net
 }
 
-/// Blocks and bytes that the run allocates between these seconds.
+/// The blocks and bytes that the run allocates between two instants in seconds.
 fn allocated(net: &mut Network, from: u64, to: u64) -> (usize, isize) {
     net.advance(Time(from * SECOND));
     let (blocks, bytes) = (allocator::blocks(), allocator::in_use());
@@ -53,8 +52,8 @@ fn allocated(net: &mut Network, from: u64, to: u64) -> (usize, isize) {
 
 #[test]
 fn the_steady_state_allocates_nothing() {
-    // Dead nonces are remembered for 6 s and up to 6/32 s more, and tables are of their final size
-    // soon after. Then 192,000 packet-hops.
+    // Dead nonces are remembered for 6 s and up to 6/32 s more. Soon after, tables have their final
+    // size. The rest of the run has 192,000 packet-hops.
     let mut net = line(0);
     assert_eq!(allocated(&mut net, 8, 16), (0, 0), "without stores");
     let outcome = net.outcome();
@@ -63,12 +62,12 @@ fn the_steady_state_allocates_nothing() {
         16 * PER_SECOND - 49,
         "a round trip of 12.3 ms is under way"
     );
-    // Ten times as long, nothing has come to it.
+    // Nothing is allocated in ten times as long a run.
     assert_eq!(allocated(&mut net, 16, 80), (0, 0), "long after");
     drop(net);
 
-    // Content stores of some 10,000 packets, full after 3 s. Each of the 64 parts of their index is
-    // doubled once more, when what was removed from it has left traces everywhere: that takes long.
+    // Content stores of some 10,000 packets are full after 3 s. Each of the 64 parts of their index
+    // is doubled once more when it is full of markers of removed entries, which takes long.
     let mut net = line(10_000 * 1_230);
     assert_eq!(allocated(&mut net, 60, 68), (0, 0), "with stores");
     let outcome = net.outcome();

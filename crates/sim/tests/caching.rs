@@ -1,4 +1,4 @@
-//! Rules that leave copies on the way, in whole runs.
+//! Rules for copies in caches along a path, in whole runs.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod support;
@@ -13,8 +13,8 @@ use sim::{Network, NodeId, NodeSpec, Outcome, Signing};
 use std::sync::Arc;
 use support::{assert_conserved, at_ms, ms, name, strategy, wire};
 
-/// `n0` to `n4` in a row; stores at `n1`, `n2` and `n3`, the producer at `n4`. `asked` are
-/// milliseconds, nodes and objects.
+/// Runs nodes `n0` to `n4` in a row, with stores at `n1`, `n2` and `n3` and the producer at `n4`.
+/// `asked` lists requests: milliseconds, node and object.
 fn run(admission: Admission, packets: usize, asked: &[(u64, usize, u64)]) -> Outcome {
     let mut net = Network::new(1);
     let store = ContentStoreConfig {
@@ -72,13 +72,13 @@ fn on_path(rule: OnPath) -> Admission {
     Admission::OnPath(rule)
 }
 
-/// Copies at `n1`, `n2` and `n3`, and how often the producer had to answer.
+/// The numbers of copies at `n1`, `n2` and `n3`, and of answers of the producer.
 fn copies(outcome: &Outcome) -> ([u64; 3], u64) {
     let at = |node: usize| outcome.nodes[node].cs_packets;
     ([at(1), at(2), at(3)], outcome.nodes[4].served)
 }
 
-/// The same, after so many requests of `n0` for one object.
+/// The same after `requests` requests of `n0` for one object.
 fn after(requests: usize, admission: Admission) -> ([u64; 3], u64) {
     let asked: Vec<_> = (0..requests as u64).map(|n| (100 * n, 0, 7)).collect();
     copies(&run(admission, 10, &asked))
@@ -120,7 +120,7 @@ fn prob_cache_leaves_copies_as_often_as_its_formula_says() {
     let rule = on_path(OnPath::ProbCache(ProbCache::default()));
     let (counts, served) = copies(&run(rule, 5000, &asked));
     assert_eq!(served, OBJECTS);
-    // From n3, one below the producer, on: 3/10 * 1/3, 2/10 * 2/3, 1/10 * 3/3 of 4,000. Five
+    // From n3, next to the producer, on: 3/10 * 1/3, 2/10 * 2/3 and 1/10 * 3/3 of 4,000. Five
     // standard deviations are 95, 108 and 95.
     for (count, (mean, off)) in counts.into_iter().zip([(400, 95), (533, 108), (400, 95)]) {
         assert!(u64::abs_diff(count, mean) < off, "{counts:?}");
@@ -132,7 +132,7 @@ fn a_probability_leaves_copies_as_often_as_it_says() {
     let asked: Vec<_> = (0..4000).map(|n| (10 * n, 0, n)).collect();
     let rule = Admission::Probability(Ratio::new(0.125).unwrap());
     let (counts, _) = copies(&run(rule, 5000, &asked));
-    // 500 each; five standard deviations are 105.
+    // Expected are 500 each; five standard deviations are 105.
     assert!(counts.iter().all(|count| count.abs_diff(500) < 105), "{counts:?}");
 }
 
@@ -152,7 +152,7 @@ fn copies_grow_old_later_the_nearer_they_are_and_the_more_they_are_asked_for() {
     assert_eq!(hits(&[(0, 0, 7), (1900, 2, 7)]), [0, 1, 0]);
     assert_eq!(hits(&[(0, 0, 7), (2100, 2, 7)]), [0, 0, 0]);
     assert_eq!(hits(&[(0, 0, 7), (3900, 0, 7)]), [1, 0, 0]);
-    // A hit at 0.9 s renews the copy at n3: it is two seconds old at the most from then on.
+    // A hit at 0.9 s renews the copy at n3, which then expires two seconds later.
     assert_eq!(hits(&[(0, 0, 7), (900, 3, 7), (2800, 3, 7)]), [0, 0, 2]);
     assert_eq!(hits(&[(0, 0, 7), (900, 3, 7), (3000, 3, 7)]), [0, 0, 1]);
 }
@@ -161,7 +161,8 @@ fn copies_grow_old_later_the_nearer_they_are_and_the_more_they_are_asked_for() {
 fn a_store_bounded_in_packets_holds_no_more_and_that_many() {
     let asked: Vec<_> = (0..50).map(|n| (10 * n, 0, n)).collect();
     assert_eq!(copies(&run(Admission::All, 10, &asked)).0, [10, 10, 10]);
-    // The last ten are answered by the first store on the way, the one before is not.
+    // The first store on the path answers requests for the last ten objects, but not for the one
+    // before them.
     let again: Vec<_> = asked.iter().copied().chain([(600, 0, 40), (700, 0, 39)]).collect();
     let outcome = run(Admission::All, 10, &again);
     assert_eq!((outcome.nodes[1].stats.hits, outcome.nodes[4].served), (1, 51));

@@ -1,8 +1,9 @@
-//! Flows of the default scheme that share a bottleneck: what they lose, and how equal they are.
+//! Losses and fairness of flows of the default scheme that share a bottleneck.
 //!
-//! Twenty Mbit/s, segments of 1 kB, starts half a second apart: BBR by the draft loses up to a half
-//! of what it asks for. `WEIR_CROWDS=all cargo test -p sim --test crowds -- --nocapture` runs
-//! the whole grid and prints it; `WEIR_CROWDS_SCHEME=cubic` another scheme.
+//! The bottleneck has 20 Mbit/s, segments have 1 kB, and flows start half a second apart. BBR as in
+//! the draft loses up to half of its requests here. To run and print the whole grid, use
+//! `WEIR_CROWDS=all cargo test -p sim --test crowds -- --nocapture`. `WEIR_CROWDS_SCHEME=cubic`
+//! selects another scheme.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod support;
@@ -12,22 +13,22 @@ use sim::{FetchSpec, FlowId, LinkId, Network, ObjectSpec, Signing, WireSpec, jai
 use support::{assert_conserved, at_ms, controller, name, node, two_at_a_time, wire};
 
 const APART_MS: u64 = 500;
-/// The time for which flows run after the last has begun, before their equality is measured.
+/// The time from the start of the last flow to the measurement of fairness.
 const SETTLED_MS: u64 = 20_000;
 const JUDGED_MS: u64 = 30_000;
-/// Bytes of the frame of a segment of 1 kB: a buffer holds two of them at least.
+/// The frame size of a segment of 1 kB, in bytes. A buffer holds at least two frames.
 const FRAME: u64 = 1050;
-/// Bytes that 20 Mbit/s bring in a millisecond.
+/// The bytes per millisecond at 20 Mbit/s.
 const BYTES_PER_MS: f64 = 2500.0;
 
-/// The default's promise: at most 2 % of Data lost, Jain's index at least 0.9.
+/// The requirements for the default scheme: at most 2 % of Data lost, Jain's index at least 0.9.
 const MOST_LOST: f64 = 0.02;
 const LEAST_EQUAL: f64 = 0.9;
 
 #[derive(Clone, Copy, Debug)]
 struct Crowd {
     flows: u64,
-    /// Of the bottleneck, in bandwidth-delay products.
+    /// The buffer of the bottleneck, in bandwidth-delay products.
     buffer: f64,
     rtt_ms: u64,
 }
@@ -35,13 +36,13 @@ struct Crowd {
 /// The result of a run.
 #[derive(Clone, Copy, Debug)]
 struct Came {
-    /// The share of Data that the bottleneck dropped, from the beginning to the end.
+    /// The share of Data dropped at the bottleneck in the whole run.
     lost: f64,
-    /// The same of the last [`JUDGED_MS`] alone, without what beginnings cost.
+    /// The same in the last [`JUDGED_MS`], without the losses of flow starts.
     settled: f64,
-    /// Jain's index of what the flows got in the last [`JUDGED_MS`].
+    /// Jain's index of the flows' goodput in the last [`JUDGED_MS`].
     equal: f64,
-    /// The share of its time that the bottleneck was busy.
+    /// The utilisation of the bottleneck.
     used: f64,
 }
 
@@ -101,7 +102,7 @@ impl Crowd {
         }
     }
 
-    /// All of them, two at a time.
+    /// Runs all crowds, two at a time.
     fn run_all(crowds: &[Crowd], scheme: &'static str) -> Vec<Came> {
         two_at_a_time(crowds, |crowd| crowd.run(scheme))
     }
@@ -119,7 +120,7 @@ fn grid() -> Vec<Crowd> {
     crowds
 }
 
-/// Up to ten flows where the buffer holds a bandwidth-delay product, and twenty where it holds ten.
+/// Up to ten flows with a buffer of one bandwidth-delay product, and twenty with a buffer of ten.
 #[test]
 fn the_default_shares_a_bottleneck() {
     let crowd = |flows, buffer, rtt_ms| Crowd { flows, buffer, rtt_ms };
@@ -137,8 +138,8 @@ fn the_default_shares_a_bottleneck() {
     }
 }
 
-/// Two flows lose in the same Startup. When one of them ends the other has a sixth of the link, and
-/// time enough for 150 round trips: it does not wait for seconds before it tries for more.
+/// Two flows lose in the same Startup. When one of them ends, the other has a sixth of the link and
+/// 150 round trips left. It must not wait for seconds before it probes for more.
 #[test]
 fn a_flow_takes_what_another_leaves() {
     let mut net = Network::new(1);
@@ -161,8 +162,8 @@ fn a_flow_takes_what_another_leaves() {
         (fetch.signing, fetch.start) = (signing, at_ms(start));
         net.fetch(consumer, fetch);
     }
-    // A fluid takes 4.8 MB / 184 Mbit/s = 209 ms. `domains.toml` promises seven tenths of that,
-    // and 60 round trips of 2.6 ms for Startup.
+    // The fluid model needs 4.8 MB / 184 Mbit/s = 209 ms. `domains.toml` requires seven tenths of
+    // that rate, and allows 60 round trips of 2.6 ms for Startup.
     let after = net.run(at_ms(24 + 209 * 10 / 7 + 60 * 26 / 10));
     assert!(after.flows.iter().all(|flow| flow.transfer.complete), "{:?}", after.flows);
 }

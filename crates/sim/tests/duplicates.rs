@@ -1,5 +1,5 @@
-//! A forwarder's upstream Interests for two consumers of the same object, one a little after the
-//! other.
+//! The Interests that a forwarder sends upstream for two consumers of the same object, one a little
+//! later than the other.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod support;
@@ -10,23 +10,23 @@ use sim::{FetchSpec, Network, NodeSpec, ObjectSpec, Signing, WireSpec};
 use std::sync::Arc;
 use support::{at_ms, controller, name, node, wire};
 
-/// Two consumers of one object behind a router with a content store, whose link to the producer,
-/// of 10 Mbit/s, is the bottleneck.
+/// Two consumers of one object behind a router with a content store. The bottleneck is the router's
+/// link to the producer, with 10 Mbit/s.
 struct World {
     strategy: &'static str,
     scheme: &'static str,
-    /// Of that link, one way.
+    /// The one-way delay of the bottleneck.
     delay: u64,
-    /// Of that link, in bandwidth-delay products.
+    /// The buffer of the bottleneck, in bandwidth-delay products.
     buffer: u64,
     loss: f64,
-    /// The second consumer begins so many milliseconds after the first.
+    /// The delay of the second consumer's start, in milliseconds.
     later: u64,
     consumers: usize,
 }
 
 const SEGMENTS: u64 = 5000;
-/// Bytes of a Data packet.
+/// The size of a Data packet in bytes.
 const FRAME: u64 = 1050;
 
 /// The result of a run.
@@ -34,11 +34,11 @@ const FRAME: u64 = 1050;
 struct Came {
     /// Interests that the router sent upstream.
     upstream: u64,
-    /// Interests for what a consumer had asked for before, of both.
+    /// Retransmissions of both consumers.
     again: u64,
-    /// Data and Interests that were lost on the link.
+    /// Data packets and Interests lost on the link.
     lost: u64,
-    /// When the later of both had everything.
+    /// The time at which the later of both consumers completed.
     seconds: f64,
 }
 
@@ -47,7 +47,7 @@ impl World {
         World { strategy, scheme, delay: 20, buffer: 10, loss: 0.0, later, consumers: 2 }
     }
 
-    /// Of the bottleneck, in bytes.
+    /// The queue of the bottleneck, in bytes.
     fn queue(&self) -> u64 {
         10 * 125 * 2 * (self.delay + 1) * self.buffer
     }
@@ -98,7 +98,7 @@ impl World {
     }
 }
 
-/// With NFD's 10 ms alone these are 1.3 to 2.0 Interests upstream for a segment.
+/// With only NFD's 10 ms there would be 1.3 to 2.0 upstream Interests per segment.
 #[test]
 fn what_is_pending_is_asked_for_once() {
     let mut lossless = 0;
@@ -108,11 +108,11 @@ fn what_is_pending_is_asked_for_once() {
                 let world = World { delay, buffer, ..World::new("best-route", scheme, later) };
                 let came = world.run();
                 let case = || format!("{scheme}, {delay} ms, {buffer} BDP, {later}: {came:?}");
-                // The router itself makes no duplicates: lost Data has to be requested again, and
-                // consumers decide on repetitions. A late consumer is served at the rate of its own
-                // link until it has all Data in the store. Then its requests fill the queue at
-                // once, and no earlier round trip shows for how long: the contents of the queue may
-                // be requested once more.
+                // The router itself creates no duplicates: lost Data must be requested again, and
+                // consumers decide on retransmissions. A late consumer is served at the rate of its
+                // own link while its Data is in the store. Then its requests fill the queue at
+                // once, and its round-trip times do not include that delay yet. So the content of
+                // the queue may be requested once more.
                 let burst = if later > 100 { world.queue() / FRAME } else { 0 };
                 let most = SEGMENTS * 101 / 100 + came.again + came.lost + burst;
                 assert!(came.upstream <= most, "{}", case());
@@ -126,7 +126,7 @@ fn what_is_pending_is_asked_for_once() {
     assert!(lossless >= 9, "of 18 runs {lossless} had no loss");
 }
 
-/// Every strategy that suppresses retransmissions does it alike.
+/// All strategies that suppress retransmissions do so in the same way.
 #[test]
 fn every_strategy_asks_once() {
     for strategy in ["multicast", "weighted", "asf", "raaqm", "path-label", "mircc"] {
@@ -135,9 +135,9 @@ fn every_strategy_asks_once() {
     }
 }
 
-/// A consumer knows of a loss after a round trip at the earliest, so that none of what it asks for
-/// again is suppressed, but for the copies that it sends blindly at the end of an object, 64 at
-/// most.
+/// A consumer detects a loss after a round trip at the earliest, so no retransmission is
+/// suppressed. Exceptions are the copies that it sends without a loss at the end of an object, at
+/// most 64.
 #[test]
 fn what_is_lost_is_asked_for_again_as_soon_as_the_consumer_knows() {
     for scheme in ["cubic", "bbr"] {
@@ -146,7 +146,7 @@ fn what_is_lost_is_asked_for_again_as_soon_as_the_consumer_knows() {
         let came = alone.run();
         assert!(came.lost > SEGMENTS / 50, "{scheme}: {came:?}");
         assert!(came.upstream + 64 >= SEGMENTS + came.again, "{scheme}: {came:?}");
-        // Two have it no later than one, but for what the second is later.
+        // Two consumers complete no later than one, apart from the delay of the second.
         let both = World { consumers: 2, ..alone }.run();
         assert!(both.seconds < came.seconds * 1.05, "{scheme}: {both:?} instead of {came:?}");
     }

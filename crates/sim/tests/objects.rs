@@ -10,7 +10,7 @@ use support::{assert_conserved, controller, line, name, wire};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A fetch that expects `wanted` of an object that is signed as `signing`.
+/// Fetches an object with the signatures `signing`, while the consumer expects `wanted`.
 fn fetched(signing: Signing, wanted: Signing) -> (bool, u64, Option<String>) {
     let mut line = line(1, 3, &wire(100, 1));
     line.publish("/p/film", 300_000, 1000, signing);
@@ -27,7 +27,7 @@ fn fetched(signing: Signing, wanted: Signing) -> (bool, u64, Option<String>) {
 fn a_fetch_takes_what_is_signed_as_it_expects() {
     for signing in [Signing::Manifest, Signing::Digest, Signing::Unsigned] {
         let (complete, data, error) = fetched(signing, signing);
-        // 300 segments and metadata; a manifest besides.
+        // 300 segments and metadata; with a manifest, at least one node more.
         let least = if signing == Signing::Manifest { 302 } else { 301 };
         assert!(complete && data >= least && data < 310, "{signing:?}: {data} {error:?}");
     }
@@ -43,7 +43,7 @@ fn a_fetch_that_verifies_refuses_what_is_not_signed() {
 fn a_node_has_one_producer_for_all_its_objects() {
     let mut line = line(1, 2, &wire(100, 1));
     let last = line.nodes[1];
-    // Names of two lengths, ways of signing side by side, and a name without a producer.
+    // Names of two lengths, all kinds of signatures, and a name without a producer.
     let signings = [Signing::Manifest, Signing::Digest, Signing::Unsigned];
     for n in 0..60 {
         let uri = if n % 2 == 0 { format!("/p/{n}") } else { format!("/p/odd/{n}") };
@@ -68,11 +68,11 @@ fn a_node_has_one_producer_for_all_its_objects() {
     assert_conserved(&outcome);
 }
 
-/// Progress reports of hashing: bytes done, of how many.
+/// Progress reports of hashing: bytes done, and total bytes.
 type Told = Arc<Mutex<Vec<(u64, u64)>>>;
 
-/// A line of two whose object of `size` bytes is fetched. The callback of its hashing stops it at
-/// the `enough`-th report.
+/// A line of two nodes, and a fetch of an object of `size` bytes. The hashing callback stops the
+/// run at the `enough`-th report.
 fn told_of_hashing(size: u64, signing: Signing, enough: usize) -> (support::Line, Told) {
     let mut line = line(1, 2, &wire(100, 1));
     line.publish("/p", size, 1000, signing);
@@ -95,9 +95,9 @@ fn a_large_object_is_hashed_in_slices_and_may_be_given_up() {
     let size = 500_000_000_000;
     let (mut line, told) = told_of_hashing(size, Signing::Manifest, 3);
     line.net.advance(Time(SECOND));
-    // The Interest for the metadata arrives after the propagation of 1 ms and some.
+    // The Interest for the metadata arrives a little later than the propagation delay of 1 ms.
     assert!(line.net.is_given_up() && line.net.now() < Time(2_000_000), "{:?}", line.net.now());
-    // Slices of 8 MiB, each up to one manifest leaf of at most 256 segments longer.
+    // There is a report every 8 MiB, up to a manifest leaf of at most 256 segments late.
     let told = told.lock().unwrap().clone();
     assert_eq!(told.len(), 3);
     for (n, (done, of)) in (1..).zip(told) {

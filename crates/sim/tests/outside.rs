@@ -1,4 +1,4 @@
-//! Applications whose frames another program delivers.
+//! Applications whose frames are delivered by another program.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod support;
@@ -50,13 +50,13 @@ fn network() -> Line {
     line
 }
 
-/// Delivers frames between consumers and the one producer, without any delay.
+/// Delivers frames between consumers and the only producer, without any delay.
 struct Carrier {
     apps: Applications,
     producer: usize,
     /// The consumers that requested a name.
     asked: BTreeMap<Vec<u8>, Vec<usize>>,
-    /// How late everything happens.
+    /// The delay of all calls.
     late: Duration,
 }
 
@@ -84,7 +84,7 @@ impl Carrier {
     }
 
     fn carry(&mut self, at: Time, from: usize, frame: &[u8]) {
-        // The name is the first element of Interest and Data alike.
+        // The name is the first element of both Interest and Data.
         let mut reader = Reader::new(frame);
         let value = reader.next_element().unwrap().unwrap().value;
         let key = Reader::new(value).next_element().unwrap().unwrap().value.to_vec();
@@ -93,7 +93,7 @@ impl Carrier {
             self.apps.receive(at, self.producer, frame);
             return self.apps.received(self.producer);
         }
-        // Metadata and discovered versions have names that are longer than those asked for.
+        // The names of metadata and discovered versions are longer than the requested ones.
         let found = self.asked.keys().rfind(|asked| key.starts_with(asked)).cloned();
         for to in found.and_then(|key| self.asked.remove(&key)).unwrap_or_default() {
             self.apps.receive(at, to, frame);
@@ -117,13 +117,13 @@ fn flows_begin_when_where_and_with_what_they_do_in_the_simulator() {
     let [one, other] = [&simulated.flows, &flows].map(|all| all.iter().map(drawn));
     assert!(one.eq(other));
     assert_eq!(workloads[0].started, simulated.workloads[0].started);
-    // Without any delay everything comes at once.
+    // Without any delay all packets arrive at once.
     assert!(flows.iter().all(|flow| flow.transfer.complete && flow.end == Some(flow.start)));
     let sizes = |all: &[FlowResult]| all.iter().map(|flow| flow.transfer.bytes).collect::<Vec<_>>();
     assert_eq!(sizes(&flows), sizes(&simulated.flows));
 }
 
-/// A player that goes by its buffer, whose highest quality is that of a buffer as full as it gets.
+/// A player with buffer-based adaptation. A full buffer selects the highest quality.
 fn film() -> Line {
     let mut line = line(5, 2, &wire(100, 1));
     let (ladder, segment) = ([1, 2, 4].map(Rate::from_mbps), Duration::from_secs(2));

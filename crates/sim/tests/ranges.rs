@@ -11,7 +11,7 @@ use sim::{
 };
 use support::{at_ms, controller, ms, name, strategy, wire};
 
-/// Segments of 1,000 bytes.
+/// The number of segments, of 1,000 bytes each.
 const SEGMENTS: u64 = 320;
 
 /// A consumer, two routers, a producer; some without a content store or without options.
@@ -64,7 +64,7 @@ fn runs_of_32_over_three_nodes_take_one_interest_each_on_every_link() {
     let mut ranged = line(&wire(10, 5), |_, spec| spec);
     ranged.fetch(0, "fixed", 32, 0);
     let ranged = ranged.run();
-    // Metadata, and 320 segments by 32.
+    // One Interest for metadata, and one for each 32 of 320 segments.
     let flow = &ranged.flows[0];
     assert_eq!(
         (
@@ -78,7 +78,7 @@ fn runs_of_32_over_three_nodes_take_one_interest_each_on_every_link() {
         assert_eq!(link(&ranged, from, to).sent.interests, 11, "{from} {to}");
         assert_eq!(link(&ranged, to, from).sent.data, 321, "{from} {to}");
     }
-    // It is no slower than one by one, and the fewer Interests are all that differs on the links.
+    // It is no slower than single requests, and the links differ only in the number of Interests.
     let mut single = line(&wire(10, 5), |_, spec| spec);
     single.fetch(0, "fixed", 1, 0);
     let single = single.run();
@@ -93,13 +93,14 @@ fn a_cache_in_the_middle_answers_what_it_has() {
         content_store: if i == 1 { ContentStoreConfig::default() } else { spec.content_store },
         ..spec
     });
-    // The first one leaves at half of it; the second finds that half at the first router.
+    // The first consumer stops at half of the object, and the second finds that half in the first
+    // router's store.
     net.fetch(0, "fixed", 32, 0);
     net.fetch(0, "aimd", 32, 150);
     let outcome = net.run();
     let data = link(&outcome, "n2", "n1").sent.data;
     assert!((321..=330).contains(&data), "each segment passes once: {data}");
-    // Both consumers sit behind one face and share what is pending.
+    // Both consumers use one face, and share pending Interests.
     assert!(link(&outcome, "n1", "n2").sent.interests < 40);
 }
 
@@ -109,7 +110,7 @@ fn two_consumers_that_overlap_share_what_is_pending() {
     net.fetch(0, "fixed", 32, 0);
     net.fetch(1, "fixed", 20, 4);
     let outcome = net.run();
-    // Without any cache, most of what the second one asks for is on its way.
+    // Without any cache, most requests of the second consumer join pending ones.
     let data = link(&outcome, "n2", "n1").sent.data;
     assert!(data < 2 * 321, "{data}");
     let aggregated: u64 = outcome.nodes.iter().map(|node| node.stats.aggregated).sum();
@@ -149,13 +150,13 @@ fn a_node_in_the_middle_that_knows_no_ranges_is_asked_one_by_one() {
             "the consumer's own node knows them"
         );
         for (i, (from, to)) in [("n0", "n1"), ("n1", "n2"), ("n2", "n3")].iter().enumerate() {
-            // Once taken apart they stay so.
+            // Ranges that a router has split stay split.
             let interests = if i + 1 < plain { 11 } else { 321 };
             assert_eq!(link(&outcome, from, to).sent.interests, interests, "{plain}: {from} {to}");
             assert_eq!(link(&outcome, to, from).sent.data, 321);
         }
     }
-    // Where it is the consumer's own, the consumer finds out.
+    // If the consumer's own router does not support ranges, the consumer detects it.
     let mut net = line(&wire(10, 5), |i, spec| if i == 0 { spec.plain() } else { spec });
     net.fetch(0, "cubic", 32, 0);
     let outcome = net.run();

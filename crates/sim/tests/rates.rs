@@ -1,4 +1,4 @@
-//! Explicit rates: what links offer, and what flows get, beside what theory and the papers say.
+//! Explicit rates: the rates of links and flows, compared with theory and with the papers.
 
 #[path = "rates/random.rs"]
 mod random;
@@ -17,14 +17,14 @@ const S: u64 = 1000;
 
 const SYSTEMS: [&str; 2] = ["mircc:dual=false", "rcp"];
 
-/// How a system answered to flows that arrived.
+/// The response of a system to the arrival of flows.
 #[derive(Clone, Copy, Debug)]
 struct Fit {
-    /// Mean distance of the flows from their max-min fair rates at the end, as a share of them.
+    /// The mean relative deviation of the flows from their max-min fair rates at the end.
     error: f64,
-    /// From the arrival until all flows stay near their rates, in s.
+    /// The time from the arrival until all flows stay near their rates, in seconds.
     took: f64,
-    /// How far rates fell below what is fair after that: the overshoot, as a share.
+    /// The overshoot: how far rates fell below the fair ones after that, as a fraction.
     overshoot: f64,
 }
 
@@ -40,7 +40,7 @@ impl Fit {
     }
 }
 
-/// Measurements are committed, so that a change of behaviour shows in review.
+/// Compares measurements with the committed file, so that a change of behaviour shows in review.
 fn compare(file: &str, found: &str) {
     let path = format!("{}/tests/rates/{file}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("WEIR_REGENERATE").is_some() {
@@ -50,7 +50,7 @@ fn compare(file: &str, found: &str) {
     assert_eq!(known, found, "run with WEIR_REGENERATE=1 if this is meant");
 }
 
-/// Half of the flows of a random network begin at once, the other half after 4 s.
+/// Half of the flows of a random network start at once, the other half after 4 s.
 fn on_random_network(scheme: &str, seed: u64) -> Fit {
     const CONTENT: usize = 2000;
     let topology = Topology::random(seed);
@@ -61,7 +61,7 @@ fn on_random_network(scheme: &str, seed: u64) -> Fit {
     let _ = built.net.run(end);
     let (compared, data, bytes) = series.stamps();
     assert!(compared > 10_000, "{compared} stamps were compared");
-    // Of what a link brings, the content is this share.
+    // The share of content in the bytes on a link.
     let content = CONTENT as f64 * data as f64 / bytes as f64;
     let fair: Vec<f64> = topology.water_filling(0.95).iter().map(|r| r * content).collect();
     let off = |from, to| -> Vec<f64> {
@@ -82,8 +82,8 @@ fn on_random_network(scheme: &str, seed: u64) -> Fit {
     }
 }
 
-/// Max-min fairness is what both papers claim; MIRCC's, that it comes sooner and with less
-/// overshoot. On the way every stamp is held against the one of the link before.
+/// Both papers claim max-min fairness. MIRCC's also claims a faster response with less overshoot.
+/// During the run each stamp is compared with that of the link before.
 #[test]
 fn rates_on_random_networks_become_max_min_fair() {
     let mut table = "system           seed    error %     took s overshoot %\n".to_owned();
@@ -102,7 +102,7 @@ fn rates_on_random_networks_become_max_min_fair() {
     compare("random.txt", &table);
 }
 
-/// Nodes in a row, as many flows from the first to the last; all but one of them after 10 s.
+/// Flows over nodes in a row, from the first to the last. All but one of them start after 10 s.
 fn on_a_line(scheme: &str, mbps: u64, content: usize) -> Fit {
     let (second, end) = (ms(10 * S), ms(30 * S));
     let system = System::new(scheme);
@@ -135,9 +135,9 @@ fn on_a_line(scheme: &str, mbps: u64, content: usize) -> Fit {
     }
 }
 
-/// Figures 2 and 3 of the paper, and the same with faster links. At 1 Mbit/s a Data takes 14 ms,
-/// longer than RCP's period; one Interest that waits is a queue to it that has to be drained, so
-/// that it stays below its share.
+/// Figures 2 and 3 of the paper, and the same with faster links. At 1 Mbit/s a Data packet takes
+/// 14 ms, which is longer than RCP's period. RCP treats a single waiting Interest as a queue to
+/// drain, so it stays below its share.
 #[test]
 fn three_flows_that_join_one_get_their_share_sooner_with_mircc() {
     let mut table = "system           Mbit/s    error %     took s overshoot %\n".to_owned();
@@ -154,7 +154,7 @@ fn three_flows_that_join_one_get_their_share_sooner_with_mircc() {
     compare("line.txt", &table);
 }
 
-/// A flow over two links of 20 Mbit/s and 10 ms each: rates of Data in Mbit/s second by second.
+/// A flow over two links of 20 Mbit/s and 10 ms each. Returns its Data rate in Mbit/s, by second.
 fn over_two_links(
     scheme: &str,
     change: impl Fn(&mut WireSpec),
@@ -181,8 +181,8 @@ fn over_two_links(
     (0..20).map(|s| series.rate(flow, ms(s * S), ms(s * S + S)) / wire).collect()
 }
 
-/// Of 20 Mbit/s one class fills eta, two fill eta of the rest as well. Packets are measured; their
-/// frames are larger by a fiftieth.
+/// One class fills the share eta of 20 Mbit/s; two classes also fill eta of the rest. The rates are
+/// those of packets; frames are larger by a fiftieth.
 #[test]
 fn rates_outlast_loss_outages_and_cuts() {
     // RCP takes more than two seconds to find a rate that is a tenth of the one before.
@@ -194,16 +194,16 @@ fn rates_outlast_loss_outages_and_cuts() {
             assert!(near, "{scheme}: {of:.2} is not {rates:.2?}");
         };
         near(fair, &over_two_links(scheme, |_| (), |_| Vec::new())[3..]);
-        // Of Interests and of Data one in a hundred: so much is asked for twice.
+        // One in a hundred Interests and Data packets is lost, and requested again.
         let loss = Loss::Random(0.01);
         let lossy = over_two_links(scheme, |wire| wire.impairment.loss = loss, |_| Vec::new());
         near(0.98 * fair, &lossy[3..]);
-        // A link is away from 6 s to 8 s.
+        // A link is down from 6 s to 8 s.
         let away = |link| vec![(6 * S, Fault::LinkDown(link)), (8 * S, Fault::LinkUp(link))];
         let outage = over_two_links(scheme, |_| (), away);
         assert_eq!(outage[7], 0.0, "{scheme}");
         near(fair, &outage[11..]);
-        // And has a tenth of its rate from 6 s to 12 s.
+        // A link has a tenth of its rate from 6 s to 12 s.
         let cut = |link| {
             let to = |mbps| {
                 let rate = Some(Rate::from_mbps(mbps));
@@ -235,8 +235,8 @@ fn join(
     link
 }
 
-/// The diamond of figure 4: 10 Mbit/s on each of two paths that share a last link. The rate of
-/// Data in the second half of 10 s, in Mbit/s, and what the two paths' share of it is.
+/// The diamond of figure 4: two paths with 10 Mbit/s each that share the last link. Returns the
+/// rate of Data in the second half of 10 s, in Mbit/s, and the shares of the two paths.
 fn on_a_diamond(scheme: &str, shared: u64) -> (f64, [f64; 2]) {
     let system = System::new(scheme);
     let mut net = Network::new(1);
@@ -265,9 +265,10 @@ fn on_a_diamond(scheme: &str, shared: u64) -> (f64, [f64; 2]) {
     (rate, bytes.map(|b| b / (bytes[0] + bytes[1])))
 }
 
-/// Section 4.3.4. One class has the best path's rate, 10 Mbit/s: R_p of either path grows to C = 10
-/// as neither is full. The secondary class has eta of what is left: of 15 Mbit/s at the shared link
-/// 0.95 * 5, together 14.75; of 10 on each path 2 * 0.95 * 5 where the shared link is wide, 19.5.
+/// Section 4.3.4. The primary class has the best path's rate, 10 Mbit/s: R_p of either path grows
+/// to C = 10, because neither is full. The secondary class has eta of the rest. With a shared link
+/// of 15 Mbit/s this is 0.95 * 5, so the sum is 14.75. With a wide shared link it is 2 * 0.95 * 5
+/// of 10 on each path, so the sum is 19.5.
 #[test]
 fn two_classes_fill_a_diamond_that_one_class_cannot() {
     for hint in ["bloom", "random", "label"] {
@@ -282,9 +283,9 @@ fn two_classes_fill_a_diamond_that_one_class_cannot() {
     }
 }
 
-/// The slingshot of figures 5 and 6: la = 15 Mbit/s leads to the split, lb = 12 and lc = 9 go on.
-/// Consumer 1 has both paths; consumer 2 comes after 5 s, has one, and goes when it has its 6 MB.
-/// Rates of Data in Mbit/s: of consumer 1 alone, of both, and of consumer 1 after that.
+/// The slingshot of figures 5 and 6: la = 15 Mbit/s leads to the split into lb = 12 and lc = 9.
+/// Consumer 1 has both paths. Consumer 2 starts after 5 s, has one path, and stops after 6 MB.
+/// Returns rates of Data in Mbit/s: of consumer 1 alone, of both, and of consumer 1 afterwards.
 fn on_a_slingshot(second_by_lc: bool) -> (f64, [f64; 2], f64) {
     let system = System::new("mircc");
     let mut net = Network::new(1);
@@ -309,10 +310,10 @@ fn on_a_slingshot(second_by_lc: bool) -> (f64, [f64; 2], f64) {
     (rate(first, 2, 5), [rate(first, 7, 12), rate(second, 7, 12)], rate(first, 22, 25))
 }
 
-/// Section 4.4: alone, consumer 1 has 12 of the primary class (the best path) and of the secondary
-/// what la has left, 0.95 * 3: 14.85, less what the noise of so small a class costs. With consumer
-/// 2 behind lc la is full and they have just under 2 : 1 of it; with consumer 2 behind lb both are
-/// held by la, 1 : 1. Then it is as before.
+/// Section 4.4. Alone, consumer 1 has 12 in the primary class (the best path), and in the secondary
+/// class the rest of la, 0.95 * 3. The sum is 14.85, less the cost of noise in so small a class.
+/// With consumer 2 behind lc, la is full, and they share it at just under 2 : 1. With consumer 2
+/// behind lb, la limits both, and they share it 1 : 1. Afterwards the rates are as before.
 #[test]
 fn a_slingshot_is_shared_as_published() {
     for (by_lc, low, high) in [(true, 1.6, 2.0), (false, 0.7, 1.3)] {
@@ -324,8 +325,8 @@ fn a_slingshot_is_shared_as_published() {
     }
 }
 
-/// One bottleneck with small segments, whose frames are a twentieth more than their packets: what
-/// waits does so as Interests, and what is refused is asked for again without a timeout.
+/// One bottleneck with small segments, whose frames are a twentieth larger than their packets.
+/// Interests wait instead of Data, and requests with Nacks are repeated without a timeout.
 #[test]
 fn a_bottleneck_has_no_queue_of_data() {
     for (scheme, filled) in [("mircc", 0.97), ("mircc:dual=false", 0.93), ("rcp", 0.8)] {
@@ -348,7 +349,7 @@ fn a_bottleneck_has_no_queue_of_data() {
     }
 }
 
-/// Two flows over one bottleneck, round trips of 22 and 122 ms: a rate knows no round trip.
+/// Two flows over one bottleneck, with round trips of 22 and 122 ms: rates do not depend on them.
 #[test]
 fn a_longer_round_trip_costs_nothing() {
     for scheme in SYSTEMS {

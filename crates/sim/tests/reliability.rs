@@ -1,4 +1,4 @@
-//! Loss on one hop of several, repaired on that hop.
+//! Losses on one of several hops, repaired on that hop.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
 mod support;
@@ -11,8 +11,8 @@ use support::{Line, ms, name, node, wire};
 const SECOND: u64 = 1_000_000_000;
 const ASKED: u64 = 2000;
 
-/// n0 - n1 - n2 - n3, 20 Mbit/s and 10 ms a hop; the middle one loses frames both ways. Each of
-/// 2000 segments of 4000 bytes is asked for once, 400 of them a second: 13 Mbit/s.
+/// n0 - n1 - n2 - n3 with 20 Mbit/s and 10 ms per hop. The middle hop loses frames in both
+/// directions. Each of 2000 segments of 4000 bytes is requested once, 400 per second: 13 Mbit/s.
 fn asked_once(seed: u64, loss: f64, mtu: Option<usize>, reliability: bool) -> FlowResult {
     let mut net = Network::new(seed);
     let nodes: Vec<_> = (0..4).map(|i| node(&mut net, &format!("n{i}"))).collect();
@@ -42,13 +42,15 @@ fn what_one_hop_loses_that_hop_repairs() {
     for (mtu, frames) in [(None, 1), (Some(1400), 3)] {
         let bare = asked_once(1, 0.03, mtu, false);
         let helped = asked_once(1, 0.03, mtu, true);
-        // The Interest's frame and each of the Data's arrive with 97 %; four standard deviations.
+        // Each frame of the Interest and of the Data arrives with a probability of 97 %. The
+        // tolerance is four standard deviations.
         let share = 1.0 - 0.97_f64.powi(1 + frames);
         let (mean, lost) = (ASKED as f64 * share, (ASKED - bare.transfer.counters.data) as f64);
         assert!((lost - mean).abs() < 4.0 * (mean * (1.0 - share)).sqrt(), "{lost} for {mean}");
-        // A frame is lost for good with a probability of 0.03^4, one of 8000 in 150 runs.
+        // A frame is lost finally with a probability of 0.03^4: one of 8000 in 150 runs.
         assert_eq!(helped.transfer.counters.data, ASKED);
-        // A hop's round trip is 20 ms, the path's 60: most repairs take less than the path would.
+        // The round trip of a hop is 20 ms, that of the path 60 ms. So most repairs are faster than
+        // a retransmission over the path.
         assert!(helped.transfer.rtt_p99.unwrap() < ms(120), "{:?}", helped.transfer.rtt_p99);
     }
 }

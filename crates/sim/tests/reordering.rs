@@ -1,5 +1,5 @@
-//! Answers that come over several paths, or from several sources, overtake one another; nothing is
-//! lost by that.
+//! Answers over several paths or from several sources overtake one another. This must not cost
+//! throughput.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod support;
@@ -9,17 +9,17 @@ use sim::{FetchSpec, FlowResult, Make, Network, NodeSpec, ObjectSpec, Outcome, S
 use std::sync::Arc;
 use support::{assert_links_conserve, at_ms, ms, name};
 
-/// Bytes of content in a segment, and what its Data packet adds to them, at least.
+/// The bytes of content in a segment, and the minimum overhead of its Data packet.
 const SEGMENT: usize = 1000;
 const HEADERS: f64 = 50.0;
 
-/// Paths from one router to producers of the same object: their rate in Mbit/s each, and their
+/// Paths from one router to producers of the same object: the rate of each in Mbit/s, and the
 /// round-trip times in milliseconds.
 struct Paths<'a> {
     strategy: &'a str,
     mbps: u64,
     rtts: &'a [u64],
-    /// All lead to one producer.
+    /// All paths lead to one producer.
     one_source: bool,
 }
 
@@ -67,7 +67,7 @@ impl Paths<'_> {
         let bytes = |outcome: &Outcome| outcome.flows[0].transfer.bytes;
         let before = bytes(&net.run(at_ms(5_000)));
         let mut after = net.run(at_ms(20_000));
-        // Entries that were satisfied stay in the PIT for a while, for what other paths bring.
+        // Satisfied entries stay in the PIT for a while, for answers over other paths.
         assert_links_conserve(&after);
         let content = SEGMENT as f64 / (SEGMENT as f64 + HEADERS);
         let whole = self.mbps as f64 * 1e6 / 8.0 * 15.0 * self.rtts.len() as f64 * content;
@@ -75,12 +75,12 @@ impl Paths<'_> {
     }
 }
 
-/// With losses by time-outs alone, which order does not concern, is the yardstick.
+/// Compares with a run in which losses are detected by timeouts only, independent of the order.
 fn gaps_do_no_harm(paths: &Paths<'_>, scheme: &str) {
     let (with, flow) = paths.share(scheme);
     let (without, _) = paths.share(&format!("{scheme}:gaps=false"));
     let seen = format!("{scheme} by {}: {with:.3} with gaps, {without:.3} without", paths.strategy);
-    // Losses that gaps show sooner are answered sooner, which may cost a little of the link.
+    // Losses detected early by gaps reduce the window early, which may cost a little throughput.
     assert!(with >= 0.9 * without, "{seen}; {flow:?}");
 }
 
@@ -101,8 +101,8 @@ fn four_sources_at_random_cost_nothing() {
         gaps_do_no_harm(&Paths { strategy: "random", mbps: 7, rtts, one_source: false }, scheme);
     }
 }
-/// The default has no such switch. It has one window for all paths, so that the path that is full
-/// first bounds the others.
+/// The default scheme cannot disable gaps. It has one window for all paths, so the path that is
+/// full first limits the others.
 #[test]
 fn the_default_uses_two_paths_and_four_sources() {
     let two = Paths { strategy: "weighted", mbps: 14, rtts: &[20, 100], one_source: true };

@@ -1,5 +1,5 @@
-//! Interests over several routes: a node with three ways to the same content (Carofiglio, Gallo,
-//! Muscariello, Papalini, Wang, ICNP 2013, scenario 4, in small).
+//! Interests over several routes: a node with three routes to the same content (a small version of
+//! scenario 4 in Carofiglio, Gallo, Muscariello, Papalini, Wang, ICNP 2013).
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod support;
@@ -19,7 +19,7 @@ fn scheme() -> &'static Scheme {
     schemes::find("raaqm").unwrap()
 }
 
-/// Another controller, with a record of the paths that Data came by.
+/// A wrapper around a controller that records the paths of Data.
 struct Paths {
     inner: Box<dyn Controller>,
     seen: Arc<Mutex<BTreeSet<PathId>>>,
@@ -44,7 +44,7 @@ impl Controller for Paths {
     }
 }
 
-/// Node 16, with equal links to 12, 15 and 17, behind each of which is a repository of its own.
+/// Node 16 with equal links to 12, 15 and 17, each of which leads to a separate repository.
 struct Backhaul {
     net: Network,
     node: NodeId,
@@ -91,7 +91,7 @@ fn backhaul() -> Backhaul {
 }
 
 impl Backhaul {
-    /// Each way's share of the Interests that left between these milliseconds.
+    /// Each route's share of the Interests sent between two instants in milliseconds.
     fn shares(&mut self, from: u64, to: u64) -> Vec<f64> {
         let mut sent = |at: u64| {
             let outcome = self.net.run(at_ms(at));
@@ -118,7 +118,7 @@ fn equal_routes_share_equally_before_during_and_after_a_failure() {
     b.net.at(at_ms(20_000), Fault::AddRoute { at, prefix, link, cost: 1 }).unwrap();
     let during = b.shares(12_000, 20_000);
     assert!(during[0] == 0.0 && (during[1] - 0.5).abs() < 0.03, "{during:?}");
-    // Most Interests go to the face that is back, until as many are pending there.
+    // Most Interests use the restored face, until as many are pending there as on the others.
     let repaired = b.shares(20_000, 20_020);
     assert!(repaired[0] > 0.5, "{repaired:?}");
     let after = b.shares(25_000, 33_000);

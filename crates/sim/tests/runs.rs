@@ -1,4 +1,4 @@
-//! Whole runs: what must hold in every one of them.
+//! Invariants of whole runs.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod support;
@@ -20,7 +20,7 @@ fn lossy(p: f64) -> WireSpec {
     spec
 }
 
-/// A megabyte over three hops.
+/// A transfer of a megabyte over three hops.
 fn transfer(seed: u64, wire: &WireSpec) -> Line {
     let mut line = line(seed, 4, wire);
     line.publish("/p/film", 1_000_000, 1000, Signing::Manifest);
@@ -36,7 +36,7 @@ fn a_fetch_comes_through_whole_and_at_the_rate_of_the_links() {
     assert!(flow.transfer.complete && line.net.is_over(), "{flow:?}");
     assert_eq!((flow.transfer.bytes, flow.transfer.error.as_deref()), (1_000_000, None));
     let took = flow.end.unwrap().as_secs_f64();
-    // 8 Mbit at 20 Mbit/s are 0.4 s, a round trip of propagation is 18 ms.
+    // 8 Mbit take 0.4 s at 20 Mbit/s; the round trip without queues is 18 ms.
     assert!(took > 0.4 && took < 1.5, "{took}");
     assert!(
         flow.transfer.rtt_mean.unwrap() >= ms(18)
@@ -61,7 +61,7 @@ fn every_impairment_at_once_is_survived() {
     let counters: Vec<_> = outcome.links.iter().map(|link| link.wire).collect();
     assert!(counters.iter().any(|c| c.lost > 0) && counters.iter().any(|c| c.duplicated > 0));
     assert!(counters.iter().any(|c| c.corrupted > 0));
-    // Corrupted Interests make entries of their own, so nodes are left out here; links are not.
+    // Corrupted Interests create additional entries, so only links are checked, not nodes.
     assert_conserved(&Outcome { nodes: Vec::new(), ..outcome });
 }
 
@@ -111,7 +111,7 @@ fn one_more_node_does_not_change_the_draws_of_the_others() {
 
 #[test]
 fn a_full_queue_drops_and_says_so() {
-    // Twice as much as the last link takes, into a queue of 10 packets.
+    // The load is twice the capacity of the last link, with a queue of 10 packets.
     let mut line = line(1, 2, &wire(100, 1));
     let (a, b) = (line.nodes[0], line.nodes[1]);
     let slow = WireSpec { queue_packets: 10, ..wire(8, 1) };
@@ -133,7 +133,7 @@ fn a_full_queue_drops_and_says_so() {
         flow.transfer.counters.timeouts > 1800 && down.queue.max <= 11_000,
         "{flow:?} {down:?}"
     );
-    // 2 s of Interests: 8 Mbit/s carry 1 MB a second, some 10 packets more are in the queue.
+    // Interests are sent for 2 s. 8 Mbit/s carry 1 MB per second; the queue holds 10 more packets.
     let most = 2_000_000 / (down.sent.bytes / down.sent.data) + 11;
     assert!(
         flow.transfer.counters.data <= most && flow.transfer.counters.data >= most - 15,
@@ -174,8 +174,8 @@ fn a_second_fetch_is_answered_by_the_content_store() {
     let first = net.run(Time(5 * SECOND - 1)).links[1].sent.bytes;
     let outcome = net.run(Time(20 * SECOND));
     assert!(outcome.flows.iter().all(|flow| flow.transfer.complete));
-    // Metadata is asked for afresh, and with it, in the initial window of two, the first segment's
-    // head: that of the fetch before is no longer fresh.
+    // Metadata must be fresh, so it is requested again. The initial window of two also permits the
+    // first head, and the head of the earlier fetch is no longer fresh.
     assert!(outcome.links[1].sent.bytes - first < 2000 + 9000);
     assert!(outcome.nodes[0].stats.hits >= 125 - 1, "{:?}", outcome.nodes[0]);
     assert_conserved(&outcome);
@@ -243,7 +243,7 @@ fn routes_change_and_traffic_follows() {
     assert!(
         outcome.flows[0].transfer.complete && outcome.links[second.index()].sent.interests > 100
     );
-    // Packets of the last millisecond before the change: 20 Mbit/s of Data are 3 segments.
+    // Packets of the last millisecond before the change: at 20 Mbit/s these are 3 segments.
     assert!(outcome.links[first.index()].sent.interests - then < 20);
     let elsewhere = line.net.at(
         at_ms(0),
@@ -255,7 +255,7 @@ fn routes_change_and_traffic_follows() {
 
 #[test]
 fn a_rate_that_changes_counts_at_once() {
-    // 1 MB a second for one second, then twice as much.
+    // 1 MB per second for one second, then twice as much.
     let mut line = line(1, 2, &wire(8, 1));
     line.publish("/p", 100_000_000, 1000, Signing::Unsigned);
     let object = sim::ObjectSpec::new(name("/p"), Size(0)).versioned();
@@ -314,7 +314,7 @@ fn a_recorder_is_told_and_changes_nothing() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
-    /// A seed decides rates, delays, queues, loss and faults; what must hold, holds.
+    /// Checks the invariants with rates, delays, queues, losses and faults drawn from a seed.
     #[test]
     fn swarm(
         seed in any::<u64>(),

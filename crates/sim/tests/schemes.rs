@@ -1,8 +1,8 @@
-//! Every scheme of the registry in the same few small networks: what it reaches, beside what it has
-//! to (`schemes/floors.txt`) and what it reached when that was last recorded
-//! (`schemes/recorded.txt`, which `WEIR_REGENERATE=1` writes anew).
+//! Every scheme of the registry in the same few small networks. Its results are compared with the
+//! required minimum (`schemes/floors.txt`) and with the last recorded results
+//! (`schemes/recorded.txt`, which `WEIR_REGENERATE=1` rewrites).
 //!
-//! A scheme works as a whole: its link parts on every link, its strategy at every node. Where it
+//! A scheme is tested as a whole: its link parts on every link, its strategy at every node. If it
 //! has no consumer, cubic is the consumer.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up must fail")]
 
@@ -22,9 +22,9 @@ use support::{at_ms, ms, name, strategy, two_at_a_time};
 /// The measures, in the order of the columns of both tables.
 const MEASURES: [&str; 6] = ["line", "fair", "loss", "away", "cut", "rtt"];
 
-/// Bytes of a segment.
+/// The bytes of content in a segment.
 const SEGMENT: usize = 1000;
-/// The bottleneck, in Mbit/s.
+/// The rate of the bottleneck, in Mbit/s.
 const MBPS: u64 = 10;
 
 fn makes<T: ?Sized + 'static>(
@@ -47,7 +47,7 @@ fn consumer(scheme: &'static Scheme) -> Box<dyn Controller> {
 
 fn wire(scheme: &'static Scheme, mbps: u64, delay: u64) -> WireSpec {
     WireSpec {
-        // A round trip of the longest path here, 60 ms.
+        // The longest round trip in these networks is 60 ms.
         queue: Size(mbps * 1_000_000 / 8 * 60 / 1000),
         marker: makes(scheme, scheme.marker),
         shaper: makes(scheme, scheme.shaper),
@@ -56,8 +56,8 @@ fn wire(scheme: &'static Scheme, mbps: u64, delay: u64) -> WireSpec {
     }
 }
 
-/// `consumers` at both ends of 100 Mbit/s access links of so many milliseconds, a bottleneck of 10
-/// Mbit/s and 10 ms one way, the producer behind it.
+/// `consumers` behind access links of 100 Mbit/s with the given delays in milliseconds, a
+/// bottleneck of 10 Mbit/s and 10 ms one way, and the producer behind it.
 struct World {
     net: Network,
     bottleneck: LinkId,
@@ -101,7 +101,7 @@ impl World {
         self.flows.push(self.net.fetch(at, fetch));
     }
 
-    /// Bytes of content that each flow got between these milliseconds.
+    /// The bytes of content that each flow received between two instants in milliseconds.
     fn got(&mut self, from: u64, to: u64) -> Vec<f64> {
         let bytes = |outcome: &Outcome, flows: &[FlowId]| -> Vec<u64> {
             flows.iter().map(|flow| outcome.flows[flow.index()].transfer.bytes).collect()
@@ -111,35 +111,36 @@ impl World {
         before.iter().zip(after).map(|(before, after)| (after - before) as f64).collect()
     }
 
-    /// The share of the bottleneck that content took between these milliseconds, at this rate.
+    /// The share of the bottleneck, of `mbps` Mbit/s, that content used between two instants in
+    /// milliseconds.
     fn share(&mut self, from: u64, to: u64, mbps: f64) -> f64 {
         let bytes: f64 = self.got(from, to).iter().sum();
         bytes * 8.0 / (mbps * 1e6 * (to - from) as f64 / 1000.0)
     }
 }
 
-/// Jain's index.
+/// Jain's fairness index.
 fn jain(shares: &[f64]) -> f64 {
     let (sum, squares) = (shares.iter().sum::<f64>(), shares.iter().map(|x| x * x).sum::<f64>());
     if squares > 0.0 { sum * sum / (shares.len() as f64 * squares) } else { 0.0 }
 }
 
-/// A flow alone on a line of three nodes: the share of the bottleneck from the 5th second on.
+/// A single flow on a line of three nodes: its share of the bottleneck from the 5th second on.
 fn line(scheme: &'static Scheme) -> f64 {
     World::new(scheme, &[5], 0.0).share(5_000, 15_000, MBPS as f64)
 }
 
-/// Two equal flows, seconds 10 to 30.
+/// The fairness of two equal flows from the 10th to the 30th second.
 fn fair(scheme: &'static Scheme) -> f64 {
     jain(&World::new(scheme, &[5, 5], 0.0).got(10_000, 30_000))
 }
 
-/// One frame in a hundred is lost, each way, at the bottleneck.
+/// The share if the bottleneck loses one frame in a hundred in each direction.
 fn loss(scheme: &'static Scheme) -> f64 {
     World::new(scheme, &[5], 0.01).share(5_000, 25_000, MBPS as f64)
 }
 
-/// The bottleneck is away from the 5th to the 7th second: the share from the 10th to the 20th.
+/// The share from the 10th to the 20th second if the bottleneck is down from the 5th to the 7th.
 fn away(scheme: &'static Scheme) -> f64 {
     let mut world = World::new(scheme, &[5], 0.0);
     world.net.at(at_ms(5_000), Fault::LinkDown(world.bottleneck)).unwrap();
@@ -147,7 +148,7 @@ fn away(scheme: &'static Scheme) -> f64 {
     world.share(10_000, 20_000, MBPS as f64)
 }
 
-/// A tenth of the rate from the 5th second on: the share of that from the 10th to the 25th.
+/// The share from the 10th to the 25th second if the rate is a tenth from the 5th second on.
 fn cut(scheme: &'static Scheme) -> f64 {
     let mut world = World::new(scheme, &[5], 0.0);
     let link = world.bottleneck;
@@ -158,7 +159,7 @@ fn cut(scheme: &'static Scheme) -> f64 {
     world.share(10_000, 25_000, MBPS as f64 / 10.0)
 }
 
-/// Round trips of 30 and of 60 ms: what the first flow gets for each byte of the second.
+/// The ratio of the bytes of two flows with round trips of 30 and 60 ms.
 fn rtt(scheme: &'static Scheme) -> f64 {
     let got = World::new(scheme, &[5, 20], 0.0).got(10_000, 30_000);
     got[0] / got[1].max(1.0)
@@ -170,7 +171,7 @@ fn table(file: &str) -> (PathBuf, String) {
     (path, text)
 }
 
-/// Rows by name; `-` is no number.
+/// The rows of a table by name; `-` stands for a missing number.
 fn rows(text: &str) -> BTreeMap<String, Vec<Option<f64>>> {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim());
     lines

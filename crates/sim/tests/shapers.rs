@@ -1,5 +1,4 @@
-//! Shapers of Interests against consumers that take no notice of anything, and consumers that do
-//! beside marks.
+//! Interest shapers with consumers that ignore all signals, and with consumers that react to marks.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod support;
@@ -13,15 +12,15 @@ use sim::{
 use std::sync::Arc;
 use support::{assert_conserved, at_ms, controller, name, node, wire};
 
-/// Data packets of 1000 bytes that 10 Mbit/s carry in a second.
+/// The Data packets of 1000 bytes that 10 Mbit/s carry per second.
 const CAPACITY: f64 = 1250.0;
 
 fn shaper(choice: &'static str) -> Make<dyn Shaper> {
     Arc::new(move || choice.parse::<Choice>().unwrap().shaper().unwrap())
 }
 
-/// Consumers at `c`, a router `b`, a producer of `/p` at `a`; 10 Mbit/s and 300 ms of queue between
-/// the first two.
+/// Consumers at `c`, a router `b`, and a producer of `/p` at `a`. Between `c` and `b` there are
+/// 10 Mbit/s with queues of 300 ms.
 struct Access {
     net: Network,
     c: NodeId,
@@ -29,7 +28,7 @@ struct Access {
     a: NodeId,
 }
 
-/// `at_b` shapes what comes from the consumers; `at_c` what leaves for `b`.
+/// Builds the network. `at_b` is the shaper at `b`, `at_c` the one at `c`.
 fn access(at_b: Option<&'static str>, at_c: Option<&'static str>) -> Access {
     let mut net = Network::new(7);
     let [c, b, a] = ["c", "b", "a"].map(|name| node(&mut net, name));
@@ -45,8 +44,8 @@ fn access(at_b: Option<&'static str>, at_c: Option<&'static str>) -> Access {
     Access { net, c, b, a }
 }
 
-/// Publishes an object at `at`, and asks for its segments from `from` on, `per_second` of them
-/// until `end`. A segment's packet has some 1000 bytes.
+/// Publishes an object at `at`, and requests `per_second` of its segments per second from the node
+/// `from` during `span`, in milliseconds. The packet of a segment has some 1000 bytes.
 fn ask(net: &mut Network, at: NodeId, from: NodeId, uri: &str, per_second: f64, span: [u64; 2]) {
     let count = ((span[1] - span[0]) as f64 / 1000.0 * per_second) as u64;
     let (segment_size, signing) = (955, Signing::Unsigned);
@@ -62,7 +61,7 @@ fn link<'a>(outcome: &'a Outcome, from: &str, to: &str) -> &'a LinkResult {
     outcome.links.iter().find(|link| (&*link.from, &*link.to) == (from, to)).unwrap()
 }
 
-/// A consumer that asks for three times what the link carries, and one that asks for a quarter.
+/// A consumer that requests three times the link's capacity, and one that requests a quarter of it.
 fn greedy_and_modest(at_b: Option<&'static str>, at_c: Option<&'static str>) -> Outcome {
     let Access { mut net, c, a, .. } = access(at_b, at_c);
     ask(&mut net, a, c, "/p/greedy", 3.0 * CAPACITY, [0, 15_000]);
@@ -80,7 +79,7 @@ fn share(flow: &FlowResult) -> f64 {
 fn without_a_shaper_the_queue_overflows_and_the_neighbour_starves() {
     let outcome = greedy_and_modest(None, None);
     assert!(link(&outcome, "b", "c").tally.dropped.0 > 10_000);
-    // 1250 of 4062 Data a second get through.
+    // 1250 of 4062 Data packets per second get through.
     assert!(share(&outcome.flows[1]) < 0.4, "{:?}", outcome.flows[1]);
 }
 
@@ -96,8 +95,8 @@ fn shapers_by_flow_keep_the_queue_and_leave_the_neighbour_what_it_asks_for() {
         assert_eq!(near.tally.dropped.0, 0, "{said}");
         assert!(near.queue.max < 375_000, "{said}");
         assert!(share(modest) > 0.999, "{said}");
-        // The greedy one gets three quarters, all that is left but for the Nacks that it causes, 3
-        // for each Data; with static shares half.
+        // The greedy consumer gets the remaining three quarters, less the Nacks that it causes, 3
+        // for each Data packet. With static shares it gets half.
         let left = if shaper.contains("static") { 0.5 } else { 0.75 };
         let got = greedy.transfer.counters.data as f64 / 15.0 / CAPACITY;
         assert!((0.8 * left..1.3 * left).contains(&got), "{got} {said}");
@@ -109,8 +108,8 @@ fn shapers_by_flow_keep_the_queue_and_leave_the_neighbour_what_it_asks_for() {
 
 #[test]
 fn fisp_keeps_the_queue_at_seven_tenths_of_its_capacity() {
-    // Section V-B2 of CHoPCoP: 1050 of 1500 kB against a consumer that asks for more than the link
-    // carries. Here all of it is one flow, and the capacity 375 kB.
+    // Section V-B2 of CHoPCoP: a queue of 1050 of 1500 kB with a consumer that requests more than
+    // the link carries. Here the load is a single flow, and the capacity of the queue is 375 kB.
     let Access { mut net, c, a, .. } = access(Some("fisp"), None);
     ask(&mut net, a, c, "/p/greedy", 1.3 * CAPACITY, [0, 30_000]);
     let outcome = net.run(at_ms(30_000));
@@ -129,7 +128,8 @@ fn his_keeps_the_queue_and_serves_all_alike() {
         let said = format!("{shaper}: {near:?} {greedy:?} {modest:?}");
         assert_eq!(near.tally.dropped.0, 0, "{said}");
         assert!(near.queue.max < 375_000, "{said}");
-        // It knows no flows: what it refuses, it refuses of all alike. 1250 of 4062 are 31 %.
+        // This shaper does not distinguish flows: it rejects equal shares of all. 1250 of 4062 are
+        // 31 %.
         for flow in [greedy, modest] {
             assert!((0.2..0.45).contains(&share(flow)), "{said}");
             assert!(
@@ -146,8 +146,8 @@ fn his_keeps_the_queue_and_serves_all_alike() {
 
 #[test]
 fn his_leaves_the_other_direction_what_it_asks_for() {
-    // Consumers at both ends of the link, with `his` at both. The one at `a` asks for nine tenths
-    // of the other direction.
+    // Consumers at both ends of the link, with `his` at both. The consumer at `a` requests nine
+    // tenths of the other direction.
     let Access { mut net, c, a, .. } = access(Some("his"), Some("his"));
     ask(&mut net, a, c, "/p/greedy", 3.0 * CAPACITY, [0, 15_000]);
     ask(&mut net, c, a, "/r/modest", 0.9 * CAPACITY, [0, 15_000]);
@@ -157,7 +157,7 @@ fn his_leaves_the_other_direction_what_it_asks_for() {
         assert_eq!(link(&outcome, from, to).queue.max.max(1) / 375_000, 0);
     }
     assert!(share(modest) > 0.999, "{modest:?}");
-    // Interests of some 40 bytes for Data of 1000: the optimum leaves each 96 % of its direction.
+    // Interests have some 40 bytes, Data packets 1000: the optimum is 96 % for each direction.
     assert!(greedy.transfer.counters.data as f64 / 15.0 / CAPACITY > 0.88, "{greedy:?}");
     assert!(outcome.links.iter().all(|link| link.queue.max < 375_000));
 }
@@ -168,8 +168,8 @@ fn credit_does_not_leak_when_data_is_lost_or_a_nack_returns() {
         [(Some("fisp"), None), (Some("hbh"), None), (Some("hobhis"), None), (None, Some("his"))];
     for (at_b, at_c) in shapers {
         let Access { mut net, c, b, a } = access(at_b, at_c);
-        // There is no route below /n; and nothing comes back from `a` for half of each of twenty
-        // seconds.
+        // There is no route for /n. In addition, nothing returns from `a` for half of each of
+        // twenty seconds.
         let near = net.add_link(c, b, wire(10, 5), wire(10, 5));
         net.add_route(c, &name("/n"), near, 9).unwrap();
         let lossy = net.add_link(b, a, wire(100, 10), wire(100, 10));
@@ -180,7 +180,7 @@ fn credit_does_not_leak_when_data_is_lost_or_a_nack_returns() {
         }
         ask(&mut net, a, c, "/p/lossy", 1.5 * CAPACITY, [0, 20_000]);
         ask(&mut net, a, c, "/n/nothing", 1.5 * CAPACITY, [0, 20_000]);
-        // When all that has ended or expired, another consumer finds the link as it was.
+        // When all that has ended or expired, the link is as before for another consumer.
         ask(&mut net, a, c, "/p/later", 0.8 * CAPACITY, [26_000, 31_000]);
         let outcome = net.run(at_ms(36_000));
         let [lossy, nothing, later] = &outcome.flows[..] else { panic!("three flows") };
@@ -196,16 +196,17 @@ fn credit_does_not_leak_when_data_is_lost_or_a_nack_returns() {
             (later.transfer.counters.interests, 0),
             "{said}"
         );
-        // 30 ms of propagation, and the time of an Interest and a Data on each link.
+        // 30 ms of propagation, and the transmission times of an Interest and a Data packet on each
+        // link.
         assert!(later.transfer.rtt_mean.unwrap() < Duration::from_millis(33), "{said}");
     }
 }
 
 #[test]
 fn ric_and_rem_reach_the_published_baseline() {
-    // Section V-B of CHoPCoP: 200 Mbit/s and 50 ms, 40 Mbit/s and 5 ms, a queue of 1500 kB, Data of
-    // 1 kB; published are a window of 23.27 chunks, 235.8 kB of queue, 39.91 Mbit/s in the steady
-    // state, no timeout.
+    // Section V-B of CHoPCoP: links of 200 Mbit/s and 50 ms, and of 40 Mbit/s and 5 ms, a queue of
+    // 1500 kB, Data packets of 1 kB. The published results are a window of 23.27 chunks, a queue of
+    // 235.8 kB, 39.91 Mbit/s in the steady state, and no timeout.
     let mut net = Network::new(3);
     let [c, b, a] = ["c", "b", "a"].map(|name| node(&mut net, name));
     let marker: Make<dyn control::Marker> =
@@ -224,7 +225,7 @@ fn ric_and_rem_reach_the_published_baseline() {
     net.fetch(c, fetch);
     let outcome = net.run(Time(60_000_000_000));
     assert_conserved(&outcome);
-    // One Interest a chunk, and one for the metadata.
+    // One Interest for each chunk, and one for the metadata.
     assert_eq!(outcome.nodes[0].stats.received.interests, 5001);
     let (flow, near) = (&outcome.flows[0], link(&outcome, "b", "c"));
     let took = flow.end.unwrap().as_secs_f64();

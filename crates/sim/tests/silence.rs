@@ -1,4 +1,4 @@
-//! Each strategy beside a next hop that is silent, falls silent, and comes back.
+//! Each strategy with a next hop that does not answer, stops answering, or answers again.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod support;
@@ -9,8 +9,8 @@ use sim::{Fault, FetchSpec, FlowId, LinkId, Make, Network, NodeSpec, ObjectSpec,
 use std::sync::Arc;
 use support::{at_ms, controller, name, wire};
 
-/// A consumer behind a router that has two ways to content: `cheap` and `dear`, with a producer of
-/// its own at the end of each. The consumer's link is slower than either.
+/// A consumer behind a router with two routes, `cheap` and `dear`, each to a separate producer. The
+/// consumer's link is slower than either route.
 struct World {
     net: Network,
     cheap: LinkId,
@@ -51,7 +51,8 @@ impl World {
         self
     }
 
-    /// Bytes that the consumer gets, and Interests over the cheap way, between these seconds.
+    /// The bytes that the consumer receives, and the Interests over the cheap route, between two
+    /// instants in seconds.
     fn run(&mut self, from: u64, to: u64) -> (u64, u64) {
         let mut at = |second: u64| {
             let outcome = self.net.run(at_ms(second * 1000));
@@ -67,7 +68,8 @@ fn strategies() -> impl Iterator<Item = &'static Scheme> {
     SCHEMES.iter().filter(|scheme| scheme.strategy.is_some())
 }
 
-/// The failure, unless a disturbed run keeps nine tenths of an undisturbed one.
+/// The failure message, if a disturbed run has less than nine tenths of the bytes of an undisturbed
+/// one.
 fn keeps(name: &str, what: &str, got: u64, undisturbed: u64) -> Option<String> {
     let share = got as f64 / undisturbed as f64;
     (share < 0.9).then(|| format!("{name}: {what}: {:.1} % of the rate", share * 100.0))
@@ -87,10 +89,11 @@ fn a_silent_next_hop_costs_less_than_a_tenth() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// It is used again within 30 s, the longest time between copies, and then as before.
+/// A next hop that answers again is used again within 30 s, the longest interval between copies,
+/// and then as before.
 #[test]
 fn one_that_comes_back_is_used_again() {
-    // PCON is not among them: its ratio comes back by marks of the other face alone.
+    // PCON is excluded: it restores its ratio only after marks from the other face.
     for name in ["best-route", "weighted", "random", "raaqm", "path-label", "mircc"] {
         let scheme = schemes::find(name).unwrap();
         let (_, before) = world(scheme).run(40, 45);
@@ -102,7 +105,7 @@ fn one_that_comes_back_is_used_again() {
     }
 }
 
-/// The contrast: NFD's best-route, which learns nothing.
+/// For comparison: NFD's best-route, which does not learn.
 #[test]
 fn without_that_most_of_the_rate_is_lost() {
     let scheme = schemes::find("best-route").unwrap();

@@ -1,4 +1,4 @@
-//! Segments from several places: caches along a path, and producers apart.
+//! Segments from several sources: caches along a path, and separate producers.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod support;
@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use support::{at_ms, controller, ms, name, strategy, wire};
 
-/// Routers with a cache between consumer and producer.
+/// The number of routers with a cache between consumer and producer.
 const CACHES: usize = 8;
-/// Of each link, one way.
+/// The one-way delay of each link.
 const DELAY: u64 = 5;
 
-/// The link parts of a scheme that says where segments are.
+/// The stamper of the scheme that announces the locations of segments.
 fn stamper() -> Make<dyn Stamper> {
     let scheme = schemes::find("cctcp").unwrap();
     Arc::new(move || scheme.stamper.unwrap()(&Params::defaults(scheme.params)))
@@ -30,8 +30,8 @@ struct Path {
     consumer: NodeId,
 }
 
-/// The consumer, eight caches that each admit an eighth of what passes (so that on average one has
-/// a segment: Saino, Cocora, Pavlou 2013, section III), the producer.
+/// A path of the consumer, eight caches and the producer. Each cache admits an eighth of the
+/// packets that pass, so on average one has a segment (Saino, Cocora, Pavlou 2013, section III).
 fn path(wire: &WireSpec, seed: u64) -> Path {
     let wire = WireSpec { stamper: Some(stamper()), ..wire.clone() };
     let mut net = Network::new(seed);
@@ -66,7 +66,7 @@ impl Path {
     }
 }
 
-/// The contents of a Data packet.
+/// The properties of a received Data packet.
 #[derive(Clone)]
 struct Said {
     segment: u64,
@@ -75,7 +75,7 @@ struct Said {
     list: Anticipated,
 }
 
-/// Another controller, one Interest at a time, with a record of what comes.
+/// A controller with one Interest at a time that records the Data received.
 struct Spy {
     inner: Box<dyn Controller>,
     said: Arc<Mutex<Vec<Said>>>,
@@ -99,7 +99,7 @@ impl Controller for Spy {
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
         let options = arrival.options;
-        // Metadata and manifests are no segments; they have no list.
+        // Metadata and manifests are not segments, and have no list.
         if let Some(list) = options.get() {
             let (segment, rtt) = (arrival.segment, arrival.rtt.unwrap());
             let served = options.get().unwrap();
@@ -121,7 +121,7 @@ impl Controller for Spy {
     }
 }
 
-/// Links that take their delay and nothing else, so that a round trip is its distance.
+/// Links without transmission time, so that a round-trip time is determined by the distance.
 #[test]
 fn what_routers_say_survives_eight_caches_and_gives_exact_round_trips() {
     let wire = WireSpec { rate: None, ..WireSpec::new(Rate(1), ms(DELAY)) };
@@ -144,26 +144,26 @@ fn what_routers_say_survives_eight_caches_and_gives_exact_round_trips() {
         assert!(before.is_none_or(|node| *node == said.served.node), "{} moved", said.segment);
         most = most.max(said.list.holders().len());
         for holder in said.list.holders() {
-            // Eq. 1.
+            // Equation 1.
             let rtt = Duration(said.rtt.0 - holder.elapsed);
             assert_eq!(rtt, distance(holder.hops.unwrap()), "{holder:?}");
             assert!(holder.hops.unwrap() < said.served.hops);
             assert_eq!(*seen.entry(holder.hops.unwrap()).or_insert(holder.node), holder.node);
         }
-        // The nearest of those that were asked.
+        // The nearest of the requested ones.
         for holder in said.list.holders() {
             said.list.held(holder).for_each(|n| _ = listed.entry(n).or_insert(holder.node));
         }
     }
     assert_eq!(seen.into_keys().collect::<Vec<_>>(), (1..=8).collect::<Vec<_>>());
     assert!(most >= 7, "{most} at once");
-    // Seven in eight segments are at none of a given cache's; (7/8)^8, a third, at none at all.
+    // A given cache lacks seven in eight segments; (7/8)^8, a third, are in no cache at all.
     let known = (0..500).filter(|n| listed.contains_key(n)).count();
     assert!((280..=400).contains(&known), "{known} of 500");
 }
 
-/// Two producers, 15 and 55 ms away one way, behind a bottleneck of 80 Mbit/s; each segment is at
-/// one of them, by chance (experiment C1 of CHoPCoP, ICCCN 2014).
+/// Two producers behind a bottleneck of 80 Mbit/s, with one-way delays of 15 and 55 ms. One of
+/// them, at random, has each segment (experiment C1 of CHoPCoP, ICCCN 2014).
 fn two_producers(scheme: &str, segments: u64) -> FlowResult {
     let mut net = Network::new(1);
     let mut add = |name: &str| support::node(&mut net, name);
@@ -191,16 +191,17 @@ fn segments_from_near_and_far_are_not_taken_for_losses() {
     for scheme in ["cctcp", "contug"] {
         let flow = two_producers(scheme, 5000);
         assert!(flow.transfer.complete, "{flow:?}");
-        // A probe of a silent path is counted with the gaps.
+        // A probe counts as a gap.
         assert!(flow.transfer.counters.gaps <= 1, "{flow:?}");
-        // Data that slow start puts into a queue of 150 ms within one round trip comes after its
-        // timeout of 200 ms. This happens once, for any source.
+        // Slow start fills a queue of 150 ms within one round trip, and this Data arrives after its
+        // timeout of 200 ms. This happens once, whatever the source.
         assert!(
             flow.transfer.counters.false_timeouts * 20 < flow.transfer.counters.data,
             "{flow:?}"
         );
-        // 40 MB take 4 s at the full rate. A window of 1 that doubles each 110 ms is at the 137
-        // segments that fill the path to the far one after 0.8 s; the rest is for the near one's.
+        // 40 MB take 4 s at the full rate. A window of 1 that doubles every 110 ms reaches the 137
+        // segments that fill the path to the far producer after 0.8 s. The rest is for the near
+        // producer's window.
         let took = flow.end.unwrap().since(flow.start);
         assert!(took < ms(8000), "{scheme}: {took}, {flow:?}");
     }

@@ -1,5 +1,5 @@
-//! Explicit rates where stamps are wrong or missing: content stores on the way, routers that stamp
-//! nothing.
+//! Explicit rates with wrong or missing stamps: content stores on the path, and routers that do not
+//! stamp.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod support;
@@ -12,7 +12,7 @@ use sim::{
 use std::sync::Arc;
 use support::{assert_conserved, at_ms, ms, name, strategy};
 
-/// A scheme's consumers, on routers that have its parts or know nothing of it.
+/// Consumers of a scheme, and routers with or without its parts.
 struct World {
     net: Network,
     choice: schemes::Choice,
@@ -32,7 +32,7 @@ impl World {
         self.net.add_node(NodeSpec::new(name, if has { own } else { strategy() }))
     }
 
-    /// A link that leads to what `prefixes` name, with a queue of this many bytes.
+    /// Adds a link with routes for `prefixes`, and with a queue of this many bytes.
     fn link(
         &mut self,
         [a, b]: [NodeId; 2],
@@ -56,7 +56,7 @@ impl World {
         link
     }
 
-    /// An object at one node and its fetch from another.
+    /// Publishes an object at one node, and fetches it from another.
     fn fetch(
         &mut self,
         uri: &str,
@@ -86,9 +86,9 @@ impl World {
     }
 }
 
-/// Two flows of 12 MB with round trips of 32 and 86 ms over a bottleneck of 15 Mbit/s, the second 2
-/// s later. The first router's store answers repeated requests for Data lost behind it, with the
-/// stamp of the access link, 1 Gbit/s, which is not the path's.
+/// Two flows of 12 MB with round trips of 32 and 86 ms share a bottleneck of 15 Mbit/s. The second
+/// starts 2 s later. For Data lost after the first router, that router's store answers the
+/// retransmissions. Their stamp is that of the access link, 1 Gbit/s, not that of the path.
 #[test]
 fn an_answer_from_a_store_on_the_way_does_not_unleash_a_consumer() {
     for scheme in ["mircc", "mircc:dual=false", "rcp"] {
@@ -104,7 +104,8 @@ fn an_answer_from_a_store_on_the_way_does_not_unleash_a_consumer() {
             world.fetch("/1", p, c1, 12_000_000, 4096, 2_000);
             let flows = world.run(60_000);
             for flow in &flows {
-                // Each way loses this share of packets; what is lost again is a share of that.
+                // Each direction loses this share of packets, and the same share of
+                // retransmissions.
                 let most = (2.0 * loss + 0.03) * flow.transfer.counters.data as f64;
                 assert!(flow.transfer.complete, "{scheme}: {flow:?}");
                 assert!(
@@ -114,20 +115,21 @@ fn an_answer_from_a_store_on_the_way_does_not_unleash_a_consumer() {
             }
             let took = flows.iter().map(|flow| flow.end.unwrap().since(flow.start));
             let [first, second] = took.collect::<Vec<_>>()[..] else { unreachable!() };
-            // They share for all but the first 2 s; RCP takes about as long to find the rate.
+            // The flows share the link except in the first 2 s. RCP takes about as long to
+            // converge.
             let ratio = first.as_secs_f64() / second.as_secs_f64();
             assert!((0.8..1.25).contains(&ratio), "{scheme} at {loss}: {first} and {second}");
         }
     }
 }
 
-/// A flow alone over a link of which no router stamps a rate, and an access link that does or does
-/// not: what it gets of the link, what it repeats for each Data packet, and how many Interests
-/// leave for each after the start.
+/// A single flow over a link without rate stamps, and over an access link with or without them.
+/// Returns its share of the link, the retransmissions per Data packet, and the Interests per Data
+/// packet after the start.
 fn unstamped(scheme: &str, access_stamps: bool, mbps: u64, rtt: u64) -> (f64, f64, f64) {
     const SEGMENT: f64 = 1000.0;
-    // A queue of a round trip, and twenty segments at least; the link carries some 1060 bytes for
-    // each. Slow start takes ten round trips, and what it overshoots by is asked for again.
+    // The queue holds a round trip, and at least twenty segments of some 1060 bytes each. Slow
+    // start takes ten round trips, and its overshoot is requested again.
     let queue = (mbps * rtt * 125).max(20_000);
     let (from, to) = (3_000 + 20 * rtt, 7_000 + 20 * rtt);
     let mut world = World::new(scheme, false);
@@ -157,13 +159,13 @@ fn without_stamps_a_consumer_finds_what_the_path_carries() {
             let seen =
                 format!("{scheme}, {mbps} Mbit/s, {rtt} ms: {share:.3}, {repeated:.3} repeated");
             assert!(share >= 0.95, "{seen}");
-            // A few in a hundred: what slow start overshoots by, at most a path and its queue.
+            // A few per cent: the overshoot of slow start, at most the capacity of path and queue.
             assert!(repeated <= 0.08, "{seen}");
         }
     }
 }
 
-/// The access link stamps its 100 Mbit/s, the bottleneck behind it nothing.
+/// The access link stamps its 100 Mbit/s; the bottleneck after it does not stamp.
 #[test]
 fn stamps_of_a_part_of_the_path_are_not_believed_for_long() {
     for scheme in ["mircc", "rcp"] {

@@ -1,7 +1,8 @@
-//! A seed decides topology, schemes, workload and faults; what must hold in every run, holds.
+//! Checks the invariants of runs whose topology, schemes, workload and faults are drawn from a
+//! seed.
 //!
-//! A seed that fails is printed. `WEIR_SWARM_SEED=17 cargo test -p sim --test swarm` runs it
-//! alone; `WEIR_SWARM_SEEDS=500` runs more of them than usual.
+//! The seed of a failed run is printed. `WEIR_SWARM_SEED=17 cargo test -p sim --test swarm` runs
+//! only that seed; `WEIR_SWARM_SEEDS=500` runs more seeds than usual.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod support;
@@ -22,7 +23,7 @@ struct Built {
     net: Network,
     nodes: Vec<NodeId>,
     links: Vec<(LinkId, usize, usize)>,
-    /// The most packets in either queue of each link.
+    /// The maximum number of packets in each queue of each link.
     bounds: Vec<u64>,
     impaired: bool,
 }
@@ -33,7 +34,7 @@ fn pick<T: Clone>(rng: &mut Rng, all: &[T]) -> T {
 
 type Build<T> = fn(&Params) -> Box<T>;
 
-/// A part of one of the schemes that have it, or none.
+/// A part of a random scheme that has it, or none.
 fn part<T: ?Sized + 'static>(
     rng: &mut Rng,
     of: fn(&control::Scheme) -> Option<Build<T>>,
@@ -58,12 +59,12 @@ fn impairment(rng: &mut Rng) -> Impairment {
         jitter: ms(rng.below(3)),
         reorder: Reorder { probability: 0.05 * rng.unit(), by: ms(rng.below(5)) },
         duplicate: 0.02 * rng.unit(),
-        // Corrupted Interests make entries of their own: sums over nodes would not come out.
+        // Corrupted Interests create additional entries, so sums over nodes would not match.
         corrupt: 0.0,
     }
 }
 
-/// Edges of a line, ring, star, tree or random graph; every node is reached from node 0.
+/// The edges of a line, ring, star, tree or random graph. It is connected.
 fn edges(rng: &mut Rng, nodes: usize) -> Vec<(usize, usize)> {
     let shape = rng.below(5);
     let mut edges: Vec<_> = (1..nodes)
@@ -123,7 +124,7 @@ fn network(seed: u64) -> Built {
 }
 
 impl Built {
-    /// Routes of `/p/<producer>` from everywhere, along a tree found by walking in breadth.
+    /// Adds routes for `/p/<producer>` at all nodes, along a breadth-first tree.
     fn routes(&mut self, producer: usize) {
         let prefix = name(&format!("/p/{producer}"));
         let (mut seen, mut queue) = (vec![producer], vec![producer]);
@@ -194,7 +195,7 @@ impl Built {
     }
 }
 
-/// Time does not run backwards.
+/// A recorder that checks that time never decreases.
 struct Clock(Time);
 
 impl Recorder for Clock {

@@ -1,4 +1,4 @@
-//! Runs against formulas of queueing and caching.
+//! Runs compared with formulas for queues and caches.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod support;
@@ -16,8 +16,8 @@ use support::{Line, assert_conserved, controller, line, ms, name, strategy, wire
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The mean wait at a load, in service times, of packets whose sizes are exponentially distributed:
-/// as simulated, after Pollaczek and Khinchine for the sizes that there were, after M/M/1.
+/// The mean wait at a load, in service times, of packets with exponentially distributed sizes: as
+/// simulated, by Pollaczek and Khinchine for the actual sizes, and by M/M/1.
 fn waits(load: f64) -> [f64; 3] {
     const CLASSES: u64 = 200;
     const EACH: u64 = 300;
@@ -25,8 +25,8 @@ fn waits(load: f64) -> [f64; 3] {
     let Line { mut net, nodes, .. } = line(11, 2, &free);
     let slow = net.add_link(nodes[0], nodes[1], free, wire(8, 1));
     net.add_route(nodes[0], &name("/p"), slow, 0).unwrap();
-    // Interests of many Poisson processes, each for Data of one size, come as one Poisson process
-    // for sizes drawn at random. The sizes stand in the middle of equal shares of the distribution.
+    // Many Poisson processes, each of Interests for one size of Data, are together a Poisson
+    // process with random sizes. The sizes are the midpoints of equal shares of the distribution.
     let quantile = |n: u64| -math::ln(1.0 - (n as f64 + 0.5) / CLASSES as f64) * 900.0;
     let (mut sizes, mut starts) = (Vec::new(), Rng::stream(1, &["starts"]));
     for n in 0..CLASSES {
@@ -36,17 +36,18 @@ fn waits(load: f64) -> [f64; 3] {
             signing: Signing::Unsigned,
             ..ObjectSpec::new(name(&format!("/p/{n}")), Size(size as u64 * EACH))
         };
-        // 8 Mbit/s are a byte a microsecond; headers of some 60 bytes come on top.
+        // 8 Mbit/s are one byte per microsecond; headers have some 60 bytes.
         let per_second = load * 1e6 / (960.0 * CLASSES as f64);
         let mut spec = RateSpec::new(object.versioned(), per_second, EACH);
         spec.arrivals = Arrivals::Poisson;
-        // The first comes after a distance like all others, and not at once with those of the rest.
+        // The first Interest arrives after an interval like all others, not together with the first
+        // Interests of the other processes.
         spec.start = Time::ZERO + Duration::from_secs_f64(starts.exponential(1.0 / per_second));
         net.constant_rate(nodes[0], spec);
         net.publish(nodes[1], object).unwrap();
         sizes.push(size as f64);
     }
-    // While all processes run; the last ones to end are alone.
+    // The measurement ends while all processes run.
     let span = Time((EACH as f64 * 0.8 * 960.0 * CLASSES as f64 / load * 1000.0) as u64);
     let outcome = net.run(span);
     assert_conserved(&outcome);
@@ -54,7 +55,7 @@ fn waits(load: f64) -> [f64; 3] {
     let n = link.sent.data as f64;
     let seconds = span.as_secs_f64();
     let service = link.sent.bytes as f64 / n / 1e6;
-    // Little: bytes in the queue, times their time, over all that came.
+    // Little's law: bytes in the queue, times the time, divided by all bytes that arrived.
     let header = link.sent.bytes as f64 / n - sizes.iter().sum::<f64>() / CLASSES as f64;
     let answered: u64 = outcome.flows.iter().map(|flow| flow.transfer.counters.data).sum();
     let rtt: f64 = outcome
@@ -72,8 +73,8 @@ fn waits(load: f64) -> [f64; 3] {
 
 #[test]
 fn the_wait_in_a_queue_is_that_of_m_m_1() {
-    // Sizes begin with the headers, so that they vary a little less than exponential ones: their
-    // second moment is 2 * 900^2 + 2 * 900 * 60 + 60^2 of 960^2, 1.89 in place of 2.
+    // Sizes include a constant header, so they vary a little less than exponential ones: their
+    // second moment is (2 * 900^2 + 2 * 900 * 60 + 60^2) / 960^2 = 1.89 instead of 2.
     for (load, tolerance) in [(0.4, 0.06), (0.7, 0.12)] {
         let [waited, by_sizes, m_m_1] = waits(load);
         let ratio = waited / by_sizes;
@@ -82,8 +83,8 @@ fn the_wait_in_a_queue_is_that_of_m_m_1() {
     }
 }
 
-/// The hit ratio of an LRU cache of `packets` under independent requests (H. Che, Y. Tung, Z. Wang
-/// 2002): an object is there if it was asked for within the time after which the cache forgets.
+/// The hit ratio of an LRU cache of `packets` packets under independent requests (H. Che, Y. Tung,
+/// Z. Wang 2002): an object is cached if it was requested within the cache's characteristic time.
 fn che(shares: &[f64], packets: f64) -> f64 {
     let there = |p: f64, t: f64| 1.0 - math::exp(-p * t);
     let (mut low, mut high) = (0.0, 1e9);
@@ -144,14 +145,14 @@ fn the_hit_ratio_of_lru_under_zipf_is_that_of_che() {
         let sum: f64 = (1..=OBJECTS).map(weight).sum();
         let shares: Vec<f64> = (1..=OBJECTS).map(|rank| weight(rank) / sum).collect();
         let theory = che(&shares, packets as f64);
-        // 30,000 requests: a standard deviation of 0.002 for independent ones.
+        // 30,000 independent requests have a standard deviation of 0.002.
         assert!((measured - theory).abs() < 0.01, "{alpha}, {packets}: {measured} {theory}");
     }
 }
 
 #[test]
 fn no_flows_take_more_than_their_links_and_equal_ones_share_alike() {
-    // A row of two links; one flow over both, two over the first, two over the second.
+    // Two links in a row, with one flow over both, two over the first and two over the second.
     let mut line = line(3, 3, &WireSpec { queue_packets: 60, ..wire(20, 4) });
     let ends = [(0, 2), (0, 1), (0, 1), (1, 2), (1, 2)];
     for (n, (from, to)) in ends.into_iter().enumerate() {
@@ -180,10 +181,11 @@ fn no_flows_take_more_than_their_links_and_equal_ones_share_alike() {
     let [long, others @ ..] = &goodput[..] else { panic!("five flows") };
     for pair in others.chunks(2) {
         let sum = long + pair[0] + pair[1];
-        // A kilobyte of content has some 110 bytes of headers; losses are filled from the queue.
+        // A kilobyte of content has some 110 bytes of headers. The queue bridges losses.
         assert!(sum < 20.0 * 1000.0 / 1070.0 && sum > 15.0, "{goodput:?}");
         assert!(jain_index(pair).unwrap() > 0.95, "{goodput:?}");
-        // A flow over two queues gets the signals of both, and less than its share of either.
+        // A flow over two queues receives the signals of both, and gets less than its share of
+        // either.
         assert!(*long < pair[0].min(pair[1]) && *long > 1.0, "{goodput:?}");
     }
 }

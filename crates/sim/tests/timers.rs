@@ -1,4 +1,4 @@
-//! No timer takes what is slow for what is lost, on paths from 1 ms to 1 s.
+//! No timer mistakes a slow path for a loss, with round trips from 1 ms to 1 s.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 #[path = "timers/path.rs"]
@@ -7,19 +7,20 @@ mod support;
 
 use path::Path;
 
-/// The bottleneck, in Mbit/s, and a segment's Data packet on it, in bits.
+/// The rate of the bottleneck in Mbit/s, and the size of a segment's Data packet on it in bits.
 const MBPS: f64 = 4.0;
 const SEGMENT: f64 = 8400.0;
 
-/// The round trips that a law needs on a path of a number of segments.
+/// The number of round trips that a scheme needs to fill a path that holds a number of segments.
 type Needs = fn(f64) -> f64;
 
-/// Schemes whose law fills a path, with the round trips that they need on a path of a number of
-/// segments with a queue of the same size.
+/// Schemes that fill a path, with the number of round trips that they need if the queue is as large
+/// as the path.
 ///
-/// Slow start takes the logarithm of both, at most 10, and loses its overshoot once; the five
-/// rounds of HyStart++ grow by an eighth each, and from there on cubic's curve needs some seconds:
-/// 40 are enough for all. bic adds 16 segments a round trip, the last ones by halves.
+/// Slow start takes the logarithm of both, at most 10, and loses its overshoot once. The five
+/// rounds of HyStart++ grow by an eighth each. From there on cubic's curve needs some seconds.
+/// Together 40 round trips are enough. bic adds 16 segments per round trip, the last ones by
+/// halves.
 const FILLING: [(&str, Needs); 6] = [
     ("aimd", |_| 40.0),
     ("bic", |path| 40.0 + 2.0 * path / 16.0),
@@ -29,8 +30,8 @@ const FILLING: [(&str, Needs); 6] = [
     ("ictp", |_| 40.0),
 ];
 
-/// Before anything has come, an Interest that finds the object is repeated after 125, 250 and 500
-/// ms more.
+/// The number of repetitions of discovery before the first answer: after 125 ms, and after 250 and
+/// 500 ms more.
 const DISCOVERY: u64 = 3;
 
 /// Round-trip times without a queue, in milliseconds.
@@ -50,12 +51,13 @@ fn one_flow_fills_a_path_of_any_length_and_repeats_only_what_was_lost() {
     }
 }
 
-/// Interests that find the object, and for its first segments, have to be pending still when their
-/// answers come. One that is not looks like a loss, and halves a window of two segments.
+/// Interests of discovery, and for the first segments, must still be pending when their answers
+/// arrive. One that is not looks like a loss, and halves a window of two segments.
 #[test]
 fn a_flow_finds_its_object_at_a_second_without_a_loss() {
     let rtt = 1000.0;
-    // Without a loss, slow start fills the path in the logarithm of what it holds.
+    // Without a loss, slow start fills the path in a number of round trips that is the logarithm
+    // of its capacity.
     let rounds = 4.0 + (MBPS * rtt * 1000.0 / SEGMENT).log2();
     let from = (rounds * rtt) as u64;
     let seen = Path::new("aimd", MBPS, rtt, 2.0 * rtt).finding().run(from, from + rtt as u64);
@@ -70,9 +72,9 @@ fn several_flows_at_200_ms_share_the_path_without_false_timeouts() {
         let seen = (0..4).fold(path, |path, n| path.flow(n * 500)).run(15_000, 40_000);
         assert!(seen.share >= 0.95, "{scheme}: {seen:?}");
         assert_eq!(seen.mistaken, 0, "{scheme}: {seen:?}");
-        // Silence, too, makes a consumer ask once more (RFC 8985, section 7.2), at most once in a
-        // round trip. contug is silent until a timeout after each burst of losses: nothing else
-        // shows them to it. The others see gaps.
+        // Consumers also send probes when no answers arrive (RFC 8985, section 7.2), at most one
+        // per round trip. After a burst of losses contug sends nothing until a timeout, because
+        // nothing else reveals them. The other schemes detect gaps.
         let rounds = 4 * 40_000 / 200;
         let probes = if scheme == "contug" { rounds } else { seen.data / 1000 };
         let needless = seen.repeated.saturating_sub(seen.dropped + 4 * DISCOVERY);
@@ -80,9 +82,9 @@ fn several_flows_at_200_ms_share_the_path_without_false_timeouts() {
     }
 }
 
-/// The link carries nothing for 400 ms and loses nothing. Answers are up to 400 ms late, where
-/// timeouts allow for 200 ms, and come sooner after the repetition than its answer could: the
-/// timeouts are seen to have been false. The window fills the path from the beginning.
+/// The link carries nothing for 400 ms, but loses nothing. Answers are up to 400 ms late, while
+/// timeouts allow 200 ms. They arrive sooner after the retransmission than its answer could, so the
+/// timeouts are recognised as false. The window fills the path from the start.
 #[test]
 fn a_pause_of_the_path_costs_no_window() {
     for scheme in ["aimd", "ictp"] {
@@ -91,7 +93,8 @@ fn a_pause_of_the_path_costs_no_window() {
         let seen = path.stalled(5_000, 5_400).run(7_000, 9_000);
         assert!(seen.share >= 0.95, "{scheme}: {seen:?}");
         assert_eq!((seen.mistaken, seen.dropped), (seen.timeouts, 0), "{scheme}: {seen:?}");
-        // Each answer to the oldest restarts the timer of ictp, which has one (RFC 6298, 5.3).
+        // ictp has a single timer, which each answer to the oldest Interest restarts (RFC 6298,
+        // 5.3).
         assert_eq!(seen.timeouts > 0, scheme.starts_with("aimd"), "{scheme}: {seen:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Instants that can be worked out by hand.
+//! Instants that can be calculated by hand.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod support;
@@ -8,7 +8,7 @@ use sim::{Arrivals, ObjectSpec, PacketHop, RateSpec, Recorder, Signing, WireSpec
 use std::sync::{Arc, Mutex};
 use support::{assert_conserved, line, name, wire};
 
-/// Keeps when what arrived, and how large it was.
+/// A recorder of the instants, kinds and sizes of arrivals.
 #[derive(Clone, Default)]
 struct Arrived(Arc<Mutex<Vec<(u64, Kind, usize)>>>);
 
@@ -20,7 +20,7 @@ impl Recorder for Arrived {
 
 #[test]
 fn one_interest_and_its_data_over_two_links() {
-    // 8 Mbit/s: one byte takes a microsecond; 5 ms of propagation.
+    // At 8 Mbit/s one byte takes a microsecond. The propagation delay is 5 ms.
     let mut line = line(1, 3, &wire(8, 5));
     line.publish("/p", 1000, 1000, Signing::Unsigned);
     let object = ObjectSpec::new(name("/p"), Size(1000)).versioned();
@@ -48,8 +48,8 @@ fn one_interest_and_its_data_over_two_links() {
 
 #[test]
 fn a_queue_of_data_drains_at_the_rate_of_the_link() {
-    // All 10 Interests leave at once over a link without a rate; Data comes back at 3 Mbit/s, for
-    // which a byte takes 8000/3 ns: what is left over of a nanosecond is carried.
+    // All 10 Interests leave at once over a link without a rate. Data returns at 3 Mbit/s, at which
+    // a byte takes 8000/3 ns. Fractions of a nanosecond must be carried over.
     let mut net = sim::Network::new(1);
     let (a, b) = (support::node(&mut net, "a"), support::node(&mut net, "b"));
     let free = WireSpec { rate: None, ..wire(1, 1) };
@@ -72,14 +72,14 @@ fn a_queue_of_data_drains_at_the_rate_of_the_link() {
     let mut bytes = 0;
     for (at, _, len) in data {
         bytes += *len as u64;
-        // The first Interest arrives after 1 ms and is answered at once; 1 ms back.
+        // The first Interest arrives after 1 ms and is answered at once; the way back takes 1 ms.
         assert_eq!(*at, 2_000_000 + bytes * 8000 / 3);
     }
     assert_conserved(&outcome);
 }
 
-/// The mean wait in the queue of Data of a link that is `load` full of packets of one size whose
-/// Interests come as a Poisson process, in service times.
+/// The mean wait in the Data queue of a link, in service times. All packets have the same size, the
+/// link's utilisation is `load`, and Interests arrive as a Poisson process.
 fn waiting(load: f64) -> f64 {
     let mut line = line(7, 2, &WireSpec { rate: None, ..wire(1, 1) });
     let (a, b) = (line.nodes[0], line.nodes[1]);
@@ -88,7 +88,7 @@ fn waiting(load: f64) -> f64 {
     let count = 60_000u64;
     line.publish("/p", (1 << 20) * 1000, 1000, Signing::Unsigned);
     let object = ObjectSpec::new(name("/p"), Size(0)).versioned();
-    // Segment numbers of one width, so that all Data has one size: the first one shows it.
+    // All segment numbers have the same width, so all Data packets have the same size.
     let size = 1000.0 + 60.0;
     let mut spec = RateSpec::new(object, load * 1e6 / size, count);
     spec.first = 1 << 17;
@@ -109,8 +109,8 @@ fn waiting(load: f64) -> f64 {
 
 #[test]
 fn the_wait_in_a_queue_is_that_of_m_d_1() {
-    // Pollaczek and Khinchine: load / (2 (1 - load)) service times. Of 60,000 waits that depend on
-    // each other, the mean's deviation is some 1 % at a load of 0.5 and 4 % at 0.8.
+    // Pollaczek and Khinchine: load / (2 (1 - load)) service times. The waits are correlated: the
+    // mean of 60,000 has a deviation of some 1 % at a load of 0.5, and of 4 % at 0.8.
     for (load, tolerance) in [(0.3, 0.04), (0.5, 0.05), (0.8, 0.12)] {
         let ratio = waiting(load);
         assert!((ratio - 1.0).abs() < tolerance, "at a load of {load}: {ratio} of the theory");
@@ -119,7 +119,7 @@ fn the_wait_in_a_queue_is_that_of_m_d_1() {
 
 #[test]
 fn the_queue_over_time_follows_littles_law() {
-    // Mean bytes in the queue = bytes a second times the mean time that one spends in it.
+    // Little's law: mean bytes in the queue = bytes per second times the mean time in it.
     let mut line = line(3, 2, &WireSpec { rate: None, ..wire(1, 1) });
     let (a, b) = (line.nodes[0], line.nodes[1]);
     let slow = line.net.add_link(a, b, WireSpec { rate: None, ..wire(1, 1) }, wire(8, 1));

@@ -1,4 +1,4 @@
-//! A tracer gets every packet, and changes nothing.
+//! A tracer receives every packet, and does not change the run.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod support;
@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use support::{Line, line, name, wire};
 
-/// A link and a direction, and a fate by its name.
+/// A link with a direction, and the name of a fate.
 type Key = (Option<(LinkId, bool)>, &'static str);
 
-/// The reports: packets by link, direction and fate; flows; faults.
+/// The traces received: packets by link, direction and fate; flows; faults.
 #[derive(Default)]
 struct Seen {
     fates: BTreeMap<Key, u64>,

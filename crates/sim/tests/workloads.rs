@@ -67,7 +67,7 @@ fn fetches_come_and_go_and_leave_nothing_but_their_records() {
     let catalogue = catalogue(Some(100), vec![class("", 1.0, 20_000)]);
     let outcome = run(&mut line, &catalogue, drawn(5.0, Arrivals::Poisson), fetch(), 100);
     let workload = &outcome.workloads[0];
-    // 500 expected, standard deviation 22.
+    // Expected are 500, with a standard deviation of 22.
     assert!(workload.started.abs_diff(500) < 110, "{}", workload.started);
     let all = workload.classes[0].since(Time::ZERO);
     assert_eq!(all.completed + workload.running, workload.started);
@@ -77,9 +77,9 @@ fn fetches_come_and_go_and_leave_nothing_but_their_records() {
         outcome.flows.iter().all(|flow| flow.transfer.complete && flow.transfer.bytes == 20_000)
     );
     assert!(outcome.flows.iter().all(|flow| flow.workload == Some(0)));
-    // A flow takes some 30 ms; more than eight of the 500 at a time would be a wonder.
+    // A flow takes some 30 ms, so more than eight of the 500 at a time are very unlikely.
     assert!(line.net.applications() < 10, "{}", line.net.applications());
-    // One metadata, manifest and segments take two round trips of 8 ms and more.
+    // Metadata, manifest and segments take at least two round trips of 8 ms.
     let mean = all.times.mean().unwrap();
     assert!(mean > ms(16) && mean < ms(100), "{mean:?}");
     assert_conserved(&outcome);
@@ -118,7 +118,7 @@ fn mice_and_elephants_are_told_apart() {
     let (mice, elephants) = (mice.since(Time::ZERO), elephants.since(Time::ZERO));
     assert!(mice.started > 5 * elephants.started && elephants.started > 20);
     assert_eq!(mice.bytes, mice.completed * 5_000);
-    // 200 kB at 50 Mbit/s take 32 ms at the least; mice are gone before.
+    // 200 kB take at least 32 ms at 50 Mbit/s. Mice complete sooner.
     assert!(elephants.times.quantile(0.0).unwrap() >= ms(31));
     assert!(mice.times.quantile(0.5) < elephants.times.quantile(0.0));
 }
@@ -148,7 +148,7 @@ fn chunks_are_asked_for_by_popularity_and_once() {
         (all.started, all.completed),
         (flow.transfer.counters.interests, flow.transfer.counters.data)
     );
-    // 4 ms there and back, and two packets of some 1,050 bytes at 20 Mbit/s.
+    // A round trip of 4 ms, and two packets of some 1,050 bytes at 20 Mbit/s.
     let rtt = flow.transfer.rtt_mean.unwrap();
     assert!(rtt > ms(4) && rtt < ms(6), "{rtt:?}");
     assert_conserved(&outcome);
@@ -196,7 +196,7 @@ fn listed_requests_come_when_they_are_listed() {
     assert_eq!(flows, wanted);
 }
 
-/// Two producers at the ends of a line of three, and who answered what.
+/// Two producers at the ends of a line of three nodes. Returns the packets sent by each.
 fn two_producers(spread: Spread) -> (Vec<u64>, Outcome) {
     let objects = Objects::Listed(vec![(name("/x"), 200_000)]);
     let catalogue = Catalogue::new(4, name("/p"), 1000, objects).spread(spread, 2);
@@ -232,8 +232,8 @@ fn two_producers(spread: Spread) -> (Vec<u64>, Outcome) {
 fn segments_come_from_the_one_producer_that_has_them() {
     let (served, outcome) = two_producers(Spread::Segments);
     assert!(outcome.flows[0].transfer.complete, "{:?}", outcome.flows[0]);
-    // 200 segments and a metadata packet and manifest nodes; half of them is 100, standard
-    // deviation 7.
+    // 200 segments, a metadata packet and manifest nodes. Half of the segments are 100, with a
+    // standard deviation of 7.
     assert_eq!(
         (served[1], served[0] + served[2]),
         (0, outcome.flows[0].transfer.counters.data),
@@ -282,9 +282,9 @@ fn watch(spec: VideoSpec, mbps_times_ten: u64) -> Outcome {
 
 #[test]
 fn a_video_on_a_link_that_is_too_slow_stalls_as_long_as_it_must() {
-    // 1.5 Mbit/s of video over 1 Mbit/s: 375 packets with 1000 bytes of content and some 80 of
-    // header, and 32 bytes of manifest for each, take 3.34 s for every two seconds of video, and
-    // the first round trips a little more.
+    // Video of 1.5 Mbit/s over 1 Mbit/s: two seconds of video are 375 packets with 1000 bytes of
+    // content, some 80 bytes of header, and 32 bytes of manifest each. They take 3.34 s, and the
+    // first round trips a little more.
     let outcome = watch(video(&[1500], Adaptation::Fixed(0)), 10);
     let flow = &outcome.flows[0];
     let video = flow.video.unwrap();
@@ -293,8 +293,8 @@ fn a_video_on_a_link_that_is_too_slow_stalls_as_long_as_it_must() {
     assert_eq!((video.played, video.bitrate), (Duration::from_secs(12), Some(1.5e6)));
     let startup = video.startup.unwrap().as_secs_f64();
     assert!((3.3..3.5).contains(&startup), "{startup}");
-    // Time without playing is a stall: from the first picture on, the segments take 5 more
-    // startups.
+    // Time without playing is a stall. From the first picture on, the other segments take 5 times
+    // as long as the startup.
     let end = flow.end.unwrap().as_secs_f64();
     let stalled = video.stalled.as_secs_f64();
     assert!((startup + 12.0 + stalled - end).abs() < 1e-6);
@@ -311,7 +311,7 @@ fn rules_take_what_the_link_carries_and_no_more() {
     let rate = Adaptation::Rate { safety: 0.85, memory: 5 };
     let outcome = watch(video(&[300, 900, 5000], rate), 20);
     let watched = outcome.flows[0].video.unwrap();
-    // The first is of the lowest quality, the other five of the middle one.
+    // The first segment has the lowest quality, the other five the middle one.
     assert_eq!((watched.stalls, watched.switches), (0, 1));
     assert_eq!(watched.bitrate, Some((300e3 + 5.0 * 900e3) / 6.0));
 }

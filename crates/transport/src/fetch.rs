@@ -1,12 +1,17 @@
-//! The consumer: brings a named object, whole and verified, or says what is missing.
+//! The consumer: fetches and verifies a named object, or reports what is missing.
 //!
 //! Order of calls: [`Fetch::receive`] for every frame; [`Fetch::poll_transmit`] until it returns
 //! false, after every other call; [`Fetch::on_deadline`] at [`Fetch::next_deadline`];
-//! [`Fetch::status`] says when it is over. Content goes to a [`Sink`], verified, as it comes.
+//! [`Fetch::status`] returns the result. Verified content goes to a [`Sink`] as it arrives.
 //!
-//! Order of requests, where there is a choice: lost ones, the RDR metadata (and,
-//! until it has come, the first segments' [heads](crate::head)), manifest nodes ahead of the
-//! segments they cover, segments. All of it flies under one controller.
+//! Requests have this priority:
+//!
+//! 1. lost requests;
+//! 2. the RDR metadata and, until it has arrived, the [heads](crate::head) of the first segments;
+//! 3. manifest nodes, before the segments that they cover;
+//! 4. segments.
+//!
+//! One controller governs all of them.
 
 mod candidates;
 mod certificates;
@@ -47,38 +52,38 @@ use security::{Digest, Proof, VerifyError};
 use timer::Timer;
 use verify::Verification;
 
-/// Where a fetch stands.
+/// The state of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Status<'a> {
-    /// It goes on.
+    /// The fetch is in progress, or has not begun.
     Running,
-    /// The object is whole and verified.
+    /// The object is complete and verified.
     Done,
-    /// It failed.
+    /// The fetch has failed.
     Failed(&'a FetchError),
 }
 
 /// A fetch of one object.
 ///
-/// Its methods are here (what drivers see, timers, failure), in `transmit.rs` (the journey of an
-/// Interest, up to its Nack) and in `receive.rs` (the journey of a Data packet).
+/// The public methods, timers and failures are in this file. `transmit.rs` sends Interests and
+/// handles Nacks; `receive.rs` handles Data packets.
 pub struct Fetch {
     config: FetchConfig,
     /// Requests in flight, and the controller.
     requests: Requests,
-    /// The name that is asked for.
+    /// The requested name, and the Interests that find its object.
     discovery: Discovery,
     candidates: Candidates,
     heads: Heads,
-    /// Discovery is over when it is there.
+    /// `None` during discovery.
     object: Option<Object>,
     cursor: Cursor,
     verification: Verification,
     certificates: Certificates,
-    /// Metadata whose signer is not verified yet.
+    /// The metadata packet, while the certificate of its signer is missing.
     unproven: Option<Bytes>,
     delivery: Delivery,
-    /// The size of a segment's Data, as last seen.
+    /// The size of the latest segment's Data packet.
     segment_data: Size,
     pace: Pace,
     outcome: Option<Result<(), FetchError>>,
@@ -87,29 +92,30 @@ pub struct Fetch {
 /// The state of the sink.
 #[derive(Default)]
 struct Delivery {
-    /// Bytes that the sink has room for, if that is limited.
+    /// The bytes that the sink can take; `None` if it has no limit.
     room: Option<Size>,
-    /// The sink knows how long the object can be.
-    bound_told: bool,
+    /// [`Sink::bounded`] has been called.
+    bound_reported: bool,
 }
 
 /// Instants of a fetch.
 #[derive(Default)]
 struct Pace {
     started_at: Option<Time>,
-    /// When something new came last.
+    /// The last progress. The patience of the fetch counts from here.
     progress_at: Time,
-    /// The controller said that nothing may leave before.
+    /// The controller permits no Interest before this instant.
     paced_until: Option<Time>,
 }
 
-/// Wrong packets for one request after which the fetch fails.
+/// The fetch fails after this many wrong packets for one request.
 const MAX_FORGED: u32 = 8;
-/// The assumed size of a segment's Data before the first one.
+/// The assumed size of a segment's Data packet before the first one arrives.
 const SEGMENT_DATA_GUESS: Size = Size(8200);
 
 impl Fetch {
-    /// A fetch under `controller`. It begins with the first call of [`Fetch::poll_transmit`].
+    /// Creates a fetch governed by `controller`. It begins at the first call of
+    /// [`Fetch::poll_transmit`].
     #[must_use]
     pub fn new(mut config: FetchConfig, controller: Box<dyn Controller>) -> Fetch {
         let rng = Rng::stream(config.seed, &["fetch", &config.name.to_string()]);
@@ -132,9 +138,11 @@ impl Fetch {
         }
     }
 
-    /// The sink has room for `room` more bytes beyond those delivered so far. If segments come in
-    /// order, only as many are requested as it can take, until it reports room again. The wait
-    /// does not count against patience. Without this call there is no limit.
+    /// Sets the number of bytes that the sink can take beyond those delivered so far.
+    ///
+    /// If segments are delivered in order, the fetch requests only segments that fit, until it is
+    /// called again. Time without room does not count against the patience. Without this call
+    /// there is no limit.
     pub fn set_room(&mut self, now: Time, room: Size) {
         if self.is_held_back() {
             self.pace.progress_at = now;
@@ -142,7 +150,7 @@ impl Fetch {
         self.delivery.room = Some(room);
     }
 
-    /// Nothing is on its way, and nothing may be asked for before the sink has room.
+    /// True if nothing is in flight and nothing may be requested until the sink has room.
     fn is_held_back(&self) -> bool {
         let Some(object) = self.object.as_ref().filter(|_| self.delivery.room.is_some()) else {
             return false;
@@ -150,13 +158,13 @@ impl Fetch {
         self.requests.is_idle() && self.cursor.next() >= self.segments_end(object)
     }
 
-    /// The name asked for.
+    /// The requested name.
     #[must_use]
     pub fn name(&self) -> &Name {
         self.discovery.name()
     }
 
-    /// Where it stands.
+    /// The state of the fetch.
     #[must_use]
     pub fn status(&self) -> Status<'_> {
         match &self.outcome {
@@ -166,49 +174,50 @@ impl Fetch {
         }
     }
 
-    /// The object, as far as known; `None` until it was found.
+    /// The known facts about the object; `None` until it is found.
     #[must_use]
     pub fn object(&self) -> Option<&ObjectInfo> {
         self.object.as_ref().map(|object| &object.info)
     }
 
-    /// Bytes of content that were there before this fetch, and that it has verified.
+    /// Bytes of content: from an earlier transfer, and verified by this fetch.
     #[must_use]
     pub fn bytes(&self) -> (u64, u64) {
         self.object.as_ref().map_or((0, 0), |object| (object.resumed_bytes, object.bytes))
     }
 
-    /// The proof by the object's signature; `None` before anything was verified.
+    /// The proof by the object's signature; `None` until something is verified.
     #[must_use]
     pub fn proof(&self) -> Option<&Proof> {
         self.verification.proof()
     }
 
-    /// Counters.
+    /// The counters of this fetch.
     #[must_use]
     pub fn stats(&self) -> &Stats {
         self.requests.stats()
     }
 
-    /// The estimate of the round-trip time.
+    /// The round-trip time estimate.
     #[must_use]
     pub fn rtt(&self) -> &RttEstimate {
         self.requests.rtt()
     }
 
-    /// Requests in flight.
+    /// The number of requests in flight; each segment of a range counts as one.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.requests.in_flight()
     }
 
-    /// Sets if ranges are answered at present; if not, segments are requested one by one. It is
-    /// independent of the producer's and the forwarders' understanding of ranges.
+    /// Sets whether the forwarder answers range Interests at present. If not, segments are
+    /// requested one by one. This is separate from [`Fetch::fell_back`].
     pub fn set_ranges(&mut self, answered: bool) {
         self.requests.hold_ranges(!answered);
     }
 
-    /// True if ranges were wanted, but the other side does not understand them.
+    /// True if ranges were requested, and only their first segments were answered. From then on
+    /// segments are requested one by one.
     #[must_use]
     pub fn fell_back(&self) -> bool {
         self.requests.ranges().fell_back()
@@ -231,10 +240,11 @@ impl Fetch {
         sum
     }
 
-    /// The connection to the forwarder broke, and a new one is there at `now`. Requests in flight
-    /// leave again, as the controller permits, and patience begins anew: the new forwarder has no
-    /// record of them. This is no loss by congestion, so the controller is not informed, and the
-    /// window and the round-trip time stay. Verified segments stay.
+    /// Continues the fetch over a new connection, made at `now` after the old one broke.
+    ///
+    /// Requests in flight are sent again as the controller permits, because the new forwarder has
+    /// no record of them. The patience starts again. The break is not congestion, so the
+    /// controller is not informed: window and round-trip time stay. Verified segments are kept.
     pub fn reconnected(&mut self, now: Time) {
         if self.outcome.is_some() || self.pace.started_at.is_none() {
             return;
@@ -246,13 +256,13 @@ impl Fetch {
         self.certificates.restart(now);
         self.requests.restart(now, found);
         if !found {
-            // Nothing is known: discovery begins with its first Interest.
+            // Discovery starts again with its first Interest.
             self.heads.restart();
             self.cursor.restart();
         }
     }
 
-    /// When [`Fetch::on_deadline`] wants to be called.
+    /// The instant at which to call [`Fetch::on_deadline`]; `None` if the fetch is over.
     #[must_use]
     pub fn next_deadline(&mut self, now: Time) -> Option<Time> {
         if self.outcome.is_some() {
@@ -261,7 +271,7 @@ impl Fetch {
         Timer::ALL.into_iter().filter_map(|timer| self.due(timer, now)).min()
     }
 
-    /// When a timer is due.
+    /// The instant at which `timer` expires; `None` if it is not set.
     fn due(&mut self, timer: Timer, now: Time) -> Option<Time> {
         match timer {
             Timer::Pacing => self.pace.paced_until,
@@ -277,7 +287,8 @@ impl Fetch {
         self.due(timer, now).is_some_and(|at| at <= now)
     }
 
-    /// The instant asked for has come: losses are declared, and patience may be at its end.
+    /// Handles the timers that have expired: declares losses, or ends the fetch if its patience is
+    /// over.
     pub fn on_deadline(&mut self, now: Time, sink: &mut dyn Sink) {
         if self.outcome.is_some() || self.pace.started_at.is_none() {
             return;
@@ -291,7 +302,7 @@ impl Fetch {
         }
         self.requests.on_deadline(now);
         if self.is_due(Timer::Certainty, now) {
-            self.settle(now, sink);
+            self.confirm_object(now, sink);
         }
         if self.outcome.is_none() && self.is_due(Timer::Doubt, now) && self.candidates.doubt() {
             self.requests.ask_again(now, Item::Metadata, 3);
@@ -302,36 +313,37 @@ impl Fetch {
         }
     }
 
-    /// Discovery that begins again has its patience again.
+    /// Restarts the patience if discovery has started again.
     fn note_restart(&mut self, now: Time) {
         if self.candidates.take_restart() {
             self.pace.progress_at = now;
         }
     }
 
-    /// When metadata are waited for no longer: at the end of the lifetime of their first Interest.
+    /// The instant at which a head's facts are accepted without metadata: the end of the lifetime
+    /// of the first Interest for metadata.
     fn certain_at(&self) -> Option<Time> {
-        let started_at = self.pace.started_at.filter(|_| self.heads.is_told());
+        let started_at = self.pace.started_at.filter(|_| self.heads.is_announced());
         started_at.map(|at| at + round_trips::FIRST_LIFETIME)
     }
 
-    /// When the candidate is to be doubted.
+    /// The instant at which to ask for metadata again, because the candidate yields nothing.
     fn doubted_at(&self) -> Option<Time> {
         let may = self.object.is_some()
             && !self.certificates.is_wanted()
-            && !self.heads.is_told()
+            && !self.heads.is_announced()
             && self.nothing_verified();
         self.candidates.doubted_at(self.pace.progress_at).filter(|_| may)
     }
 
-    /// Nothing of the candidate was verified, in this transfer.
+    /// True if this transfer has verified nothing of the candidate.
     fn nothing_verified(&self) -> bool {
         self.verification.layout().is_none()
             && self.verification.proof().is_none()
             && self.object.as_ref().is_none_or(|object| object.bytes == 0)
     }
 
-    /// Discovery has less patience: most names that do not answer at once never will.
+    /// Discovery has less patience: most names without an early answer are never answered.
     fn patience(&self) -> Duration {
         const DISCOVERY: Duration = Duration::from_secs(8);
         match self.object {
@@ -346,9 +358,9 @@ impl Fetch {
     }
 
     fn give_up(&mut self, now: Time) {
-        self.heads.forget_told();
+        self.heads.forget_announced();
         if self.object.is_some() {
-            // They were asked for beside it.
+            // Metadata was requested in addition. The error names what the object lacks.
             self.requests.cancel(Item::Metadata);
         }
         let waited = now.since(self.pace.progress_at);
@@ -385,8 +397,8 @@ impl Fetch {
         self.fail(error);
     }
 
-    /// The certificate did not come, however often it was asked for. The first time that may be
-    /// because what waits for it was forged, and is asked for again.
+    /// Gives up a certificate after its last attempt. The packets that wait for it may be forged,
+    /// so the first time they are requested again.
     fn give_up_certificate(&mut self, now: Time) {
         let Some(why) = self.certificates.give_up(now) else { return };
         let why = FetchError::Untrusted(why);
@@ -407,11 +419,11 @@ impl Fetch {
         }
     }
 
-    /// The fetch fails, unless an alternative is left: metadata if a head announced the object,
-    /// another candidate if this one has failed.
+    /// Ends the fetch with `error` unless an alternative is left: metadata if a head announced the
+    /// object, or another candidate.
     fn fail(&mut self, error: FetchError) {
         self.certificates.forget();
-        if self.heads.is_told() {
+        if self.heads.is_announced() {
             self.candidates.forget();
             return self.distrust_heads();
         }
@@ -423,8 +435,8 @@ impl Fetch {
         self.requests.cancel_if(|_| true);
     }
 
-    /// The fetch would fail because of its candidate: that is skipped, and discovery begins again.
-    /// Returns false if there is none to skip, or it is too late to.
+    /// Skips the candidate that has failed, and starts discovery again. Returns false if there is
+    /// no candidate to skip, if the transfer has stalled, or if content has been delivered.
     fn skip_candidate(&mut self, why: &FetchError) -> bool {
         let stalled = matches!(why, FetchError::Stalled { .. });
         let untouched = self.object.as_ref().is_some_and(|object| object.bytes == 0);
@@ -436,30 +448,31 @@ impl Fetch {
         true
     }
 
-    /// The packet that answers discovery is no good: another is asked for.
+    /// Rejects a packet that answered discovery, and asks for another one.
     fn reject_metadata(&mut self, now: Time, digest: &Digest, why: Option<VerifyError>) {
         self.count_forged(now);
         let rejected = self.candidates.reject(digest, why.map(FetchError::Untrusted));
         if rejected < MAX_FORGED {
-            // In turn for metadata (or the root of a version), and for what lies under the name:
-            // see `Discovery::interest`. Some producers sign their segments, and no metadata.
+            // Attempt 2 asks for the bare name (with a version: for metadata), attempt 3 for
+            // metadata (with a version: for its root); see `Discovery::interest`. Some producers
+            // sign their segments, but not their metadata.
             let attempt = if rejected.is_multiple_of(2) { 2 } else { 3 };
             self.requests.ask_again_after_pause(now, Item::Metadata, attempt, rejected);
-        } else if self.object.is_none() || self.heads.is_told() {
+        } else if self.object.is_none() || self.heads.is_announced() {
             self.fail(FetchError::NotThere(self.discovery.name().clone()));
         }
     }
 
-    /// Heads were wrong. From now on only metadata are believed.
+    /// Stops using heads after a wrong one; only metadata counts from now on.
     fn distrust_heads(&mut self) {
         self.heads.distrust();
         self.forget_object();
     }
 
-    /// The object is forgotten, with all requests because of it. Heads that are on their way may be
-    /// of the object that metadata name.
+    /// Forgets the object and cancels its requests. Heads in flight are kept: they may belong to
+    /// the object that metadata will name.
     fn forget_object(&mut self) {
-        self.heads.forget_told();
+        self.heads.forget_announced();
         self.object = None;
         self.verification = Verification::new(self.config.policy.clone(), self.config.stash);
         let asked = self.heads.asked();

@@ -1,37 +1,38 @@
 //! Heads: the first segments of an object, for consumers that do not know its version yet.
 //!
-//! An Interest for `<name>/32=head-segment/seg=k` (CanBePrefix, MustBeFresh) brings Data with the
-//! contents of the metadata, followed by the whole Data packet of segment *k* of the latest
-//! version. So content arrives for the first Interests already, and any answer gives the version.
-//! See `docs/reference/wire.md`.
+//! An Interest for `<name>/32=head-segment/seg=k` (CanBePrefix, MustBeFresh) retrieves Data with
+//! the contents of the metadata, followed by the whole Data packet of segment *k* of the latest
+//! version. So the first answers contain content already, and each of them gives the version. See
+//! `docs/reference/wire.md`.
 
 use crate::rdr::{self, Metadata};
 use packet::tlv::types;
 use packet::{Component, ContentType, Data, DataParts, Name, NameRef, Signature, SignatureInfoBuf};
 use sha2::{Digest as _, Sha256};
 
-/// The keyword that asks for heads. It is longer than that of metadata, so that heads are behind
-/// metadata in canonical order, where a content store looks for what is under the bare name.
+/// The keyword of heads. It is longer than that of metadata, so heads follow metadata in canonical
+/// order, in which a content store searches for packets under the bare name.
 pub const KEYWORD: &[u8] = b"head-segment";
 
-/// How many of an object's segments can be had as heads.
+/// The maximum number of heads of an object.
 pub const MOST: u64 = 64;
 
-/// A head, taken apart. It proves nothing: what counts is the proof of the segment in it.
+/// A decoded head. It proves nothing by itself; the segment in it must be verified.
 pub struct Head<'a> {
-    /// Its metadata of the object.
+    /// The metadata of the object in it.
     pub metadata: Metadata,
-    /// The segment's packet.
+    /// The packet of the segment.
     pub segment: Data<'a>,
 }
 
-/// The prefix that an Interest for the head of a segment asks for.
+/// The name in an Interest for the head of a segment, as a prefix.
 #[must_use]
 pub fn prefix(name: NameRef<'_>, segment: u64) -> Name {
     name.to_name().with(&Component::keyword(KEYWORD)).with(&Component::segment(segment))
 }
 
-/// The segment whose head a name under `name` is or is a prefix of, and the version if it has one.
+/// Splits the name of a head (or a prefix of it) under `under` into the segment and, if present,
+/// the version.
 #[must_use]
 pub fn parse(name: NameRef<'_>, under: NameRef<'_>) -> Option<(u64, Option<u64>)> {
     if !name.starts_with(under) || !name.get(under.len())?.is_keyword(KEYWORD) {
@@ -45,7 +46,7 @@ pub fn parse(name: NameRef<'_>, under: NameRef<'_>) -> Option<(u64, Option<u64>)
     }
 }
 
-/// Appends the head that holds the packet of a segment of `object`.
+/// Appends the head that contains `packet`, the packet of a segment.
 pub fn encode_into(
     metadata: &Metadata,
     segment: u64,
@@ -70,14 +71,14 @@ pub fn encode_into(
     parts.encode_into(&SignatureInfoBuf::digest(), 32, sign, out);
 }
 
-/// The segment's packet in the content of a head.
+/// The packet of the segment in the content of a head.
 #[must_use]
 pub fn carried(content: &[u8]) -> Option<Data<'_>> {
     rdr::first(content, types::DATA).and_then(|element| Data::decode(element.whole).ok())
 }
 
-/// Takes a head of an object under `name` apart; `None` if what is in it is not the packet of the
-/// segment and version that its own name says.
+/// Decodes a head of the object `name`. Returns `None` if it does not contain the packet of the
+/// segment and version that its own name states.
 #[must_use]
 pub fn decode<'a>(name: NameRef<'_>, data: &Data<'a>) -> Option<Head<'a>> {
     let (segment, version) = parse(data.name(), name)?;
@@ -100,7 +101,7 @@ mod tests {
         digits.chunks(2).map(|pair| byte(pair).unwrap()).collect()
     }
 
-    /// The example of `docs/reference/wire.md`, worked out by hand.
+    /// The example of `docs/reference/wire.md`, encoded by hand.
     #[test]
     fn the_example_of_the_manual() {
         let inner = hex("0643 0709 080161 360101 320100 140b 19040036ee80 1a03320100 1502 6869 \

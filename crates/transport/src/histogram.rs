@@ -2,10 +2,10 @@
 
 use control::Duration;
 
-/// Sub-buckets of each power of two: values are kept to within 1/64.
+/// The number of buckets per power of two: the relative error of a value is at most 1/64.
 const FINE: u64 = 64;
 
-/// Counts durations in buckets whose width grows with the value, after G. Tene's HdrHistogram.
+/// Counts durations in buckets that grow with the value, like G. Tene's HdrHistogram.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -25,7 +25,7 @@ impl Histogram {
         self.sum += u128::from(value.0);
     }
 
-    /// Counts all that another one has counted.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -37,20 +37,20 @@ impl Histogram {
         self.sum += other.sum;
     }
 
-    /// How many durations were counted.
+    /// The number of durations counted.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// All durations together, in nanoseconds.
+    /// The sum of all durations, in nanoseconds.
     #[must_use]
     pub fn sum(&self) -> u128 {
         self.sum
     }
 
-    /// The distribution: in the order of the values the least value of each bucket and how many of
-    /// all are in it or below.
+    /// The cumulative distribution, in ascending order: for each bucket with durations its smallest
+    /// value, and the number of durations in it and in lower buckets.
     pub fn cumulated(&self) -> impl Iterator<Item = (Duration, u64)> {
         let mut seen = 0;
         let filled = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
@@ -60,13 +60,13 @@ impl Histogram {
         })
     }
 
-    /// The exact mean.
+    /// The mean, to the nanosecond; `None` without a duration.
     #[must_use]
     pub fn mean(&self) -> Option<Duration> {
         self.sum.checked_div(u128::from(self.total)).map(|mean| Duration(mean as u64))
     }
 
-    /// The lower end of the bucket in which the quantile is: right to within 1/64.
+    /// The quantile `q`, from 0 to 1, rounded down by at most 1/64; `None` without a duration.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<Duration> {
         let rank = ((self.total as f64 * q) as u64).min(self.total.checked_sub(1)?);

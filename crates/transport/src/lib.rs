@@ -1,12 +1,11 @@
 //! The ends of a transfer: [`fetch`] (consumer) and [`publish`] (producer).
 //!
-//! Both are state machines without I/O with the same verbs: `receive(now, frame)` takes a
-//! link-layer frame, `poll_transmit(now, out)` appends the next frame to send until there is none,
-//! `next_deadline()` says when `on_deadline(now)` wants to be called. A driver owns the connection
-//! to a forwarder, the clock and the loop.
+//! Both are state machines without I/O and without a clock. `receive` takes a link-layer frame.
+//! `poll_transmit` appends the next frame to send and returns false if there is none. A fetch also
+//! has timers: `next_deadline` returns the instant at which to call `on_deadline`. A driver owns
+//! the connection to a forwarder, the clock and the loop.
 //!
-//! [`Transfer`] is the record of a transfer that every driver gives; [`Meter`] takes it from a
-//! fetch.
+//! Every driver reports a transfer as a [`Transfer`]; [`Meter`] builds it from a fetch.
 #![forbid(unsafe_code)]
 
 pub mod fetch;

@@ -1,11 +1,11 @@
-//! Measures a fetch while it runs: the window over time and the distribution of round-trip times.
+//! Measurement of a running fetch: the window over time and the distribution of round-trip times.
 
 use crate::fetch::{Fetch, Status};
 use crate::histogram::Histogram;
 use crate::transfer::{Snapshot, Transfer};
 use control::Time;
 
-/// The mean and the deviation over time of a value that changes at instants.
+/// The time-weighted mean and standard deviation of a piecewise constant value.
 #[derive(Clone, Copy, Debug, Default)]
 struct OverTime {
     since: Time,
@@ -34,7 +34,7 @@ impl OverTime {
     }
 }
 
-/// Measures a fetch while it runs.
+/// Measures a running fetch.
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
     window: Option<OverTime>,
@@ -43,7 +43,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Takes the latest round-trip time. Call it after each [`Fetch::receive`].
+    /// Records the latest round-trip time. Call it after each [`Fetch::receive`].
     pub fn received(&mut self, fetch: &Fetch) {
         if let Some((samples, rtt)) = fetch.stats().rtt.latest()
             && samples != self.rtt_samples
@@ -53,7 +53,7 @@ impl Meter {
         }
     }
 
-    /// Takes the window. Call it after all other calls at an instant.
+    /// Records the window. Call it after all other calls at an instant.
     pub fn look(&mut self, now: Time, fetch: &Fetch) {
         if let Some(window) = fetch.window() {
             let over_time =
@@ -62,13 +62,13 @@ impl Meter {
         }
     }
 
-    /// The round-trip times.
+    /// The distribution of round-trip times.
     #[must_use]
     pub fn rtt(&self) -> &Histogram {
         &self.rtt
     }
 
-    /// The transfer up to now.
+    /// The record of the transfer so far.
     #[must_use]
     pub fn transfer(&self, fetch: &Fetch) -> Transfer {
         let error = match fetch.status() {
@@ -89,7 +89,7 @@ impl Meter {
         }
     }
 
-    /// The transfer as it is at an instant.
+    /// The state of the transfer at the instant `at`.
     #[must_use]
     pub fn snapshot(&self, at: Time, fetch: &Fetch) -> Snapshot {
         Snapshot {

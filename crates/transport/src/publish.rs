@@ -1,11 +1,16 @@
 //! The producer: answers Interests for published objects from the source of their bytes.
 //!
-//! An object is hashed once ([`Preparation`]) and then served straight from its [`Source`]: only a
-//! limited number of digests stays in memory, whatever the object's size.
+//! An object is hashed once ([`Preparation`]) and then served from its [`Source`]. Only a limited
+//! number of digests stays in memory, independent of the object's size.
 //!
-//! Other tools need the following (see `docs/reference/wire.md`): the bare name answers with
-//! segment 0, `32=metadata` with RDR metadata; every segment carries FinalBlockId; versions are
-//! typed; the PIT token is returned; an Interest without a nonce is an Interest.
+//! Other tools depend on the following (see `docs/reference/wire.md`):
+//!
+//! - An Interest for the bare name is answered with segment 0, one for `32=metadata` with RDR
+//!   metadata.
+//! - Every segment has a FinalBlockId.
+//! - Versions are typed name components.
+//! - Answers return the PIT token of the Interest.
+//! - Interests without a nonce are answered.
 
 mod cut;
 mod digests;
@@ -22,41 +27,42 @@ use packet::{Bytes, Data, HopOptions, Interest, LpHeader, LpPacket, NackReason, 
 use sha2::{Digest as _, Sha256};
 use std::collections::VecDeque;
 
-/// The most requests that wait to be answered. A forwarder that sends more than this without taking
-/// an answer has its Interests dropped: consumers ask again.
+/// The maximum number of waiting answers. If a forwarder sends more Interests without taking an
+/// answer, the excess is dropped; consumers send them again.
 const MAX_WAITING: usize = 16_384;
 
 /// A producer's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PublishStats {
-    /// Interests that were answered with Data.
+    /// Data packets sent in answer to Interests.
     pub answered: u64,
     /// Bytes of content sent.
     pub content_bytes: u64,
-    /// Interests under a published name for something that does not exist; answered with a Nack.
+    /// Requests under a published name for a packet that does not exist, or that the Interest
+    /// excludes. They are answered with a Nack; those for another implicit digest are not.
     pub refused: u64,
-    /// Interests for names that are not published; answered with a Nack if they are claimed.
+    /// Interests for names that are not published. They are answered with a Nack if claimed.
     pub unknown: u64,
-    /// Interests dropped because too many were waiting.
+    /// Requests dropped because too many answers were waiting, or the connection broke.
     pub dropped: u64,
-    /// Frames that were no Interests.
+    /// Frames that could not be decoded as an Interest.
     pub malformed: u64,
-    /// Answers that failed because the source could not be read, or has changed.
+    /// Answers that failed because the source could not be read, or has changed. Nothing is sent.
     pub failed: u64,
 }
 
-/// The part of an object that an Interest requests.
+/// The packet of an object that an Interest requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     Metadata,
-    /// The metadata of this version alone, under its own name.
+    /// The root packet: the metadata under the name of the version.
     Root,
     Head(u64),
     Node(u64),
     Segment(u64),
 }
 
-/// An Interest that waits to be answered.
+/// An answer that waits to be sent.
 struct Waiting {
     header: LpHeader,
     answer: Answer,
@@ -68,10 +74,10 @@ enum Answer {
     Nack(Bytes),
 }
 
-/// The packets that an Interest excludes, with the Interest; most exclude none.
+/// The packets that an Interest excludes, and the Interest. Boxed because most exclude none.
 type Excluding = Option<Box<(Exclude, Bytes)>>;
 
-/// A producer of any number of objects over one connection to a forwarder.
+/// Serves any number of objects over one connection to a forwarder.
 #[derive(Default)]
 pub struct Publish {
     claims: Vec<Name>,
@@ -95,7 +101,8 @@ impl Publish {
         self.objects.push(object);
     }
 
-    /// Serves one packet as it is, such as a certificate, from now on. False if it is none.
+    /// Serves a ready-made Data packet, such as a certificate, from now on. Returns false if it
+    /// cannot be decoded.
     pub fn add_packet(&mut self, packet: Bytes) -> bool {
         let name = Data::decode(&packet).map(|data| data.name().to_name());
         let is_data = name.is_ok();
@@ -103,30 +110,30 @@ impl Publish {
         is_data
     }
 
-    /// This producer answers for everything under `prefix`: Interests for other names there get a
-    /// Nack from now on, so that consumers do not wait in vain.
+    /// Claims all names under `prefix`: from now on Interests for unpublished names there are
+    /// answered with a Nack, so that consumers do not wait for a timeout.
     pub fn claim(&mut self, prefix: Name) {
         self.claims.push(prefix);
     }
 
-    /// The objects served.
+    /// The published objects.
     #[must_use]
     pub fn objects(&self) -> &[Publication] {
         &self.objects
     }
 
-    /// Counters.
+    /// The counters of this producer.
     #[must_use]
     pub fn stats(&self) -> &PublishStats {
         &self.stats
     }
 
-    /// Why the latest answer failed, if one did since the last call.
+    /// Takes the error of the latest answer that failed, if there is a new one since the last call.
     pub fn take_failure(&mut self) -> Option<PublishError> {
         self.last_failure.take()
     }
 
-    /// A link-layer frame came from the forwarder.
+    /// Handles a link-layer frame from the forwarder.
     pub fn receive(&mut self, frame: &[u8]) {
         let Ok(link) = LpPacket::decode(frame) else {
             self.stats.malformed += 1;
@@ -167,7 +174,7 @@ impl Publish {
             return self.receive_range(object, first, &range, &asked, &header, fragment);
         }
         let wanted = object.and_then(|at| Some((at, self.objects[at].wanted(name, &interest)?)));
-        // The forwarder adds the node's identity.
+        // The forwarder fills in the node's identifier.
         header.options = answer_options(&asked, wanted.map(|_| 0));
         let answer = match wanted {
             Some((object, wanted)) => {
@@ -185,7 +192,8 @@ impl Publish {
         self.waiting.push_back(Waiting { header, answer });
     }
 
-    /// The packet that an Interest asks for by its name, or by a part of that which is no object's.
+    /// The ready-made packet that an Interest requests: by its name, or by a prefix of it that is
+    /// not a prefix of a published object.
     fn packet_for(&self, interest: &Interest<'_>) -> Option<Bytes> {
         let (name, digest) = split_digest(interest.name());
         let is_meant = |packet: &Name| match interest.can_be_prefix() {
@@ -203,7 +211,8 @@ impl Publish {
         right.then(|| packet.clone())
     }
 
-    /// A range Interest: every segment that exists is answered, the others are refused at once.
+    /// Handles a range Interest: queues an answer for each existing segment, and one Nack for the
+    /// others.
     fn receive_range(
         &mut self,
         object: usize,
@@ -238,20 +247,20 @@ impl Publish {
         }
     }
 
-    /// Drops the answers that wait: the forwarder that asked for them is gone, and so are its PIT
-    /// tokens.
+    /// Drops the waiting answers. Call it when the connection broke: the PIT tokens are void.
     pub fn forget_waiting(&mut self) {
         self.stats.dropped += self.waiting.len() as u64;
         self.waiting.clear();
     }
 
-    /// Something waits to be sent.
+    /// True if answers wait to be sent.
     #[must_use]
     pub fn has_answers(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Appends the next answer, as a link-layer frame, and returns true; false if there is none.
+    /// Appends the next answer, as a link-layer frame, and returns true. Returns false if there is
+    /// none.
     pub fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool {
         while let Some(Waiting { mut header, answer }) = self.waiting.pop_front() {
             let (object, wanted, digest, excluding) = match answer {
@@ -293,15 +302,15 @@ impl Publish {
     }
 }
 
-/// The Interest, if it excludes this packet: its consumer could not verify the packet before, and
-/// there is no other.
+/// Returns the Interest if it excludes this packet. Then its consumer has rejected the packet
+/// before, and there is no other one.
 fn excluded(excluding: Excluding, packet: &[u8]) -> Option<Bytes> {
     let (excluded, interest) = *excluding?;
     let digest = Sha256::digest(packet).into();
     excluded.excludes(&digest).then_some(interest)
 }
 
-/// The name without an implicit digest, and the digest.
+/// Splits the implicit digest from a name.
 fn split_digest(name: NameRef<'_>) -> (NameRef<'_>, Option<[u8; 32]>) {
     match name.last() {
         Some(last) if last.typ() == types::IMPLICIT_DIGEST => {

@@ -1,29 +1,29 @@
-//! RDR metadata: how a consumer learns the latest version of an object.
+//! RDR metadata, by which a consumer finds the latest version of an object.
 //!
-//! Real-time Data Retrieval as all NDN file tools speak it: an Interest for `<name>/32=metadata`
-//! (CanBePrefix, MustBeFresh) brings Data whose content begins with the versioned name. Elements
-//! behind it are optional: FinalBlockId (ndnd), sizes (the file servers of NDN-DPDK and ndn6), and
-//! the announcement of a manifest (Weir, see `docs/reference/wire.md`).
+//! This is Real-time Data Retrieval as all NDN file tools implement it. An Interest for
+//! `<name>/32=metadata` (CanBePrefix, MustBeFresh) retrieves Data whose content begins with the
+//! versioned name. The elements after it are optional: FinalBlockId (ndnd), sizes (the file servers
+//! of NDN-DPDK and ndn6), and the announcement of a manifest (Weir, see `docs/reference/wire.md`).
 
 use packet::tlv::{self, Element, Reader, types};
 use packet::{Component, ComponentRef, Data, Name, NameRef};
 use security::manifest::Announcement;
 
-/// The keyword that asks for metadata.
+/// The keyword of metadata.
 pub const METADATA: &[u8] = b"metadata";
 
 /// SegmentSize of the file servers' metadata: bytes of content of every segment but the last.
 const SEGMENT_SIZE: u64 = 0xf500;
 /// Size of the file servers' metadata: bytes of the whole object.
 const SIZE: u64 = 0xf502;
-/// Heads: how many of the first segments can be had as heads (Weir).
+/// Heads: the number of first segments available as heads (Weir).
 const HEADS: u64 = 0xf620;
-/// Root: the whole packet of the manifest's root (Weir). Not as an element of type 6, which is a
-/// critical number, so that a consumer that takes critical numbers seriously (ndnd) reads on.
+/// Root: the whole packet of the manifest's root (Weir). It is not a plain Data element: type 6 is
+/// critical, and consumers that reject unknown critical types (ndnd) would reject the metadata.
 const ROOT: u64 = 0xf622;
 
-/// The contents of metadata about an object. None of it is trusted before the packet's signature is
-/// verified, and sizes are hints even then.
+/// The content of a metadata packet. Do not trust it before the packet's signature is verified;
+/// sizes are hints even then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// The versioned name.
@@ -36,19 +36,19 @@ pub struct Metadata {
     pub size: Option<u64>,
     /// The object's signed manifest.
     pub manifest: Option<Announcement>,
-    /// How many of the first segments its publisher has as heads.
+    /// The number of first segments that the publisher serves as heads.
     pub heads: u64,
 }
 
 impl Metadata {
-    /// The metadata of an object with nothing but its name.
+    /// Metadata with nothing but the object's name.
     #[must_use]
     pub const fn bare(object: Name) -> Metadata {
         let (final_block, segment_size, size, manifest, heads) = (None, None, None, None, 0);
         Metadata { object, final_block, segment_size, size, manifest, heads }
     }
 
-    /// The metadata of an object from a segment's packet, and the `details` that came with it.
+    /// Metadata from the packet of a segment, and from `details` in the content of a head or empty.
     #[must_use]
     pub fn of_segment(object: NameRef<'_>, packet: &Data<'_>, details: &[u8]) -> Metadata {
         let mut metadata = Metadata::bare(object.to_name());
@@ -68,7 +68,7 @@ impl Metadata {
         self.encode_details_into(out);
     }
 
-    /// Appends what a segment's packet does not say.
+    /// Appends the elements that the packet of a segment does not contain.
     pub fn encode_details_into(&self, out: &mut Vec<u8>) {
         if let Some(n) = self.segment_size {
             tlv::put_nni_tlv(out, SEGMENT_SIZE, n);
@@ -84,11 +84,10 @@ impl Metadata {
         }
     }
 
-    /// Reads the content of a metadata packet for `name`. Unknown elements are ignored whatever
-    /// their types, as every consumer does; malformed ones that are known are left out, except for
-    /// the name.
+    /// Decodes the content of a metadata packet for `name`. Unknown elements are ignored, even
+    /// those of critical types, as in other consumers. Malformed optional elements are left out.
     ///
-    /// Returns `None` if the content does not begin with a name under `name`.
+    /// Returns `None` if the content does not begin with a longer name under `name`.
     #[must_use]
     pub fn decode(name: NameRef<'_>, content: &[u8]) -> Option<Metadata> {
         let mut reader = Reader::new(content);
@@ -125,7 +124,7 @@ pub fn encode_root_into(packet: &[u8], out: &mut Vec<u8>) {
     tlv::put_tlv(out, ROOT, packet);
 }
 
-/// The manifest's root that rides along in the content of metadata, if there is one.
+/// The manifest's root in the content of a metadata packet, if there is one.
 #[must_use]
 pub fn root(content: &[u8]) -> Option<Data<'_>> {
     first(content, ROOT).and_then(|element| Data::decode(element.value).ok())
@@ -142,24 +141,24 @@ pub(crate) fn first(content: &[u8], typ: u64) -> Option<Element<'_>> {
     None
 }
 
-/// The prefix that an Interest for the metadata of `name` asks for.
+/// The name in an Interest for the metadata of `name`, as a prefix.
 #[must_use]
 pub fn metadata_prefix(name: NameRef<'_>) -> Name {
     name.to_name().with(&Component::keyword(METADATA))
 }
 
-/// The keyword behind that of the manifest under which a version names its root.
+/// The keyword that follows that of the manifest in the name of a version's root packet.
 const ROOT_KEYWORD: &[u8] = b"root";
 
-/// The name of the packet that says of one version what metadata say of the latest.
+/// The name of the root packet, which contains the metadata of one version.
 #[must_use]
 pub fn root_name(object: NameRef<'_>) -> Name {
     let manifest = Component::keyword(security::manifest::KEYWORD);
     object.to_name().with(&manifest).with(&Component::keyword(ROOT_KEYWORD))
 }
 
-/// The component that names a segment, in the revision of the naming conventions that the object's
-/// version is written in.
+/// The name component of a segment, in the revision of the naming conventions that the object's
+/// version uses.
 #[must_use]
 pub fn segment_component(object: NameRef<'_>, segment: u64) -> Component {
     let rev1 =
@@ -167,14 +166,15 @@ pub fn segment_component(object: NameRef<'_>, segment: u64) -> Component {
     if rev1 { Component::segment_rev1(segment) } else { Component::segment(segment) }
 }
 
-/// The versioned object and segment number that a Data packet's name says, if it says so.
+/// Splits the name of a Data packet into the object's name and the segment number, if its last
+/// component is a segment number.
 #[must_use]
 pub fn split_segment<'a>(data: &Data<'a>) -> Option<(NameRef<'a>, u64)> {
     let name = data.name();
     Some((name.parent(), name.last()?.as_segment_any()?))
 }
 
-/// The number of segments that a FinalBlockId says.
+/// The number of segments according to a FinalBlockId.
 #[must_use]
 pub fn segments_from(final_block: Option<ComponentRef<'_>>) -> Option<u64> {
     final_block?.as_segment_any()?.checked_add(1)
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(Metadata::decode(name.as_ref(), &content), None);
         let mut content = Vec::new();
         "/demo/file/v=1".parse::<Name>().unwrap().encode_into(&mut content);
-        // Type 31 would be critical in a packet; in metadata it is ignored.
+        // Type 31 is critical in a packet, but is ignored in metadata.
         content.extend_from_slice(&[31, 0]);
         tlv::put_nni_tlv(&mut content, SIZE, 77);
         assert_eq!(Metadata::decode(name.as_ref(), &content).unwrap().size, Some(77));

@@ -1,4 +1,4 @@
-//! The record of a transfer: one for the simulator, the testbed, `weir get` and all results.
+//! The record of a transfer. Simulator, testbed, `weir get` and all results share it.
 
 use control::{Duration, Time};
 use serde::{Deserialize, Serialize};
@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 pub struct Counters {
     /// Interests sent, retransmissions included.
     pub interests: u64,
-    /// Data packets that were asked for.
+    /// Data packets that answered a request.
     pub data: u64,
-    /// Losses found by time-out, or by the end of an Interest's lifetime.
+    /// Losses detected by timeout, or by the end of an Interest's lifetime.
     pub timeouts: u64,
-    /// Losses that later answers, or silence, showed before a time-out.
+    /// Losses detected by later answers; also Interests sent once more before a loss was detected.
     pub gaps: u64,
-    /// Losses that were none: the Data came after all.
+    /// False losses: the Data arrived after all.
     pub false_timeouts: u64,
     /// Nacks for Interests in flight.
     pub nacks: u64,
-    /// Interests sent again for something asked for before.
+    /// Interests for items requested before.
     pub retransmissions: u64,
     /// Data packets with a congestion mark.
     pub marks: u64,
@@ -39,53 +39,53 @@ impl Counters {
     }
 }
 
-/// A transfer up to an instant.
+/// A transfer from its start up to an instant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Transfer {
-    /// Bytes of content that came, verified where the consumer verifies.
+    /// Bytes of content received; only verified content if the consumer verifies.
     pub bytes: u64,
-    /// Counters.
+    /// The counters.
     #[serde(flatten)]
     pub counters: Counters,
     /// Segments in flight.
     pub in_flight: u64,
     /// Mean of the window over time, in segments.
     pub window_mean: Option<f64>,
-    /// Its standard deviation.
+    /// Standard deviation of the window over time, in segments.
     pub window_stdev: Option<f64>,
     /// The mean round-trip time.
     #[serde(rename = "rtt_mean_ms", with = "millis")]
     pub rtt_mean: Option<Duration>,
-    /// The time that 99 % of the round trips stay below, to within 1/64.
+    /// The 99th percentile of the round-trip times, rounded down by at most 1/64.
     #[serde(rename = "rtt_p99_ms", with = "millis")]
     pub rtt_p99: Option<Duration>,
     /// The transfer is complete.
     pub complete: bool,
-    /// Why it failed.
+    /// The reason if it has failed.
     pub error: Option<String>,
 }
 
-/// A transfer at an instant: a line of JSON in the file of `weir get --record`.
+/// The state of a transfer at an instant: a JSON line in the file of `weir get --record`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Snapshot {
-    /// The instant, by the host's monotonic clock, which all its processes share.
+    /// The instant, by the monotonic clock that all processes of the host share.
     #[serde(rename = "monotonic_ns", with = "nanos")]
     pub at: Time,
-    /// Segments that may be in flight, if the scheme has a window.
+    /// The window in segments, if the scheme has one.
     pub window: Option<f64>,
     /// The smoothed round-trip time.
     #[serde(rename = "rtt_ms", with = "millis")]
     pub rtt: Option<Duration>,
-    /// The transfer up to now.
+    /// The transfer so far.
     #[serde(flatten)]
     pub transfer: Transfer,
     /// The transfer is over: this is the last line.
     pub ended: bool,
 }
 
-/// Times as integers of nanoseconds.
+/// Encodes times as whole nanoseconds.
 mod nanos {
     use control::Time;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -99,7 +99,7 @@ mod nanos {
     }
 }
 
-/// Durations as fractions of milliseconds.
+/// Encodes durations as fractional milliseconds.
 mod millis {
     use control::Duration;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,4 +1,5 @@
-//! How long an object can be, as a sink gets to know it: by what was verified, whatever is claimed.
+//! The maximum size of an object that a sink is given: it follows from verified packets, whatever
+//! metadata claims.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
@@ -13,7 +14,7 @@ use transport::publish::Publish;
 use transport::rdr::{METADATA, Metadata};
 
 const LIMIT: Duration = Duration::from_secs(60);
-/// Ten segments of 1000 bytes, of which the last has half.
+/// Nine segments of 1000 bytes, and one of 500.
 const SIZE: usize = 9500;
 
 /// Fetches the object with metadata that claim `size`, and returns the sink's calls.

@@ -1,4 +1,4 @@
-//! Certificates are fetched until what came can be judged.
+//! Certificates are fetched until the received packets can be verified.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod support;
@@ -59,7 +59,7 @@ fn producer(by: &Party, content: &[u8], certificates: &[&Party]) -> Publish {
     producer
 }
 
-/// Fetches, and returns the names of the certificates that the producer sent.
+/// Runs a fetch, and returns the names of the certificates that the producer sent.
 fn fetch(policy: TrustPolicy, producer: &mut Publish) -> (Fetch, Memory, Vec<Name>) {
     let mut config = FetchConfig::new(name("/site/alice/file"), policy);
     config.seed = 4;
@@ -91,7 +91,7 @@ fn a_chain_is_fetched_and_the_object_with_it() {
     assert_eq!(first.proof(), Some(&Proof::Key(alice.certificate.key_name())));
     assert!(sink.bytes == content);
     assert_eq!(sent, [alice.certificate.name().clone(), group.certificate.name().clone()]);
-    // Another fetch by the same policy knows them.
+    // Another fetch with the same policy has the certificates already.
     let (second, sink, sent) = fetch(policy, &mut producer);
     assert_eq!((second.status(), sent.len()), (Status::Done, 0));
     assert!(sink.bytes == content);
@@ -120,8 +120,8 @@ fn an_unknown_key_is_refused_with_its_chain() {
     assert!(sink.bytes.is_empty());
 }
 
-/// Fetches alice's file, whose certificate is answered for by `answer`; also returns how often,
-/// and how long it took.
+/// Fetches alice's file. `answer` answers requests for her certificate. Returns the number of these
+/// requests and the time taken, too.
 fn fetch_with(
     producer: &mut Publish,
     policy: TrustPolicy,
@@ -147,7 +147,7 @@ fn is_of_key(name: NameRef<'_>) -> bool {
     name.components().any(|c| c.value() == b"KEY")
 }
 
-/// A packet of that name that is no certificate, another one for each number.
+/// A packet with the requested name that is not a certificate; a different one for each number.
 fn forged(frame: &[u8], number: usize) -> Bytes {
     let name = Data::decode(LpPacket::decode(frame).unwrap().fragment().unwrap()).unwrap().name();
     DataBuf::new(name.to_name(), format!("forged {number}").into_bytes()).encode_digest()
@@ -166,7 +166,7 @@ fn what_comes_in_place_of_a_certificate_is_excluded() {
         let (fetch, times, took) = fetch_with(&mut producer, policy(&root), answer);
         assert_eq!(fetch.status(), Status::Done, "{forgeries}");
         assert_eq!((times, fetch.stats().forged), (forgeries + 1, forgeries as u64));
-        // Each costs a round trip of 10 ms, and no time-out of seconds.
+        // Each costs a round trip of 10 ms rather than a timeout of seconds.
         assert!(took < Duration::from_millis(500), "{took}");
     }
 }
@@ -175,7 +175,7 @@ fn what_comes_in_place_of_a_certificate_is_excluded() {
 fn forged_certificates_without_end_have_an_end() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
-    // An option excludes eight packets at most; and who knows no exclusion sends the same again.
+    // The option excludes at most eight packets. A cache without it sends the same packet again.
     for (other_each_time, answers) in [(true, 8), (false, 2)] {
         let mut producer = producer(&alice, &bytes(50_000), &[&alice]);
         let number = |times| if other_each_time { times } else { 0 };
@@ -193,8 +193,8 @@ fn a_certificate_that_is_refused_is_asked_for_three_times_in_a_row() {
     let mut producer = producer(&alice, &bytes(50_000), &[]);
     producer.claim(name("/site"));
     let (fetch, times, took) = fetch_with(&mut producer, policy(&root), |frame, _| frame);
-    // Half a second after each answer. The waiting manifest may be forged: it is dropped, and
-    // another one is requested, which does not exist.
+    // The requests leave half a second after each answer. The waiting manifest may be forged, so
+    // it is dropped and another one is requested, which does not exist.
     assert_eq!((times, fetch.stats().forged), (3, 1));
     assert!(failure(&fetch).to_string().contains("could not be fetched"));
     assert!((1500..4000).contains(&took.as_millis()), "{took}");
@@ -212,7 +212,7 @@ fn a_certificate_is_asked_for_again_at_once_by_a_new_connection() {
         let data = Data::decode(LpPacket::decode(&frame).unwrap().fragment().unwrap()).unwrap();
         (!is_of_key(data.name())).then_some(frame)
     };
-    // Twice it got lost; the third and last time is due after four seconds.
+    // The certificate is lost twice. The third and last attempt is due after four seconds.
     let time = Duration::from_millis(3000);
     run(&mut fetch, &mut sink, &mut producer, &pipe, time, &mut lose);
     assert_eq!(fetch.status(), Status::Running);
@@ -230,7 +230,7 @@ fn a_certificate_is_asked_for_by_its_keys_name_fresh_and_without_what_was_forged
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
     let content = bytes(5000);
-    // The signature names the key, and not which of its certificates.
+    // The signature names the key rather than one of its certificates.
     let key_locator = alice.certificate.key_name();
     let signer = Signer::Key { secret: alice.secret.clone(), key_locator: key_locator.clone() };
     let mut producer = Publish::new();

@@ -1,4 +1,4 @@
-//! Forged packets in a cache on the way: what names an object, its manifest, its segments.
+//! Forged packets in a cache on the path: metadata, manifests and segments.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
@@ -29,7 +29,7 @@ fn alice() -> (Signer, TrustPolicy) {
 struct Cache {
     packets: Vec<Bytes>,
     producer: Publish,
-    /// It knows the option Exclude.
+    /// It supports the option Exclude.
     is_new: bool,
     /// Rejected Interests get no answer.
     is_silent: bool,
@@ -64,7 +64,7 @@ impl Cache {
         (fetch, sink, took)
     }
 
-    /// The object of that name is fetched whole, as version 7.
+    /// Fetches the object of that name, which must succeed with version 7.
     fn succeeds(&mut self, uri: &str, policy: TrustPolicy, content: &[u8]) -> (Fetch, Time) {
         let (fetch, sink, took) = self.fetch(uri, policy);
         assert_eq!(fetch.status(), Status::Done, "{uri}: {:?}", fetch.stats());
@@ -122,7 +122,7 @@ fn encoded(signer: &Signer, name: Name, content: Vec<u8>) -> Bytes {
     wire.into()
 }
 
-/// Metadata that announce a version.
+/// Metadata that announces a version.
 fn metadata(version: u64, signer: &Signer) -> Bytes {
     let object = name(FILE).with(&Component::version(version));
     let mut content = Vec::new();
@@ -163,7 +163,7 @@ fn a_version_is_fetched_though_a_newer_one_is_announced() {
     for newer in [metadata(9, &signer), metadata(HUGE, &Signer::Digest)] {
         let mut cache = Cache::with(&content, [newer]);
         let (fetch, took) = cache.succeeds("/alice/file/v=7", policy.clone(), &content);
-        // It needs nothing but its own root: nothing was forged.
+        // The fetch needs only the root packet of its version, and receives no forged packet.
         assert_eq!((fetch.stats().forged, fetch.stats().counters.nacks), (0, 0));
         assert!(took < Time(1_000_000_000), "{took:?}");
         assert!(fetch.object().unwrap().root_digest.is_some());
@@ -202,7 +202,7 @@ fn a_manifest_that_a_cache_has_is_not_taken_for_the_object() {
     cache.packets.push(root.clone());
     let mut fetch = Fetch::new(FetchConfig::new(name(FILE), policy), cubic());
     let mut sink = Memory::default();
-    // All else is lost until the cache has answered the bare name.
+    // All other packets are lost until the cache has answered the bare name.
     let mut came = false;
     let mut lose = |_, frame: Bytes| {
         came |= frame == root;
@@ -263,8 +263,8 @@ fn forged_segments_without_a_manifest_are_excluded() {
 
 #[test]
 fn a_version_that_is_not_there_is_skipped() {
-    // Without a policy that asks for a key, forged metadata are believed until nothing comes of
-    // them: soon where the producer refuses, later where it is silent.
+    // Without a policy that needs a key, forged metadata is used until its candidate fails: soon
+    // if the producer sends Nacks, later if it is silent.
     let content = bytes(30_000);
     for (is_silent, seconds) in [(false, 2), (true, 6)] {
         let mut cache = Cache::with(&content, [metadata(HUGE, &Signer::Digest)]);
@@ -304,7 +304,7 @@ fn a_cache_that_knows_no_exclusion_costs_a_bounded_number_of_requests() {
     assert!(matches!(failure(&fetch), FetchError::Untrusted(_)), "{:?}", fetch.status());
     assert!(took < Time(10_000_000_000), "{took:?}");
     assert!(cache.interests < 200, "{} Interests", cache.interests);
-    // A version is fetched all the same: nothing forged has the name of its root.
+    // A known version can still be fetched, because no forged packet has the name of its root.
     let mut cache = Cache::with(&content, [metadata(HUGE, &signer)]);
     cache.is_new = false;
     cache.succeeds("/alice/file/v=7", policy, &content);

@@ -33,7 +33,7 @@ fn the_first_head_has_to_be_fresh_and_the_others_may_come_from_a_cache() {
         let Some(segment) = prefix else { continue };
         assert!(interest.can_be_prefix(), "the version stands behind it");
         assert!(nonces.insert(interest.nonce().unwrap()));
-        // As long as any Interest for a segment: its answer may take as long.
+        // The lifetime is that of any Interest for a segment, because the answer may take as long.
         assert_eq!(interest.lifetime_ms(), 4000);
         heads.push((segment, interest.must_be_fresh()));
     }

@@ -1,5 +1,4 @@
-//! Content in the first round trip: heads, from producers with them, without them, and from
-//! attackers.
+//! Heads: content in the first round trip. Producers with heads, producers without, and attackers.
 
 mod support;
 
@@ -23,7 +22,7 @@ fn under<'a>(frame: &'a [u8], keyword: &[u8]) -> Option<Data<'a>> {
     data.name().components().any(|c| c.is_keyword(keyword)).then_some(data)
 }
 
-/// The segment whose head it is.
+/// The segment whose head the frame is.
 fn head_number(frame: &[u8]) -> Option<u64> {
     let data = under(frame, head::KEYWORD)?;
     head::parse(data.name(), name("/a/file").as_ref()).map(|(segment, _)| segment)
@@ -57,7 +56,7 @@ fn object(segments: usize) -> (Vec<u8>, Publication) {
     (content.clone(), publish("/a/file", content, &Signer::Digest))
 }
 
-/// Fetches an object whose answers are changed on the way; it arrives whole.
+/// Fetches an object whose answers are changed in transit; the fetch must succeed.
 fn whole(segments: usize, scheme: &str, tamper: Tamper<'_>) -> Outcome {
     let (content, publication) = object(segments);
     let outcome = transfer(publication, scheme, 64, Memory::default(), tamper);
@@ -66,14 +65,14 @@ fn whole(segments: usize, scheme: &str, tamper: Tamper<'_>) -> Outcome {
     outcome
 }
 
-/// A publisher whose segments are too large to ride in heads.
+/// A publication without heads, because its segments are too large for them.
 fn without_heads(content: Vec<u8>) -> Publication {
     let spec = Spec { segment_size: 8690, ..Spec::new(name("/a/file"), 7) };
     let preparation = Preparation::new(spec, content, &Signer::Digest).expect("it fits");
     preparation.run(&Signer::Digest).expect("it can be read")
 }
 
-/// Retransmissions, losses that later answers showed, time-outs.
+/// The numbers of retransmissions, of losses detected by later answers, and of timeouts.
 fn losses(stats: &Stats) -> (u64, u64, u64) {
     (stats.counters.retransmissions, stats.overtaken(), stats.counters.timeouts)
 }
@@ -84,7 +83,7 @@ fn a_small_object_takes_one_round_trip() {
         let outcome = whole(3, scheme, &mut |_, frame| Some(frame));
         let stats = outcome.fetch.stats();
         assert_eq!(outcome.took, Duration::from_millis(10), "{scheme}");
-        // Those behind the end cost an Interest each and nothing more.
+        // A head beyond the end costs an Interest and nothing else.
         assert_eq!(stats.counters.interests, 1 + stats.heads, "{scheme}: {stats:?}");
         assert_eq!(stats.counters.retransmissions, 0, "{stats:?}");
         assert!((3..=64).contains(&stats.heads), "{stats:?}");
@@ -103,8 +102,8 @@ fn without_metadata_the_first_head_tells_the_version() {
             (!is_lost).then_some(frame)
         };
         let outcome = whole(40, "fixed", &mut tamper);
-        // The heads come after a round trip; the manifest and what was lost, metadata among it,
-        // after the second.
+        // The heads arrive after a round trip. The manifest and lost packets, metadata included,
+        // arrive after the second.
         assert!(outcome.took < Duration::from_millis(25), "{lost} lost: {}", outcome.took);
         let stats = outcome.fetch.stats();
         assert_eq!(stats.overtaken(), lost + 1, "what is lost is lost: {stats:?}");
@@ -114,7 +113,7 @@ fn without_metadata_the_first_head_tells_the_version() {
 
 #[test]
 fn a_head_is_believed_where_no_metadata_come() {
-    // Silence, and unsigned answers, are waited out; a Nack is believed.
+    // Without an answer, or with an unsigned one, the fetch waits. It accepts a Nack.
     for (reason, took) in [(None, 1000), (Some(NackReason::NoRoute), 20)] {
         let mut tamper = |_, frame: Bytes| match under(&frame, rdr::METADATA) {
             Some(data) => nack(reason?, data.name()),
@@ -127,7 +126,7 @@ fn a_head_is_believed_where_no_metadata_come() {
     }
 }
 
-/// A Nack for the Interest that these metadata answered.
+/// A Nack for the Interest that this metadata answered.
 fn nack(reason: NackReason, name: NameRef<'_>) -> Option<Bytes> {
     let prefix = name.prefix(name.len() - 2).to_name();
     let interest =
@@ -158,15 +157,15 @@ fn answer(producer: &mut Publish, name: Name) -> Bytes {
     out.into()
 }
 
-/// The name that asks for the head of a segment.
+/// The name of an Interest for the head of a segment.
 fn head_name(segment: u64) -> Name {
     head::prefix(name("/a/file").as_ref(), segment)
 }
 
 #[test]
 fn metadata_have_the_last_word() {
-    // A near content store still has heads of a version that is not served any more. They come
-    // first, for the first metadata is lost. The earlier transfer was of the newest version.
+    // A near content store still has heads of a version that is no longer served. They arrive
+    // first, because the first metadata is lost. The earlier transfer was of the newest version.
     let (_, mut cache) = of_version(6);
     let (content, publication) = object(40);
     let mut metadata_lost = false;
@@ -199,7 +198,7 @@ fn a_new_connection_has_refused_no_metadata() {
     let config = FetchConfig::new(name("/a/file"), TrustPolicy::DigestOnly);
     let mut fetch = Fetch::new(config, support::controller("fixed"));
     let (mut sink, pipe) = (Memory::default(), Pipe::default());
-    // The producer is not there yet, and its forwarder says so.
+    // The producer is not connected yet, so its forwarder sends Nacks.
     let mut refuse =
         |_, frame: Bytes| nack(NackReason::NoRoute, under(&frame, rdr::METADATA)?.name());
     let time = Duration::from_millis(15);
@@ -207,7 +206,7 @@ fn a_new_connection_has_refused_no_metadata() {
     assert_eq!(fetch.status(), Status::Running);
     let at = Time::ZERO + time;
     fetch.reconnected(at);
-    // Heads of an older version come first, for the first metadata are lost.
+    // Heads of an older version arrive first, because the first metadata is lost.
     let mut lost = false;
     let mut old_heads = |_, frame: Bytes| {
         if under(&frame, rdr::METADATA).is_some() && !std::mem::replace(&mut lost, true) {
@@ -271,7 +270,7 @@ fn whoever_answers_heads_cannot_make_the_fetch_fail() {
     }
 }
 
-/// Metadata and the first head are lost, until something was asked for again.
+/// True for metadata and the first head until the first retransmission: they are lost.
 fn late(at: Time, frame: &Bytes) -> bool {
     let tells = under(frame, rdr::METADATA).is_some() || head_number(frame) == Some(0);
     tells && at < Time::ZERO + Duration::from_millis(15)
@@ -282,7 +281,7 @@ fn what_comes_before_the_version_is_known_waits() {
     let mut tamper = |at: Time, frame: Bytes| (!late(at, &frame)).then_some(frame);
     let outcome = whole(40, "fixed", &mut tamper);
     let stats = outcome.fetch.stats();
-    // Those behind the first showed that both are lost, and were not asked for twice.
+    // The later heads showed that both are lost, and were not requested twice.
     assert_eq!((stats.useless_heads, stats.forged, stats.duplicates), (0, 0, 0), "{stats:?}");
     assert_eq!(losses(stats), (2, 2, 0), "{stats:?}");
     assert!(outcome.took < Duration::from_millis(35), "{}", outcome.took);
@@ -349,7 +348,7 @@ fn publishers_without_heads_notice_nothing_and_cost_nothing() {
 
 #[test]
 fn refused_before_anybody_knows_the_object_is_not_refused_at_all() {
-    // Heads come back as Nacks at once, metadata only when they are asked for once more.
+    // Interests for heads are answered with Nacks at once; for metadata, at the second attempt.
     let content = bytes(100_000);
     let fetch = |heads| {
         let mut asked = 0;
@@ -514,7 +513,7 @@ fn what_is_there_already_is_not_taken_twice() {
     assert_eq!(losses(stats), (0, 0, 0), "{stats:?}");
 }
 
-/// The answer to an Interest: its name, or nothing if it was refused.
+/// The name and length of the Data packet that answers an Interest; `None` for a Nack.
 fn asked(producer: &mut Publish, name: Name, prefix: bool) -> Option<(Name, usize)> {
     let interest =
         InterestBuf { can_be_prefix: prefix, must_be_fresh: prefix, ..InterestBuf::new(name) };
@@ -545,8 +544,7 @@ fn a_producer_answers_as_many_heads_as_it_says() {
     assert_eq!(asked(&mut producer, name("/a/file/32=head-segment/seg=0/v=6"), false), None);
     assert_eq!(asked(&mut producer, name("/a/file/32=head-segment"), true), None);
 
-    // With the default size they fit, up to names of some length, and where they do not there are
-    // none.
+    // With the default size heads fit unless the name is too long. Then there are none.
     for (len, some) in [(1, true), (100, true), (400, false)] {
         let uri = format!("/{}", "n".repeat(len));
         let spec = Spec::new(name(&uri), 1_795_181_079_307);
@@ -561,8 +559,8 @@ fn a_producer_answers_as_many_heads_as_it_says() {
     }
 }
 
-/// Heads lie to a consumer that lacks the last of 30 segments. For two seconds nothing comes that
-/// could show it: no metadata, and no manifest.
+/// Heads with false metadata reach a consumer that lacks the last of 30 segments. For two seconds
+/// nothing arrives that could show it: no metadata and no manifest.
 fn told(lie: impl Fn(rdr::Metadata) -> rdr::Metadata) {
     let (content, publication) = object(30);
     let mut tamper = |now: Time, frame: Bytes| {

@@ -1,4 +1,4 @@
-//! However much a controller permits, what is in flight is bounded.
+//! The number of requests in flight is bounded, whatever the controller permits.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod support;
@@ -13,7 +13,7 @@ use support::Memory;
 use transport::fetch::{Fetch, FetchConfig};
 use transport::rdr;
 
-/// Permits whatever it is asked.
+/// A controller that permits every request.
 struct Boundless;
 
 impl Controller for Boundless {
@@ -30,8 +30,7 @@ impl Controller for Boundless {
     fn on_loss(&mut self, _: &mut Cx<'_>, _: &Loss<'_>) {}
 }
 
-/// The answer to the Interest, if it is for the version's root packet or for the first segment:
-/// there are a million.
+/// The answer to an Interest for the version's root packet or for the first of a million segments.
 fn answer(interest: &Interest<'_>) -> Option<Bytes> {
     let asked = interest.name();
     let object = "/a/v=1".parse::<Name>().unwrap();
@@ -51,7 +50,7 @@ fn answer(interest: &Interest<'_>) -> Option<Bytes> {
 #[test]
 fn a_controller_without_bounds_has_no_more_in_flight_than_may_be() {
     let mut config = FetchConfig::new("/a/v=1".parse().unwrap(), TrustPolicy::DigestOnly);
-    // Nor does the room for segments that wait for others bound it.
+    // The stash does not limit the number of requests either.
     config.stash = Size(1 << 30);
     let mut fetch = Fetch::new(config, Box::new(Boundless));
     let (mut sink, now, mut out) = (Memory::default(), Time(1_000_000), Vec::new());

@@ -1,5 +1,5 @@
-//! How soon what is lost is asked for again. The pipe's one-way delay is 50 ms; the producer's
-//! answers are looked at, and taken away, as they leave it.
+//! The time from a loss to the retransmission. The pipe's one-way delay is 50 ms. The tests inspect
+//! and remove answers where they leave the producer.
 
 mod support;
 
@@ -17,11 +17,11 @@ fn steady() -> Pipe {
     Pipe { delay: Duration::from_millis(50), ..Pipe::default() }
 }
 
-/// When the answers for each segment left the producer.
+/// The instants at which the answers for each segment left the producer.
 type Passages = BTreeMap<u64, Vec<Time>>;
 
-/// Fetches an object of `segments` segments; `takes` decides if a segment's n-th answer is lost.
-/// Returns the departure times of each, and the fetch.
+/// Fetches an object of `segments` segments. `takes` returns true if a segment's n-th answer is to
+/// be lost. Returns the departure times of the answers, and the fetch.
 fn passages(
     segments: u64,
     pipe: &Pipe,
@@ -29,7 +29,7 @@ fn passages(
 ) -> (Passages, Fetch, Time) {
     let mut producer = Publish::new();
     producer.add(publish("/a/file", bytes(1000 * segments as usize), &Signer::Digest));
-    // A window that no loss makes smaller, so that nothing keeps a repetition back.
+    // Losses do not reduce this window, so no retransmission is delayed by it.
     let config = FetchConfig::new(support::name("/a/file"), TrustPolicy::DigestOnly);
     let mut fetch = Fetch::new(config, support::controller("fixed"));
     let mut sink = Memory::default();
@@ -59,7 +59,7 @@ fn millis(from: Time, to: Time) -> f64 {
 fn three_later_answers_show_a_loss_within_a_millisecond() {
     let (passages, fetch, _) = passages(2000, &steady(), |s, n| s == 100 && n == 1);
     let [first, second] = passages[&100][..] else { panic!("{:?}", passages[&100]) };
-    // A round trip of 100 ms, and the granularity of a millisecond.
+    // A round trip of 100 ms, and the minimum tolerance of 1 ms.
     let apart = millis(first, second);
     assert!((100.0..=102.0).contains(&apart), "{apart} ms");
     assert_eq!(fetch.stats().counters.false_timeouts, 0);
@@ -74,7 +74,7 @@ fn a_repetition_that_is_a_little_faster_than_the_fastest_does_not_make_losses_sh
             passages(300, &Pipe { jitter: Duration::from_micros(100), seed, ..steady() }, lost);
         let middle = passages.range(100..250).filter(|(_, times)| times.len() > 1);
         let latest = middle.map(|(_, times)| millis(times[0], times[1])).fold(0.0, f64::max);
-        // A quarter of a round trip more where fewer than three later ones were answered.
+        // A quarter of a round trip is added if fewer than three later requests were answered.
         assert!(latest < 128.0, "seed {seed}: {latest} ms; {:?}", fetch.stats());
     }
 }
@@ -83,8 +83,8 @@ fn a_repetition_that_is_a_little_faster_than_the_fastest_does_not_make_losses_sh
 fn at_the_end_a_repetition_is_sent_twice() {
     let (passages, _, _) = passages(200, &steady(), |s, n| s == 190 && n <= 2);
     let times = &passages[&190];
-    // The second answer is lost too. Its gap would show after a round trip; the third request
-    // leaves after the 24 ms in which forwarders suppress the second repetition of an Interest.
+    // The second answer is lost too. Its gap would be detected after a round trip. The third
+    // request leaves after 24 ms, during which forwarders suppress a second retransmission.
     let apart = millis(times[1], times[2]);
     assert!((24.0..=26.0).contains(&apart), "{apart} ms");
 }
@@ -118,8 +118,8 @@ fn of_what_was_asked_for_twice_at_the_end_a_lost_first_is_replaced_at_once() {
     let (passages, ..) = passages(400, &steady(), lost);
     let times = &passages[&390];
     assert!(times.len() >= 3, "{times:?}");
-    // The first is seen to be lost after a round trip and the granularity of a millisecond, or as
-    // soon as forwarders let a third Interest through: 24 ms after the second.
+    // The loss of the first is detected after a round trip and the minimum tolerance of 1 ms. A
+    // third Interest passes forwarders no earlier than 24 ms after the second.
     let due = (times[0] + Duration::from_millis(102)).max(times[1] + Duration::from_millis(24));
     assert!(times[2] <= due, "{times:?}");
     assert!(times[2] < times[1] + Duration::from_millis(100), "the second could still have come");
@@ -127,7 +127,7 @@ fn of_what_was_asked_for_twice_at_the_end_a_lost_first_is_replaced_at_once() {
 
 #[test]
 fn nothing_is_sent_twice_into_a_long_queue() {
-    // A window of 100 at 5 Mbit/s takes 177 ms: there is always a queue of 77 ms.
+    // A window of 100 takes 177 ms at 5 Mbit/s, so there is always a queue of 77 ms.
     let rate = Some((Rate::from_mbps(5), Size(1_000_000)));
     let lost = |s: u64, n: usize| n == 1 && s < 300 && s.is_multiple_of(20);
     let pipe = Pipe { rate, ..steady() };
@@ -176,7 +176,7 @@ fn an_outage_at_the_beginning_is_no_round_trip() {
     assert_eq!(fetch.rtt().smoothed(), Some(Duration::from_millis(10)), "{:?}", fetch.rtt());
 }
 
-/// Half of the segments are 20 ms away, there and back, the others 100 ms.
+/// A pipe with a round trip of 20 ms for half of the segments, and of 100 ms for the others.
 fn elsewhere() -> Pipe {
     let (delay, detour) = (Duration::from_millis(10), Duration::from_millis(80));
     Pipe { delay, detour, ..Pipe::default() }
@@ -187,8 +187,8 @@ fn what_comes_by_a_longer_way_is_not_taken_for_lost() {
     let elsewhere = elsewhere();
     let (passages, fetch, _) = passages(2000, &elsewhere, |_, _| false);
     let twice = passages.values().filter(|times| times.len() > 1).count();
-    // A window of 64: those that are on their way when the third answer shows that there is a
-    // longer way, and half of a window before that.
+    // The window is 64: those in flight when the third answer reveals the longer path, and half
+    // a window before that.
     assert!(twice <= 100, "{twice} of 2000, {:?}", fetch.stats());
 }
 
@@ -199,9 +199,9 @@ fn losses_by_a_longer_way_are_found_all_the_same() {
     let mut open = 0;
     for (segment, times) in passages.iter().filter(|(s, _)| *s % 50 == 7 && **s > 500) {
         let [first, second, ..] = times[..] else { panic!("{segment} was not asked for again") };
-        // At most the longer way's round trip of 100 ms, if the answer that shows the loss came by
-        // it, the 80 ms, a half of them, and what answers are apart. A trial of the order ends
-        // with the time-out: a smoothed round trip, at most the longer one, and 200 ms.
+        // At most: the longer path's round trip of 100 ms, if the answer that shows the loss came
+        // over it; the reordering of 80 ms, and half as much again; the time between answers. A
+        // trial ends with the timeout: a smoothed round trip of at most 100 ms, and 200 ms.
         let apart = millis(first, second);
         assert!(apart < 300.0, "{segment}: {apart}");
         open += usize::from(apart >= 225.0);
@@ -210,7 +210,7 @@ fn losses_by_a_longer_way_are_found_all_the_same() {
     assert!(open <= 7, "{open}");
 }
 
-/// Another controller, for which an answer gives no evidence about earlier requests.
+/// A wrapper around a controller, for which answers are no evidence about earlier requests.
 struct Apart(Box<dyn Controller>);
 
 impl Controller for Apart {
@@ -233,7 +233,7 @@ impl Controller for Apart {
 
 #[test]
 fn where_answers_tell_nothing_of_others_nothing_is_overtaken() {
-    // Frames take up to 100 ms longer, each way, so that later ones overtake earlier ones.
+    // Frames are delayed by up to 100 ms more in each direction, so that they overtake each other.
     let pipe = Pipe { jitter: Duration::from_millis(100), ..steady() };
     let stats = |controller| {
         let mut producer = Publish::new();
@@ -261,8 +261,8 @@ fn where_the_round_trip_falls_an_answer_to_a_repetition_is_one() {
     let at = run(&mut fetch, &mut sink, &mut producer, &far, time, &mut |_, f| Some(f));
     let flying = fetch.in_flight();
     assert!(flying > 20, "{flying}");
-    // The flight is lost, and the round trip is 20 ms instead of 100, as if other flows had filled
-    // a queue until then.
+    // All packets in flight are lost, and the round trip becomes 20 ms instead of 100 ms, as if
+    // other flows had filled a queue until then.
     let near = Pipe { delay: Duration::from_millis(10), ..far };
     let (at, limit) = (at + Duration::from_secs(10), Duration::from_secs(60));
     run_from(at, &mut fetch, &mut sink, &mut producer, &near, limit, &mut |_, f| Some(f));

@@ -1,4 +1,4 @@
-//! Objects as other tools publish them: every segment is signed, and there is no manifest.
+//! Objects published by other tools: every segment is signed, and there is no manifest.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
@@ -152,7 +152,7 @@ fn one_segment_by_somebody_else_is_one_too_many() {
         assert!(sink.bytes.len() <= 20_000, "{} bytes", sink.bytes.len());
         failure(&fetch).to_string()
     };
-    // Signed by her own key, by her key in alice's name, unsigned, and altered on the way.
+    // Signed by her own key, by her key under alice's name, unsigned, and altered in transit.
     let chunk = &content[20_000..21_000];
     let by_eve = refused(segment(&eve.signer(), 20, Some(29), chunk));
     let shown = eve.certificate.name().to_string();
@@ -193,7 +193,7 @@ fn nobody_but_the_signer_of_segments_says_where_the_end_is() {
     let root = Party::alone("/site", 1);
     let alice = Party::below(&root, "/site/alice", 3);
     let content = bytes(30_000);
-    // A possible answer of any node: an early or a late segment.
+    // An end that any node could claim: too early or too late.
     for end in [4, 90] {
         let mut others = Others::new(&alice, &content);
         others.packets.push(metadata(&Signer::Digest, end));

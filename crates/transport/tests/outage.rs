@@ -1,4 +1,4 @@
-//! A connection to the forwarder breaks in mid-transfer, and another takes its place.
+//! The connection to the forwarder breaks during a transfer, and a new one is made.
 
 mod support;
 
@@ -11,7 +11,7 @@ use transport::publish::Publish;
 
 const SIZE: usize = 3_000_000;
 const LIMIT: Duration = Duration::from_secs(60);
-/// How long there is no forwarder: longer than an Interest lives, and than any time-out.
+/// The time without a forwarder. It is longer than the lifetime of Interests and any timeout.
 const AWAY: Duration = Duration::from_secs(20);
 
 fn producer(content: &[u8]) -> Publish {
@@ -30,7 +30,7 @@ fn window(fetch: &Fetch) -> f64 {
     found
 }
 
-/// A fetch that has run for so long.
+/// A fetch that has run for `time`.
 fn begun(content: &[u8], pipe: &Pipe, time: Duration) -> (Fetch, Memory, Publish, Time) {
     let (mut fetch, mut sink) = (fetch("/a/file"), Memory::default());
     let mut producer = producer(content);
@@ -51,7 +51,7 @@ fn what_was_in_flight_is_asked_for_again_and_is_no_congestion() {
     let back = at + AWAY;
     fetch.reconnected(back);
     assert_eq!(fetch.in_flight(), 0, "the new forwarder was asked for nothing");
-    // The first burst fills the window, and begins with the lost segments.
+    // The first burst fills the window, and begins with the segments that were in flight.
     let (mut sent, mut out) = (0, Vec::new());
     while fetch.poll_transmit(back, &mut out) {
         sent += 1;
@@ -90,7 +90,7 @@ fn patience_begins_anew_with_the_new_connection() {
     let content = bytes(SIZE);
     let (mut fetch, mut sink, mut producer, at) =
         begun(&content, &Pipe::default(), Duration::from_millis(30));
-    // Longer than the fetch has patience for.
+    // This is longer than the patience of the fetch.
     let back = at + Duration::from_secs(3600);
     fetch.reconnected(back);
     fetch.on_deadline(back, &mut sink);
@@ -101,7 +101,7 @@ fn patience_begins_anew_with_the_new_connection() {
     assert!(sink.bytes == content);
 }
 
-/// A forwarder where the producer has not registered again yet: its first answers are refusals.
+/// A forwarder to which the producer has not reconnected yet: its first answers are Nacks.
 struct Returning {
     refusals: usize,
     nacks: Vec<Vec<u8>>,
@@ -163,7 +163,7 @@ fn an_object_whose_route_comes_late_is_found_with_its_manifest() {
         run_from(back, &mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
         assert_eq!(fetch.status(), Status::Done, "{refusals}");
         let info = sink.info.as_ref();
-        // Without it an earlier transfer's segments would not be taken for this object's.
+        // Without the manifest the segments of an earlier transfer would not be reused.
         assert!(info.is_some_and(|info| info.root_digest.is_some()), "{refusals}: {info:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! A controller says to the nanosecond when the next Interest may leave: that is when it leaves,
-//! also when pacing starts again after a pause.
+//! An Interest leaves at the instant that the controller has set, to the nanosecond, also when
+//! pacing starts again after a pause.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod support;
@@ -15,10 +15,10 @@ use transport::publish::Publish;
 const PACE: Duration = Duration(3_700_001);
 const WINDOW: u32 = 4;
 
-/// When Interests left, and from when on they might.
+/// The instants at which Interests left, and from which they were permitted.
 type Log = Vec<(Time, Time)>;
 
-/// An Interest at a time, so far apart; the window makes pauses of most of a round trip.
+/// A controller with constant intervals. Its window causes pauses of most of a round trip.
 struct Metronome {
     next: Time,
     log: Arc<Mutex<Log>>,
@@ -64,8 +64,8 @@ fn interests_leave_at_the_nanosecond_that_the_controller_names() {
     let mut late = 0;
     for pair in log.windows(2) {
         let [(before, _), (at, due)] = pair[..] else { panic!("a pair") };
-        // Never early; on time, unless the window was full, and then as soon as an answer came:
-        // answers come a round trip after Interests, to the nanosecond.
+        // No Interest is early. It is punctual, or leaves with the next answer if the window was
+        // full. Answers arrive a round trip after Interests, to the nanosecond.
         assert_eq!(due, before + PACE);
         let on_answer = log.iter().any(|(sent, _)| *sent + Duration::from_millis(40) == at);
         assert!(at == due || (at > due && on_answer), "{at:?} {due:?}");

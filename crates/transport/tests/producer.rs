@@ -15,7 +15,7 @@ fn producer() -> Publish {
     producer
 }
 
-/// The frame that an Interest brings, if any.
+/// The frame that answers an Interest, if any.
 fn answer(producer: &mut Publish, interest: &InterestBuf, header: &LpHeader) -> Option<Vec<u8>> {
     let mut frame = Vec::new();
     header.encode_into(&interest.encode(), &mut frame);
@@ -44,7 +44,7 @@ fn names_that_other_tools_ask_for() {
     assert_eq!(name_of_answer("/a/file/v=7", true, false), first);
     // python-ndn `catchunks`
     assert_eq!(name_of_answer("/a/file", true, false), metadata);
-    // Whole names only are answered where no prefix is asked for.
+    // Without CanBePrefix only exact names are answered.
     assert_eq!(name_of_answer("/a/file/v=7/seg=2", false, false).unwrap(), "/a/file/v=7/seg=2");
     assert_eq!(name_of_answer("/a/file/32=metadata", false, true), None);
     assert_eq!(name_of_answer("/a/file/v=7", false, false), None);

@@ -1,5 +1,5 @@
-//! Files from producers of other projects: each answers as its own code does, which is not
-//! installed here. Those that are have tests of their own (`tests/interop/clients`).
+//! Files from producers of other projects that are not installed here. The tests imitate the
+//! answers of their code. Installed producers have their own tests (`tests/interop/clients`).
 
 #![expect(clippy::unwrap_used, reason = "a frame that the fetch sends is whole, or the test fails")]
 
@@ -14,16 +14,16 @@ use transport::fetch::Status;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// On which segments FinalBlockId is.
+/// The segments that have a FinalBlockId.
 #[derive(Clone, Copy, PartialEq)]
 enum Final {
     /// Each (ndn-cxx's Segmenter, ndnd, python-ndn).
     All,
     /// The last (NDNts).
     Last,
-    /// The first, and no other.
+    /// Only the first.
     First,
-    /// None: metadata say it.
+    /// None: it is in the metadata.
     Metadata,
 }
 
@@ -31,15 +31,15 @@ enum Final {
 struct Foreign {
     name: Name,
     object: Name,
-    /// How it writes segment numbers.
+    /// Encodes a segment number as a name component.
     numbered: fn(u64) -> Component,
     segments: Vec<Vec<u8>>,
-    /// The content of metadata behind the object's name; without it there are no metadata.
+    /// The content of metadata after the object's name; `None` if there is no metadata.
     details: Option<Vec<u8>>,
-    /// The bare name, asked for as a prefix, brings the first segment.
+    /// An Interest for the bare name as a prefix is answered with the first segment.
     bare: bool,
     last: Final,
-    /// The version that metadata announce in its place.
+    /// The version that metadata announces instead.
     newer: Option<Component>,
     /// Missing names get a Nack, as from ndnserve, instead of silence.
     nacks: bool,
@@ -47,7 +47,7 @@ struct Foreign {
 }
 
 impl Foreign {
-    /// Of `content`, in segments of these sizes over and over.
+    /// A producer of `content` in segments of these sizes, repeated cyclically.
     fn new(version: &Component, content: &[u8], sizes: &[usize]) -> Foreign {
         let (mut segments, mut rest) = (Vec::new(), content);
         for size in sizes.iter().cycle() {
@@ -136,7 +136,7 @@ impl Answers for Foreign {
     }
 }
 
-/// The object arrives whole over a link that loses some of it.
+/// Fetches the object over a link with losses; the fetch must succeed.
 fn arrives(from: &mut impl Answers, content: &[u8]) {
     let (mut fetch, mut sink) = (support::fetch("/f/file"), Memory::default());
     let pipe = Pipe { loss: 0.02, ..Pipe::default() };
@@ -233,8 +233,8 @@ fn a_version_is_fetched_by_its_name_whatever_metadata_announce() {
     }
 }
 
-/// Two producers of a name that do not know of each other, each with its own version: whatever asks
-/// reaches both, and who does not have it says so.
+/// Two independent producers of a name, each with its own version. Each Interest reaches both, and
+/// a producer without the requested packet sends a Nack.
 struct Both([Foreign; 2]);
 
 impl Answers for Both {
@@ -262,7 +262,8 @@ fn of_several_producers_of_a_name_one_version_is_fetched_whole() {
     assert!(sink.bytes == *expected, "bytes of two versions");
 }
 
-/// Refuses at first, as one that is just starting, and every now and then, as one with a busy disk.
+/// Sends Nacks at first, like a producer that is starting, and now and then, like one with a busy
+/// disk.
 struct Busy {
     producer: Foreign,
     asked: u32,

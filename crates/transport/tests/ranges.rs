@@ -1,4 +1,4 @@
-//! Asking for runs of segments.
+//! Requests for runs of segments.
 
 mod support;
 
@@ -10,7 +10,7 @@ use support::{Memory, Pipe, bytes, controller, name, publish, run};
 use transport::fetch::{Fetch, FetchConfig, Status};
 use transport::publish::Publish;
 
-/// Fetches this content in segments of 1,000 bytes.
+/// Fetches `content` in segments of 1,000 bytes.
 fn fetch(content: &[u8], pipe: &Pipe, range: u16, scheme: &str) -> (Fetch, Memory, Publish) {
     let mut producer = Publish::new();
     producer.add(publish("/a", content.to_vec(), &Signer::Digest));
@@ -29,7 +29,7 @@ fn a_chunk_of_32_segments_takes_one_interest() {
     let content = bytes(64 * 1000 - 5);
     let (fetch, ..) = fetch(&content, &Pipe::default(), 32, "fixed");
     let stats = fetch.stats();
-    // Metadata, which bring the one manifest node, and two chunks; and nothing twice.
+    // Metadata, which contains the only manifest node, and two chunks. Nothing is repeated.
     assert_eq!((stats.counters.interests, stats.counters.retransmissions), (3, 0));
     assert_eq!((stats.counters.data, stats.duplicates), (65, 0));
     assert!(!fetch.fell_back());
@@ -43,7 +43,7 @@ fn what_was_lost_is_asked_for_again_and_nothing_else() {
         let (fetch, _, producer) = fetch(&content, &pipe, 32, "cubic");
         let stats = fetch.stats();
         assert!(stats.overtaken() > 0 && !fetch.fell_back(), "{stats:?}");
-        // 640 segments, three nodes and metadata, and one in twenty again in either direction.
+        // 640 segments, three nodes, metadata, and one in twenty repeated for each direction.
         let answered = producer.stats().answered;
         assert!((644..760).contains(&answered), "{answered}");
         let one_by_one = 644 + stats.counters.retransmissions;
@@ -73,7 +73,7 @@ fn whoever_knows_no_ranges_is_asked_one_by_one() {
         let (fetch, _, producer) = fetch(&content, &pipe, 32, scheme);
         assert!(fetch.fell_back(), "{scheme}");
         let stats = fetch.stats();
-        // 320 segments, three nodes, metadata, and a few sent twice to find out.
+        // 320 segments, three nodes, metadata, and a few repetitions until ranges are given up.
         assert!(
             stats.counters.interests < 350 && producer.stats().answered < 350,
             "{scheme} {stats:?}"
@@ -112,7 +112,8 @@ fn a_producer_answers_each_segment_and_refuses_what_is_beyond_the_end() {
     assert_eq!(some, [(None, None), (None, None)]);
     let none = ask(&mut producer, "/a/v=7/seg=90", &range(SegmentBits::first(2)));
     assert_eq!(none, [(Some(NackReason::None), Range::whole(2))]);
-    // Nonsense is an Interest for the segment in the name; a range elsewhere means nothing.
+    // An invalid range is ignored: the Interest is for the segment in its name. So is a range in
+    // an Interest for something else.
     let nonsense = |o: &mut HopOptions| assert!(o.set_raw(Range::TYPE, &[0xff; 9]));
     assert_eq!(ask(&mut producer, "/a/v=7/seg=0", &nonsense), [(None, None)]);
     let root = ask(&mut producer, "/a/v=7/32=manifest/seg=0", &range(SegmentBits::first(9)));

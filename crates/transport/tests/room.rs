@@ -1,5 +1,5 @@
-//! A part of an object, and a sink that is slower than the network: as for a player that is paused,
-//! and one that seeks.
+//! A part of an object, as for a player that seeks, and a sink that is slower than the network, as
+//! for a player that is paused.
 
 mod support;
 
@@ -52,14 +52,14 @@ fn of_an_object_only_the_part_that_is_wanted_is_asked_for() {
         assert_eq!(sink.order, wanted.clone().collect::<Vec<_>>());
         let bytes = wanted.start as usize * 1000..wanted.end as usize * 1000;
         assert!(sink.bytes[bytes.clone()] == content[bytes], "{wanted:?}");
-        // The root comes with the metadata; what is below it, as far as the part needs it.
+        // The root arrives with the metadata. Other nodes are fetched if the part needs them.
         let needed = wanted.end - wanted.start + 1 + nodes;
         assert!(fetch.stats().counters.data <= needed, "{wanted:?}: {:?}", fetch.stats());
         assert!(answered as u64 <= nodes, "{wanted:?}: {answered} nodes of the manifest");
     }
 }
 
-/// Both ends without a network between them: what is asked for is answered at once.
+/// Consumer and producer without a network: every request is answered at once.
 struct Ends {
     fetch: Fetch,
     producer: Publish,
@@ -68,7 +68,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// Until nothing moves any more at this time.
+    /// Exchanges packets until neither side sends any more at this instant.
     fn settle(&mut self, now: Time) {
         loop {
             let mut moved = false;

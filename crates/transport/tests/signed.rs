@@ -1,4 +1,4 @@
-//! Objects whose every segment is signed by a key, for consumers that know no manifests.
+//! Objects with a key signature on every segment, for consumers without support for manifests.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
@@ -10,7 +10,7 @@ use support::{Memory, Pipe, bytes, cubic, name, run};
 use transport::fetch::{Fetch, FetchConfig, Status};
 use transport::publish::{DATA_SIZE, Preparation, Publish, SEGMENT_SIZE, Spec};
 
-/// A signer of every kind, with what believes it.
+/// A signer of each kind, with the key that verifies it.
 fn signers() -> Vec<(Signer, TrustedKey)> {
     let key_name = || name("/alice/KEY/1");
     let key = |kind| {

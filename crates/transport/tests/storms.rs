@@ -1,7 +1,7 @@
-//! Answers that are no good, one after the other: how many Interests they may cost.
+//! The number of Interests sent while all answers are Nacks or wrong Data.
 //!
-//! The forwarder is near, as that of the own host is: what it refuses comes back at once. Nothing
-//! else limits the rate then.
+//! The forwarder is near, like that of the same host, so its Nacks return at once. Nothing else
+//! limits the rate then.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
@@ -15,11 +15,11 @@ use support::{Memory, bytes, controller, failure, name, publish};
 use transport::fetch::{Fetch, FetchConfig, FetchError, Status};
 use transport::publish::Publish;
 
-/// To the forwarder, one way.
+/// The one-way delay to the forwarder.
 const NEAR: Duration = Duration::from_micros(25);
-/// To the producer, one way.
+/// The one-way delay to the producer.
 const FAR: Duration = Duration::from_millis(10);
-/// Interests that may leave within any second while no answer is any good.
+/// The maximum number of Interests in any second while no answer is good.
 const MOST_A_SECOND: usize = 10;
 const SIZE: usize = 4_000_000;
 const SECOND: Duration = Duration::from_secs(1);
@@ -28,15 +28,15 @@ const SECOND: Duration = Duration::from_secs(1);
 enum Fate {
     /// The producer answers.
     Passes,
-    /// The forwarder refuses it.
+    /// The forwarder sends a Nack.
     Refused(NackReason),
-    /// The forwarder has this packet, or another producer.
+    /// The forwarder or another producer answers with this packet.
     Answered(Bytes),
-    /// No answer matches it.
+    /// There is no answer.
     Silent,
 }
 
-/// A consumer, and what it has sent.
+/// A consumer, and the Interests that it has sent.
 struct World {
     fetch: Fetch,
     sink: Memory,
@@ -64,7 +64,7 @@ impl World {
         }
     }
 
-    /// Runs for so long, or until the fetch is over.
+    /// Runs for `time`, or until the fetch is over.
     fn run(&mut self, time: Duration, mut fate: impl FnMut(&Interest<'_>) -> Fate) {
         let end = self.now + time;
         while self.fetch.status() == Status::Running {
@@ -117,7 +117,7 @@ impl World {
         }
     }
 
-    /// The most Interests that left within a second, from `from` on.
+    /// The maximum number of Interests within a second, from `from` on.
     fn most_a_second(&self, from: Time) -> usize {
         let sent: Vec<Time> = self.sent.iter().copied().filter(|at| *at >= from).collect();
         let within =
@@ -126,7 +126,7 @@ impl World {
     }
 }
 
-/// A transfer in the middle; its producer goes now.
+/// A transfer in progress, whose producer disappears now.
 fn begun(scheme: &str, content: &[u8]) -> World {
     let mut world = World::new("/a/file", scheme, content);
     while world.fetch.stats().verified < 600 {
@@ -138,8 +138,8 @@ fn begun(scheme: &str, content: &[u8]) -> World {
 
 const SCHEMES: [&str; 6] = ["bbr", "cubic", "fixed", "icp", "rate", "mircc"];
 
-/// RFC 8793: a network Nack says why the forwarder cannot satisfy the Interest; here it has no
-/// route, or another reason that does not pass by itself.
+/// RFC 8793: a network Nack states why the forwarder cannot satisfy the Interest. Here the reasons
+/// are permanent, such as a missing route.
 #[test]
 fn a_producer_that_goes_away_is_asked_for_a_few_times_a_second() {
     let content = bytes(SIZE);
@@ -152,8 +152,8 @@ fn a_producer_that_goes_away_is_asked_for_a_few_times_a_second() {
             world.run(Duration::from_secs(20), |_| Fate::Refused(reason));
             let most = world.most_a_second(gone);
             assert!(most <= MOST_A_SECOND, "{scheme}, {reason}: {most} within a second");
-            // It goes on within a second, the longest pause, and two round trips; and is whole
-            // soon: 3400 segments by doubling.
+            // The transfer continues within the longest pause of a second and two round trips. It
+            // completes soon, because the limit on 3400 segments in flight grows exponentially.
             let (back, verified) = (world.now, world.fetch.stats().verified);
             world.run(Duration::from_millis(1040), |_| Fate::Passes);
             let after = world.fetch.stats().verified;
@@ -166,7 +166,7 @@ fn a_producer_that_goes_away_is_asked_for_a_few_times_a_second() {
     }
 }
 
-/// An on-path attacker, or a router that has just lost a route: one Nack among answers that come.
+/// An on-path attacker, or a router that has just lost a route: single Nacks among good answers.
 #[test]
 fn single_nacks_do_not_slow_a_transfer_that_goes_on() {
     let content = bytes(SIZE);
@@ -182,12 +182,12 @@ fn single_nacks_do_not_slow_a_transfer_that_goes_on() {
         world.now.since(from)
     };
     let (undisturbed, disturbed) = (took(u64::MAX), took(10));
-    // 3400 segments in windows of 100 take 34 round trips. A refused segment is asked for again
-    // after 50 ms, and the last of them, refused once more, after 100 ms: 8 round trips.
+    // 3400 segments in windows of 100 take 34 round trips. A segment with a Nack is requested
+    // again after 50 ms, and the last one, with another Nack, after 100 ms: 8 round trips.
     assert!(disturbed.0 < undisturbed.0 * 3 / 2, "{disturbed} instead of {undisturbed}");
 }
 
-/// Nacks in a row, as many as an attacker likes, and then no more.
+/// Any number of Nacks in a row, and then none.
 #[test]
 fn a_burst_of_nacks_is_over_when_it_is_over() {
     let content = bytes(SIZE);
@@ -198,8 +198,8 @@ fn a_burst_of_nacks_is_over_when_it_is_over() {
         if n <= 20 { Fate::Refused(NackReason::NoRoute) } else { Fate::Passes }
     });
     assert_eq!(world.fetch.status(), Status::Done);
-    // Data that were on their way end the pause: 34 round trips of 20 ms, and the 1.1 s that a
-    // single segment may wait that was refused five times.
+    // Data packets in flight end the pause: 34 round trips of 20 ms, and the 1.1 s that a segment
+    // may wait after five Nacks.
     let took = world.now.since(from);
     assert!(took < Duration::from_millis(2 * 34 * 20 + 1100), "{took}");
 }
@@ -226,7 +226,7 @@ fn plain_data_are_asked_for_a_few_times_and_named_in_the_error() {
     for (fate, came) in fates {
         for scheme in SCHEMES {
             let mut world = World::new("/hello", scheme, &[]);
-            // Up to 64 Interests for heads leave before anything has come.
+            // Up to 64 Interests for heads leave before anything has arrived.
             while world.fetch.stats().forged == 0 {
                 world.run(Duration::from_millis(1), fate);
             }
@@ -242,9 +242,8 @@ fn plain_data_are_asked_for_a_few_times_and_named_in_the_error() {
     }
 }
 
-/// From some time on, another program answers under the same names. Its packets do not match
-/// Interests for a digest, so that the forwarder drops them (Packet Format v0.3, "Implicit
-/// Digest").
+/// At some instant another program begins to answer under the same names. Its packets do not match
+/// Interests with a digest, so the forwarder drops them (Packet Format v0.3, "Implicit Digest").
 #[test]
 fn data_that_do_not_verify_are_asked_for_a_few_times_a_second() {
     let content = bytes(SIZE);
@@ -257,14 +256,14 @@ fn data_that_do_not_verify_are_asked_for_a_few_times_a_second() {
     };
     for scheme in SCHEMES {
         let mut world = begun(scheme, &content);
-        // Requests by digest meet silence, which is for timers: they double within this second.
+        // Requests by digest stay unanswered. Their timeouts double within this second.
         world.run(SECOND, other);
         let gone = world.now;
         world.run(Duration::from_secs(20), other);
         let most = world.most_a_second(gone);
         assert!(most <= MOST_A_SECOND, "{scheme}: {most} within a second");
         let verified = world.fetch.stats().verified;
-        // Timers have doubled to 4 s.
+        // The timeouts have doubled to 4 s.
         world.run(Duration::from_millis(4040), |_| Fate::Passes);
         assert!(world.fetch.stats().verified > verified, "{scheme}: nothing came");
 

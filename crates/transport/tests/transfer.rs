@@ -1,5 +1,5 @@
-//! Fetch and publish against each other: whatever the pipe does, the object arrives whole or the
-//! fetch says what is missing.
+//! Fetch and publish together. Whatever the pipe does, the object arrives complete or the fetch
+//! reports what is missing.
 
 mod support;
 
@@ -66,7 +66,8 @@ fn a_lost_last_segment_costs_round_trips_and_no_second() {
     let pipe = Pipe::default();
     let took = run(&mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut tamper);
     assert_eq!(fetch.status(), Status::Done);
-    // Metadata, two windows of ten, silence of two round trips and the answer: ten of 10 ms.
+    // Metadata, two windows of ten, a silence of two round trips, and the answer: ten round trips
+    // of 10 ms.
     assert!(took.0 < 150_000_000, "{took:?}: no time-out of 200 ms was waited for");
 }
 
@@ -136,9 +137,9 @@ fn forged_segments_are_dropped_and_asked_for_by_digest() {
     let mut producer = Publish::new();
     producer.add(publish("/a/file", content.clone(), &Signer::Digest));
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
-    // A poisoned cache answers segment 17 with other content, correctly signed by digest, as long
-    // as it is asked by name only; it cannot know that the next packet is asked for by digest, so
-    // this one passes the second answer.
+    // A poisoned cache answers requests for segment 17 without a digest with other content and a
+    // valid digest signature. The test cannot see whether a request has a digest, so the second
+    // answer passes.
     let mut poisoned = 0;
     let mut tamper = |_, frame: Bytes| {
         let data = Data::decode(&frame).unwrap();
@@ -213,13 +214,13 @@ fn a_sink_that_cannot_seek_gets_segments_in_order() {
 // Other projects' programs, "Files": [peer-40].
 #[test]
 fn a_producer_without_metadata_is_found_by_its_bare_name() {
-    // As NDNts `serve` answers: the bare name brings a segment, FinalBlockId comes with the last.
+    // Answers like NDNts `serve`: the bare name returns a segment, only the last has FinalBlockId.
     let content = bytes(50_000);
     let mut producer = Publish::new();
     producer.add(publish("/a/file", content.clone(), &Signer::Digest));
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
     let mut tamper = |_, frame: Bytes| {
-        // Requests beyond the end, which is not known yet, come back as Nacks.
+        // Requests beyond the end, which is not known yet, are answered with Nacks.
         let Ok(data) = Data::decode(&frame) else { return Some(frame) };
         if data
             .name()
@@ -299,8 +300,8 @@ fn nobody_there_and_no_route_are_different_errors() {
 
 #[test]
 fn what_a_producer_does_not_have_is_known_soon() {
-    // Nothing under the published name; another name of the same producer's; another version,
-    // whose metadata speak of the one that there is.
+    // A missing name under the published one; another name of the same producer; another version,
+    // whose metadata is that of the existing one.
     for uri in ["/a/file/other", "/a/other", "/a/file/v=8"] {
         let mut producer = Publish::new();
         producer.claim(name("/a"));
@@ -309,8 +310,8 @@ fn what_a_producer_does_not_have_is_known_soon() {
         let pipe = Pipe::default();
         let took = run(&mut fetch, &mut sink, &mut producer, &pipe, LIMIT, &mut |_, f| Some(f));
         assert_eq!(failure(&fetch), &FetchError::NotThere(name(uri)));
-        // Five round trips of 10 ms, with pauses of 50, 100 and 200 ms between four of them; the
-        // controller's pace is the rest.
+        // Five round trips of 10 ms, with pauses of 50, 100 and 200 ms between four of them. The
+        // rest is due to the controller's pacing.
         assert!(took.0 < 500_000_000, "{uri}: {took:?}");
         assert!(sink.order.is_empty());
     }
@@ -319,7 +320,7 @@ fn what_a_producer_does_not_have_is_known_soon() {
 #[test]
 fn a_producers_signed_word_that_there_is_nothing_is_no_content() {
     let content = bytes(50_000);
-    // The answer to discovery: it ends there and then.
+    // As the answer to discovery, it ends the fetch at once.
     let mut producer = Publish::new();
     producer.add(publish("/a/file", content.clone(), &Signer::Digest));
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
@@ -333,8 +334,8 @@ fn a_producers_signed_word_that_there_is_nothing_is_no_content() {
     assert_eq!(failure(&fetch), &FetchError::NotThere(name("/a/file")));
     assert_eq!(took.0, 10_000_000, "one round trip");
 
-    // The answer to a segment behind an end that is not known yet: the others count. A segment
-    // within that is denied at first is asked for again.
+    // As the answer to a segment beyond an unknown end, it is ignored. A segment before the end is
+    // requested again if it is denied at first.
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
     let mut denials = 0;
     let mut tamper = |_, frame: Bytes| {
@@ -405,7 +406,7 @@ fn an_object_whose_digests_do_not_all_fit_is_served_all_the_same() {
     let content = bytes(51_000);
     let spec = Spec { segment_size: 100, digest_memory: 300 * 64, ..Spec::new(name("/a/file"), 7) };
     let mut producer = Publish::new();
-    // Runs of 250, 250 and 10 segments: the second does not fit beside the first, the third would.
+    // Runs of 250, 250 and 10 segments. The second does not fit with the first; the third would.
     let preparation = Preparation::new(spec, content.clone(), &Signer::Digest).unwrap();
     producer.add(preparation.run(&Signer::Digest).unwrap());
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
@@ -415,8 +416,8 @@ fn an_object_whose_digests_do_not_all_fit_is_served_all_the_same() {
     assert!(sink.bytes == content);
 }
 
-/// Runs `scheme` over a path that is cut for `span` from `from` on; returns when, in that time and
-/// until the first answer after it, Interests reached the producer.
+/// Runs `scheme` over a path that is cut for `span` from `from` on. Returns the instants at which
+/// Interests reached the producer in that time and until the first answer after it.
 fn asked_while_cut(scheme: &str, pipe: &Pipe, from: Duration, span: Duration) -> Vec<Duration> {
     let mut config = FetchConfig::new(name("/a/file"), TrustPolicy::DigestOnly);
     config.patience = Duration::from_secs(600);
@@ -442,9 +443,9 @@ fn asked_while_cut(scheme: &str, pipe: &Pipe, from: Duration, span: Duration) ->
 #[test]
 fn a_path_that_comes_back_is_noticed_within_an_interests_lifetime() {
     let fast = Pipe { rate: Some((Rate::from_mbps(10), Size(100_000))), ..Pipe::default() };
-    // A segment a second: silence of some seconds is nothing unusual here.
+    // With a segment per second, some seconds without an answer are normal.
     let slow = Pipe { rate: Some((Rate(8_000), Size(2_500))), ..Pipe::default() };
-    // There timeouts are a few segments' time long, without any back-off.
+    // On the slow path timeouts are as long as a few segments, even without backoff.
     for (pipe, from, most) in [(&fast, 1, 4), (&slow, 40, 8)] {
         for scheme in ["aimd", "cubic", "bbr", "fixed"] {
             let (from, span) = (Duration::from_secs(from), Duration::from_secs(200));
@@ -452,7 +453,7 @@ fn a_path_that_comes_back_is_noticed_within_an_interests_lifetime() {
             let longest = asked.windows(2).map(|two| two[1].0 - two[0].0).max().unwrap();
             assert!(longest <= most * 1_000_000_000, "{scheme} was silent for {longest} ns");
             let later = asked.iter().filter(|at| at.0 > span.0 / 2).count();
-            // Nor is a path that may be congested hammered. `fixed` is fixed.
+            // A path that may be congested is not overloaded. `fixed` does not react to loss.
             assert!(later < 120 || scheme == "fixed", "{scheme}: {later} in 100 s of silence");
         }
     }

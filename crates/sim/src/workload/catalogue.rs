@@ -1,4 +1,4 @@
-//! Catalogues: many objects below one name, none of which takes memory before it is asked for.
+//! Catalogues: many objects under one name. An object takes no memory before it is requested.
 
 use control::Rng;
 use packet::{Component, Name, NameRef};
@@ -8,77 +8,75 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::sizes::Distribution;
 use crate::spec::{ServiceSpec, Signing};
 
-/// A kind of objects: mice, elephants.
+/// A class of objects, for example mice or elephants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
     /// Its name in results.
     pub name: String,
-    /// The share of this class of the objects; shares are relative to their sum.
+    /// The share of this class, relative to the sum of all shares.
     pub share: f64,
-    /// How large they are.
+    /// The distribution of sizes.
     pub size: Distribution,
 }
 
-/// The objects.
+/// The objects of a catalogue.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Objects {
-    /// Objects called by their numbers, `/prefix/17`; their sizes are drawn.
+    /// Objects named by their numbers, such as `/prefix/17`. Their sizes are drawn.
     Numbered {
-        /// How many; without bound, if there is none: a new one for every request.
+        /// The number of objects; `None` is unbounded, with a new object for each request.
         count: Option<u64>,
         /// Their classes, one or more.
         classes: Vec<Class>,
     },
-    /// Objects called by what stands here behind the prefix, which may be nothing, with their
-    /// sizes.
+    /// The given objects: the suffix of the name, which may be empty, and the size in bytes.
     Listed(Vec<(Name, u64)>),
 }
 
 /// The distribution of objects among a catalogue's producers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spread {
-    /// Everyone has everything.
+    /// Every producer has all objects.
     #[default]
     Replicated,
-    /// Every object is at one of them, by chance.
+    /// One random producer has each object.
     Objects,
-    /// Every segment is at one of them, by chance; what leads to the segments (metadata and
-    /// manifest) is at all of them.
+    /// One random producer has each segment. All producers have the metadata and manifests.
     Segments,
 }
 
 /// An object of a catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Its number.
+    /// The number of the object.
     pub number: u64,
-    /// Bytes of content.
+    /// Its size in bytes.
     pub size: u64,
-    /// The place of its class.
+    /// The index of its class.
     pub class: u16,
 }
 
-/// Many objects below one name.
+/// Many objects under one name.
 ///
-/// All random properties are a function of the seed, the name and the object's number, so that
-/// consumers and producers agree without a table.
+/// All random properties are functions of the seed, the name and the object's number, so consumers
+/// and producers agree without a table.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    /// The name that all objects are below.
+    /// The prefix of all objects.
     pub name: Name,
     /// The version of every object.
     pub version: u64,
     /// Bytes of content in a segment.
     pub segment_size: usize,
-    /// How the objects are signed.
+    /// The signatures.
     pub signing: Signing,
-    /// How long their producer takes for each answer; nothing, without one.
+    /// The service time of the producers; `None` answers at once.
     pub service: Option<ServiceSpec>,
-    /// The distribution of objects among its producers.
+    /// The distribution of objects among the producers.
     pub spread: Spread,
-    /// Producers among which objects or segments are spread.
+    /// The number of producers.
     pub producers: u64,
-    /// Segments in a row that are placed together, where segments are spread.
+    /// The number of consecutive segments placed together with [`Spread::Segments`].
     pub together: u64,
     objects: Objects,
     numbers: BTreeMap<Name, u64>,
@@ -109,32 +107,32 @@ impl Catalogue {
         }
     }
 
-    /// The same at several producers.
+    /// The same catalogue at several producers.
     #[must_use]
     pub fn spread(mut self, spread: Spread, producers: usize) -> Catalogue {
         (self.spread, self.producers) = (spread, producers.max(1) as u64);
         self
     }
 
-    /// The same, with runs of `segments` segments placed as one.
+    /// The same catalogue, with runs of `segments` segments placed together.
     #[must_use]
     pub fn together(self, segments: u64) -> Catalogue {
         Catalogue { together: segments.max(1), ..self }
     }
 
-    /// The same, signed in another way.
+    /// The same catalogue with other signatures.
     #[must_use]
     pub fn signed(self, signing: Signing) -> Catalogue {
         Catalogue { signing, ..self }
     }
 
-    /// The same at a producer that takes its time.
+    /// The same catalogue with another service time.
     #[must_use]
     pub fn served(self, service: Option<ServiceSpec>) -> Catalogue {
         Catalogue { service, ..self }
     }
 
-    /// How many objects there are; `None` if there is no end to them.
+    /// The number of objects; `None` if it is unbounded.
     #[must_use]
     pub fn len(&self) -> Option<u64> {
         match &self.objects {
@@ -143,7 +141,7 @@ impl Catalogue {
         }
     }
 
-    /// There is nothing in it.
+    /// True if the catalogue has no objects.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
@@ -158,7 +156,7 @@ impl Catalogue {
         classes.iter().map(|class| class.name.as_str())
     }
 
-    /// A number in [0, 1) that belongs to an object.
+    /// A pseudo-random number in [0, 1) for an object and a role.
     fn unit(&self, number: u64, role: u8) -> f64 {
         let mut bytes = [0; 9];
         bytes[..8].copy_from_slice(&number.to_le_bytes());
@@ -209,7 +207,7 @@ impl Catalogue {
         name
     }
 
-    /// The object that a name is of, or below.
+    /// The number of the object whose name is a prefix of `name`.
     #[must_use]
     pub fn number_of(&self, name: NameRef<'_>) -> Option<u64> {
         if !name.starts_with(self.name.as_ref()) {
@@ -230,26 +228,25 @@ impl Catalogue {
         }
         let digits = std::str::from_utf8(name.get(depth)?.value()).ok()?;
         let number: u64 = digits.parse().ok()?;
-        // One name for each: `007` is not 7.
+        // Each object has one name: `007` is not 7.
         let canonical = digits == "0" || !digits.starts_with(['0', '+']);
         (canonical && self.object(number).is_some()).then_some(number)
     }
 
-    /// The segments of an object of `size` bytes.
+    /// The number of segments of an object of `size` bytes.
     #[must_use]
     pub fn segments(&self, size: u64) -> u64 {
         size.div_ceil(self.segment_size as u64).max(1)
     }
 
-    /// All segments of all objects; `None` if there is no end to them.
+    /// The number of segments of all objects; `None` if it is unbounded.
     #[must_use]
     pub fn all_segments(&self) -> Option<u64> {
         let sizes = (0..self.len()?).filter_map(|n| self.object(n));
         Some(sizes.map(|object| self.segments(object.size)).sum())
     }
 
-    /// The place, among the producers, of the one that has a segment of an object; `None` if all
-    /// have it.
+    /// The index of the producer that has a segment of an object; `None` if all have it.
     #[must_use]
     pub fn producer_of(&self, number: u64, segment: u64) -> Option<usize> {
         let part = match self.spread {

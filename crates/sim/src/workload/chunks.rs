@@ -1,5 +1,4 @@
-//! Requests of single segments, as the caching literature has them: one Interest, one Data, never
-//! again.
+//! Requests for single segments, as in the caching literature: one Interest without retransmission.
 
 use control::{Duration, Rng, Size, Time};
 use packet::interest_buf::encode_plain_interest;
@@ -11,7 +10,7 @@ use super::catalogue::Catalogue;
 use record::{ClassResult, FlowId, FlowResult, FlowSample};
 use transport::{Histogram, Transfer};
 
-/// A segment of an object, by the place of its catalogue and the object's number.
+/// A segment of an object, by the index of its catalogue and the object's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub catalogue: usize,
@@ -19,15 +18,16 @@ pub(crate) struct Key {
     pub segment: u64,
 }
 
-/// A request on its way.
+/// A pending request.
 struct Pending {
     at: Time,
     class: u16,
-    /// Requests for the same that came while it was on its way: they are answered with it.
+    /// Later requests for the same segment while it is pending. They are answered together.
     joined: u64,
 }
 
-/// Counters. At any time `requests = data + nacks + expired + in flight`.
+/// Counters. Invariant: `requests = data + nacks + expired + in flight`. Requests that joined a
+/// pending one count too, although they send no Interest.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
     requests: u64,
@@ -38,15 +38,16 @@ struct Counters {
     bytes: u64,
 }
 
-/// Asks, at one node, for the segments that a workload names.
+/// Requests the segments of a workload at one node.
 pub(crate) struct Chunks {
     catalogues: Vec<Arc<Catalogue>>,
     lifetime: Duration,
     nonces: Rng,
-    /// Keys to be asked for.
+    /// Segments whose Interests have not been sent yet.
     wanted: VecDeque<Key>,
     pending: BTreeMap<Key, Pending>,
-    /// Keys by when they expire; all have the same lifetime, so that they come in order.
+    /// Segments in the order of their expiry, which is that of their requests: all have the same
+    /// lifetime.
     expiry: VecDeque<(Time, Key)>,
     counters: Counters,
     first: Option<Time>,
@@ -57,7 +58,7 @@ pub(crate) struct Chunks {
 }
 
 impl Chunks {
-    /// `classes` are those of the workload, with nothing counted yet.
+    /// Creates the state without requests. `classes` are those of the workload, with counts of 0.
     pub fn new(
         catalogues: Vec<Arc<Catalogue>>,
         lifetime: Duration,
@@ -80,7 +81,7 @@ impl Chunks {
         }
     }
 
-    /// A request has come up.
+    /// Adds a request.
     pub fn ask(&mut self, now: Time, key: Key, class: u16) {
         self.counters.requests += 1;
         if let Some(class) = self.classes.get_mut(usize::from(class)) {
@@ -97,7 +98,7 @@ impl Chunks {
         }
     }
 
-    /// No more will be asked for.
+    /// Ends the flow after the pending requests: no more will be added.
     pub fn close(&mut self) {
         self.over = true;
     }
@@ -120,7 +121,7 @@ impl Chunks {
     pub fn on_deadline(&mut self, now: Time) {
         while let Some((at, key)) = self.expiry.front().copied().filter(|(at, _)| *at <= now) {
             self.expiry.pop_front();
-            // The same may have been asked for again since.
+            // The segment may have been requested again since.
             let is_it = |pending: &Pending| pending.at + self.lifetime == at;
             if self.pending.get(&key).is_some_and(is_it)
                 && let Some(pending) = self.pending.remove(&key)
@@ -152,8 +153,8 @@ impl Chunks {
         }
     }
 
-    /// A request, and those that joined it, have been answered or given up. All count as if they
-    /// had come with the first.
+    /// Records the end of a request and of those that joined it. All count as if they had been made
+    /// with the first.
     fn ended(&mut self, now: Time, pending: &Pending, bytes: Option<u64>) {
         self.last = Some(now);
         let Some(class) = self.classes.get_mut(usize::from(pending.class)) else { return };
@@ -162,7 +163,7 @@ impl Chunks {
         }
     }
 
-    /// The sums by class.
+    /// The sums of the classes.
     pub fn classes(&self) -> &[ClassResult] {
         &self.classes
     }
@@ -179,7 +180,7 @@ impl Chunks {
         Some(pending)
     }
 
-    /// Its node crashed.
+    /// Drops all pending requests, because the node crashed.
     pub fn crash(&mut self, now: Time) {
         for (_, pending) in std::mem::take(&mut self.pending) {
             self.counters.expired += 1 + pending.joined;

@@ -1,24 +1,24 @@
-//! How often each object of a catalogue is asked for.
+//! The popularity of the objects of a catalogue.
 
 use control::{Rng, math};
 use std::sync::Arc;
 
 /// The Zipf-Mandelbrot law over the ranks 1 to N (B. Mandelbrot, "An informational theory of the
-/// statistical structure of language", 1953): rank k is asked for with probability
+/// statistical structure of language", 1953). Rank k is requested with probability
 ///
 /// ```text
 /// p(k) = (k + q)^-alpha / sum over i = 1..N of (i + q)^-alpha
 /// ```
 ///
-/// With q = 0 it is Zipf's law, with alpha = 0 all objects are equally popular.
+/// With q = 0 it is Zipf's law. With alpha = 0 all objects are equally popular.
 #[derive(Clone, Debug)]
 pub struct Popularity {
-    /// The probability of the ranks up to each one.
+    /// The cumulative probability, by rank.
     cumulative: Arc<[f64]>,
 }
 
 impl Popularity {
-    /// The law over `objects` ranks, which should be one or more; `alpha` and `q` are not negative.
+    /// The law over `objects` ranks, at least one; `alpha` and `q` must not be negative.
     #[must_use]
     pub fn new(objects: u64, alpha: f64, q: f64) -> Popularity {
         let mut sum = 0.0;
@@ -32,24 +32,24 @@ impl Popularity {
         Popularity { cumulative: cumulative.into() }
     }
 
-    /// How many objects there are.
+    /// The number of objects.
     #[must_use]
     pub fn objects(&self) -> u64 {
         self.cumulative.len() as u64
     }
 
-    /// The probability of an object; they are counted from 0, the most popular first.
+    /// The probability of an object. Objects are numbered from 0, the most popular first.
     #[must_use]
     pub fn probability(&self, object: u64) -> f64 {
         let upto = |n: u64| self.cumulative.get(n as usize).copied().unwrap_or(0.0);
         upto(object) - object.checked_sub(1).map_or(0.0, upto)
     }
 
-    /// An object, by chance.
+    /// Draws an object.
     pub fn draw(&self, rng: &mut Rng) -> u64 {
         let unit = rng.unit();
         let object = self.cumulative.partition_point(|upto| *upto <= unit);
-        // The last sum may be a rounding below one.
+        // Because of rounding the last sum may be less than one.
         object.min(self.cumulative.len().saturating_sub(1)) as u64
     }
 }

@@ -1,5 +1,5 @@
-//! The producer of a catalogue: objects are prepared on their first request, and forgotten when
-//! they are idle for long.
+//! The producer of a catalogue. Objects are prepared on their first request, and the least recently
+//! requested ones are forgotten.
 
 use bytes::Bytes;
 use control::Size;
@@ -16,46 +16,47 @@ use crate::plain::{Plain, Segments, Wanted};
 use crate::producer::preparation;
 use crate::spec::{ObjectSpec, Signing};
 
-/// Segments of prepared objects that are remembered; what is prepared takes some 32 bytes for
-/// each.
+/// The maximum number of segments of prepared objects in memory. A prepared object takes some 32
+/// bytes per segment.
 const REMEMBERED: u64 = 1 << 20;
 
-/// An object that was hashed, and when it was asked for last.
+/// A hashed object, and the number of its last use.
 struct Prepared {
     publish: Publish,
     segments: u64,
     used: u64,
 }
 
-/// Serves the objects of a catalogue, or those parts of them that are its own.
+/// Serves the objects of a catalogue, or this producer's share of them.
 pub(crate) struct Publisher {
     catalogue: Arc<Catalogue>,
-    /// Its place among the producers.
+    /// The index of this producer.
     place: usize,
     hasher: Hasher,
     prepared: BTreeMap<u64, Prepared>,
-    /// The prepared objects by when they were asked for last.
+    /// The prepared objects in the order of their last use.
     by_use: BTreeMap<u64, u64>,
+    /// The number of segments of prepared objects.
     remembered: u64,
     uses: u64,
-    /// Objects with answers, in the order of the Interests.
+    /// Objects with answers to send, in the order of the Interests.
     answers: VecDeque<u64>,
     segments: Segments,
     waiting: VecDeque<(Object, Wanted, Bytes)>,
 }
 
 impl Publisher {
-    /// The producer, at this place among several, of the objects of a catalogue.
+    /// Creates the producer with the index `place` of a catalogue.
     ///
     /// # Errors
-    /// Its objects cannot be cut into segments of the size asked for.
+    /// Its objects cannot be divided into segments of the configured size.
     pub fn new(
         catalogue: Arc<Catalogue>,
         place: usize,
         hasher: Hasher,
     ) -> Result<Publisher, PublishError> {
         if let Some(first) = catalogue.object(0) {
-            // The longest number shows whether segments fit a packet with their names.
+            // If a segment with the longest number in its name fits into a packet, all do.
             let size = Size(first.size.max(catalogue.segment_size as u64));
             let longest = Component::generic(u64::MAX.to_string().as_bytes());
             let name = catalogue.name_of(0).with(&longest);
@@ -91,7 +92,7 @@ impl Publisher {
         if let Some(segment) = segment
             && self.catalogue.producer_of(object.number, segment).is_some_and(|p| p != self.place)
         {
-            // Another one has it; routes lead there, not here.
+            // Another producer has the segment, and routes lead there.
             return;
         }
         if self.catalogue.signing == Signing::Manifest {
@@ -122,12 +123,12 @@ impl Publisher {
         })
     }
 
-    /// The segment that a name is of: of content, not of metadata or manifest.
+    /// The number of the content segment that has this name; `None` for metadata and manifests.
     fn segment_of(&self, number: u64, name: NameRef<'_>) -> Option<u64> {
         let depth = self.catalogue.name_of(number).len();
         let version = name.get(depth)?.as_version()?;
         let segment = name.get(depth + 1)?.as_segment()?;
-        // Behind it there may be the digest alone.
+        // Only an implicit digest may follow.
         (version == self.catalogue.version && name.len() <= depth + 3).then_some(segment)
     }
 
@@ -143,7 +144,7 @@ impl Publisher {
                 segment_size: self.catalogue.segment_size,
                 ..Spec::new(name.clone(), self.catalogue.version)
             };
-            // The announcement of the catalogue checked everything that can fail.
+            // This cannot fail: the catalogue was checked when it was published.
             let object = Preparation::new(spec, source, &Signer::Digest).ok()?;
             let object = self.hasher.hash(&name, object)?;
             let mut publish = Publish::new();
@@ -160,8 +161,8 @@ impl Publisher {
         Some(prepared)
     }
 
-    /// Prepares the first objects before the first request, up to `most` bytes together, and
-    /// without forgetting one for another.
+    /// Prepares the first objects before the first request, up to `most` bytes in total, and up to
+    /// the number of segments that fit into memory.
     pub fn make_ready(&mut self, mut most: u64) {
         if self.catalogue.signing != Signing::Manifest {
             return;
@@ -177,7 +178,7 @@ impl Publisher {
         }
     }
 
-    /// Forgets what was not asked for for longest, but not what has yet to answer.
+    /// Forgets the least recently requested objects, except those with answers to send.
     fn forget(&mut self) {
         while self.remembered > REMEMBERED && self.prepared.len() > 1 {
             let idle = self.by_use.iter().find_map(|(used, number)| {
@@ -217,7 +218,7 @@ impl Publisher {
         false
     }
 
-    /// Its node crashed: what it was about to answer is forgotten.
+    /// Drops the queued answers, because the node crashed.
     pub fn crash(&mut self) {
         let mut nowhere = Vec::new();
         while self.poll_transmit(&mut nowhere) {

@@ -2,25 +2,25 @@
 
 use control::math;
 
-/// A distribution of sizes, in bytes. A drawn size is at least one byte.
+/// A distribution of sizes in bytes. A drawn size is at least 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
-    /// All the same.
+    /// One size for all.
     Constant(u64),
-    /// Every size from the one to the other equally likely.
+    /// Uniform, from the first to the second size, both included.
     Uniform(u64, u64),
     /// Exponential.
     Exponential {
         /// The mean.
         mean: f64,
     },
-    /// Pareto, of which nothing is above a bound.
+    /// Bounded Pareto.
     Pareto {
-        /// The least.
+        /// The minimum.
         least: f64,
-        /// The most.
+        /// The maximum.
         most: f64,
-        /// The shape: the smaller, the heavier the tail.
+        /// The shape; a smaller value has a heavier tail.
         shape: f64,
     },
     /// Log-normal.
@@ -33,8 +33,8 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// The size at which the law has the share `u` below it, `u` in [0, 1); `other` is a second
-    /// such number, for the law that takes two.
+    /// The quantile `u` of the distribution, `u` in [0, 1). The log-normal distribution needs a
+    /// second uniform number, `other`, in [0, 1).
     #[must_use]
     pub fn at(&self, u: f64, other: f64) -> u64 {
         let size = match *self {
@@ -52,11 +52,11 @@ impl Distribution {
                 median * math::exp(sigma * normal(u, other))
             }
         };
-        // A cast saturates.
+        // The cast saturates.
         (size as u64).max(1)
     }
 
-    /// The mean, but for rounding to bytes.
+    /// The mean, without rounding to whole bytes.
     #[must_use]
     pub fn mean(&self) -> f64 {
         match *self {
@@ -77,7 +77,7 @@ impl Distribution {
     }
 }
 
-/// A standard normal number from two even ones (G. Box and M. Muller, 1958).
+/// A standard normal number from two uniform ones (G. Box and M. Muller, 1958).
 fn normal(u: f64, other: f64) -> f64 {
     (-2.0 * math::ln(1.0 - u)).sqrt() * math::cos(std::f64::consts::TAU * other)
 }

@@ -1,8 +1,8 @@
-//! Adaptive video: a player that fetches segment after segment, each in a quality of its choice,
-//! into a playout buffer.
+//! Adaptive video: a player fetches segment after segment into a playout buffer, and chooses the
+//! quality of each.
 //!
-//! Every segment in every quality is an object of its own, fetched by the unchanged `Fetch`, as a
-//! player of MPEG-DASH fetches them.
+//! Every segment in every quality is a separate object, fetched by the unchanged `Fetch`. This is
+//! how MPEG-DASH players work.
 
 mod adaptation;
 mod playout;
@@ -25,48 +25,48 @@ use transport::{Histogram, Transfer};
 /// A video and its player.
 #[derive(Clone)]
 pub struct VideoSpec {
-    /// The segments: those of the lowest quality from first to last, then those of the next.
+    /// The segments: those of the lowest quality from first to last, then those of the next one.
     pub catalogue: Arc<Catalogue>,
     /// The rates of the qualities, ascending.
     pub ladder: Vec<Rate>,
     /// The playing time of a segment.
     pub segment: Duration,
-    /// How many segments there are.
+    /// The number of segments.
     pub segments: u64,
-    /// When it begins.
+    /// The instant at which it starts.
     pub start: Time,
     /// The rule that chooses the quality.
     pub adaptation: Adaptation,
-    /// The largest buffer.
+    /// The size of the buffer, as playing time.
     pub buffer: Duration,
-    /// The buffer needed to begin, and to continue after a stall.
+    /// The buffer content needed to start playing, and to continue after a stall.
     pub startup: Duration,
-    /// Builds what controls each fetch.
+    /// Builds the controller of each fetch.
     pub controller: Make<dyn Controller>,
     /// The controller's name, for the results.
     pub label: String,
     /// The lifetime of Interests.
     pub lifetime: Duration,
-    /// It gives up when nothing new of a segment has come for this long.
+    /// It fails after this long without progress of a segment.
     pub patience: Duration,
     /// See [`FetchSpec::range`].
     pub range: Option<u16>,
 }
 
-/// A player, from before its beginning to after its end.
+/// A player, from before its start until after its end.
 pub(crate) struct Player {
     spec: VideoSpec,
     seed: u64,
     names: Vec<String>,
     playout: Playout,
     past: Past,
-    /// The segment that is fetched now, or next.
+    /// The current or next segment.
     segment: u64,
     quality: usize,
     fetch: Option<Consumer>,
-    /// The next segment is asked for then, when the buffer has room.
+    /// The instant at which the next segment is requested, when the buffer has room.
     next: Option<Time>,
-    /// All fetches that are over.
+    /// The sum of all fetches that have ended.
     sum: Transfer,
     rtt: Histogram,
     switches: u64,
@@ -101,8 +101,8 @@ impl Player {
 
     pub fn on_deadline(&mut self, now: Time, flow: FlowId, events: Option<&EventQueue>) {
         let due = self.next.take_if(|at| *at <= now);
-        // A player that is called late chooses as if it had not been: rules have thresholds, and a
-        // buffer that is full is at one.
+        // If this call is overdue, the quality is chosen by the buffer at the planned instant.
+        // Rules have thresholds, and a full buffer is at one.
         let level = due.map(|at| {
             self.playout.pass(at);
             self.playout.level(at)
@@ -118,7 +118,7 @@ impl Player {
         self.look(now);
     }
 
-    /// Begins to fetch the next segment, with so much in the buffer.
+    /// Begins to fetch the next segment; `level` is the content of the buffer.
     fn ask(&mut self, now: Time, level: Duration) {
         let VideoSpec { ladder, adaptation, .. } = &self.spec;
         self.quality = adaptation.choose(ladder, level, &self.past);
@@ -144,7 +144,7 @@ impl Player {
         self.fetch.as_mut().is_some_and(|fetch| fetch.poll_transmit(now, out))
     }
 
-    /// Looks, after all other calls at an instant, whether the segment has come or playing is over.
+    /// Handles the end of a fetch or of playing. Call it after all other calls at an instant.
     pub fn look(&mut self, now: Time) {
         if let Some(fetch) = &mut self.fetch {
             fetch.look(now);
@@ -160,7 +160,7 @@ impl Player {
         }
     }
 
-    /// A fetch is over.
+    /// Handles the end of a fetch.
     fn came(&mut self, now: Time, fetch: &Consumer) {
         let mut result = FlowResult::default();
         fetch.result(&mut result);
@@ -187,7 +187,7 @@ impl Player {
         }
     }
 
-    /// Its node crashed, and it did not survive.
+    /// Ends playing, because the node crashed.
     pub fn crash(&mut self, now: Time) {
         if let Some(mut fetch) = self.fetch.take() {
             fetch.crash(now);
@@ -259,7 +259,7 @@ impl Player {
     }
 }
 
-/// Adds what a fetch brought and counted.
+/// Adds the bytes and counters of a fetch.
 fn add(sum: &mut Transfer, one: &Transfer) {
     sum.bytes += one.bytes;
     sum.counters.add(&one.counters);

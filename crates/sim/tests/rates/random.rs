@@ -1,4 +1,4 @@
-//! Random networks with random flows, and what max-min fairness gives each flow.
+//! Random networks with random flows, and the max-min fair rate of each flow.
 
 use crate::support::name;
 use crate::system::{System, publish};
@@ -7,7 +7,7 @@ use sim::{FlowId, LinkId, Network, NodeId};
 use std::collections::VecDeque;
 
 const NODES: usize = 6;
-/// Links besides those that connect all nodes.
+/// The number of links in addition to those that connect all nodes.
 const CHORDS: usize = 2;
 
 /// A flow: the nodes from its consumer to its producer.
@@ -16,9 +16,9 @@ pub struct Plan {
     pub second_wave: bool,
 }
 
-/// A network, described.
+/// The description of a network.
 pub struct Topology {
-    /// Two nodes, Mbit/s, and milliseconds.
+    /// Links: two nodes, the rate in Mbit/s, and the delay in milliseconds.
     edges: Vec<(usize, usize, u64, u64)>,
     pub flows: Vec<Plan>,
 }
@@ -53,7 +53,7 @@ impl Topology {
         topology
     }
 
-    /// The fewest hops; of several ways the one by the lowest numbers.
+    /// The path with the fewest hops; of several, the one with the lowest node numbers.
     fn path(&self, from: usize, to: usize) -> Vec<usize> {
         let mut before = [usize::MAX; NODES];
         before[to] = to;
@@ -89,11 +89,11 @@ impl Topology {
         self.edges.iter().find(joins).map_or(0, |e| e.2)
     }
 
-    /// Progressive filling: all flows grow alike; those through a link that is full stop. Rates in
-    /// bit/s of what the share `eta` of each link can bring.
+    /// Progressive filling: all flows grow equally, and stop when a link on their path is full.
+    /// Returns rates in bit/s. `eta` is the usable share of each link.
     pub fn water_filling(&self, eta: f64) -> Vec<f64> {
-        // Data crosses a link from the producer's side to the consumer's: each direction is full
-        // for itself.
+        // Data crosses a link from the producer's side to the consumer's. Each direction has its
+        // own capacity.
         let hops = |plan: &Plan| -> Vec<(usize, usize)> {
             plan.path.windows(2).map(|pair| (pair[1], pair[0])).collect()
         };
@@ -122,7 +122,7 @@ impl Topology {
         rates
     }
 
-    /// Builds it; the second wave starts at `second`.
+    /// Builds the network. The second wave of flows starts at `second`.
     pub fn build(&self, system: &System, seed: u64, size: usize, second: Time) -> Built {
         let mut net = Network::new(seed);
         let nodes: Vec<NodeId> =
@@ -161,14 +161,14 @@ pub struct Built {
 
 #[test]
 fn water_filling_by_hand() {
-    // 0 - 1 - 2 with 10 and 30 Mbit/s; flows 0<-2, 0<-1 and 1<-2: the first link gives 5 each to
-    // its two, the second what is left, 25, to the third.
+    // 0 - 1 - 2 with 10 and 30 Mbit/s; flows 0<-2, 0<-1 and 1<-2. The first link gives 5 to each
+    // of its two flows. The second gives the rest, 25, to the third.
     let plan = |path: &[usize]| Plan { path: path.into(), second_wave: false };
     let topology = Topology {
         edges: vec![(0, 1, 10, 1), (1, 2, 30, 1)],
         flows: vec![plan(&[0, 1, 2]), plan(&[0, 1]), plan(&[1, 2]), plan(&[2, 1])],
     };
-    // The fourth goes the other way, which is a link of its own.
+    // The fourth flow has the opposite direction, with its own capacity.
     assert_eq!(topology.water_filling(1.0), [5e6, 5e6, 25e6, 30e6]);
     assert_eq!(topology.path(0, 2), [0, 1, 2]);
 }

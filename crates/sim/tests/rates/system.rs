@@ -1,4 +1,4 @@
-//! A scheme with all of its parts on every node and link, and what a run shows.
+//! A scheme with all its parts on every node and link, and the record of a run.
 
 use crate::support::{name, strategy};
 use control::{Duration, Event, Kind, Rate, Size, Time};
@@ -45,7 +45,7 @@ impl System {
     }
 }
 
-/// Publishes an object that no run comes to the end of.
+/// Publishes an object that is too large to complete in any run.
 pub fn publish(net: &mut Network, at: NodeId, uri: &str, segment_size: usize) {
     publish_sized(net, at, uri, segment_size, 4_000_000_000);
 }
@@ -71,11 +71,11 @@ struct Seen {
     events: Vec<(usize, Event)>,
     /// The nodes of each flow's path, from its consumer on; its name is `/f` and its number.
     paths: Vec<Vec<usize>>,
-    /// The stamps of Data on the way, by name: where, and what was stamped; `None` where two
-    /// copies are on the way.
+    /// The stamps of Data in flight, by name: the node and the stamp; `None` if two copies are in
+    /// flight.
     stamps: BTreeMap<Vec<u8>, Option<(usize, RateStamp)>>,
     compared: u64,
-    /// Data that producers sent, and their bytes.
+    /// The number and bytes of Data packets sent by producers.
     data: (u64, u64),
 }
 
@@ -106,7 +106,7 @@ impl Recorder for Series {
 }
 
 impl Seen {
-    /// A rate stamp never rises along a path, and every link stamps.
+    /// Checks that a rate stamp never rises along a path, and that every link stamps.
     fn check_stamp(&mut self, hop: &PacketHop<'_>) {
         let frame = LpPacket::decode(hop.frame).expect("a frame");
         let data = Data::decode(frame.fragment().expect("a packet")).expect("Data");
@@ -141,15 +141,16 @@ impl Seen {
 }
 
 impl Series {
-    /// A series that also sees to it that no stamp rises; the flows' paths from their consumers on.
+    /// A series that also checks that no stamp rises. `paths` are those of the flows, from their
+    /// consumers on.
     pub fn checking(paths: Vec<Vec<usize>>) -> Series {
         let series = Series::default();
         series.seen().paths = paths;
         series
     }
 
-    /// How many stamps were compared with those of the link before; how many Data came from
-    /// producers, and the bytes of their packets.
+    /// The number of stamps compared with those of the link before; the number and bytes of Data
+    /// packets from producers.
     pub fn stamps(&self) -> (u64, u64, u64) {
         let seen = self.seen();
         (seen.compared, seen.data.0, seen.data.1)

@@ -13,7 +13,7 @@ use sim::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The results of `work` on each item, in order. Two items at a time, by as many threads.
+/// The results of `work` on each item, in order. Two threads work on two items at a time.
 pub fn two_at_a_time<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -58,12 +58,12 @@ pub fn node(net: &mut Network, name: &str) -> NodeId {
     net.add_node(NodeSpec::new(name, strategy()).without_store())
 }
 
-/// A wire of this many Mbit/s and milliseconds.
+/// A wire with a rate in Mbit/s and a delay in milliseconds.
 pub fn wire(mbps: u64, delay: u64) -> WireSpec {
     WireSpec::new(Rate::from_mbps(mbps), ms(delay))
 }
 
-/// Nodes `n0` to `n<n-1>` in a row over such wires, with routes for `/p` to the last.
+/// Nodes `n0` to `n<n-1>` in a row, with routes for `/p` to the last.
 pub struct Line {
     pub net: Network,
     pub nodes: Vec<NodeId>,
@@ -90,7 +90,7 @@ impl Line {
         self.net.publish(last, object).unwrap();
     }
 
-    /// Fetches it from the first node, from this millisecond on.
+    /// Fetches an object from the first node; `start` is in milliseconds.
     pub fn fetch(&mut self, uri: &str, scheme: &str, start: u64) {
         let mut fetch = FetchSpec::new(name(uri), controller(scheme), scheme);
         fetch.start = at_ms(start);
@@ -99,13 +99,13 @@ impl Line {
     }
 }
 
-/// The invariants of every run, wherever it is stopped.
+/// Checks the invariants of every run, at whatever instant it is stopped.
 pub fn assert_conserved(outcome: &Outcome) {
     assert_links_conserve(outcome);
     assert_nodes_conserve(outcome);
 }
 
-/// Packets offered to links have left them, were dropped, or are queued.
+/// Checks that packets offered to links were sent, dropped, or are queued.
 pub fn assert_links_conserve(outcome: &Outcome) {
     for link in &outcome.links {
         let (offered, left) = (link.tally.offered, link.tally.sent);
@@ -119,8 +119,7 @@ pub fn assert_links_conserve(outcome: &Outcome) {
         let ends = wire.delivered + wire.lost + wire.down + wire.node_down + link.in_flight;
         assert_eq!(wire.sent + wire.duplicated, ends, "{link:?}");
         assert!(link.utilization <= 1.0);
-        // The fluid bound: no more goes out than the rate lets out, but for the frame that has
-        // begun to leave.
+        // The fluid bound: the rate limits the bytes sent, except for the frame being sent.
         if let Some(rate) = link.rate {
             let most = rate.size_in(outcome.duration).0 + 9000;
             assert!(link.sent.bytes <= most, "{link:?}");
@@ -138,8 +137,8 @@ pub fn assert_links_conserve(outcome: &Outcome) {
 fn assert_nodes_conserve(outcome: &Outcome) {
     let ranges = outcome.flows.iter().any(asks_by_ranges);
     for node in &outcome.nodes {
-        // Every Interest that came in joined another, was answered by the content store, refused,
-        // or became an entry, and every entry ended, is there, or went with a crash.
+        // Every Interest received joined another, was answered by the content store, was rejected,
+        // or became an entry. Every entry ended, still exists, or was lost in a crash.
         let dropped: u64 = node
             .stats
             .drops
@@ -151,7 +150,7 @@ fn assert_nodes_conserve(outcome: &Outcome) {
             node.stats.satisfied + node.stats.nacked + node.stats.expired + node.crashed + node.pit;
         let ends = entries + node.stats.aggregated + node.stats.hits + dropped;
         if ranges {
-            // A range is one Interest, and as many entries as it asks for segments.
+            // A range Interest creates an entry for each of its segments.
             assert!(node.stats.received.interests <= ends, "{node:?}");
         } else {
             assert_eq!(node.stats.received.interests, ends, "{node:?}");

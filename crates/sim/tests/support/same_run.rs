@@ -1,4 +1,5 @@
-//! A run that uses what could differ between machines: floating-point laws, dice, queues, losses.
+//! A run with everything that could differ between machines: floating-point functions, random
+//! numbers, queues and losses.
 
 use control::{Params, Size, Time};
 use sim::{
@@ -8,16 +9,17 @@ use std::sync::Arc;
 
 use super::{controller, ms, name, strategy, wire};
 
-/// The seeds that are compared.
+/// The seeds of the compared runs.
 pub const SEEDS: std::ops::Range<u32> = 1..9;
 
-/// The trace of the run, and a hash of all its results to the last bit of every number.
+/// The trace hash of the run, and a hash of all its results to the last bit of every number.
 pub fn fingerprint(seed: u32) -> (u64, u64) {
     let mut net = Network::new(u64::from(seed));
     let nodes: Vec<_> = (0..4)
         .map(|n| {
             let mut spec = NodeSpec::new(&format!("n{n}"), strategy());
-            // Bounded in packets: what packets take in memory depends on the size of a pointer.
+            // The bound is in packets, because their size in memory depends on the size of a
+            // pointer.
             spec.content_store.capacity = usize::MAX >> 1;
             spec.content_store.packets = 50;
             net.add_node(spec)
@@ -51,7 +53,7 @@ pub fn fingerprint(seed: u32) -> (u64, u64) {
         net.publish(nodes[3], object).unwrap();
     }
     let outcome = net.run(Time(10_000_000_000));
-    // FNV-1a, 64 bits, over the results as text: floating-point numbers are shown to the last bit.
+    // 64-bit FNV-1a over the results as text, which shows floating-point numbers to the last bit.
     let results = format!("{outcome:?}");
     let hash = results.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)

@@ -1,4 +1,4 @@
-//! A bottleneck with flows over it, and what became of them.
+//! Flows over a bottleneck, and their results.
 
 use crate::support::{assert_conserved, at_ms, ms, name, strategy};
 use control::{Duration, Rate, Size};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Bytes of content in a segment.
 const SEGMENT: usize = 1000;
 
-/// A consumer node, a bottleneck, a producer node, and everything that a scheme brings along.
+/// A consumer node, a bottleneck and a producer node, with all parts of a scheme.
 pub struct Path {
     pub net: Network,
     pub link: LinkId,
@@ -22,23 +22,22 @@ pub struct Path {
     mbps: f64,
 }
 
-/// The results of the flows together.
+/// The combined results of the flows.
 #[derive(Debug)]
 pub struct Seen {
-    /// The share of the bottleneck that Data took which was wanted.
+    /// The share of the bottleneck used by useful Data.
     pub share: f64,
-    /// Losses by timeouts, and losses that were none.
+    /// Timeouts and false losses.
     pub timeouts: u64,
     pub mistaken: u64,
-    /// Interests that were sent again, and packets that were lost on the way.
+    /// Retransmissions, and packets lost.
     pub repeated: u64,
     pub dropped: u64,
     pub data: u64,
 }
 
 impl Path {
-    /// A bottleneck of `mbps` Mbit/s with `rtt` ms there and back and a queue of this many
-    /// milliseconds.
+    /// A bottleneck of `mbps` Mbit/s with a round trip of `rtt` ms and a queue of `queue` ms.
     pub fn new(scheme: &str, mbps: f64, rtt: f64, queue: f64) -> Path {
         let choice: schemes::Choice = scheme.parse().unwrap();
         let mut net = Network::new(1);
@@ -71,7 +70,7 @@ impl Path {
         Path { net, link, choice, ends, flows: Vec::new(), mbps }
     }
 
-    /// One more flow, from this millisecond on.
+    /// Adds a flow that starts at `start` ms.
     pub fn flow(self, start: u64) -> Path {
         let signing = Signing::Unsigned;
         let uri = name(&format!("/p/{}", self.flows.len()));
@@ -80,7 +79,7 @@ impl Path {
         self.fetch(object, versioned, start)
     }
 
-    /// A flow that has to find its object, and verifies it by its manifest.
+    /// Adds a flow that discovers its object, and verifies it by its manifest.
     pub fn finding(self) -> Path {
         let object = ObjectSpec::new(name("/p/found"), Size(400_000_000));
         let found = object.name.clone();
@@ -100,7 +99,7 @@ impl Path {
         self
     }
 
-    /// Nothing leaves the producer's side between these milliseconds, and nothing is lost.
+    /// Stops sending at the producer's side between two instants in milliseconds. Nothing is lost.
     pub fn stalled(mut self, from: u64, to: u64) -> Path {
         let link = self.link;
         let whole = Some(Rate((self.mbps * 1e6) as u64));
@@ -114,13 +113,13 @@ impl Path {
         flows.iter().map(|flow| outcome.flows[flow.index()].transfer.bytes).collect()
     }
 
-    /// Runs until `to`; shares are those of the time from `from` on, both in milliseconds.
+    /// Runs until `to`. Shares are those from `from` to `to`, in milliseconds.
     pub fn run(mut self, from: u64, to: u64) -> Seen {
         let before = Path::bytes(&self.net.run(at_ms(from)), &self.flows);
         let outcome = self.net.run(at_ms(to));
         assert_conserved(&outcome);
         let after = Path::bytes(&outcome, &self.flows);
-        // The share of the link for content: its packets carry names and headers.
+        // The usable share of the link: packets also have names and headers.
         let data = &outcome.links[usize::from(outcome.links[0].from == "consumer")].sent;
         let content = SEGMENT as f64 * data.data as f64 / data.bytes as f64;
         let whole = self.mbps * 1e6 / 8.0 * (to - from) as f64 / 1000.0 * content;

@@ -1,9 +1,9 @@
-//! The choice of the version that is fetched.
+//! The choice of the version to fetch.
 //!
-//! Metadata, or the version's own root packet, name a candidate. A packet that the trust policy
-//! rejects counts as if it had not come. A candidate of which nothing can be had or verified is
-//! skipped, and discovery begins again. Interests then exclude the packets that led nowhere, so
-//! that the caches which hold them pass the Interests on.
+//! Metadata, or the root packet of a version, names a candidate. A packet that the trust policy
+//! rejects is ignored. If nothing of a candidate arrives or can be verified, the candidate is
+//! skipped and discovery starts again. Interests then exclude the packets that named failed
+//! candidates, so that caches holding them forward the Interests.
 
 use crate::fetch::error::FetchError;
 use control::{Duration, Time};
@@ -11,38 +11,39 @@ use packet::options::Exclude;
 use packet::{Data, Name};
 use security::Digest;
 
-/// How many candidates are skipped at most.
+/// The maximum number of skipped candidates.
 const MAX_SKIPPED: u32 = 8;
-/// A candidate of which nothing has come for this long is doubted: metadata are asked for again
-/// beside it. A forged version number brings silence where producers send no Nacks.
+/// Metadata is requested again if nothing of a candidate has arrived for this long. Interests for a
+/// forged version number stay unanswered if the producer sends no Nacks.
 const DOUBT_AFTER: Duration = Duration::from_secs(2);
 
 /// The candidates for the object.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
-    /// Packets that led nowhere.
+    /// Rejected packets, and packets that named skipped or doubted candidates.
     excluded: Exclude,
-    /// The packet that named the present candidate.
+    /// The packet that named the current candidate.
     current: Option<Digest>,
-    /// The certificate for the packet that named it is missing: nothing is handed on before
-    /// something of the candidate is verified.
+    /// The certificate for that packet is missing: nothing is delivered before something of the
+    /// candidate is verified.
     unproven: bool,
-    /// Metadata are asked for beside it.
+    /// Metadata has been requested again, because the candidate yields nothing.
     doubted: bool,
-    /// Packets that were rejected, and candidates that were skipped.
+    /// The numbers of rejected packets and of skipped candidates.
     rejected: u32,
     skipped: u32,
-    /// Why the first of the packets was, and of the candidates, which says more.
+    /// The reason for the first rejected packet, and for the first skipped candidate. The latter is
+    /// preferred, as it is more specific.
     why: Option<FetchError>,
     why_skipped: Option<FetchError>,
-    /// The first packet that is no part of an object: its name, and the length of its content.
+    /// The first packet that is not part of an object: its name, and the length of its content.
     other: Option<(Name, u64)>,
-    /// Discovery has begun again, and nothing was sent since.
+    /// Discovery has started again, and nothing has been sent since.
     restarted: bool,
 }
 
 impl Candidates {
-    /// There is no candidate any more.
+    /// Forgets the current candidate.
     pub fn forget(&mut self) {
         self.current = None;
     }
@@ -52,7 +53,7 @@ impl Candidates {
         Some(&self.excluded).filter(|excluded| !excluded.is_empty())
     }
 
-    /// The packet that answers discovery is no good. Returns how many were.
+    /// Rejects a packet that answered discovery. Returns the number of rejected packets.
     pub fn reject(&mut self, digest: &Digest, why: Option<FetchError>) -> u32 {
         self.excluded.add(digest);
         self.rejected += 1;
@@ -62,56 +63,58 @@ impl Candidates {
         self.rejected
     }
 
-    /// A packet was rejected.
+    /// True if a packet was rejected.
     pub fn has_rejected(&self) -> bool {
         self.rejected > 0
     }
 
-    /// The packet of this digest names the candidate.
+    /// Adopts the candidate that the packet of this digest names.
     pub fn take(&mut self, digest: Digest, proven: bool) {
         self.current = Some(digest);
         self.unproven = !proven;
         self.doubted = false;
     }
 
-    /// A head of this digest names a candidate: it may be skipped, too, once it counts as certain.
+    /// Adopts the candidate that the head of this digest names. It can be skipped too, once its
+    /// facts are accepted.
     pub fn named_by_head(&mut self, digest: Digest) {
         self.current = Some(digest);
     }
 
-    /// There was another candidate before.
+    /// True if a candidate was skipped or doubted before.
     pub fn has_skipped(&self) -> bool {
         self.skipped > 0
     }
 
-    /// Nothing of the candidate may be handed on.
+    /// True if nothing of the candidate may be delivered yet.
     pub fn is_unproven(&self) -> bool {
         self.unproven
     }
 
-    /// Something of the candidate is verified. Returns true if it was unproven before.
+    /// Records that something of the candidate is verified. Returns true if it was unproven before.
     pub fn prove(&mut self) -> bool {
         std::mem::take(&mut self.unproven)
     }
 
-    /// Metadata are asked for beside the candidate.
+    /// True if metadata has been requested again for the candidate.
     pub fn is_doubted(&self) -> bool {
         self.doubted
     }
 
-    /// The candidate is doubted no longer. Returns true if it was.
+    /// Ends the doubt about the candidate. Returns true if there was any.
     pub fn trust(&mut self) -> bool {
         std::mem::take(&mut self.doubted)
     }
 
-    /// When the candidate is doubted, if nothing has come of it since `progress_at`.
+    /// The instant at which to request metadata again, if nothing of the candidate has arrived
+    /// since `progress_at`.
     pub fn doubted_at(&self, progress_at: Time) -> Option<Time> {
         let may = self.current.is_some() && !self.doubted && self.skipped < MAX_SKIPPED;
         may.then_some(progress_at + DOUBT_AFTER)
     }
 
-    /// Nothing comes of the candidate: perhaps there is another one. Returns false if there is no
-    /// candidate.
+    /// Excludes the packet that named the candidate, so that metadata requested again may name
+    /// another one. Returns false if there is no candidate.
     pub fn doubt(&mut self) -> bool {
         let Some(current) = self.current else { return false };
         self.doubted = true;
@@ -120,8 +123,8 @@ impl Candidates {
         true
     }
 
-    /// The fetch would fail because of its candidate: that is skipped, and discovery begins again.
-    /// Returns false if there is none to skip, or too many were.
+    /// Skips the candidate, which failed with the error `why`; discovery starts again. Returns
+    /// false if there is no candidate, or too many were skipped.
     pub fn skip(&mut self, why: &FetchError) -> bool {
         if self.skipped >= MAX_SKIPPED {
             return false;
@@ -129,7 +132,7 @@ impl Candidates {
         let Some(current) = self.current.take() else { return false };
         self.skipped += 1;
         self.excluded.add(&current);
-        if !says_nothing(why) {
+        if !is_unspecific(why) {
             self.why_skipped.get_or_insert(why.clone());
         }
         (self.unproven, self.doubted) = (false, false);
@@ -137,15 +140,15 @@ impl Candidates {
         true
     }
 
-    /// Returns true once after discovery has begun again.
+    /// Returns true once after discovery has started again.
     pub fn take_restart(&mut self) -> bool {
         std::mem::take(&mut self.restarted)
     }
 
-    /// The reason for the end of the fetch of `name`: where nothing was found, why what was found
-    /// before was no good.
+    /// The error to report for the fetch of `name`. If `error` says only that nothing was found,
+    /// the reason why earlier packets or candidates failed is returned instead.
     pub fn reason(&mut self, error: FetchError, name: &Name) -> FetchError {
-        if !says_nothing(&error) {
+        if !is_unspecific(&error) {
             return error;
         }
         let other = self.other.take();
@@ -155,20 +158,20 @@ impl Candidates {
         why.or(other).unwrap_or(error)
     }
 
-    /// A packet came that is no part of an object: if nothing better comes, that is why.
+    /// Records a packet that is not part of an object, for the error if no object is found.
     pub fn note_other(&mut self, data: &Data<'_>) {
         let came = || (data.name().to_name(), data.content().len() as u64);
         self.other.get_or_insert_with(came);
     }
 
-    /// Something was rejected: if nothing better comes, that is why.
+    /// Records why a packet was rejected, for the error if no object is found.
     pub fn note_reason(&mut self, why: FetchError) {
         self.why.get_or_insert(why);
     }
 }
 
-/// The error says no more than that the object is not available.
-fn says_nothing(error: &FetchError) -> bool {
+/// True if the error means only that the object is not available.
+fn is_unspecific(error: &FetchError) -> bool {
     use FetchError::{NoRoute, NotFound, NotThere};
     matches!(error, NotFound { .. } | NotThere(_) | NoRoute(_))
 }

@@ -1,41 +1,41 @@
-//! Certificates that are needed before what came can be judged.
+//! Certificates needed to verify received packets.
 //!
-//! They are asked for one after the other, upwards: which one comes next is known only when the one
-//! before is there. They are few and small, so that they fly beside the controller.
+//! They are requested one after the other, up the chain: each certificate names the next one. They
+//! are few and small, so their Interests do not need the controller's permission.
 
 use control::{Duration, Time};
 use packet::options::{Exclude, MAX_EXCLUDED};
 use packet::{Data, HopOptions, InterestBuf, LpHeader, NackReason, Name, NameRef};
 use security::{Digest, VerifyError};
 
-/// How often a certificate is asked for, and how long each Interest waits.
+/// The number of Interests for a certificate, and the lifetime of each.
 const ATTEMPTS: u32 = 3;
 const ATTEMPT: Duration = Duration::from_secs(2);
-/// The pause after a Nack: routes may be on their way.
+/// The pause after a Nack: the route may not have arrived yet.
 const AFTER_NACK: Duration = Duration::from_millis(500);
 
-/// A certificate that is needed.
+/// A missing certificate.
 pub(super) struct Wanted {
     name: Name,
-    /// The error if it does not come.
+    /// The error to report if it does not arrive.
     why: VerifyError,
     attempts: u32,
-    /// Packets that came in its place.
+    /// Wrong packets received in its place.
     forged: Exclude,
-    /// When it is asked for again, or given up.
+    /// The instant at which it is requested again, or given up.
     again_at: Time,
 }
 
-/// The certificate that is needed now, if one is.
+/// The missing certificate, if there is one.
 #[derive(Default)]
 pub(super) struct Certificates {
     wanted: Option<Wanted>,
-    /// One did not come once, and what waited for it was asked for again.
+    /// A certificate was given up before, and the packets that waited for it were requested again.
     gave_up: bool,
 }
 
 impl Certificates {
-    /// A packet cannot be judged without the certificate of this name.
+    /// Begins to request the certificate `name`. `why` is the verification error that names it.
     pub fn want(&mut self, now: Time, name: Name, why: VerifyError) {
         if self.wanted.as_ref().is_none_or(|wanted| wanted.name != name) {
             let (attempts, forged) = (0, Exclude::new());
@@ -43,24 +43,24 @@ impl Certificates {
         }
     }
 
-    /// A certificate is needed.
+    /// True if a certificate is missing.
     pub fn is_wanted(&self) -> bool {
         self.wanted.is_some()
     }
 
-    /// None is needed any more.
+    /// Forgets the missing certificate.
     pub fn forget(&mut self) {
         self.wanted = None;
     }
 
-    /// The connection is a new one: the certificate is asked for as if for the first time.
+    /// Starts the attempts again, for a new connection.
     pub fn restart(&mut self, now: Time) {
         if let Some(wanted) = &mut self.wanted {
             (wanted.attempts, wanted.again_at) = (0, now);
         }
     }
 
-    /// Appends the Interest for the certificate that is needed, if it is time for one.
+    /// Appends an Interest for the missing certificate, if one is due, and returns true.
     pub fn poll_transmit(
         &mut self,
         now: Time,
@@ -72,7 +72,7 @@ impl Certificates {
         wanted.attempts += 1;
         wanted.again_at = now + ATTEMPT;
         let interest = InterestBuf {
-            // A KeyLocator may name the key, and not which certificate of it.
+            // A KeyLocator may name the key rather than one of its certificates.
             can_be_prefix: true,
             must_be_fresh: true,
             nonce: Some(nonce()),
@@ -90,24 +90,24 @@ impl Certificates {
         true
     }
 
-    /// When the certificate is asked for again, or given up.
+    /// The instant at which the certificate is requested again, or given up.
     pub fn deadline(&self) -> Option<Time> {
         self.wanted.as_ref().map(|wanted| wanted.again_at)
     }
 
-    /// The certificate did not come, however often it was asked for: why it was needed.
+    /// Gives up the certificate after its last attempt, and returns the error to report.
     pub fn give_up(&mut self, now: Time) -> Option<VerifyError> {
         let over = |wanted: &mut Wanted| wanted.again_at <= now && wanted.attempts >= ATTEMPTS;
         self.wanted.take_if(over).map(|wanted| wanted.why)
     }
 
-    /// Requests the packets that waited for a certificate again. Returns `false` if that was done
-    /// before.
+    /// Returns true at the first call, when the packets that waited for a certificate may be
+    /// requested again, and false from then on.
     pub fn may_ask_again(&mut self) -> bool {
         !std::mem::replace(&mut self.gave_up, true)
     }
 
-    /// An Interest for the certificate came back; false if it was for something else.
+    /// Records a Nack for the certificate. Returns false if `name` is another name.
     pub fn refused(&mut self, now: Time, name: NameRef<'_>, reason: NackReason) -> bool {
         let Some(wanted) = self.wanted.as_mut().filter(|wanted| wanted.name.as_ref() == name)
         else {
@@ -119,16 +119,16 @@ impl Certificates {
         true
     }
 
-    /// The certificate that is needed, if the packet answers for it.
+    /// Takes the missing certificate's record if the packet has its name.
     pub fn answered(&mut self, data: &Data<'_>) -> Option<Wanted> {
         self.wanted.take_if(|wanted| data.name().starts_with(wanted.name.as_ref()))
     }
 
-    /// The packet that answered is another one. A cache may hold another one than its owner has:
-    /// asks again, without this one.
+    /// Requests the certificate again, excluding the wrong packet `came`. A cache may hold another
+    /// packet than the owner of the key.
     ///
     /// # Errors
-    /// Too many were wrong.
+    /// Returns `error` if too many packets were wrong.
     pub fn ask_for_another(
         &mut self,
         now: Time,

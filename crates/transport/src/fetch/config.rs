@@ -7,22 +7,23 @@ use security::TrustPolicy;
 
 /// The configuration of a fetch.
 pub struct FetchConfig {
-    /// The object's name, with its version or without.
+    /// The object's name, with or without a version.
     pub name: Name,
     /// The signatures that are accepted.
     pub policy: TrustPolicy,
-    /// Segments must be handed on in order, for a sink that cannot seek.
+    /// Delivers segments in order, for a sink that cannot seek.
     pub in_order: bool,
     /// The lifetime of Interests.
     pub lifetime: Duration,
-    /// Give up when nothing new has come for this long.
+    /// The fetch fails after this long without progress; discovery after 8 s, if that is shorter.
     pub patience: Duration,
-    /// The most bytes of content that wait for verification or for their turn.
+    /// The maximum number of bytes of content that wait for verification or for earlier segments.
     pub stash: Size,
-    /// How many segments one Interest asks for; 1 asks for them one by one. Without it, as many as
-    /// the controller says.
+    /// The number of segments that one Interest requests; 1 disables ranges. `None`: the
+    /// controller's number.
     pub range: Option<u16>,
-    /// How many segments are asked for before the version is known, at most [`crate::head::MOST`].
+    /// The number of segments to request before the version is known, at most
+    /// [`crate::head::MOST`]; 0 disables [heads](crate::head).
     pub heads: u16,
     /// Selects the random streams of nonces and of the controller.
     pub seed: u64,
@@ -31,7 +32,8 @@ pub struct FetchConfig {
 }
 
 impl FetchConfig {
-    /// The defaults: Interests live 4 s as everywhere, 30 s of patience, 16 MB of stash.
+    /// The defaults: an Interest lifetime of 4 s (the default of the NDN packet format), 30 s of
+    /// patience, a stash of 16 MB.
     #[must_use]
     pub fn new(name: Name, policy: TrustPolicy) -> FetchConfig {
         FetchConfig {

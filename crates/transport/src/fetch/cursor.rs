@@ -1,29 +1,29 @@
-//! The segments that were asked for.
+//! The record of requested segments.
 
 use rangemap::RangeSet;
 use std::collections::BTreeSet;
 
-/// The segments that were asked for at least once.
+/// The segments that have been requested at least once.
 #[derive(Debug, Default)]
 pub(super) struct Cursor {
-    /// The lowest segment that was never asked for.
+    /// The lowest segment that has never been requested.
     next: u64,
-    /// Segments above it that were asked for out of turn.
+    /// Requested segments above `next`.
     ahead: BTreeSet<u64>,
 }
 
 impl Cursor {
-    /// The lowest segment that was never asked for.
+    /// The lowest segment that has never been requested.
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// The segment was asked for, or is there.
+    /// True if the segment has been requested, or need not be.
     pub fn is_behind(&self, segment: u64) -> bool {
         segment < self.next || self.ahead.contains(&segment)
     }
 
-    /// The segment was asked for.
+    /// Records a request for the segment, and skips segments that are `done`.
     pub fn asked(&mut self, segment: u64, done: Option<&RangeSet<u64>>) {
         if segment > self.next {
             self.ahead.insert(segment);
@@ -33,12 +33,12 @@ impl Cursor {
         self.skip(done);
     }
 
-    /// The segment was asked for as a head.
+    /// Records a request for the segment as a head.
     pub fn asked_ahead(&mut self, segment: u64) {
         self.ahead.insert(segment);
     }
 
-    /// Moves on to the next segment that was never asked for and is not `done`.
+    /// Moves on to the next segment that has never been requested and is not `done`.
     pub fn skip(&mut self, done: Option<&RangeSet<u64>>) {
         loop {
             if self.ahead.remove(&self.next) {
@@ -51,18 +51,19 @@ impl Cursor {
         }
     }
 
-    /// Nothing was asked for.
+    /// Forgets all requests.
     pub fn restart(&mut self) {
         self.ahead.clear();
         self.next = 0;
     }
 
-    /// An object begins: what was asked for ahead stays.
+    /// Begins at segment 0 of an object; the segments requested as heads are kept.
     pub fn rewind(&mut self) {
         self.next = 0;
     }
 
-    /// The object ends before `end`. Returns true if segments behind it were asked for.
+    /// Forgets segments from `end` on, where the object ends. Returns true if any of them was
+    /// requested.
     pub fn cut(&mut self, end: u64) -> bool {
         let is_beyond = self.next > end;
         if is_beyond {

@@ -1,4 +1,4 @@
-//! The name that is asked for, the Interests that find its object, and their refusals.
+//! The requested name, the Interests that find its object, and the Nacks for them.
 
 use crate::head;
 use crate::rdr;
@@ -7,25 +7,26 @@ use packet::options::Exclude;
 use packet::{InterestBuf, NackReason, Name, NameRef};
 use security::manifest;
 
-/// The refusals at the beginning that end a fetch. Routes may be on their way (a producer
-/// that is just starting), and objects without metadata are asked for by their bare name meanwhile.
+/// The number of Nacks during discovery that ends a fetch. Fewer do not: the route of a producer
+/// that is starting may not have arrived yet, and objects without metadata are requested by their
+/// bare name meanwhile.
 const MAX_REFUSALS: u32 = 4;
-/// Objects without metadata are looked for by their bare name after this many attempts.
+/// After this many attempts, the bare name is requested too, for objects without metadata.
 const BARE_AFTER: u16 = 2;
-/// Producers need this long to connect and register again: until then a missing route says
-/// nothing. Weir's own try again at least every 5 s.
+/// The time that producers need to connect and register again. A missing route is no evidence until
+/// then. Weir's own producers try again at least every 5 s.
 const PRODUCERS_RETURN: Duration = Duration::from_secs(8);
 
-/// How the object is found.
+/// The state of discovery.
 #[derive(Debug)]
 pub(super) struct Discovery {
-    /// The name asked for, with its version or without.
+    /// The requested name, with or without a version.
     name: Name,
-    /// How often what the object begins with was refused.
+    /// Nacks for the first request of the object.
     refusals: u32,
-    /// How many requests for metadata found no route: that says nothing of whether there are any.
+    /// Requests for metadata without a route. They are no evidence that metadata does not exist.
     routeless: u16,
-    /// Until then refusals do not count: producers connect again, too.
+    /// Nacks do not count before this instant, because producers may be reconnecting too.
     forgiving_until: Time,
 }
 
@@ -34,17 +35,17 @@ impl Discovery {
         Discovery { name, refusals: 0, routeless: 0, forgiving_until: Time::ZERO }
     }
 
-    /// The name asked for.
+    /// The requested name.
     pub fn name(&self) -> &Name {
         &self.name
     }
 
-    /// The version is a part of the name.
+    /// True if the requested name has a version.
     pub fn is_versioned(&self) -> bool {
         self.name.len() > self.unversioned().len()
     }
 
-    /// The name whose metadata is asked for: without the version, if one was given.
+    /// The requested name without its version.
     pub fn unversioned(&self) -> NameRef<'_> {
         let name = self.name.as_ref();
         match name.last() {
@@ -53,72 +54,72 @@ impl Discovery {
         }
     }
 
-    /// Discovery asks for this name.
+    /// True if discovery sends Interests for this name.
     pub fn asks_for(&self, name: NameRef<'_>) -> bool {
         name == self.name.as_ref()
             || name == rdr::metadata_prefix(self.unversioned()).as_ref()
             || self.is_root(name)
     }
 
-    /// The name is that of the root packet of the version that is asked for.
+    /// True if this is the name of the root packet of the requested version.
     pub fn is_root(&self, name: NameRef<'_>) -> bool {
         self.is_versioned() && name == rdr::root_name(self.name.as_ref()).as_ref()
     }
 
-    /// The name is of the object's metadata.
+    /// True if this is the name of the object's metadata.
     pub fn is_of_metadata(&self, name: NameRef<'_>) -> bool {
         let object = self.unversioned();
         name.starts_with(object)
             && name.get(object.len()).is_some_and(|next| next.is_keyword(rdr::METADATA))
     }
 
-    /// Packets beside content, under keywords of the name that is asked for, are no object of that
-    /// name, though the same key has signed them: a manifest's packets have segment numbers, too.
+    /// False for names of metadata, manifests and heads. They are not objects, even though the same
+    /// key signs them and a manifest's packets have segment numbers too.
     pub fn is_content(&self, object: NameRef<'_>) -> bool {
         const BESIDE: [&[u8]; 3] = [rdr::METADATA, manifest::KEYWORD, head::KEYWORD];
         let mut behind = (self.unversioned().len()..object.len()).filter_map(|n| object.get(n));
         behind.all(|component| !BESIDE.iter().any(|keyword| component.is_keyword(keyword)))
     }
 
-    /// The number of an attempt, less those that found no route. Found by its bare name an object
-    /// has no manifest, so that what an earlier transfer has left would be lost: only an answer can
-    /// show that it must be.
+    /// The attempt number, without the attempts that found no route. An object found by its bare
+    /// name has no manifest, so the segments of an earlier transfer could not be reused. A missing
+    /// route is not a reason to accept that.
     pub fn attempt(&self, attempt: u16) -> u16 {
         attempt.saturating_sub(self.routeless)
     }
 
-    /// The Interest that finds the object: its metadata, or whatever lies under its bare name. Of a
-    /// version that is known, its root packet first, which its publisher alone can have made;
-    /// metadata are those of the latest version, and say little of an older one. `found`: there is
-    /// a candidate.
+    /// The Interest that finds the object: for its metadata, or for any packet under its bare name.
+    /// For a known version, the first Interest is for its root packet, which only its publisher can
+    /// have made. Metadata describes the latest version and says little about an older one.
+    /// `found`: there is a candidate.
     pub fn interest(&self, attempt: u16, found: bool, excluded: Option<&Exclude>) -> InterestBuf {
-        // A version has three names to ask for. Each is asked for twice, the second time while the
+        // A version has three names to request. Each is requested twice, the second time while the
         // first Interest is pending: forwarders send a retransmission to another next hop.
         let bare = match (self.is_versioned(), attempt % 6) {
             (true, 0 | 3) => {
-                // A version does not change: a copy from a cache will do, unless it was forged.
+                // A version does not change: a cached copy is valid, unless it was forged.
                 let must_be_fresh = excluded.is_some();
                 let name = rdr::root_name(self.name.as_ref());
                 return InterestBuf { must_be_fresh, ..InterestBuf::new(name) };
             }
             (true, turn) => turn > 3,
-            // Behind a candidate there is something to be had by its metadata.
+            // The bare name is requested only while there is no candidate.
             (false, _) => !found && attempt >= BARE_AFTER && attempt.is_multiple_of(2),
         };
         let name = if bare { self.name.clone() } else { rdr::metadata_prefix(self.unversioned()) };
         InterestBuf { can_be_prefix: true, must_be_fresh: true, ..InterestBuf::new(name) }
     }
 
-    /// A request for metadata was refused.
+    /// Records a Nack for metadata.
     pub fn metadata_refused(&mut self, reason: NackReason) {
         if reason == NackReason::NoRoute {
             self.routeless = self.routeless.saturating_add(1);
         }
     }
 
-    /// The first request of the object was refused at `now`. Returns true if that was often enough
-    /// to believe it: less often where a packet was `rejected`, for then a refusal says that there
-    /// is nothing else.
+    /// Records a Nack for the first request of the object. Returns true if there have been enough
+    /// of them to end the fetch. If a packet was `rejected` before, half as many are enough: then
+    /// a Nack means that there is no other packet.
     pub fn refused(&mut self, now: Time, rejected: bool) -> bool {
         if now < self.forgiving_until {
             return false;
@@ -127,13 +128,13 @@ impl Discovery {
         self.refusals >= if rejected { MAX_REFUSALS / 2 } else { MAX_REFUSALS }
     }
 
-    /// Refusals are forgotten: there is another candidate.
+    /// Forgets the Nacks, because there is another candidate.
     pub fn forget_refusals(&mut self) {
         self.refusals = 0;
     }
 
-    /// The connection is a new one; if nothing was `found`, discovery begins with its first
-    /// Interest.
+    /// Prepares for a new connection. If no object was `found`, discovery starts again with its
+    /// first Interest.
     pub fn reconnected(&mut self, now: Time, found: bool) {
         self.forgiving_until = now + PRODUCERS_RETURN;
         self.refusals = 0;

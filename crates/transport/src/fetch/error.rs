@@ -1,4 +1,4 @@
-//! Why a fetch failed.
+//! The errors of a fetch.
 
 use crate::fetch::flight::Item;
 use control::Duration;
@@ -7,39 +7,40 @@ use security::VerifyError;
 use security::manifest::ManifestError;
 use thiserror::Error;
 
-/// Why a fetch failed. Nothing of the object is complete then; what was verified can be resumed.
+/// The reason for the failure of a fetch. The object is incomplete; a later fetch can resume from
+/// the verified segments.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum FetchError {
     /// No route leads to the name.
     #[error("no route leads to {0}: nobody has registered it where the forwarder can see it")]
     NoRoute(Name),
-    /// A producer was reached, and has nothing of that name.
+    /// A producer was reached, but has no object of that name.
     #[error("{0} was not found: a producer was reached, but it has nothing of that name")]
     NotThere(Name),
-    /// Data came, and they are no part of an object.
+    /// Data arrived that is not part of an object.
     #[error(
         "data came for {name}, but not what was asked for: the packet {came} with {bytes} bytes \
          is neither metadata nor a segment of an object"
     )]
     NotAnObject {
-        /// The name asked for.
+        /// The requested name.
         name: Name,
-        /// The name of the packet that came first.
+        /// The name of the first such packet.
         came: Name,
         /// The length of its content.
         bytes: u64,
     },
-    /// A route leads there, but no answer came.
+    /// No answer arrived.
     #[error("{name} was not found: no answer in {waited}, requests: {asked}")]
     NotFound {
-        /// The name asked for.
+        /// The requested name.
         name: Name,
-        /// How long it was tried.
+        /// The time spent waiting.
         waited: Duration,
-        /// How often it was asked for.
+        /// The number of Interests sent, without those for heads.
         asked: u32,
     },
-    /// The transfer had begun, then nothing came any more.
+    /// The transfer began, but made no progress any more.
     #[error(
         "{missing} of {name} did not arrive: no answer for {waited} ({cause}); \
          {have} of {of} segments are there"
@@ -49,22 +50,22 @@ pub enum FetchError {
         name: Name,
         /// The missing item.
         missing: Item,
-        /// How long nothing came.
+        /// The time without progress.
         waited: Duration,
-        /// The end of the last request for it.
+        /// The outcome of the last request for it.
         cause: StallCause,
-        /// Segments that are there.
+        /// The number of segments delivered, or present before.
         have: u64,
-        /// Segments of the object, as far as known.
+        /// The number of segments of the object; if unknown, of those requested.
         of: u64,
     },
-    /// The object's signature, or that of a segment, was refused.
+    /// The signature of the object, or of a segment, was rejected.
     #[error("{0}")]
     Untrusted(#[from] VerifyError),
-    /// The object's manifest was refused.
+    /// The object's manifest was rejected.
     #[error("{0}")]
     Manifest(ManifestError),
-    /// A segment differs from the manifest, in the answers of all sources.
+    /// All answers for a segment contradict the manifest.
     #[error(
         "segment {segment} of {name} is not what its publisher signed, in {attempts} answers; \
          a cache or producer on the way sends something else"
@@ -74,10 +75,10 @@ pub enum FetchError {
         name: Name,
         /// The segment.
         segment: u64,
-        /// How many wrong answers came.
+        /// The number of wrong answers.
         attempts: u32,
     },
-    /// Segment sizes contradict the object's metadata, so that their positions are unknown.
+    /// The size of a segment contradicts the object's metadata, so its position is unknown.
     #[error(
         "segment {segment} of {name} has {found} bytes where its metadata says {expected}; \
          fetch it again, and tell its publisher if that does not help"
@@ -87,21 +88,21 @@ pub enum FetchError {
         name: Name,
         /// The segment.
         segment: u64,
-        /// Its content's length.
+        /// The length of its content in bytes.
         found: u64,
-        /// The size in the metadata.
+        /// The segment size in the metadata, in bytes.
         expected: u64,
     },
 }
 
-/// The end of the last request for the missing item.
+/// The outcome of the last request for the missing item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StallCause {
     /// No answer.
     Unanswered,
-    /// The network said no.
+    /// A Nack.
     Nack(NackReason),
-    /// Data came that are not what the manifest or signature says.
+    /// Data that failed verification by manifest or signature.
     Forged,
 }
 

@@ -1,30 +1,32 @@
-//! Requests that have neither been answered nor declared lost.
+//! Requests in flight, which have neither been answered nor declared lost.
 //!
-//! Losses show in two ways. A *gap*: a later request in the same lane has been answered, and more
-//! than a round trip and a tolerance for reordering has passed (RACK, RFC 8985, section 6.2, with
-//! Interests in the place of segments and Data in the place of acknowledgements; see
-//! [`crate::fetch::order`]). Or the *timeout* that the controller set for the Interest.
+//! Losses are detected in two ways:
+//!
+//! - A *gap*: a later request in the same lane has been answered, and more than a round trip and a
+//!   tolerance for reordering has passed. This is RACK (RFC 8985, section 6.2) with Interests in
+//!   place of segments and Data in place of acknowledgements; see [`crate::fetch::order`].
+//! - The *timeout* that the controller has set for the Interest.
 
 use crate::fetch::order::{Origin, Origins, Passed};
 use control::{Duration, InFlight, Lane, Load, Memo, Size, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Where a segment was in the Interest that asked for it.
+/// The place of a segment in the Interest that requested it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
-    /// It was the only one.
+    /// The only segment.
     #[default]
     Alone,
-    /// Its name was the Interest's, which asked for more.
+    /// The segment that the Interest names, followed by others.
     First,
-    /// It was asked for by the range alone.
+    /// A segment requested by the range option only.
     Behind,
 }
 
 /// The item that an Interest requests. The order is the order of retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Item {
-    /// The object's RDR metadata, or whatever lies under its bare name.
+    /// The object's RDR metadata, or any packet under its bare name.
     Metadata,
     /// A node of the manifest.
     Node(u64),
@@ -33,7 +35,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// The number by which controllers know it.
+    /// The segment number that controllers receive; 0 for metadata and nodes.
     #[must_use]
     pub const fn segment(self) -> u64 {
         match self {
@@ -42,7 +44,7 @@ impl Item {
         }
     }
 
-    /// The segment that is `at` further on; other things stand alone.
+    /// The segment at distance `at` after this one; for other items, the item itself.
     #[must_use]
     pub const fn behind(self, at: u16) -> Item {
         match self {
@@ -52,83 +54,83 @@ impl Item {
     }
 }
 
-/// One Interest on its way.
+/// An item in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flying {
-    /// When it left.
+    /// The instant at which the latest Interest was sent.
     pub sent_at: Time,
-    /// When the Interest left that the controller knows of: earlier than `sent_at` if that was a
-    /// probe.
+    /// The instant at which the Interest was sent that the controller permitted. Earlier than
+    /// `sent_at` if the latest one is a probe.
     pub asked_at: Time,
-    /// When the first Interest for the item left, if this one repeats it because gaps, and
-    /// nothing else, showed losses since.
+    /// The instant at which the first Interest for the item was sent, if this one repeats it and
+    /// all losses since then were detected by gaps.
     pub repeats: Option<Time>,
-    /// Place in the order of sending, and when it left, of the one for the same item before it, if
-    /// it was sent once more in addition.
+    /// If the item was sent once more without a loss: order number and time of sending of the
+    /// Interest before.
     earlier: Option<(u64, Time)>,
     /// The controller's lane.
     pub lane: Lane,
-    /// The controller's memory of it.
+    /// The controller's own record of the Interest.
     pub memo: Memo,
-    /// 0 for the first Interest for the item.
+    /// The attempt number; 0 for the first Interest for the item.
     pub attempt: u16,
-    /// The bytes of Data that it is expected to bring.
+    /// The expected size of the Data.
     pub expected: Size,
-    /// When it times out.
+    /// The instant of the timeout.
     pub deadline: Time,
-    /// Where it was in its Interest.
+    /// Its place in the Interest.
     pub place: Place,
-    /// Its place in the order of sending.
+    /// The number in the order of sending.
     order: u64,
-    /// A gap does not show its loss; see [`Flight::leave_open`].
+    /// Left open for a trial; see [`Flight::leave_open`].
     is_open: bool,
 }
 
 impl Flying {
-    /// It was sent once more, without the controller.
+    /// True if the item was sent once more without the controller.
     #[must_use]
     pub fn is_probe(&self) -> bool {
         self.asked_at != self.sent_at
     }
 
-    /// See [`Flight::leave_open`].
+    /// True if the item is left open for a trial; see [`Flight::leave_open`].
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.is_open
     }
 }
 
-/// A lane's Interests in the order in which they left, and what answers show of them.
+/// The Interests of a lane in the order of sending, and the evidence from answers.
 #[derive(Debug, Default)]
 struct LaneState {
-    /// May hold entries that are no longer in flight; they are skipped by their order number.
+    /// May hold entries that are no longer in flight. They are recognised by their order number.
     sent: VecDeque<(u64, Item)>,
     load: Load,
     origins: Origins,
 }
 
-/// So many Interests in a row may have been lost.
-const THRICE: u32 = 3;
-/// More need not be looked at.
+/// The number of Interests that may be lost in a row.
+const LOST_IN_A_ROW: u32 = 3;
+/// The maximum number of earlier Interests to inspect.
 const MOST_AHEAD: u32 = 64;
 
-/// For how long answers may overtake one another before a gap counts as a loss.
+/// The time by which answers may overtake one another before a gap counts as a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tolerance {
-    /// Where one or two that were sent later have been answered.
+    /// After answers to one or two later Interests.
     pub overtaken: Duration,
-    /// Where three or more have.
+    /// After answers to three or more later Interests.
     pub thrice: Duration,
 }
 
 impl Tolerance {
-    /// After how long an Interest is overdue that later ones have passed.
+    /// The time after sending at which an Interest is overdue, given the evidence.
     fn after(self, passed: Passed) -> Duration {
         passed.after + if passed.thrice { self.thrice } else { self.overtaken }
     }
 }
 
-/// All Interests in flight.
+/// All items in flight.
 #[derive(Debug, Default)]
 pub struct Flight {
     flying: BTreeMap<Item, Flying>,
@@ -141,10 +143,10 @@ pub struct Flight {
     pub spread: Duration,
 }
 
-/// An Interest that is about to fly.
+/// The properties of an Interest that is being sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
-    /// When it leaves.
+    /// The instant of sending.
     pub sent_at: Time,
     /// See [`Flying::lane`].
     pub lane: Lane,
@@ -154,14 +156,14 @@ pub struct Launch {
     pub attempt: u16,
     /// See [`Flying::expected`].
     pub expected: Size,
-    /// Declared lost after this long.
+    /// The time from sending to the timeout.
     pub timeout: Duration,
     /// See [`Flying::place`].
     pub place: Place,
 }
 
 impl Flight {
-    /// Records an Interest that left; an earlier one for the same item is forgotten.
+    /// Records an Interest. An earlier one for the same item is forgotten.
     pub fn launch(&mut self, item: Item, launch: &Launch) {
         self.remove(item);
         let lane = usize::from(launch.lane);
@@ -197,8 +199,8 @@ impl Flight {
         }
     }
 
-    /// Sends what is in flight once more, without the controller: its answer shows whether others
-    /// that left before are lost. Returns the attempt that it is.
+    /// Records that an item in flight is sent once more without the controller. Its answer shows
+    /// the loss of earlier Interests. Returns the attempt number; `None` if it is not in flight.
     pub fn probe(&mut self, item: Item, now: Time) -> Option<u16> {
         let flying = *self.get(item)?;
         let attempt = flying.attempt.saturating_add(1);
@@ -213,15 +215,14 @@ impl Flight {
         Some(attempt)
     }
 
-    /// Remembers that the Interest for `item` repeats the first one, which left at `first`.
+    /// Records that the Interest for `item` repeats the first one, sent at `first`.
     pub fn repeats(&mut self, item: Item, first: Time) {
         if let Some(flying) = self.flying.get_mut(&item) {
             flying.repeats = Some(first);
         }
     }
 
-    /// The Interest for `item` times out at `deadline` and not before. Says whether it is in
-    /// flight.
+    /// Moves the timeout of `item` to `deadline`. Returns false if it is not in flight.
     pub fn defer(&mut self, item: Item, deadline: Time) -> bool {
         let Some(flying) = self.flying.get_mut(&item) else { return false };
         self.deadlines.remove(&(flying.deadline, item));
@@ -229,13 +230,13 @@ impl Flight {
         self.deadlines.insert((deadline, item))
     }
 
-    /// The Interest for `item`, if it is in flight.
+    /// The record of `item`, if it is in flight.
     #[must_use]
     pub fn get(&self, item: Item) -> Option<&Flying> {
         self.flying.get(&item)
     }
 
-    /// Takes `item` out of the air.
+    /// Removes `item` from the items in flight.
     pub fn remove(&mut self, item: Item) -> Option<Flying> {
         let flying = self.flying.remove(&item)?;
         self.deadlines.remove(&(flying.deadline, item));
@@ -245,8 +246,8 @@ impl Flight {
             load.segments -= 1;
             load.bytes = load.bytes - flying.expected;
         }
-        // Answered Interests leave the queue at its front. This keeps the queue at most twice as
-        // long as the flight even if one old Interest stays unanswered.
+        // Entries leave the queue at its front only. This keeps it short behind an old Interest
+        // without an answer: at most 64 entries, or twice the number of items in flight.
         if lane.sent.len() > 64 && lane.sent.len() as u64 > 2 * u64::from(lane.load.segments) {
             let flying = &self.flying;
             lane.sent.retain(|(order, item)| flying.get(item).is_some_and(|f| f.order == *order));
@@ -254,8 +255,8 @@ impl Flight {
         Some(flying)
     }
 
-    /// An Interest was answered at `now`, after `rtt`, by `origin`, which answers `lane`: those
-    /// that left in that lane before it should have been too.
+    /// Records an answer at `now`, after `rtt`, from `origin`, which serves `lane`: evidence
+    /// against earlier Interests of that lane. `flying` is the answered one, already removed.
     pub fn answered(
         &mut self,
         now: Time,
@@ -269,35 +270,36 @@ impl Flight {
         }
     }
 
-    /// The longest round trip of those that answer `lane`, if an Interest that left after `flying`
-    /// was answered there.
+    /// The longest round trip of the origins in `lane`, if an Interest sent after `flying` was
+    /// answered there.
     #[must_use]
     pub fn passed(&self, lane: Lane, flying: &Flying) -> Option<Duration> {
         let state = self.lanes.get(usize::from(lane))?;
         Some(state.origins.passed(flying.order)?.after)
     }
 
-    /// True if an answer at `now` to `flying` comes out of turn: answers keep the order of their
-    /// Interests, and earlier ones are not due yet, more than three (as many may be lost in a row)
-    /// and more than an eighth of the flight.
+    /// True if an answer at `now` to `flying` is too early for its place in the order: earlier
+    /// Interests are not due yet, more than three of them (that many may be lost in a row) and at
+    /// least an eighth of those in flight, up to 64.
     #[must_use]
     pub fn is_out_of_turn(&self, now: Time, flying: &Flying) -> bool {
         let Some(lane) = self.lanes.get(usize::from(flying.lane)) else { return false };
         let Some(longest) = lane.origins.longest() else { return false };
-        let least = (lane.load.segments / 8).clamp(THRICE + 1, MOST_AHEAD) as usize;
+        let least = (lane.load.segments / 8).clamp(LOST_IN_A_ROW + 1, MOST_AHEAD) as usize;
         let before = self.by_order.range(..flying.order).rev();
         let before = before.filter_map(|(_, item)| self.get(*item));
         let in_time = before.take_while(|other| other.sent_at + longest > now);
         in_time.filter(|other| other.lane == flying.lane).take(least).count() == least
     }
 
-    /// The longest round trip of those that answer `lane`.
+    /// The longest round trip of the origins in `lane`.
     #[must_use]
     pub fn longest(&self, lane: Lane) -> Option<Duration> {
         self.lanes.get(usize::from(lane))?.origins.longest()
     }
 
-    /// The Interest for `item` is overdue, and not lost until `longest` after it left.
+    /// Leaves the overdue Interest for `item` open: no gap declares it lost, only a timeout at
+    /// `longest` after its sending.
     pub fn leave_open(&mut self, item: Item, longest: Duration) {
         let Some(flying) = self.flying.get_mut(&item) else { return };
         flying.is_open = true;
@@ -309,7 +311,7 @@ impl Flight {
         self.defer(item, deadline);
     }
 
-    /// The first Interest that a gap shows to be lost at `now`, given the tolerance for reordering.
+    /// The first Interest that is lost at `now` because of a gap.
     pub fn gap(&mut self, now: Time, tolerance: Tolerance) -> Option<Item> {
         (0..self.lanes.len()).find_map(|lane| {
             let (due, item) = self.gap_due(lane, tolerance)?;
@@ -317,13 +319,13 @@ impl Flight {
         })
     }
 
-    /// When [`Flight::gap`] is to be asked again, if nothing arrives until then.
+    /// The instant at which to call [`Flight::gap`] again, if nothing arrives before.
     pub fn next_gap(&mut self, tolerance: Tolerance) -> Option<Time> {
         (0..self.lanes.len()).filter_map(|lane| Some(self.gap_due(lane, tolerance)?.0)).min()
     }
 
-    /// Items sent more than once, with the time at which the last but one counts as lost: by its
-    /// gap, and after `longest` at the latest.
+    /// Items sent once more without a loss, and the instant at which the earlier Interest counts as
+    /// lost: by its gap, with a round trip of at most `longest`.
     pub fn halves(
         &self,
         tolerance: Tolerance,
@@ -338,7 +340,8 @@ impl Flight {
         })
     }
 
-    /// The oldest Interest of a lane, if something sent later was answered, and when it is lost.
+    /// The oldest Interest of a lane and the instant at which it is lost, if a later one was
+    /// answered.
     fn gap_due(&mut self, lane: usize, tolerance: Tolerance) -> Option<(Time, Item)> {
         let state = &mut self.lanes[lane];
         loop {
@@ -353,38 +356,38 @@ impl Flight {
         }
     }
 
-    /// The first Interest whose time is out at `now`.
+    /// The first Interest that has timed out at `now`.
     #[must_use]
     pub fn timed_out(&self, now: Time) -> Option<Item> {
         self.deadlines.first().filter(|(deadline, _)| *deadline <= now).map(|(_, item)| *item)
     }
 
-    /// When the next Interest times out.
+    /// The instant of the next timeout.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// The Interest that has been in flight for longest.
+    /// The item whose latest Interest was sent first.
     #[must_use]
     pub fn oldest(&self) -> Option<(Item, &Flying)> {
         let (_, item) = self.by_order.first_key_value()?;
         Some((*item, self.flying.get(item)?))
     }
 
-    /// The requests in flight, the latest first.
+    /// The items in flight, the one sent last first.
     pub fn latest(&self) -> impl Iterator<Item = (Item, &Flying)> {
         let items = self.by_order.values().rev();
         items.filter_map(|item| Some((*item, self.flying.get(item)?)))
     }
 
-    /// The Interest that left last.
+    /// The item that was sent last.
     #[must_use]
     pub fn newest(&self) -> Option<Item> {
         self.by_order.last_key_value().map(|(_, item)| *item)
     }
 
-    /// Everything in flight.
+    /// All items in flight, in order.
     pub fn items(&self) -> impl Iterator<Item = Item> + '_ {
         self.flying.keys().copied()
     }
@@ -471,14 +474,14 @@ mod tests {
     #[test]
     fn an_answer_from_elsewhere_tells_of_the_lane_that_it_came_in() {
         let mut flight = Flight::default();
-        // Two to a far source, one to a near one, and one to the far one for an item of the near
-        // one.
+        // Segments 0 and 2 are requested from a far source (lane 1), segment 1 from a near one
+        // (lane 2). The near one answers segment 2.
         launch(&mut flight, 0, 0, 1);
         launch(&mut flight, 1, 1, 2);
         launch(&mut flight, 2, 2, 1);
         let near = flight.remove(Item::Segment(2)).unwrap();
         flight.answered(ms(20), &near, 2, None, Duration::from_millis(10));
-        // Earlier requests to the near source left at 1 ms. The far one still has time.
+        // The earlier request to the near source was sent at 1 ms. The far source still has time.
         assert_eq!(flight.next_gap(same(5)), Some(ms(16)));
         assert_eq!(flight.gap(ms(100), same(5)), Some(Item::Segment(1)));
         flight.remove(Item::Segment(1));
@@ -511,7 +514,7 @@ mod tests {
             is_early
         };
         assert!(!answered(&mut flight, 0, 40), "nothing is known of the round trip");
-        // It takes 40 ms. Those of 10 to 40 ms are due from 50 ms on.
+        // The round trip is 40 ms. Interests sent at 10 to 40 ms are due from 50 ms on.
         let last = flight.remove(Item::Segment(5)).unwrap();
         assert!(flight.is_out_of_turn(ms(49), &last));
         assert!(!flight.is_out_of_turn(ms(50), &last));

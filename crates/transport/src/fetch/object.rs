@@ -1,4 +1,4 @@
-//! The object that a fetch is about: what is known of it, and what of it is there.
+//! The object of a fetch: its facts, and the segments that are present.
 
 use crate::fetch::error::FetchError;
 use crate::fetch::flight::Item;
@@ -6,47 +6,49 @@ use packet::{Component, Name, NameRef};
 use rangemap::RangeSet;
 use security::manifest::{KEYWORD, Layout};
 
-/// The facts about an object at the start of its transfer.
+/// The facts about an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectInfo {
     /// The versioned name.
     pub name: Name,
-    /// Its segments, as far as known.
+    /// The number of segments; `None` if unknown.
     pub segments: Option<u64>,
-    /// Bytes of content of every segment but the last, if its publisher says so: then segments may
-    /// be written in any order.
+    /// Bytes of content of every segment but the last, if announced. If present, segments may be
+    /// written in any order.
     pub segment_size: Option<u64>,
-    /// Bytes of the whole object, if its publisher announces them. This is not signed: a hint.
+    /// Bytes of the whole object, if announced. This is a hint: it is not signed.
     pub size: Option<u64>,
-    /// The implicit digest of its manifest's root: two transfers with the same are of the same
+    /// The implicit digest of the manifest's root. Transfers with equal digests are of the same
     /// bytes.
     pub root_digest: Option<[u8; 32]>,
 }
 
-/// Receives the object's bytes. Errors are the sink's own business: it remembers the first, and
-/// the driver that owns both ends the fetch.
+/// Receives the object's bytes. The sink handles its own errors: it records the first one, and the
+/// driver, which owns sink and fetch, ends the fetch.
 pub trait Sink {
-    /// The transfer begins. Returns runs of segments that need not be fetched: those that an
-    /// earlier, interrupted transfer of the same object has saved, or that are not wanted. If
-    /// segments must come in order, only a run from 0, with `bytes` its length, and one up to the
-    /// end count. Called again, before the first write, if the object turns out to be another one.
+    /// Begins the transfer. Returns the segments that need not be fetched: those saved by an
+    /// earlier, interrupted transfer of the same object, or not wanted.
+    ///
+    /// If segments are delivered in order, only a run from segment 0 and a run up to the end are
+    /// used; `bytes` must then be the length of the former. The call is repeated, before the first
+    /// write, if the object turns out to be another one.
     fn begin(&mut self, info: &ObjectInfo) -> Resume;
 
-    /// The object has at most `at_most` bytes: its manifest and a whole segment have been verified.
-    /// `is_signed`: by a key that the policy accepts; otherwise it may be a forgery. Called at most
-    /// once, before the write of that segment.
+    /// Reports that the object has at most `at_most` bytes, after its manifest and a whole segment
+    /// have been verified. `is_signed`: the manifest is signed by a key that the policy accepts;
+    /// otherwise it may be a forgery. Called at most once, before the write of that segment.
     fn bounded(&mut self, _at_most: u64, _is_signed: bool) {}
 
-    /// Segment `segment`, verified, is at byte `offset` of the object.
+    /// Writes the content of a verified segment at byte `offset` of the object.
     fn write(&mut self, segment: u64, offset: u64, content: &[u8]);
 }
 
-/// Segments that an earlier transfer has saved, or that are not wanted.
+/// Segments that need not be fetched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resume {
-    /// Segments that are there.
+    /// The segments, as runs.
     pub segments: RangeSet<u64>,
-    /// Bytes of content in them.
+    /// The number of bytes of content in them.
     pub bytes: u64,
 }
 
@@ -54,16 +56,16 @@ pub struct Resume {
 #[derive(Debug)]
 pub(super) struct Object {
     pub info: ObjectInfo,
-    /// The name's segment components are of naming convention revision 1.
+    /// Segment components follow revision 1 of the naming conventions.
     pub rev1: bool,
-    /// Metadata that the policy accepts say that its segments are of `info.segment_size`.
+    /// Verified metadata confirms `info.segment_size`.
     pub size_proved: bool,
-    /// Segments that were verified and handed on, or were there before.
+    /// Segments that were delivered, or present before.
     pub done: RangeSet<u64>,
     pub done_count: u64,
-    /// Bytes of content that were there before.
+    /// Bytes of content that were present before.
     pub resumed_bytes: u64,
-    /// Bytes of content handed on by this fetch.
+    /// Bytes of content delivered by this fetch.
     pub bytes: u64,
 }
 
@@ -76,7 +78,7 @@ impl Object {
         Object { info, rev1, size_proved, done, done_count, resumed_bytes: 0, bytes: 0 }
     }
 
-    /// Adopts the segments of an earlier transfer, if they fit.
+    /// Adopts segments of an earlier transfer that belong to the object; see [`Sink::begin`].
     pub fn resume(&mut self, resume: &Resume, in_order: bool) {
         let limit = self.info.segments.unwrap_or(u64::MAX);
         for run in resume.segments.iter() {
@@ -105,7 +107,7 @@ impl Object {
         self.done.get(&0).map_or(0, |run| run.end)
     }
 
-    /// The request that a name below the object's answers.
+    /// The item that has this name.
     pub fn item(&self, name: NameRef<'_>) -> Option<Item> {
         let prefix = self.info.name.as_ref();
         let last = name.last()?;
@@ -118,11 +120,11 @@ impl Object {
         }
     }
 
-    /// The offset of a segment of `found` bytes; `in_order`: it is the next one.
+    /// The byte offset of a segment of `found` bytes. `in_order`: it follows those delivered.
     ///
     /// # Errors
     ///
-    /// Its size contradicts the metadata.
+    /// The size contradicts the metadata.
     pub fn offset(&self, segment: u64, found: u64, in_order: bool) -> Result<u64, FetchError> {
         let Some(size) = self.info.segment_size.filter(|_| !in_order) else {
             return Ok(self.resumed_bytes + self.bytes);
@@ -135,9 +137,9 @@ impl Object {
         Ok(segment.saturating_mul(size))
     }
 
-    /// The largest possible size of the object, once a whole segment of `found` bytes is verified:
-    /// with a verified manifest no object is longer than all its segments of that size. Sizes in
-    /// metadata are hints within that.
+    /// The maximum size of the object in bytes, once its manifest and a whole segment of `found`
+    /// bytes are verified: all segments of that size. The size in the metadata is used if it lies
+    /// within the last segment.
     pub fn bound(&self, layout: Layout, found: u64) -> Option<u64> {
         if self.info.segment_size != Some(found) {
             return None;
@@ -157,7 +159,7 @@ impl Object {
 mod tests {
     use super::*;
 
-    /// The adopted part of runs of segments and 100 bytes, of an object of ten segments.
+    /// The adopted runs of segments, their number and their bytes, if 100 bytes are offered.
     fn taken(
         segments: Option<u64>,
         runs: &[std::ops::Range<u64>],

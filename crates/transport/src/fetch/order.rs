@@ -1,21 +1,21 @@
-//! The evidence of answers about Interests that left before theirs.
+//! The order of answers, as evidence about Interests that were sent before the answered ones.
 //!
-//! Answers of one origin by one path keep the order of their Interests. If the Data names its path
-//! (RFC 9531) or the answering node, the order is judged by that. Otherwise all origins count as
-//! one, and [`crate::fetch::reordering`] learns how far their answers overtake one another.
+//! Answers from one origin over one path keep the order of their Interests. If the Data names its
+//! path (RFC 9531) or the answering node, each has its own order. Otherwise all origins count as
+//! one, and [`crate::fetch::reordering`] measures how far their answers overtake one another.
 //!
 //! An unanswered Interest may have gone to any of the origins. So it counts as lost only after the
-//! longest round trip of all that answer at present.
+//! longest round trip of the origins that answer at present.
 
 use control::{Duration, Time};
 use packet::HopOptions;
 use packet::options::{PathId, PathLabel, ServedBy};
 
-/// Where Data came from, and by which path; `None` where the Data does not say.
+/// An identifier of the answering node and path; `None` if the Data names neither.
 pub type Origin = Option<u64>;
 
-/// The origin that the Data's options name. They may be forged: [`Origins`] is bounded, and with
-/// more origins than that all become one.
+/// The origin that the options of a Data packet name. Options may be forged, so the number of
+/// [`Origins`] is limited. Beyond the limit, all are merged into one.
 #[must_use]
 pub fn origin(options: &HopOptions) -> Origin {
     let label = options.get::<PathLabel>().filter(|label| label.hop_count > 0);
@@ -34,28 +34,28 @@ pub fn origin(options: &HopOptions) -> Origin {
     Some(node.map_or(id, |served| id.folded(served.node, u64::from(served.hops))).0)
 }
 
-/// The most origins that are kept apart.
+/// The maximum number of separate origins.
 const MOST: usize = 8;
-/// An origin that has not answered for two of its round trips and this long answers no more.
+/// An origin counts as silent two of its round trips and this long after its last answer.
 const SILENT: Duration = Duration::from_secs(1);
 
-/// The latest-sent Interests that one origin answered.
+/// The answers of one origin to the Interests sent last.
 #[derive(Clone, Copy, Debug)]
 struct Answers {
     origin: Origin,
-    heard_at: Time,
-    /// Order number and round-trip time of the latest-sent one.
+    answered_at: Time,
+    /// Order number and round-trip time of the answered Interest that was sent last.
     newest: (u64, Duration),
-    /// Order numbers of the three latest-sent ones, rising.
+    /// Order numbers of the three answered Interests that were sent last, ascending.
     three: [Option<u64>; 3],
 }
 
-/// The evidence about one Interest: later ones have been answered.
+/// Evidence about an Interest: answers to Interests that were sent later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
     /// The longest round trip of an origin that answers at present.
     pub after: Duration,
-    /// One origin has answered three that left later, or more.
+    /// One origin has answered three or more Interests that were sent later.
     pub thrice: bool,
 }
 
@@ -64,7 +64,7 @@ pub struct Passed {
 pub struct Origins(Vec<Answers>);
 
 impl Origins {
-    /// `origin` answered at `now`, after `rtt`, the Interest with this order number.
+    /// Records an answer of `origin` at `now`, after `rtt`, to the Interest with number `order`.
     pub fn answered(&mut self, now: Time, origin: Origin, order: u64, rtt: Duration) {
         if self.0.iter().all(|answers| answers.origin != origin) {
             self.0.retain(|answers| answers.answers_at(now));
@@ -74,10 +74,10 @@ impl Origins {
         }
         let Some(answers) = self.0.iter_mut().find(|answers| answers.origin == origin) else {
             let three = [None, None, Some(order)];
-            self.0.push(Answers { origin, heard_at: now, newest: (order, rtt), three });
+            self.0.push(Answers { origin, answered_at: now, newest: (order, rtt), three });
             return;
         };
-        answers.heard_at = now;
+        answers.answered_at = now;
         if answers.newest.0 < order {
             answers.newest = (order, rtt);
         }
@@ -87,8 +87,7 @@ impl Origins {
         }
     }
 
-    /// The evidence about the Interest with this order number; `None` while no later one has been
-    /// answered.
+    /// The evidence about the Interest with number `order`; `None` if no later one was answered.
     #[must_use]
     pub fn passed(&self, order: u64) -> Option<Passed> {
         if self.0.iter().all(|answers| answers.newest.0 <= order) {
@@ -102,12 +101,12 @@ impl Origins {
     /// The longest round trip of an origin that answers at present.
     #[must_use]
     pub fn longest(&self) -> Option<Duration> {
-        let now = self.0.iter().map(|answers| answers.heard_at).max()?;
+        let now = self.0.iter().map(|answers| answers.answered_at).max()?;
         let present = self.0.iter().filter(|answers| answers.answers_at(now));
         present.map(|answers| answers.newest.1).max()
     }
 
-    /// All become one without a name.
+    /// Merges all origins into one without an identifier.
     fn merge(&mut self) {
         let Some(newest) = self.0.iter().copied().max_by_key(|answers| answers.newest.0) else {
             return;
@@ -119,7 +118,7 @@ impl Origins {
 
 impl Answers {
     fn answers_at(&self, now: Time) -> bool {
-        now.since(self.heard_at) <= Duration(self.newest.1.0.saturating_mul(2)) + SILENT
+        now.since(self.answered_at) <= Duration(self.newest.1.0.saturating_mul(2)) + SILENT
     }
 }
 
@@ -157,7 +156,7 @@ mod tests {
             origins.answered(at(100 + order), Some(2), order, ms(10));
         }
         assert_eq!(origins.passed(4), Some(Passed { after: ms(100), thrice: true }));
-        // The far one is silent for two of its round trips and a second, and counts no more.
+        // After two of its round trips and a second without an answer, the far origin is ignored.
         origins.answered(at(1300), Some(2), 8, ms(10));
         assert_eq!(origins.passed(4).map(|passed| passed.after), Some(ms(100)));
         origins.answered(at(1301), Some(2), 9, ms(10));

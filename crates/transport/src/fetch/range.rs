@@ -1,84 +1,86 @@
-//! Requests for a run of segments by one Interest.
+//! Range Interests: requests for a run of segments by one Interest.
 //!
-//! Runs of N segments begin at multiples of N, as the chunks of chunk-based schemes do. A range
-//! consists of whole runs only: if the controller permits fewer segments, it waits until the window
-//! has opened by the run, or nothing is in flight. Lost segments of a range are requested again
-//! with a bitmap. A forwarder without ranges answers the first segment alone. This shows when other
-//! segments are declared lost before any has ever arrived, and from then on segments are requested
-//! one by one.
+//! Runs of N segments begin at multiples of N, as the chunks of chunk-based schemes do. Only whole
+//! runs are requested: if the controller permits fewer segments, the run waits until the window has
+//! room for it, or until nothing is in flight. Lost segments of a range are requested again with a
+//! bitmap.
+//!
+//! A forwarder without ranges answers the first segment only. This is detected when first segments
+//! arrive, but the others are declared lost. From then on segments are requested one by one.
 
 use crate::fetch::flight::Place;
 use packet::options::MAX_RANGE;
 
-/// The other side's understanding of ranges.
+/// The known support for ranges on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
-    /// Nothing is known: how many first segments came, and how many others are believed lost.
+enum Support {
+    /// Unknown so far: the number of first segments received, and of other segments lost.
     Unproven { firsts: u32, lost: u32 },
-    /// A segment came that only a range had asked for.
+    /// A segment arrived that only a range had requested.
     Proven,
-    /// Ranges are not answered.
+    /// Ranges are not supported.
     Off,
 }
 
-/// So many segments behind a first one are lost by chance rarely, while the first ones come.
+/// Ranges are given up after this many losses of other segments while first segments arrive. Fewer
+/// may be chance.
 const DOUBTS: u32 = 2;
 
 /// The ranges of a fetch.
 #[derive(Debug)]
 pub struct Ranges {
-    /// The consumer's own wish.
-    wish: Option<u16>,
-    standing: Standing,
-    /// The forwarder has announced that it answers no ranges at present.
+    /// The configured number of segments; `None`: the controller's number.
+    configured: Option<u16>,
+    support: Support,
+    /// The forwarder has reported that it does not answer ranges at present.
     held: bool,
 }
 
 impl Ranges {
-    /// Ranges of `wish` segments, or of the controller's number.
-    pub fn new(wish: Option<u16>) -> Ranges {
-        Ranges { wish, standing: Standing::Unproven { firsts: 0, lost: 0 }, held: false }
+    /// Ranges of `configured` segments, or of the controller's number.
+    pub fn new(configured: Option<u16>) -> Ranges {
+        Ranges { configured, support: Support::Unproven { firsts: 0, lost: 0 }, held: false }
     }
 
-    /// The consumer's own wish.
-    pub fn wish(&self) -> Option<u16> {
-        self.wish
+    /// The configured number of segments.
+    pub fn configured(&self) -> Option<u16> {
+        self.configured
     }
 
-    /// How many segments an Interest may ask for, where a controller says this many.
-    pub fn most(&self, said: u16) -> u16 {
-        match self.standing {
-            Standing::Off => 1,
+    /// The maximum number of segments per Interest, given the controller's number.
+    pub fn most(&self, suggested: u16) -> u16 {
+        match self.support {
+            Support::Off => 1,
             _ if self.held => 1,
-            _ => self.wish.unwrap_or(said).clamp(1, MAX_RANGE),
+            _ => self.configured.unwrap_or(suggested).clamp(1, MAX_RANGE),
         }
     }
 
-    /// Asks one by one while `held`, whatever is known of ranges.
+    /// Requests segments one by one while `held` is true, even if ranges are supported.
     pub fn hold(&mut self, held: bool) {
         self.held = held;
     }
 
-    /// Ranges were asked for, and it turned out that they are not answered.
+    /// True if ranges were requested and found to be unsupported.
     pub fn fell_back(&self) -> bool {
-        self.standing == Standing::Off
+        self.support == Support::Off
     }
 
-    /// A segment came.
+    /// Records the arrival of a segment.
     pub fn answered(&mut self, place: Place) {
-        match (place, &mut self.standing) {
-            (Place::Behind, Standing::Unproven { .. }) => self.standing = Standing::Proven,
-            (Place::First, Standing::Unproven { firsts, .. }) => *firsts += 1,
+        match (place, &mut self.support) {
+            (Place::Behind, Support::Unproven { .. }) => self.support = Support::Proven,
+            (Place::First, Support::Unproven { firsts, .. }) => *firsts += 1,
             _ => {}
         }
     }
 
-    /// A segment is believed lost, for any reason but a Nack.
+    /// Records the loss of a segment, except by a Nack.
     pub fn lost(&mut self, place: Place) {
-        let Standing::Unproven { firsts, lost } = &mut self.standing else { return };
+        let Support::Unproven { firsts, lost } = &mut self.support else { return };
         *lost += u32::from(place == Place::Behind);
         if *firsts > 0 && *lost >= DOUBTS {
-            self.standing = Standing::Off;
+            self.support = Support::Off;
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The journey of a Data packet, from the frame to the sink.
+//! Receiving Data packets: from the frame to the sink.
 //!
-//! A frame is decoded and matched with what was asked for: a certificate, a head, metadata, a node
-//! of the manifest, a segment. Requests learn of the answer, verification judges it, and segments
-//! go to the sink once they are verified and their turn has come.
+//! A frame is decoded and matched with a request: for a certificate, a head, metadata, a node of
+//! the manifest, or a segment. The request is completed and the packet verified. Segments go to the
+//! sink once they are verified and, if order matters, all earlier ones have been delivered.
 
 use crate::fetch::error::FetchError;
 use crate::fetch::flight::Item;
@@ -17,7 +17,8 @@ use packet::{Bytes, Component, ContentType, Data, Interest, LpPacket, NackReason
 use security::{Digest, Proof, VerifyError};
 
 impl Fetch {
-    /// A link-layer frame came from the forwarder. Frames that are not for this fetch are ignored.
+    /// Handles a link-layer frame from the forwarder. Frames that do not belong to this fetch are
+    /// ignored.
     pub fn receive(&mut self, now: Time, frame: &[u8], sink: &mut dyn Sink) {
         if self.outcome.is_some() || self.pace.started_at.is_none() {
             return;
@@ -70,7 +71,7 @@ impl Fetch {
         }
     }
 
-    /// The request that a name answers, if it is one of ours.
+    /// The item that a packet of this name belongs to, if it is one of this fetch.
     pub(super) fn item_of(&self, name: NameRef<'_>) -> Option<Item> {
         let Some(object) = &self.object else {
             return name.starts_with(self.discovery.unversioned()).then_some(Item::Metadata);
@@ -87,8 +88,8 @@ impl Fetch {
         object.item(name)
     }
 
-    /// Takes the certificate that is needed, and judges again what waited for it; false if the
-    /// packet is something else.
+    /// Takes the missing certificate, and verifies the packets that waited for it. Returns false if
+    /// the packet is not that certificate.
     fn receive_certificate(&mut self, now: Time, data: &Data<'_>, sink: &mut dyn Sink) -> bool {
         let Some(wanted) = self.certificates.answered(data) else { return false };
         self.pace.progress_at = now;
@@ -114,7 +115,7 @@ impl Fetch {
         true
     }
 
-    /// A packet cannot be judged: the error names the certificate that is missing.
+    /// Requests the certificate that a verification error names, or fails if it names none.
     fn want_certificate(&mut self, now: Time, why: VerifyError) {
         match why.missing().cloned() {
             Some(name) => self.certificates.want(now, name, why),
@@ -122,7 +123,7 @@ impl Fetch {
         }
     }
 
-    /// A head came.
+    /// Handles a head.
     fn receive_head(
         &mut self,
         now: Time,
@@ -155,10 +156,10 @@ impl Fetch {
         if self.object.is_none() {
             self.cursor.asked_ahead(number);
             self.candidates.named_by_head(data.implicit_digest());
-            self.heads.tell(head.metadata.clone());
+            self.heads.announce(head.metadata.clone());
             self.begin(now, head.metadata);
             if self.heads.is_metadata_refused() {
-                self.settle(now, sink);
+                self.confirm_object(now, sink);
             }
             self.take_early_heads(now, sink);
         }
@@ -166,7 +167,7 @@ impl Fetch {
         self.receive_segment(now, number, &head.segment, sink);
     }
 
-    /// The version is known: what came before is of it, or was for nothing.
+    /// Uses the heads that arrived before the version was known, if they are of that version.
     fn take_early_heads(&mut self, now: Time, sink: &mut dyn Sink) {
         for (number, wire) in self.heads.take_early() {
             let Some(object) = self.object.as_ref().filter(|_| self.outcome.is_none()) else {
@@ -188,19 +189,19 @@ impl Fetch {
         self.skip_asked();
     }
 
-    /// Metadata, or the first packet of an object that has none.
+    /// Handles metadata, or the first packet of an object without metadata.
     fn receive_metadata(&mut self, now: Time, data: &Data<'_>, sink: &mut dyn Sink) {
         let digest = data.implicit_digest();
         let proven = match self.config.policy.verify(data) {
             Ok(_) => true,
-            // Its content is a hint until then.
+            // Its content is a hint until the certificate arrives.
             Err(why) if why.missing().is_some() => false,
             Err(why) => return self.reject_metadata(now, &digest, Some(why)),
         };
         if data.content_type() == ContentType::NACK {
-            match self.heads.is_told() {
+            match self.heads.is_announced() {
                 _ if !proven => self.reject_metadata(now, &digest, None),
-                true => self.settle(now, sink),
+                true => self.confirm_object(now, sink),
                 false if self.object.is_none() => {
                     self.fail(FetchError::NotThere(self.discovery.name().clone()));
                 }
@@ -237,8 +238,8 @@ impl Fetch {
             (false, _) => {}
         }
         match proven {
-            true => self.settle(now, sink),
-            false => self.heads.forget_told(),
+            true => self.confirm_object(now, sink),
+            false => self.heads.forget_announced(),
         }
         self.take_early_heads(now, sink);
         if let Some(root) = rdr::root(data.content()).filter(|_| is_metadata) {
@@ -246,10 +247,10 @@ impl Fetch {
         }
     }
 
-    /// A packet names a candidate. Returns false if it is not wanted: one is there already, and
-    /// either this is the same or something of that one was verified.
+    /// Adopts the candidate that a packet names. Returns false if there is a candidate already, and
+    /// the packet adds nothing to it or something of it has been verified.
     fn take_candidate(&mut self, digest: Digest, metadata: &Metadata, proven: bool) -> bool {
-        let settled = !self.heads.is_told();
+        let settled = !self.heads.is_announced();
         if let Some(object) = self.object.as_ref().filter(|_| settled) {
             let other = object.info.name != metadata.object;
             let better = metadata.manifest.is_some() && !self.verification.has_manifest();
@@ -263,8 +264,8 @@ impl Fetch {
         true
     }
 
-    /// Perhaps there is now the certificate that metadata waited for. Nothing is fetched for their
-    /// sake: segments are signed by the same key, or say themselves where the end is.
+    /// Verifies metadata again that waited for a certificate. The fetch requests no certificate for
+    /// metadata alone: segments are signed by the same key, or contain the end of the object.
     fn judge_metadata_again(&mut self) {
         let Some(wire) = self.unproven.take() else { return };
         let Ok(data) = Data::decode(&wire) else { return };
@@ -275,10 +276,9 @@ impl Fetch {
         }
     }
 
-    /// Metadata that the policy accepts say where the object ends, if its manifest does not, and
-    /// how long its segments are. A forged end would pass the beginning of an object off as the
-    /// whole, so that under a policy that asks for keys only what is signed by one
-    /// counts.
+    /// Uses the segment size of verified metadata and, without a manifest, the end of the object. A
+    /// forged end would present the start of an object as the whole. So under a policy that needs
+    /// keys, only an end signed by a key is used.
     fn believe_metadata(&mut self, data: &Data<'_>) {
         let found = Metadata::decode(self.discovery.unversioned(), data.content());
         let has_manifest = self.verification.has_manifest();
@@ -291,15 +291,14 @@ impl Fetch {
         }
     }
 
-    /// The object is known: its segments are asked for.
+    /// Begins to request the segments of the object that metadata describes.
     fn begin(&mut self, now: Time, mut metadata: Metadata) {
         if self.discovery.is_versioned() && metadata.object != *self.discovery.name() {
-            // Another version is newer; the one asked for has to do without its metadata.
+            // The metadata is of another version; the requested one has to do without.
             metadata = Metadata::bare(self.discovery.name().clone());
         }
         let segments = end(&metadata).filter(|_| !self.config.policy.needs_key());
-        // Sizes and manifest describe one object; where they contradict each other, the manifest is
-        // what will be verified.
+        // If sizes and manifest contradict each other, the manifest counts, because it is verified.
         let manifest = metadata.manifest;
         if let Some(announcement) = manifest {
             self.verification.announce(announcement);
@@ -320,8 +319,8 @@ impl Fetch {
         }
     }
 
-    /// The object's publisher has so many heads. Those on their way that are needed are as good as
-    /// requests for their segments.
+    /// Keeps the requests for heads that the publisher serves and that the object needs; they count
+    /// as requests for their segments. `served` is the publisher's number of heads.
     fn adopt_heads(&mut self, served: u64, info: &ObjectInfo) {
         let end = info.segments.map_or(served, |segments| segments.min(served));
         self.requests.cancel_if(|item| matches!(item, Item::Segment(n) if n >= end));
@@ -334,18 +333,18 @@ impl Fetch {
         self.cursor.rewind();
     }
 
-    /// Nothing can change any more what is known of the object: from now on segments are handed on.
-    pub(super) fn settle(&mut self, now: Time, sink: &mut dyn Sink) {
-        self.heads.forget_told();
+    /// Confirms the facts about the object. From now on segments are delivered.
+    pub(super) fn confirm_object(&mut self, now: Time, sink: &mut dyn Sink) {
+        self.heads.forget_announced();
         let Some(object) = &mut self.object else { return };
         let (size, segments) = (object.info.segment_size, object.info.segments);
         let is_whole = size.zip(segments).is_some_and(|(size, segments)| {
             self.verification.has_verified(segments.saturating_sub(1), size)
         });
         if !object.size_proved && !is_whole {
-            // The size is not verified, as that of heads is not, and no whole segment confirms it:
-            // the last segment's position would follow from that size alone. So segments come in
-            // order.
+            // The segment size is not verified (that of heads never is), and no whole segment
+            // confirms it. The offset of the last segment would depend on that size alone, so
+            // segments are delivered in order.
             object.info.segment_size = None;
         }
         self.requests.cancel(Item::Metadata);
@@ -358,21 +357,22 @@ impl Fetch {
         }
         self.skip_asked();
         self.pace.progress_at = now;
-        self.hand_on(sink);
+        self.deliver(sink);
     }
 
-    /// Nothing is delivered yet: the facts about the object come from a head, or from metadata that
-    /// is not verified.
+    /// True if nothing is delivered yet, because the facts about the object come from a head or
+    /// from metadata that is not verified.
     pub(super) fn is_uncertain(&self) -> bool {
-        self.heads.is_told() || self.candidates.is_unproven()
+        self.heads.is_announced() || self.candidates.is_unproven()
     }
 
-    /// Moves on to the next segment that was never asked for.
+    /// Moves on to the next segment that has never been requested.
     fn skip_asked(&mut self) {
         self.cursor.skip(self.object.as_ref().map(|object| &object.done));
     }
 
-    /// The manifest's root came with the metadata. If it is no good, it is asked for as always.
+    /// Handles a manifest's root that arrived with the metadata. If it is wrong, the root is
+    /// requested like any node.
     fn receive_root(&mut self, now: Time, root: &Data<'_>, sink: &mut dyn Sink) {
         let Some(object) = self.object.as_ref().filter(|_| self.outcome.is_none()) else { return };
         let Some(number) = self.verification.root() else { return };
@@ -383,7 +383,7 @@ impl Fetch {
         }
     }
 
-    /// A node of the manifest came.
+    /// Handles a node of the manifest.
     fn receive_node(&mut self, now: Time, number: u64, data: &Data<'_>, sink: &mut dyn Sink) {
         let Some(object) = &self.object else { return };
         let name = object.info.name.clone();
@@ -394,7 +394,7 @@ impl Fetch {
                 let (item, came) = (Item::Node(number), data.implicit_digest());
                 let expected = self.verification.expected_node(number);
                 let times = self.verification.count_forged(item, expected, Some(&came));
-                // The packet is the one that metadata announced: no other answer can be better.
+                // If the packet is the announced one, no other answer can be better.
                 if times >= MAX_FORGED || expected == Some(came) {
                     self.fail(FetchError::Manifest(error));
                 } else {
@@ -420,10 +420,10 @@ impl Fetch {
         if self.verification.layout().is_some() {
             self.candidate_proved(now, sink);
         }
-        self.hand_on(sink);
+        self.deliver(sink);
     }
 
-    /// A segment came.
+    /// Handles a segment.
     fn receive_segment(&mut self, now: Time, segment: u64, data: &Data<'_>, sink: &mut dyn Sink) {
         let Some(object) = &mut self.object else { return };
         if object.done.contains(&segment) || self.verification.is_stashed(segment) {
@@ -431,7 +431,7 @@ impl Fetch {
         }
         let verdict = self.verification.judge(segment, data);
         match verdict {
-            // Not content, but its producer's word that there is none.
+            // The producer reports that the segment does not exist.
             Verdict::Verified if data.content_type() == ContentType::NACK => {
                 self.requests.note_bad(now, Some(NackReason::None));
                 self.requests.ask_later(now, Item::Segment(segment));
@@ -448,7 +448,7 @@ impl Fetch {
                     self.verification.stash(segment, data.content(), None);
                 } else {
                     self.write(segment, data.content(), sink);
-                    self.hand_on(sink);
+                    self.deliver(sink);
                 }
                 self.candidate_proved(now, sink);
                 self.drop_beyond_the_end();
@@ -496,24 +496,24 @@ impl Fetch {
         }
     }
 
-    /// Data came that are not what their manifest or signature says.
+    /// Counts Data that failed verification by manifest or signature.
     pub(super) fn count_forged(&mut self, now: Time) {
         self.requests.stats_mut().forged += 1;
         self.requests.note_bad(now, None);
     }
 
-    /// Something of the candidate is verified: what it says of itself holds.
+    /// Accepts the candidate, because something of it has been verified.
     fn candidate_proved(&mut self, now: Time, sink: &mut dyn Sink) {
         if self.candidates.trust() {
             self.requests.cancel(Item::Metadata);
         }
         if self.candidates.prove() {
-            self.settle(now, sink);
+            self.confirm_object(now, sink);
         }
     }
 
-    /// Hands on what was waiting and is verified now.
-    fn hand_on(&mut self, sink: &mut dyn Sink) {
+    /// Delivers the stashed segments that are verified and next in order, if order matters.
+    fn deliver(&mut self, sink: &mut dyn Sink) {
         if self.is_uncertain() {
             return;
         }
@@ -535,12 +535,12 @@ impl Fetch {
             Ok(offset) => offset,
             Err(error) => return self.fail(error),
         };
-        // The first whole segment shows how long the object can be.
-        if !self.delivery.bound_told
+        // The first whole segment limits the size of the object.
+        if !self.delivery.bound_reported
             && let Some(layout) = self.verification.layout()
             && let Some(most) = object.bound(layout, found)
         {
-            self.delivery.bound_told = true;
+            self.delivery.bound_reported = true;
             let is_signed = matches!(self.verification.proof(), Some(Proof::Key(_)));
             sink.bounded(most, is_signed);
         }
@@ -553,7 +553,7 @@ impl Fetch {
         }
     }
 
-    /// The end is known now: segments beyond it are not needed.
+    /// Cancels requests for segments beyond the end of the object, once it is known.
     fn drop_beyond_the_end(&mut self) {
         let Some(end) = self.object.as_ref().and_then(|object| object.info.segments) else {
             return;
@@ -566,7 +566,7 @@ impl Fetch {
 
     fn finish_if_complete(&mut self) {
         let is_complete = self.object.as_ref().is_some_and(Object::is_complete);
-        // Where all that is wanted was there before, nothing but the root shows where the end is.
+        // If all segments were present before, only the root proves where the object ends.
         let is_proved = !self.verification.has_manifest() || self.verification.layout().is_some();
         if self.outcome.is_some() || !is_complete || !is_proved {
             return;
@@ -576,7 +576,7 @@ impl Fetch {
     }
 }
 
-/// The end of the object that metadata say.
+/// The number of segments according to the metadata.
 fn end(metadata: &Metadata) -> Option<u64> {
     rdr::segments_from(metadata.final_block.as_ref().map(Component::as_ref))
 }

@@ -1,66 +1,69 @@
 //! The measured reordering of answers.
 //!
 //! RACK (RFC 8985, section 6.2, step 4) widens its reordering window by a quarter of the smallest
-//! round-trip time for each false loss, up to a round trip. A TCP receiver reports those by D-SACK.
-//! NDN has no such report: a repeated Interest is aggregated, or answered by another path, and the
-//! answer to the first is dropped. So this window is measured:
+//! round-trip time for each false loss, up to one round trip. A TCP receiver reports false losses
+//! by D-SACK. NDN has no such report: a retransmitted Interest is aggregated, or answered over
+//! another path, and the answer to the first one is dropped. So the window is measured:
 //!
-//! - an answer to an overdue Interest shows how far it was overtaken;
-//! - a few of the overdue Interests are left open for a trial, neither declared lost nor repeated,
-//!   until they are answered or time out. Trials are rarer if losses turn out real, and more
-//!   frequent if one was false.
+//! - An answer to an overdue Interest shows by how much it was overtaken.
+//! - A few overdue Interests are left open for a trial: they are neither declared lost nor repeated
+//!   until they are answered or time out. Trials become rarer if losses are real, and more
+//!   frequent after a false one.
 //!
-//! At the start nothing is known of the order. Until [`ENOUGH`] answers have come, or none comes
-//! any more, all overdue Interests are left open: a false loss would end slow start with a window
-//! of a few segments.
+//! At the start the order is unknown. Until [`ENOUGH`] answers have arrived, or answers stop, all
+//! overdue Interests are left open: a false loss would end slow start with a window of a few
+//! segments.
 //!
-//! Two origins of which one is far away overtake each other by more than a round trip of the near
-//! one, so no round trip limits the window, only [`LONGEST`] does. One answer widens it at most
-//! fourfold, so that a single pause of a link does not disable it. It narrows when no answer has
-//! needed it for some round trips (RFC 8985: 16 recoveries).
+//! If one of two origins is far away, its answers are overtaken by more than a round trip of the
+//! near one. So the limit of the window is [`LONGEST`], not a round trip. One answer widens the
+//! window at most fourfold, so that a single pause of a link does not disable loss detection. The
+//! window narrows when no answer has needed it for some round trips (RFC 8985: 16 recoveries).
 
 use crate::fetch::flight::Item;
 use control::{Duration, Time};
 
-/// So many answers show whether the order is kept: of two origins that answer alike, 16 come in one
-/// order by chance once in 30,000 times.
+/// This many answers show whether the order is kept. With two origins that answer equally often, 16
+/// answers come from one of them by chance once in 30,000 times.
 const ENOUGH: u32 = 16;
-/// The first overdue Interest after that which becomes a trial. A single loss is repaired at once.
+/// The first trial is this overdue Interest after the first [`ENOUGH`] answers, so that a single
+/// loss is repaired at once.
 const FIRST_TRIAL: u32 = 3;
-/// From one trial to the next where the last one was none, where nothing is known, and at most.
+/// Overdue Interests from one trial to the next: after a false loss, at first, and at most.
 const AFTER_FALSE: u32 = 4;
 const AT_FIRST: u32 = 16;
 const AT_MOST: u32 = 256;
-/// The window is kept for so many round trips after the last answer that needed it,
+/// The window is kept for this many round trips after the last answer that needed it.
 const KEPT_ROUNDS: u64 = 16;
-/// and for this long at least.
+/// The window is kept for at least this long.
 const KEPT: Duration = Duration::from_secs(2);
 
-/// No window is longer: of two paths of which one leads over a satellite that one takes 0.6 s
-/// more.
+/// The longest window. A path over a satellite takes about 0.6 s longer than one without.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Answers among which overtaken ones are counted.
+/// The number of recent answers among which overtaken ones are counted.
 const MEMORY: u32 = 64;
-/// Where fewer than one answer in so many is overtaken, a loss was repaired by another consumer's
-/// request, or a link has paused; several origins that answer alike overtake more often.
+/// Reordering is usual if at least one answer in this many is overtaken. Fewer are due to a loss
+/// repaired by another consumer's request, or to a pause of a link; several origins that answer
+/// equally often overtake each other more often.
 const USUAL: u32 = 8;
+/// The value of [`Reordering::share`] that stands for one answer.
 const SHARE_OF_ONE: u32 = 1024;
 
-/// See the module.
+/// The reordering of answers, as measured so far; see the module.
 #[derive(Clone, Debug)]
 pub struct Reordering {
-    /// The windows that answers of this period needed, and of the one before.
+    /// The windows that answers needed in this period and in the one before.
     current: Duration,
     previous: Duration,
     since: Time,
-    /// Overdue Interests until the next trial, and from that one to the next.
+    /// Overdue Interests until the next trial, and between later trials.
     next_trial: u32,
     interval: u32,
     trial: Option<Item>,
-    /// Answers so far, to [`ENOUGH`].
+    /// The number of answers, at most [`ENOUGH`].
     answers: u32,
-    /// How many of the last [`MEMORY`] answers were overtaken, about, in [`SHARE_OF_ONE`].
+    /// The approximate number of overtaken ones among the last [`MEMORY`] answers, in units of
+    /// 1/[`SHARE_OF_ONE`].
     share: u32,
 }
 
@@ -80,20 +83,20 @@ impl Default for Reordering {
 }
 
 impl Reordering {
-    /// For how long an Interest may be overtaken; zero where reordering has not shown.
+    /// The time by which an Interest may be overtaken; zero if no reordering was seen.
     #[must_use]
     pub fn window(&self) -> Duration {
         self.current.max(self.previous)
     }
 
-    /// By how much answers are overtaken where that is usual: with one in [`USUAL`] or more.
+    /// The time by which answers are overtaken, if at least one in [`USUAL`] is; otherwise zero.
     #[must_use]
     pub fn extent(&self) -> Duration {
         let is_usual = self.share >= SHARE_OF_ONE * MEMORY / USUAL;
         if is_usual { Duration(self.window().0 / 3 * 2) } else { Duration::ZERO }
     }
 
-    /// A first Interest was answered.
+    /// Records the answer to a first Interest.
     pub fn answered(&mut self) {
         self.answers = (self.answers + 1).min(ENOUGH);
         self.share -= self.share / MEMORY;
@@ -103,20 +106,20 @@ impl Reordering {
         self.answers < ENOUGH
     }
 
-    /// Answers had begun to come, and nothing has come for so long that a probe leaves: what its
-    /// answer overtakes was not answered by another origin a little later, it is lost.
+    /// Ends the start phase, because answers have stopped and a probe is sent. The Interests that
+    /// its answer overtakes are lost; no other origin is about to answer them.
     pub fn fell_silent(&mut self) {
         self.answers = ENOUGH;
     }
 
-    /// An answer came this much later than answers that had overtaken it. `mistaken`: its Interest
-    /// was overdue. `least` is the window where reordering has not shown.
+    /// Records that an answer was overtaken by the time `by`. `mistaken`: its Interest was overdue.
+    /// `least` is the window without reordering.
     pub fn overtaken(&mut self, by: Duration, mistaken: bool, least: Duration) {
         let window = self.window();
         if by > least {
             self.share += SHARE_OF_ONE;
         }
-        // A half more, for queues that grow; see `extent`.
+        // Half as much again, because queues may grow; `extent` reverses it.
         let needed = Duration(by.0.saturating_add(by.0 / 2));
         let most = if mistaken && self.is_new() {
             needed
@@ -130,7 +133,7 @@ impl Reordering {
         self.current = self.current.max(needed.min(most).min(LONGEST));
     }
 
-    /// Time passes; a round trip takes `srtt`.
+    /// Narrows the window at the end of a period; a round trip takes `srtt`.
     pub fn pass(&mut self, now: Time, srtt: Duration) {
         if now.since(self.since) > KEPT.max(Duration(srtt.0.saturating_mul(KEPT_ROUNDS))) {
             (self.previous, self.current) = (self.current, Duration::ZERO);
@@ -138,7 +141,7 @@ impl Reordering {
         }
     }
 
-    /// The Interest for `item` is overdue: is it to be left open?
+    /// Decides whether the overdue Interest for `item` is left open.
     pub fn tries(&mut self, item: Item) -> bool {
         if self.is_new() {
             return true;
@@ -152,7 +155,7 @@ impl Reordering {
         true
     }
 
-    /// The trial with `item` ended: `was_lost` if no answer came.
+    /// Records the end of the trial with `item`. `was_lost`: no answer arrived.
     pub fn tried(&mut self, item: Item, was_lost: bool) {
         if self.trial != Some(item) {
             return;
@@ -163,7 +166,7 @@ impl Reordering {
         }
     }
 
-    /// The Interest that is left open.
+    /// The Interest left open for a trial.
     #[must_use]
     pub fn trial(&self) -> Option<Item> {
         self.trial
@@ -180,7 +183,7 @@ mod tests {
         Duration::from_millis(n)
     }
 
-    /// Enough answers have come in order.
+    /// A state after enough answers in order.
     fn known() -> Reordering {
         let mut reordering = Reordering::default();
         (0..ENOUGH).for_each(|_| reordering.answered());
@@ -252,7 +255,8 @@ mod tests {
         assert_eq!(after(500, 50), Duration::ZERO);
     }
 
-    /// The overdue Interests, of `overdue`, that are left open if each trial ends like this.
+    /// The numbers of the overdue Interests that are left open, of `overdue` ones, if each trial
+    /// ends with a loss or with an answer.
     fn trials(overdue: u64, was_lost: bool) -> Vec<u64> {
         let mut reordering = known();
         let mut trials = Vec::new();

@@ -1,4 +1,4 @@
-//! Interests under a controller: when one may leave, which were lost, when to ask again.
+//! Interests under a controller: permission to send, detection of losses, and retransmission.
 
 mod echo;
 mod lost;
@@ -26,25 +26,28 @@ use refusals::Refusals;
 use round_trips::RoundTrips;
 use silence::Silence;
 
-/// Forwarders suppress a repeated Interest that comes within 10 ms of the one before (NFD,
-/// best-route, which Weir's follows) and double that with each; asking again sooner is in vain.
+/// Forwarders suppress a retransmission within 10 ms of the Interest before it, and double that
+/// interval with each one (NFD's best-route strategy, which Weir's follows). So a retransmission
+/// waits longer than that; the maximum is that of NFD.
 const REASK_AFTER: Duration = Duration::from_millis(12);
 const REASK_AT_MOST: Duration = Duration::from_millis(250);
-/// After a Nack the same request waits at least this long, so that a missing route is not hammered.
+/// After a Nack the same request waits at least this long, to limit the load where a route is
+/// missing.
 const AFTER_NACK: Duration = Duration::from_millis(50);
 const AFTER_NACK_AT_MOST: Duration = Duration::from_secs(1);
-/// The tolerance for reordering never falls below this: drivers have a granularity.
+/// The smallest tolerance for reordering, because the timers of drivers have a limited resolution.
 const MIN_TOLERANCE: Duration = Duration::from_millis(1);
-/// The meaning of an answer for the requests.
+
+/// The relation of a Data packet to the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It was asked for, and not answered before.
+    /// It answers a request that had no answer.
     Wanted,
-    /// Not requested, or answered before.
+    /// It was not requested, or the request has been answered.
     Unwanted,
 }
 
-/// A Data packet as the requests see it.
+/// The properties of a Data packet that concern its request.
 #[derive(Clone, Copy)]
 pub struct Answered<'a> {
     /// The request that it answers.
@@ -73,18 +76,19 @@ pub struct Requests {
     stats: Stats,
 }
 
-/// The Interest that an answer is for.
+/// The Interest that a Data packet answers.
 struct Answering {
     attempt: u16,
     sent_at: Time,
     lane: Lane,
     memo: Memo,
-    /// The Interest was declared lost before.
+    /// The Interest had been declared lost.
     late: bool,
 }
 
 impl Requests {
-    /// No requests yet; `tap` receives the controller's events.
+    /// Creates the state without requests. `tap` receives the controller's events; `range` is
+    /// [`crate::fetch::FetchConfig::range`].
     pub fn new(
         controller: Box<dyn Controller>,
         rng: Rng,
@@ -107,12 +111,12 @@ impl Requests {
         }
     }
 
-    /// Counters.
+    /// The counters of the fetch.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// Counters, for what is no matter of requests.
+    /// The counters of the fetch, for events outside this module.
     pub fn stats_mut(&mut self) -> &mut Stats {
         &mut self.stats
     }
@@ -122,7 +126,7 @@ impl Requests {
         &self.ranges
     }
 
-    /// Asks one by one while `held`.
+    /// Requests segments one by one while `held` is true.
     pub fn hold_ranges(&mut self, held: bool) {
         self.ranges.hold(held);
     }
@@ -132,32 +136,32 @@ impl Requests {
         self.controller.gauges(out);
     }
 
-    /// How many segments an Interest may ask for.
+    /// The maximum number of segments that an Interest may request.
     pub fn most(&self) -> u16 {
         self.ranges.most(self.controller.range())
     }
 
-    /// The estimate of the round-trip time.
+    /// The round-trip time estimate.
     pub fn rtt(&self) -> &RttEstimate {
         self.round_trips.estimate()
     }
 
-    /// Segments in flight.
+    /// The number of items in flight.
     pub fn in_flight(&self) -> u32 {
         self.flight.total().segments
     }
 
-    /// `item` is in flight, or waits to be asked for again.
+    /// True if `item` is in flight or waits for retransmission.
     pub fn is_pending(&self, item: Item) -> bool {
         self.flight.get(item).is_some() || self.lost.get(item).is_some()
     }
 
-    /// Nothing is in flight, and nothing waits to be asked for again.
+    /// True if nothing is in flight and nothing waits for retransmission.
     pub fn is_idle(&self) -> bool {
         self.lost.is_empty() && self.flight.oldest().is_none()
     }
 
-    /// The first Interest for `item` is on its way.
+    /// True if the first Interest for `item` is in flight.
     pub fn is_first(&self, item: Item) -> bool {
         self.flight.get(item).is_some_and(|flying| flying.attempt == 0)
     }
@@ -167,7 +171,8 @@ impl Requests {
         self.rng.next_u32()
     }
 
-    /// The first lost request behind `after` that may be sent again now, with its attempt.
+    /// The first lost request after `after` that may be sent again now, with its attempt number.
+    /// While the transfer is suspended, pauses of single requests do not apply.
     pub fn retransmission(&self, now: Time, after: Option<Item>) -> Option<(Item, u16)> {
         if after.is_none() && self.refusals.suspended_until().is_some() {
             return self.lost.first_in_turn();
@@ -175,17 +180,17 @@ impl Requests {
         self.lost.first_ready(now, after)
     }
 
-    /// The attempt that asking again for `item` now would be, if it is lost and may be asked for.
+    /// The attempt number of a retransmission of `item`, if it is lost and its pause is over.
     pub fn may_repeat(&self, now: Time, item: Item) -> Option<u16> {
         self.lost.get(item).filter(|lost| lost.not_before <= now).map(|lost| lost.attempt)
     }
 
-    /// An Interest may leave now, as far as earlier answers are concerned.
+    /// True unless earlier Nacks or wrong answers forbid an Interest now; see [`Refusals`].
     pub fn may_leave(&self, now: Time) -> bool {
         self.refusals.allows(now, self.in_flight())
     }
 
-    /// The request to be sent once more because nothing comes, with its attempt.
+    /// The request to send as a probe, with its attempt number.
     pub fn take_probe(&mut self, now: Time) -> Option<(Item, u16)> {
         let item = self.silence.take_probe()?;
         self.send_once_more(now, item)
@@ -202,7 +207,7 @@ impl Requests {
         Some((item, attempt))
     }
 
-    /// Asks the controller, unless as much is in flight as may be.
+    /// Asks the controller for permission, up to [`MAX_WINDOW`] items in flight.
     pub fn permit(&self, now: Time, item: Item, count: u16, attempt: u16, segment: Size) -> Permit {
         let ask = Ask { first: item.segment(), count, attempt, segment, in_flight: &self.flight };
         if f64::from(self.flight.total().segments) + f64::from(count) > MAX_WINDOW {
@@ -211,9 +216,9 @@ impl Requests {
         self.controller.permit(now, &ask)
     }
 
-    /// An Interest for `item`, and for those of the run that begins with it that are in `run`,
-    /// leaves; `each` is what a segment is expected to bring. Returns the options that travel with
-    /// it.
+    /// Records the sending of an Interest for the items of `run`, which are distances from `item`.
+    /// `each` is the expected size of one Data packet. Returns the hop-by-hop options to send with
+    /// the Interest.
     pub fn sent(
         &mut self,
         now: Time,
@@ -267,14 +272,14 @@ impl Requests {
         }
     }
 
-    /// Data came.
+    /// Records the arrival of a Data packet.
     pub fn answered(&mut self, now: Time, data: &Answered<'_>) -> Answer {
         let mut shows_gaps = None;
         let sent = match (self.flight.remove(data.item), self.lost.remove(data.item)) {
             (Some(flying), _) => {
                 self.ranges.answered(flying.place);
-                // Of a request that was sent once more either copy may have been answered: the
-                // longer time declares nothing lost too soon.
+                // If the request was sent twice, this may answer either Interest. The longer
+                // round trip is used, so that nothing is declared lost too early.
                 let rtt = now.since(flying.asked_at);
                 let late = self.answers_the_first(now, &flying);
                 if flying.attempt == 0 && !flying.is_probe() {
@@ -282,9 +287,9 @@ impl Requests {
                 }
                 if !late && data.item != Item::Metadata {
                     self.note_overtaken(data.item, &flying, rtt);
-                    // Metadata may have been asked for once more behind what is on its way. Of a
-                    // repetition it may be the first that was answered: what left between them has
-                    // the time of a round trip.
+                    // Metadata is excepted: its latest Interest may have left after others that are
+                    // in flight. An answer to a retransmission may belong to the first Interest, so
+                    // Interests sent between the two get a full round trip.
                     let least = self.round_trips.shortest().filter(|_| flying.attempt > 0);
                     shows_gaps = Some((flying, rtt.max(least.unwrap_or_default())));
                 }
@@ -337,7 +342,7 @@ impl Requests {
         Answer::Wanted
     }
 
-    /// A Nack has arrived. Returns false if it matches no request.
+    /// Records the arrival of a Nack. Returns false if it matches no request in flight.
     pub fn nacked(
         &mut self,
         now: Time,
@@ -348,7 +353,7 @@ impl Requests {
         let Some(flying) = self.flight.get(item).copied() else { return false };
         self.stats.counters.nacks += 1;
         self.refusals.bad(now, Some(reason));
-        // The first of two Interests with one nonce is still on its way.
+        // The first of two Interests with this nonce is still pending.
         if reason == NackReason::Duplicate {
             return true;
         }
@@ -359,50 +364,51 @@ impl Requests {
         true
     }
 
-    /// Data came and is good.
+    /// Records that an answer was verified.
     pub fn note_good(&mut self, now: Time) {
         if self.refusals.good(self.in_flight()) {
-            // The producer answers again.
+            // The transfer was suspended, and the producer answers again.
             self.lost.release_refused(now);
         }
     }
 
-    /// A Nack came for this reason, or, without one, Data that is no good.
+    /// Records a Nack with this reason; `None` stands for Data that was rejected.
     pub fn note_bad(&mut self, now: Time, reason: Option<NackReason>) {
         self.refusals.bad(now, reason);
     }
 
-    /// Asks again for something that came and was not what it should be.
+    /// Requests an item again whose Data was wrong.
     pub fn ask_again(&mut self, now: Time, item: Item, attempt: u16) {
         self.lost.ask_again(now, item, attempt);
     }
 
-    /// The same, after a pause that grows with the number of packets that were wrong.
+    /// Requests an item again after a pause that grows with the number of `wrong` packets.
     pub fn ask_again_after_pause(&mut self, now: Time, item: Item, attempt: u16, wrong: u32) {
         self.lost.ask_again(now, item, attempt);
         self.lost.hold_wrong(now, item, wrong);
     }
 
-    /// Asks again, after a while, for something that a producer said it does not have.
+    /// Requests an item again after 1 s, because the producer reported that it does not exist.
     pub fn ask_later(&mut self, now: Time, item: Item) {
         self.lost.ask_again(now, item, 2);
         self.lost.hold(item, now + AFTER_NACK_AT_MOST);
     }
 
-    /// `item` is not needed any more.
+    /// Cancels the request for `item`, which is no longer needed.
     pub fn cancel(&mut self, item: Item) {
         self.flight.remove(item);
         self.lost.remove(item);
     }
 
-    /// Items for which `unneeded` is true are not needed any more.
+    /// Cancels the requests for which `unneeded` returns true.
     pub fn cancel_if(&mut self, unneeded: impl Fn(Item) -> bool) {
         let items: Vec<_> = self.flight.items().filter(|item| unneeded(*item)).collect();
         items.into_iter().for_each(|item| self.cancel(item));
         self.lost.remove_if(unneeded);
     }
 
-    /// Gives up overdue requests for segments that have no promise of an answer.
+    /// Cancels the requests for segments that have timed out. Used during discovery, when these
+    /// are requests for heads, which the producer may not have.
     pub fn cancel_overdue_segments(&mut self, now: Time) {
         let flight = &self.flight;
         let overdue = |item: &Item| {
@@ -413,8 +419,8 @@ impl Requests {
         items.into_iter().for_each(|item| self.cancel(item));
     }
 
-    /// The connection that requests left by has broken. Nothing that is in flight will be answered.
-    /// If `again`, all of it waits to be asked for again from `now` on; otherwise it is dropped.
+    /// Handles a new connection: the requests in flight over the old one will not be answered.
+    /// If `again`, they wait for retransmission from `now` on; otherwise they are dropped.
     pub fn restart(&mut self, now: Time, again: bool) {
         let items: Vec<Item> = self.flight.items().collect();
         for item in items {
@@ -423,18 +429,18 @@ impl Requests {
             }
         }
         match again {
-            // Pauses were meant for the old forwarder.
+            // The pauses applied to the old forwarder.
             true => self.lost.release_all(now),
             false => self.lost.clear(),
         }
         self.refusals = Refusals::default();
         self.echoes.restart();
         self.silence.restart(now);
-        // Another forwarder may be in the old one's place, and understand less.
-        self.ranges = Ranges::new(self.ranges.wish());
+        // The new forwarder may not support ranges.
+        self.ranges = Ranges::new(self.ranges.configured());
     }
 
-    /// Declares what is lost at `now` lost, and lets the controller's timer go off.
+    /// Declares losses, chooses a probe and runs the controller's timer, if they are due at `now`.
     pub fn on_deadline(&mut self, now: Time) {
         let none = HopOptions::new();
         while let Some(item) = self.flight.gap(now, self.tolerance()) {
@@ -469,7 +475,7 @@ impl Requests {
         }
     }
 
-    /// When a timer is due; a pause that is over is none.
+    /// The instant at which `timer` expires. A pause that is over needs no timer.
     pub fn due(&mut self, timer: RequestTimer, now: Time) -> Option<Time> {
         match timer {
             RequestTimer::Gap => self.flight.next_gap(self.tolerance()),
@@ -482,13 +488,14 @@ impl Requests {
         }
     }
 
-    /// The lowest request that is unanswered, and what happened to it last.
+    /// The first unanswered request (in the order of [`Item`]), and the reason; lost requests come
+    /// before those in flight.
     pub fn oldest_unanswered(&self) -> Option<(Item, StallCause)> {
         let flying = || Some((self.flight.items().next()?, StallCause::Unanswered));
         self.lost.lowest().or_else(flying)
     }
 
-    /// The controller has learned that `item` has time left.
+    /// True if the controller has moved the timeout of `item` to a later instant.
     fn is_deferred(&mut self, now: Time, item: Item) -> bool {
         let flying = self.flight.get(item);
         let until = flying.map(|f| self.controller.overdue_at(f.lane, f.sent_at));
@@ -515,9 +522,9 @@ impl Requests {
         self.lost.insert(item, Lost { attempt, sent_at, lane, memo, cause, repeats, not_before });
     }
 
-    /// For how long answers may overtake an Interest. RFC 8985, 6.2, step 4: a quarter of the
-    /// smallest round-trip time, or nothing where three later answers have come; more where the
-    /// network was seen to reorder ([`Reordering`]).
+    /// The tolerance for reordering (RFC 8985, section 6.2, step 4): a quarter of the smallest
+    /// round-trip time, or the minimum after three later answers; more if the network was seen to
+    /// reorder ([`Reordering`]).
     fn tolerance(&self) -> Tolerance {
         let window = self.reordering.window();
         let overtaken = self.least_tolerance().max(window);
@@ -525,7 +532,7 @@ impl Requests {
         Tolerance { overtaken, thrice }
     }
 
-    /// The tolerance where the network was not seen to reorder.
+    /// The tolerance if the network was not seen to reorder.
     fn least_tolerance(&self) -> Duration {
         Duration(self.rtt().min().unwrap_or(Duration::ZERO).0 / 4).max(MIN_TOLERANCE)
     }
@@ -538,7 +545,7 @@ impl Requests {
     }
 }
 
-/// How long to wait between two Interests for the same thing, of which `attempt` was the first.
+/// The minimum time between the Interest with number `attempt` and the next one for the same item.
 fn pause(attempt: u16) -> Duration {
     Duration(REASK_AFTER.0 << u32::from(attempt).min(5)).min(REASK_AT_MOST)
 }

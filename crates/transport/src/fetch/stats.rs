@@ -6,36 +6,37 @@ use control::Duration;
 /// Counters of a fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Counters that every transfer has.
+    /// The counters that all transfers share.
     pub counters: Counters,
-    /// Losses shown by silence, which are among the gaps.
+    /// Interests sent once more without the controller: probes and repetitions at the end of the
+    /// object. They also count as gaps.
     pub probes: u64,
     /// Interests sent for heads.
     pub heads: u64,
-    /// Heads that were dropped: of another version, or with something else in them than a segment.
+    /// Heads dropped because they were of another version, or did not hold the right segment.
     pub useless_heads: u64,
-    /// Bytes of Data packets that were asked for.
+    /// Bytes of the Data packets that answered a request, headers included.
     pub data_bytes: u64,
-    /// Data packets that were not requested, or came twice.
+    /// Data packets without a request, for example second copies.
     pub duplicates: u64,
-    /// Data packets that were not what their manifest or signature says.
+    /// Data packets that failed verification by manifest or signature.
     pub forged: u64,
-    /// Frames that were no NDN packets.
+    /// Frames that could not be decoded as an NDN packet.
     pub malformed: u64,
-    /// Segments that were verified.
+    /// Segments verified and delivered.
     pub verified: u64,
-    /// Round-trip times.
+    /// Round-trip time samples.
     pub rtt: RttSamples,
 }
 
 impl Stats {
-    /// Interests but those for heads.
+    /// Interests sent, except those for heads.
     #[must_use]
     pub fn interests_without_heads(&self) -> u64 {
         self.counters.interests - self.heads
     }
 
-    /// Losses shown by later answers.
+    /// Losses detected because later requests were answered.
     #[must_use]
     pub fn overtaken(&self) -> u64 {
         self.counters.gaps - self.probes
@@ -45,7 +46,7 @@ impl Stats {
 /// Round-trip time samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RttSamples {
-    /// Nanoseconds.
+    /// In nanoseconds.
     sum: u64,
     count: u64,
     min: Option<Duration>,
@@ -66,14 +67,14 @@ impl RttSamples {
         self.sum.checked_div(self.count).map(Duration)
     }
 
-    /// The number of samples and the latest one. A driver that looks after each frame sees all
-    /// samples.
+    /// The number of samples, and the latest sample. A driver that reads them after each frame
+    /// gets every sample.
     #[must_use]
     pub fn latest(&self) -> Option<(u64, Duration)> {
         self.last.map(|rtt| (self.count, rtt))
     }
 
-    /// The smallest one; `None` without a sample.
+    /// The smallest sample; `None` without a sample.
     #[must_use]
     pub fn min(&self) -> Option<Duration> {
         self.min

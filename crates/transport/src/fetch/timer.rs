@@ -3,36 +3,36 @@
 /// The timers of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
-    /// The controller lets the next Interest leave.
+    /// The controller permits the next Interest.
     Pacing,
-    /// The certificate that is needed is asked for again, or given up.
+    /// A missing certificate is requested again, or given up.
     Certificate,
     /// One of the timers of requests.
     Request(RequestTimer),
-    /// Metadata is waited for no longer: the answer of a head counts.
+    /// The wait for metadata is over: the facts from a head are accepted.
     Certainty,
-    /// A candidate of which nothing comes is doubted.
+    /// A candidate has yielded nothing: metadata is requested again.
     Doubt,
-    /// The fetch is given up.
+    /// The fetch fails.
     Patience,
 }
 
 /// The timers of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestTimer {
-    /// A later answer shows a loss.
+    /// A gap becomes a loss, because later requests have been answered.
     Gap,
     /// A request times out.
     TimeOut,
-    /// Silence has lasted so long that a probe leaves.
+    /// No answer has arrived for so long that a probe is sent.
     Probe,
-    /// The controller has a deadline of its own.
+    /// The controller's own timer.
     Controller,
     /// The pause of a lost request is over.
     Retransmission,
-    /// Refusals have suspended the transfer.
+    /// The pause of a suspended transfer is over; see [`crate::fetch::requests`].
     Suspension,
-    /// A request is sent twice at the end of the object.
+    /// A request is sent a second time at the end of the object.
     Echo,
 }
 

@@ -1,5 +1,5 @@
-//! The journey of an Interest: the choice of the next one, the permission of the controller, the
-//! packet, and the Nack that may come back.
+//! Sending Interests: the choice of the next item, the controller's permission, the packet, and the
+//! Nack that may return.
 
 use crate::fetch::error::FetchError;
 use crate::fetch::flight::Item;
@@ -15,16 +15,16 @@ use packet::{
 };
 use security::manifest::node_name;
 
-/// Bytes of a metadata packet, about.
+/// The approximate size of a metadata packet.
 const METADATA_GUESS: Size = Size(500);
-/// How many segments are offered to a controller that says "not this one" before giving up.
+/// The number of items offered to a controller that returns [`Permit::NotThis`].
 const LOOK_AHEAD: usize = 16;
-/// Manifest nodes are asked for when their segments are this close.
+/// Manifest nodes are requested this many segments before the segments that they cover.
 const NODES_AHEAD: u64 = 256;
 
 impl Fetch {
-    /// Appends the next Interest, as a link-layer frame, and returns true; or returns false if
-    /// nothing may leave now.
+    /// Appends the next Interest, as a link-layer frame, and returns true. Returns false if no
+    /// Interest may leave now.
     pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         if self.outcome.is_some() {
             return false;
@@ -69,7 +69,7 @@ impl Fetch {
         false
     }
 
-    /// The segments to ask for together with `item`, as distances from it, itself included.
+    /// The segments to request together with `item`, as distances from it; 0 is included.
     fn run_from(&self, now: Time, item: Item, attempt: u16) -> SegmentBits {
         let mut bits = SegmentBits::first(1);
         let most = self.requests.most();
@@ -79,7 +79,7 @@ impl Fetch {
             return bits;
         }
         let end = self.segments_end(object).min(segments);
-        // A run crosses no multiple of its full length: a chunk's segments are asked for together.
+        // A run crosses no multiple of its full length, so that a chunk is requested as a whole.
         let most = most - (first % u64::from(most)) as u16;
         for at in 1..most {
             let Some(segment) = first.checked_add(u64::from(at)).filter(|n| *n < end) else {
@@ -94,7 +94,7 @@ impl Fetch {
                 let flying = self.requests.in_flight() + u32::from(bits.count());
                 let room = self.verification.is_ready(segment)
                     || self.verification.has_room(flying, self.segment_data);
-                // A run of new segments ends with the first that is not to be asked for.
+                // A run of new segments ends before the first one that must not be requested.
                 if asked || object.done.contains(&segment) || !room {
                     break;
                 }
@@ -107,8 +107,8 @@ impl Fetch {
         bits
     }
 
-    /// Asks the controller for a run, or for its first segment alone where nothing is in flight and
-    /// it lets no run through.
+    /// Asks the controller for permission to request a run. If it permits none and nothing is in
+    /// flight, asks for the first segment alone.
     fn permit(&self, now: Time, item: Item, attempt: u16, run: &mut SegmentBits) -> Permit {
         let each = self.expected(item);
         let ask = |count| self.requests.permit(now, item, count, attempt, each);
@@ -120,8 +120,8 @@ impl Fetch {
         permit
     }
 
-    /// The expected size of the answer to `item`. Metadata is distinguished from segments only
-    /// where these are asked for behind it; elsewhere it is the only request in flight.
+    /// The expected size of the answer to `item`. Metadata has its own size only if heads follow
+    /// it; otherwise it is the only request in flight.
     fn expected(&self, item: Item) -> Size {
         match item {
             Item::Metadata if self.asks_for_heads() => METADATA_GUESS,
@@ -129,7 +129,7 @@ impl Fetch {
         }
     }
 
-    /// At the object's end repetitions are sent twice.
+    /// Appends a request to send twice, if the end of the object has been reached.
     fn echo(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         let segments = self.object.as_ref().and_then(|object| object.info.segments);
         if segments.is_none_or(|segments| self.cursor.next() < segments) {
@@ -140,7 +140,7 @@ impl Fetch {
         true
     }
 
-    /// The first thing behind `after` that may be asked for, with its attempt.
+    /// The first item after `after` that may be requested, with its attempt number.
     fn candidate(&self, now: Time, after: Option<Item>) -> Option<(Item, u16)> {
         if let Some(again) = self.requests.retransmission(now, after) {
             return Some(again);
@@ -164,14 +164,13 @@ impl Fetch {
         self.new_segment(object, from)
     }
 
-    /// Heads are asked for, unless the version is known: by consumers that ask for segments one by
-    /// one.
+    /// True if heads are requested: the version is unknown, and segments are requested one by one.
     fn asks_for_heads(&self) -> bool {
         self.heads.is_allowed() && !self.discovery.is_versioned() && self.requests.most() == 1
     }
 
-    /// The next segment whose head may be asked for, while the first Interest for metadata is on
-    /// its way.
+    /// The next segment whose head may be requested, while the first Interest for metadata is in
+    /// flight.
     fn next_head(&self) -> Option<(Item, u16)> {
         let next = self.cursor.next();
         let wanted = self.heads.may_ask(next)
@@ -182,21 +181,22 @@ impl Fetch {
     }
 
     fn next_node(&self, object: &Object) -> Option<(Item, u16)> {
-        // Without the root only one way down the tree can be asked for: that to the next segment.
+        // Without the root only the nodes on the path to the next segment can be requested.
         let start = match self.verification.layout() {
             Some(_) => object.first_missing(),
             None => self.cursor.next(),
         };
         let end = self.cursor.next().saturating_add(NODES_AHEAD);
         let end = end.min(object.info.segments.unwrap_or(u64::MAX));
-        // Segments up to the end that are there, or are not wanted, need no proof.
+        // The last segments need no proof if they are present or not wanted.
         let done = object.done.get(&end.saturating_sub(1));
         let end = done.map_or(end, |run| run.start).max(start);
         let mut nodes = self.verification.nodes_for(start..end).into_iter().map(Item::Node);
         nodes.find(|node| !self.requests.is_pending(*node)).map(|node| (node, 0))
     }
 
-    /// The first segment from `from` on that was never asked for and is not there.
+    /// The first segment from `from` on that has not been requested and is not present, if the
+    /// stash has room for it.
     fn new_segment(&self, object: &Object, from: u64) -> Option<(Item, u16)> {
         let end = self.segments_end(object);
         let mut segment = from;
@@ -214,8 +214,8 @@ impl Fetch {
         None
     }
 
-    /// The segment before which to stop: the object's end, or as far as may be stashed and the sink
-    /// has room.
+    /// The end of the segments that may be requested: the end of the object or, if segments are
+    /// delivered in order, as many as stash and sink have room for.
     pub(super) fn segments_end(&self, object: &Object) -> u64 {
         let end = object.info.segments.unwrap_or(u64::MAX);
         if self.is_in_order() {
@@ -228,7 +228,8 @@ impl Fetch {
         end
     }
 
-    /// Segments are handed on in order: asked for, or because their places are not known.
+    /// True if segments are delivered in order: by configuration, or because their offsets are
+    /// unknown.
     pub(super) fn is_in_order(&self) -> bool {
         self.config.in_order
             || self.object.as_ref().is_none_or(|object| object.info.segment_size.is_none())
@@ -288,7 +289,7 @@ impl Fetch {
         }
         let mut options = options.clone();
         if as_head || !matches!(item, Item::Segment(_)) {
-            // Routers take the numbers for those of segments of the name that is asked for.
+            // Routers interpret the numbers as segments of the Interest's name.
             options.remove(Anticipated::TYPE);
         }
         let excluded = match item {
@@ -303,7 +304,7 @@ impl Fetch {
         }
     }
 
-    /// A Nack came for an Interest.
+    /// Handles a Nack.
     pub(super) fn receive_nack(
         &mut self,
         now: Time,
@@ -312,7 +313,7 @@ impl Fetch {
         link: &LpPacket<'_>,
         sink: &mut dyn Sink,
     ) {
-        // A second look at the name without the digest that a repeated request may carry.
+        // A repeated request may carry an implicit digest.
         let name = interest.name();
         let exact = match name.last() {
             Some(last) if last.typ() == types::IMPLICIT_DIGEST => name.parent(),
@@ -326,7 +327,7 @@ impl Fetch {
         }
         let Some(item) = self.item_of(exact) else { return };
         if self.object.is_none() && !self.discovery.asks_for(exact) {
-            // It is for a segment of a candidate that was skipped.
+            // The Nack is for a segment of a candidate that was skipped.
             return;
         }
         let mut options = link.to_options();
@@ -350,13 +351,13 @@ impl Fetch {
             return;
         }
         self.heads.refuse_metadata();
-        if self.object.is_none() || self.heads.is_told() {
-            self.settle(now, sink);
+        if self.object.is_none() || self.heads.is_announced() {
+            self.confirm_object(now, sink);
         }
     }
 
-    /// A Nack says that there is no Data. At the beginning that is believed after a few of them;
-    /// later a producer that is started again may still go on.
+    /// Handles a Nack that reports that there is no Data. At the start of an object, a few of them
+    /// end the fetch. Later they do not, because a restarted producer may continue.
     pub(super) fn refused(&mut self, now: Time, item: Item, reason: NackReason) {
         if is_passing(reason) || !self.begins_with(item) {
             return;
@@ -370,7 +371,7 @@ impl Fetch {
         }
     }
 
-    /// Nothing of the object has come yet, and `item` is what it begins with.
+    /// True if nothing of the object has been verified yet, and `item` is its first request.
     fn begins_with(&self, item: Item) -> bool {
         let Some(object) = &self.object else { return item == Item::Metadata };
         let nothing_came =
@@ -382,7 +383,7 @@ impl Fetch {
             }
     }
 
-    /// An Interest for a head came back.
+    /// Handles a Nack for a head.
     fn refuse_head(&mut self, now: Time, segment: u64, reason: NackReason) {
         if reason != NackReason::Duplicate && self.heads.is_asked(segment) {
             let waits = self.requests.is_pending(Item::Segment(segment));
@@ -391,7 +392,7 @@ impl Fetch {
         }
     }
 
-    /// The head of a segment is not to be had: the segment is asked for by its own name.
+    /// Records that a head is not available, and requests the segment by its own name.
     pub(super) fn no_head(&mut self, now: Time, segment: u64) {
         let item = Item::Segment(segment);
         if self.heads.give_up(segment) && self.requests.is_pending(item) {
@@ -408,7 +409,7 @@ fn encode(interest: InterestBuf, nonce: u32, lifetime_ms: u64, out: &mut Vec<u8>
     InterestBuf { nonce, lifetime_ms, ..interest }.encode_into(out);
 }
 
-/// The next answer may be another one.
+/// True if the reason is temporary, so that another attempt may succeed.
 fn is_passing(reason: NackReason) -> bool {
     matches!(reason, NackReason::Congestion | NackReason::Duplicate)
 }

@@ -1,4 +1,4 @@
-//! Received segments that cannot be delivered yet, and the decision about them.
+//! Verification of segments and manifests, and the stash of segments that cannot be delivered yet.
 
 use crate::fetch::error::FetchError;
 use crate::fetch::flight::Item;
@@ -11,26 +11,26 @@ use security::{Digest, Proof, TrustPolicy, VerifyError};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A segment's content that waits.
+/// The content of a segment in the stash.
 #[derive(Debug)]
 pub(super) struct Stashed {
     pub content: Bytes,
-    /// `None` once verified: it waits for its turn only.
+    /// The digest to verify; `None` once verified, when it waits only for earlier segments.
     digest: Option<Digest>,
 }
 
 /// The authenticity of a segment.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Verdict {
-    /// It is what its publisher signed.
+    /// The segment is authentic.
     Verified,
-    /// Unknown until more of the manifest is there.
+    /// Unknown until more of the manifest arrives; with the digest of the packet.
     Later(Digest),
-    /// Unknown until the certificate that the error names is there.
+    /// Unknown until the certificate arrives that the error names.
     Waits(VerifyError),
-    /// It is something else. The digest that it should have had, if that is known.
+    /// The segment is forged; with the expected digest, if known.
     Forged(Option<Digest>),
-    /// It will never be accepted.
+    /// The policy rejects the segment.
     Refused(FetchError),
 }
 
@@ -40,32 +40,32 @@ pub(super) struct Verification {
     proof: Option<Proof>,
     announced: Option<Announcement>,
     verifier: Option<Verifier>,
-    /// Manifest packets that came before their parents.
+    /// Manifest packets that arrived before their parents.
     early_nodes: BTreeMap<u64, Bytes>,
-    /// The root waits for the certificate that this names.
+    /// The error that names the certificate for which the root waits.
     missing: Option<VerifyError>,
-    /// Signed segments that wait for a certificate, as they came.
+    /// Packets of signed segments that wait for a certificate.
     waiting: BTreeMap<u64, Bytes>,
     stash: BTreeMap<u64, Stashed>,
-    /// Bytes of what waits, for whatever it waits.
+    /// Bytes in `stash` and `waiting`.
     stash_bytes: usize,
     stash_limit: usize,
-    /// Forged items. There are at most as many as requested and missing ones.
+    /// Items for which a forged packet arrived. Bounded by the number of requested items.
     forged: BTreeMap<Item, Forged>,
 }
 
-/// The record of a forged item.
+/// The record of the forged packets for one item.
 #[derive(Default)]
 struct Forged {
-    /// The digest to ask for.
+    /// The digest to request.
     expected: Option<Digest>,
-    /// How often it happened.
+    /// The number of forged packets.
     times: u32,
-    /// The packets that came, where the right digest is not known.
+    /// The forged packets, to exclude if the right digest is unknown.
     excluded: Exclude,
 }
 
-/// Manifest packets that are kept although they came before their parents.
+/// The maximum number of manifest packets kept before their parents arrive.
 const MAX_EARLY_NODES: usize = 64;
 
 impl Verification {
@@ -89,28 +89,28 @@ impl Verification {
         self.proof.as_ref()
     }
 
-    /// The object has this manifest.
+    /// Sets the manifest that metadata has announced.
     pub fn announce(&mut self, announcement: Announcement) {
         self.announced = Some(announcement);
     }
 
-    /// The object has a manifest.
+    /// True if the object has a manifest.
     pub fn has_manifest(&self) -> bool {
         self.announced.is_some()
     }
 
-    /// The layout that the signed root says.
+    /// The layout in the verified root.
     pub fn layout(&self) -> Option<Layout> {
         self.verifier.as_ref().map(Verifier::layout)
     }
 
-    /// The node that is the root, as announced.
+    /// The number of the root node, as announced.
     pub fn root(&self) -> Option<u64> {
         self.announced.map(|announced| announced.layout.root())
     }
 
-    /// Manifest nodes that `segments` need and that are not there, upper ones first. Before the
-    /// root is there, the root and those on the way from it to the first of the segments.
+    /// The missing manifest nodes that cover `segments`, upper ones first. Before the root has
+    /// arrived, the nodes on the path from the root to the first of the segments.
     pub fn nodes_for(&self, segments: Range<u64>) -> Vec<u64> {
         const AT_ONCE: usize = 16;
         let missing = |node: &u64| !self.early_nodes.contains_key(node);
@@ -133,7 +133,7 @@ impl Verification {
         }
     }
 
-    /// A manifest packet came. Returns the number of segments once the root is known.
+    /// Verifies a manifest packet, or keeps it until its parent or a certificate arrives.
     pub fn node(
         &mut self,
         object: NameRef<'_>,
@@ -155,7 +155,7 @@ impl Verification {
                     }
                     other => other?,
                 };
-                // The sink has been informed of the announced layout.
+                // The number of segments given to the sink is that of the announced layout.
                 if self.announced.is_some_and(|a| a.layout != verifier.layout()) {
                     return Err(ManifestError::Mismatch(data.name().to_name()));
                 }
@@ -179,13 +179,14 @@ impl Verification {
         Ok(())
     }
 
-    /// Highest numbers first: parents have higher numbers than their children.
+    /// Verifies the kept packets, highest numbers first: parents have higher numbers than their
+    /// children.
     fn accept_early(&mut self) -> Result<(), ManifestError> {
         let Some(verifier) = &mut self.verifier else { return Ok(()) };
         let early = std::mem::take(&mut self.early_nodes);
         for (number, wire) in early.into_iter().rev() {
             let Ok(data) = Data::decode(&wire) else { continue };
-            // A forged one is forgotten, and asked for again.
+            // A forged packet is dropped, and requested again.
             if let Err(ManifestError::NeedParent { .. }) = verifier.accept(&data) {
                 self.early_nodes.insert(number, wire);
             }
@@ -193,7 +194,7 @@ impl Verification {
         Ok(())
     }
 
-    /// Judges a segment.
+    /// Verifies a segment by the manifest or, without one, by its signature.
     pub fn judge(&mut self, segment: u64, data: &Data<'_>) -> Verdict {
         if self.announced.is_none() {
             return match self.policy.verify(data) {
@@ -209,8 +210,7 @@ impl Verification {
         self.check(segment, &data.implicit_digest())
     }
 
-    /// An object is proved only as far as the least of its segments: the others may be from another
-    /// publisher.
+    /// Keeps the weakest proof of all segments, because segments may be of different publishers.
     fn note(&mut self, proof: Proof) {
         let worth = |proof: &Proof| match proof {
             Proof::Key(_) => 2,
@@ -232,8 +232,8 @@ impl Verification {
         }
     }
 
-    /// A segment or node was forged, by the packet of digest `came` if that is known; returns how
-    /// often that has happened now.
+    /// Records a forged packet for an item, with its digest `came` if known. Returns the number of
+    /// forged packets for the item.
     pub fn count_forged(
         &mut self,
         item: Item,
@@ -247,29 +247,29 @@ impl Verification {
         entry.times
     }
 
-    /// The digest to ask for `item` by, after a forged one came.
+    /// The digest by which to request `item` after a forged packet, if known.
     pub fn ask_by_digest(&self, item: Item) -> Option<Digest> {
         self.forged.get(&item)?.expected
     }
 
-    /// Forged packets came in place of `item`.
+    /// True if a forged packet arrived for `item`.
     pub fn was_forged(&self, item: Item) -> bool {
         self.forged.contains_key(&item)
     }
 
-    /// A forged segment's Interest says what it wants, or does not, and is for it alone.
+    /// True if the segment needs an Interest of its own, with a digest or excluded packets.
     pub fn is_asked_alone(&self, segment: u64) -> bool {
         let item = Item::Segment(segment);
         self.ask_by_digest(item).is_some() || self.excluded(item).is_some()
     }
 
-    /// The packets that an Interest for `item` excludes. One that asks by digest need not.
+    /// The packets that an Interest for `item` excludes; none if it names a digest.
     pub fn excluded(&self, item: Item) -> Option<&Exclude> {
         let forged = self.forged.get(&item).filter(|forged| forged.expected.is_none())?;
         Some(&forged.excluded).filter(|excluded| !excluded.is_empty())
     }
 
-    /// The digest that a manifest packet must have, as its parent or the announcement says.
+    /// The digest of a manifest packet according to its parent or the announcement.
     pub fn expected_node(&self, number: u64) -> Option<Digest> {
         match &self.verifier {
             Some(verifier) => verifier.expected_node(number),
@@ -277,13 +277,14 @@ impl Verification {
         }
     }
 
-    /// Room for more segments that may have to wait, `flying` of them under way already.
+    /// True if the stash has room for another segment, with `flying` segments in flight.
     pub fn has_room(&self, flying: u32, segment: Size) -> bool {
         let flying = u64::from(flying).saturating_mul(segment.0) as usize;
         self.stash_bytes.saturating_add(flying) < self.stash_limit
     }
 
-    /// The leaf for `segment` is there (or there is no manifest).
+    /// True if the segment can be verified at once: its leaf is known or, without a manifest, no
+    /// certificate is missing.
     pub fn is_ready(&self, segment: u64) -> bool {
         match (&self.verifier, &self.announced) {
             (Some(verifier), _) => verifier.expected_segment(segment).is_some(),
@@ -291,18 +292,18 @@ impl Verification {
         }
     }
 
-    /// The certificate that the root waits for, once.
+    /// Takes the error that names the certificate for which the root waits.
     pub fn take_missing(&mut self) -> Option<VerifyError> {
         self.missing.take()
     }
 
-    /// The root, if it came and could not be judged, with its number.
+    /// Takes the root, with its number, if it waits for a certificate.
     pub fn take_waiting_root(&mut self) -> Option<(u64, Bytes)> {
         let root = self.root().filter(|_| self.verifier.is_none())?;
         Some((root, self.early_nodes.remove(&root)?))
     }
 
-    /// A segment cannot be judged before a certificate is there.
+    /// Keeps the packet of a segment until a certificate arrives.
     pub fn wait(&mut self, segment: u64, wire: &[u8]) {
         self.stash_bytes += wire.len();
         if let Some(old) = self.waiting.insert(segment, Bytes::copy_from_slice(wire)) {
@@ -310,14 +311,14 @@ impl Verification {
         }
     }
 
-    /// The segments that waited for a certificate.
+    /// Takes the packets of segments that waited for a certificate.
     pub fn take_waiting(&mut self) -> BTreeMap<u64, Bytes> {
         let waiting = std::mem::take(&mut self.waiting);
         self.stash_bytes -= waiting.values().map(|wire| wire.len()).sum::<usize>();
         waiting
     }
 
-    /// The stash's bytes fit into how many segments of this size.
+    /// The number of segments of this size that fit into the stash, at least 2.
     pub fn capacity(&self, segment: Size) -> u64 {
         (self.stash_limit as u64 / segment.0.max(1)).max(2)
     }
@@ -334,7 +335,8 @@ impl Verification {
         self.stash.contains_key(&segment) || self.waiting.contains_key(&segment)
     }
 
-    /// Judges what waited for the manifest. Forged segments leave the stash and are returned.
+    /// Verifies the stashed segments that waited for the manifest. Removes the forged ones and
+    /// returns them with their expected digests.
     pub fn judge_stash(&mut self) -> Vec<(u64, Option<Digest>)> {
         let mut forged = Vec::new();
         let judged: Vec<_> = self
@@ -359,27 +361,27 @@ impl Verification {
         forged
     }
 
-    /// True if a verified segment below `end` of `bytes` bytes is in the stash.
+    /// True if the stash holds a verified segment below `end` with `bytes` bytes.
     pub fn has_verified(&self, end: u64, bytes: u64) -> bool {
         let mut below = self.stash.range(..end).map(|(_, stashed)| stashed);
         below.any(|s| s.digest.is_none() && s.content.len() as u64 == bytes)
     }
 
-    /// The first verified segment in the stash at or above `from`; exactly `from` if `in_order`.
+    /// The first verified segment in the stash from `from` on; with `in_order`, only `from` itself.
     pub fn next_verified(&self, from: u64, in_order: bool) -> Option<u64> {
         let mut verified = self.stash.range(from..).filter(|(_, s)| s.digest.is_none());
         let (segment, _) = verified.next()?;
         (!in_order || *segment == from).then_some(*segment)
     }
 
-    /// Takes a segment out of the stash.
+    /// Removes a segment from the stash and returns its content.
     pub fn take(&mut self, segment: u64) -> Option<Bytes> {
         let stashed = self.stash.remove(&segment)?;
         self.stash_bytes -= stashed.content.len();
         Some(stashed.content)
     }
 
-    /// These segments are there already.
+    /// Removes segments from the stash that are `done`.
     pub fn forget_stashed(&mut self, done: &RangeSet<u64>) {
         let there: Vec<_> = self.stash.keys().copied().filter(|n| done.contains(n)).collect();
         for segment in there {
@@ -387,7 +389,7 @@ impl Verification {
         }
     }
 
-    /// All segments below are done.
+    /// Forgets the records of segments below `segment`, which are all done.
     pub fn forget_before(&mut self, segment: u64) {
         if let Some(verifier) = &mut self.verifier {
             verifier.forget_before(segment);

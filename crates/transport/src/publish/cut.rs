@@ -1,4 +1,4 @@
-//! How an object is cut into segments, and how their packets look.
+//! The division of an object into segments, and the packets of segments.
 
 use crate::publish::digests::LeafDigests;
 use packet::{Component, DataParts, Name, Signature, SignatureInfoBuf};
@@ -9,15 +9,15 @@ use std::io;
 use std::ops::Range;
 use thiserror::Error;
 
-/// Where an object's bytes are.
+/// The source of an object's bytes.
 pub trait Source: Send + Sync {
-    /// How many there are.
+    /// The number of bytes.
     fn size(&self) -> u64;
 
     /// Fills `buffer` with the bytes from `offset` on.
     ///
     /// # Errors
-    /// They cannot be read, or are no longer there.
+    /// The bytes cannot be read, or no longer exist.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 }
 
@@ -36,15 +36,15 @@ impl Source for Vec<u8> {
     }
 }
 
-/// Why an object cannot be published, or no longer served.
+/// The reason why an object cannot be published or served.
 #[derive(Debug, Error)]
 pub enum PublishError {
     /// The bytes cannot be read.
     #[error("bytes from {offset} on cannot be read: {error}")]
     Read {
-        /// Where.
+        /// The offset of the first byte.
         offset: u64,
-        /// Why.
+        /// The error of the source.
         error: io::Error,
     },
     /// A segment's packet would be too large.
@@ -55,15 +55,15 @@ pub enum PublishError {
     TooLarge {
         /// The object.
         name: Name,
-        /// The segment size asked for.
+        /// The configured segment size in bytes.
         segment_size: usize,
-        /// The packet's size.
+        /// The size of the packet in bytes.
         len: usize,
     },
     /// The segment size is 0.
     #[error("a segment size of 0 bytes makes no segments")]
     NoSegmentSize,
-    /// The manifest cannot be made, or the bytes have changed since it was made.
+    /// The manifest cannot be built, or the bytes have changed since it was built.
     #[error(transparent)]
     Manifest(#[from] BuildError),
     /// The object has too many segments.
@@ -71,19 +71,20 @@ pub enum PublishError {
     Layout(#[from] LayoutError),
 }
 
-/// The most bytes of content in a segment, if nothing else is said: what every NDN tool accepts.
+/// The default number of bytes of content in a segment. Every NDN tool accepts it.
 pub const SEGMENT_SIZE: usize = 8000;
-/// The most bytes of a segment's Data then: fewer than the 8800 that are allowed, so that
-/// link-layer fields, or a head around it, fit too where a packet goes in one frame.
+/// The maximum size of a segment's Data packet by default, in bytes. It is less than the limit of
+/// 8800, so that link-layer fields, or a head around the packet, fit into one frame too.
 pub const DATA_SIZE: usize = 8500;
 /// FreshnessPeriod of segments, in milliseconds: an hour, because a version never changes.
 const FRESHNESS_MS: u64 = 3_600_000;
 
-/// Segments whose digests and signatures are kept, if nothing else is said: 2 GB of content.
+/// The default number of segments whose digests and signatures are kept: 2 GB of content.
 const KEPT_SEGMENTS: usize = 250_000;
 
-/// [`SEGMENT_SIZE`], or fewer where name and signature are so long that a segment's Data would have
-/// more than [`DATA_SIZE`] (and a few, where there are more than 2^32 segments), but one at least.
+/// The default segment size: [`SEGMENT_SIZE`], or less if a long name or signature would make the
+/// Data packet longer than [`DATA_SIZE`], but at least 1. With more than 2^32 segments the packet
+/// can be a few bytes longer.
 fn segment_size(object: &Name, signer: &Signer) -> usize {
     let number = Component::segment(u64::from(u32::MAX));
     let parts = DataParts {
@@ -92,7 +93,7 @@ fn segment_size(object: &Name, signer: &Signer) -> usize {
         content_type: packet::ContentType::BLOB,
         freshness_ms: Some(FRESHNESS_MS),
         final_block: Some(number.as_ref()),
-        // Of this length, so that the lengths in front of it take the bytes that they will take.
+        // About the final length, so that the length fields before it have their final size.
         content: &[0; DATA_SIZE],
     };
     let (mut whole, len) = (Vec::new(), signer.signature_len());
@@ -100,8 +101,8 @@ fn segment_size(object: &Name, signer: &Signer) -> usize {
     (2 * DATA_SIZE).saturating_sub(whole.len()).clamp(1, SEGMENT_SIZE)
 }
 
-/// How an object is cut and named. Everything that a segment's packet depends on is here, so that
-/// it can be made again at any time, byte by byte the same.
+/// The parameters of an object's name and segments. The packet of a segment depends on them and on
+/// its content only, so it can be made again at any time with identical bytes.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// The name, without the version.
@@ -112,22 +113,24 @@ pub struct Spec {
     pub segment_size: usize,
     /// FreshnessPeriod of segments, in milliseconds.
     pub freshness_ms: u64,
-    /// The most bytes of digests and signatures that are kept, so that segments need not be hashed
-    /// and signed again.
+    /// The maximum number of bytes of digests and signatures that are kept, to avoid hashing and
+    /// signing segments again.
     pub digest_memory: usize,
-    /// The signer of each segment. Its signatures follow from key and segment alone.
+    /// The signer of each segment. Its signatures are deterministic.
     pub signer: Signer,
 }
 
 impl Spec {
-    /// The defaults: [`SEGMENT_SIZE`], or what fits beside a long name; an hour of freshness;
-    /// segments with a digest, which the manifest vouches for; digests of 2 GB are kept.
+    /// The defaults: segments of [`SEGMENT_SIZE`] bytes, or fewer with a long name; a freshness of
+    /// an hour; digest signatures on segments, which the manifest authenticates; digests of 2 GB of
+    /// content are kept.
     #[must_use]
     pub fn new(name: Name, version: u64) -> Spec {
         Spec::signed_by(Signer::Digest, name, version)
     }
 
-    /// The same with every segment signed by `signer`, for consumers that know no manifests.
+    /// The defaults, but with every segment signed by `signer`, for consumers without support for
+    /// manifests.
     #[must_use]
     pub fn signed_by(signer: Signer, name: Name, version: u64) -> Spec {
         let object = name.clone().with(&Component::version(version));
@@ -143,7 +146,7 @@ impl Spec {
     }
 }
 
-/// The cut of one object: which bytes are in which segment, and how their packets look.
+/// The division of one object into segments, and the encoding of their packets.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
     pub object: Name,
@@ -189,7 +192,7 @@ impl Cut {
         source.read_at(offset, content).map_err(|error| PublishError::Read { offset, error })
     }
 
-    /// Appends a segment's packet, with the signature that is known of it or a new one.
+    /// Appends the packet of a segment, with its `known` signature or a new one.
     pub fn encode(
         &self,
         segment: u64,
@@ -202,7 +205,7 @@ impl Cut {
         self.encode_with(segment, content, len, sign, out);
     }
 
-    /// Appends the packet of the largest segment that there may be, with a signature of no worth.
+    /// Appends a packet of the maximum size, with an invalid signature, to measure it.
     pub fn encode_largest(&self, segment: u64, out: &mut Vec<u8>) {
         let largest = self.size.min(self.segment_size as u64) as usize;
         let signature = Signature::new(&vec![0; self.signer.signature_len()]);
@@ -229,12 +232,12 @@ impl Cut {
         parts.encode_into(&self.info, signature_len, sign, out);
     }
 
-    /// The most bytes that digests and signature of a segment take.
+    /// The maximum number of bytes that the digests and the signature of a segment take.
     pub fn bytes_each(&self) -> usize {
         LeafDigests::bytes_each(self.signer.signature_len())
     }
 
-    /// The digests and signatures of a run of segments.
+    /// Computes the digests and signatures of a run of segments.
     pub fn digests(
         &self,
         source: &dyn Source,

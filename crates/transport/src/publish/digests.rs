@@ -1,5 +1,5 @@
-//! The digests and signatures of an object's segments: kept as far as memory allows, made again
-//! otherwise.
+//! The digests and signatures of an object's segments. They are kept up to a memory limit, and
+//! computed again beyond it.
 
 use packet::Signature;
 use std::collections::BTreeMap;
@@ -7,20 +7,20 @@ use std::collections::BTreeMap;
 /// The digests and signatures of the segments under one leaf of the manifest, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LeafDigests {
-    /// The SHA-256 of their packets, which the manifest lists.
+    /// The implicit digests (SHA-256) of their packets, which the manifest lists.
     implicit: Vec<[u8; 32]>,
-    /// Their signatures, one behind the other, and where each of them ends.
+    /// Their signatures, concatenated, and the end of each.
     signatures: Vec<u8>,
     ends: Vec<u32>,
 }
 
 impl LeafDigests {
-    /// The most bytes that a segment takes whose signature has up to `signature_len`.
+    /// The maximum number of bytes per segment, with signatures of up to `signature_len` bytes.
     pub const fn bytes_each(signature_len: usize) -> usize {
         size_of::<[u8; 32]>() + size_of::<u32>() + signature_len
     }
 
-    /// Room for `segments` segments.
+    /// An empty list with capacity for `segments` segments.
     pub fn with_room(segments: usize, signature_len: usize) -> LeafDigests {
         LeafDigests {
             implicit: Vec::with_capacity(segments),
@@ -29,37 +29,37 @@ impl LeafDigests {
         }
     }
 
-    /// Takes the next segment's signature.
+    /// Appends the signature of the next segment.
     pub fn push_signature(&mut self, signature: &[u8]) {
         self.signatures.extend_from_slice(signature);
-        // A leaf has a few hundred segments, and a signature has to fit a packet.
+        // This fits: a leaf has a few hundred segments, and a signature fits into a packet.
         self.ends.push(self.signatures.len() as u32);
     }
 
-    /// Takes the SHA-256 of the same segment's packet.
+    /// Appends the implicit digest of the same segment's packet.
     pub fn push_implicit(&mut self, digest: [u8; 32]) {
         self.implicit.push(digest);
     }
 
-    /// The SHA-256 of each segment's packet.
+    /// The implicit digest of each segment's packet.
     pub fn implicit(&self) -> &[[u8; 32]] {
         &self.implicit
     }
 
-    /// The signature of a segment, counted from the first one here.
+    /// The signature of the segment with this index under the leaf.
     pub fn signature(&self, index: usize) -> Option<Signature> {
         let start = index.checked_sub(1).map_or(Some(&0), |before| self.ends.get(before))?;
         let bytes = self.signatures.get(*start as usize..*self.ends.get(index)? as usize)?;
         Some(Signature::new(bytes))
     }
 
-    /// Bytes that it takes.
+    /// The number of bytes in use.
     pub fn bytes(&self) -> usize {
         self.implicit.len() * LeafDigests::bytes_each(0) + self.signatures.len()
     }
 }
 
-/// Digests by leaf of the manifest, the least recently used going first.
+/// A cache of digests by leaf of the manifest. It evicts the least recently used leaf.
 #[derive(Debug)]
 pub(super) struct DigestCache {
     leaves: BTreeMap<u64, (u64, LeafDigests)>,
@@ -69,20 +69,20 @@ pub(super) struct DigestCache {
 }
 
 impl DigestCache {
-    /// A cache of at most `memory` bytes, where a segment takes up to `each`, filled with what is
-    /// known of the first leaves.
+    /// Creates a cache of at most `memory` bytes, with up to `each` bytes per segment, that
+    /// contains the digests of the first leaves.
     pub fn new(memory: usize, each: usize, fanout: u32, first: Vec<LeafDigests>) -> DigestCache {
         let leaf = fanout as usize * each;
         DigestCache {
             leaves: (0..).zip(first).map(|(leaf, digests)| (leaf, (0, digests))).collect(),
             fanout: u64::from(fanout),
-            // At least one, or nothing could be served.
+            // Without a single leaf nothing could be served.
             most: (memory / leaf.max(1)).max(1),
             clock: 0,
         }
     }
 
-    /// The digests of the segments under a leaf, if it is there.
+    /// The digests of the segments under a leaf, if cached.
     pub fn leaf(&mut self, leaf: u64) -> Option<&LeafDigests> {
         self.clock += 1;
         let (used, digests) = self.leaves.get_mut(&leaf)?;
@@ -90,13 +90,13 @@ impl DigestCache {
         Some(digests)
     }
 
-    /// The signature of one segment, if it is there.
+    /// The signature of a segment, if cached.
     pub fn signature(&mut self, segment: u64) -> Option<Signature> {
         let index = (segment % self.fanout) as usize;
         self.leaf(segment / self.fanout)?.signature(index)
     }
 
-    /// Keeps what is known of the segments under a leaf.
+    /// Inserts the digests of the segments under a leaf.
     pub fn insert(&mut self, leaf: u64, digests: LeafDigests) {
         while self.leaves.len() >= self.most && !self.leaves.contains_key(&leaf) {
             let oldest = self.leaves.iter().min_by_key(|(_, (used, _))| *used).map(|(n, _)| *n);

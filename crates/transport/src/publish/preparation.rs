@@ -1,5 +1,4 @@
-//! From bytes to a published object: every segment is encoded, signed and hashed
-//! once.
+//! The preparation of an object for publication: every segment is encoded, signed and hashed once.
 
 use crate::publish::cut::{Cut, PublishError, Source, Spec};
 use crate::publish::digests::LeafDigests;
@@ -8,8 +7,8 @@ use security::Signer;
 use security::manifest::{Builder, largest_fanout};
 use std::ops::Range;
 
-/// An object that is being hashed. [`Preparation::digest_run`] may be called from several threads,
-/// [`Preparation::push`] takes the results in order.
+/// An object that is being hashed. [`Preparation::digest_run`] may be called from several threads;
+/// [`Preparation::push`] needs the results in order.
 pub struct Preparation<S> {
     spec: Spec,
     cut: Cut,
@@ -17,7 +16,7 @@ pub struct Preparation<S> {
     fanout: u32,
     builder: Builder,
     kept: Vec<LeafDigests>,
-    /// Bytes that more of them may take; `None` once one did not fit.
+    /// The remaining bytes for `kept`; `None` once a run did not fit.
     room: Option<usize>,
 }
 
@@ -25,10 +24,10 @@ pub struct Preparation<S> {
 pub struct DigestRun(LeafDigests);
 
 impl<S: Source> Preparation<S> {
-    /// Begins to prepare the bytes of `source`, to be signed by `signer`.
+    /// Begins to prepare the bytes of `source`. `signer` signs the manifest.
     ///
     /// # Errors
-    /// An impossible segment size, or more segments than a manifest can list.
+    /// The segment size is 0, or a manifest cannot list that many segments.
     pub fn new(spec: Spec, source: S, signer: &Signer) -> Result<Preparation<S>, PublishError> {
         let cut = Cut::new(&spec, source.size())?;
         let fanout = largest_fanout(cut.object.as_ref(), signer);
@@ -58,15 +57,15 @@ impl<S: Source> Preparation<S> {
         self.cut.digests(&self.source, run).map(DigestRun)
     }
 
-    /// Takes the next run's digests.
+    /// Appends the digests of the next run.
     ///
     /// # Errors
-    /// A manifest node would not fit a packet.
+    /// A manifest node would not fit into a packet.
     pub fn push(&mut self, run: DigestRun) -> Result<(), PublishError> {
         for digest in run.0.implicit() {
             self.builder.push(*digest)?;
         }
-        // The kept part begins with the first segment and has no gaps.
+        // The kept runs begin with the first segment and have no gaps.
         self.room = self.room.and_then(|room| room.checked_sub(run.0.bytes()));
         if self.room.is_some() {
             self.kept.push(run.0);
@@ -74,10 +73,10 @@ impl<S: Source> Preparation<S> {
         Ok(())
     }
 
-    /// All runs are in: signs the manifest.
+    /// Signs the manifest, after all runs were pushed.
     ///
     /// # Errors
-    /// Not all runs were pushed, or the root does not fit a packet.
+    /// Not all runs were pushed, or the root does not fit into a packet.
     pub fn finish(self, signer: &Signer) -> Result<Publication, PublishError>
     where
         S: 'static,
@@ -87,10 +86,10 @@ impl<S: Source> Preparation<S> {
         Ok(Publication::new(spec, cut, Box::new(source), tree, kept, signer))
     }
 
-    /// Signs and hashes everything here and now.
+    /// Signs and hashes all runs in the current thread.
     ///
     /// # Errors
-    /// As the single steps.
+    /// Those of [`Preparation::digest_run`], [`Preparation::push`] and [`Preparation::finish`].
     pub fn run(mut self, signer: &Signer) -> Result<Publication, PublishError>
     where
         S: 'static,

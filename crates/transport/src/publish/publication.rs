@@ -1,4 +1,4 @@
-//! One published object: which names are its, and the packets under them.
+//! A published object: its names, and the packets under them.
 
 use crate::head;
 use crate::publish::Wanted;
@@ -10,7 +10,8 @@ use security::Signer;
 use security::manifest::{KEYWORD, Tree};
 use sha2::{Digest as _, Sha256};
 
-/// FreshnessPeriod of metadata, in milliseconds: how long a cache may hide a newer version.
+/// FreshnessPeriod of metadata, in milliseconds: the time for which a cache may hide a newer
+/// version.
 const METADATA_FRESHNESS_MS: u64 = 4000;
 
 /// A published object.
@@ -20,10 +21,11 @@ pub struct Publication {
     source: Box<dyn Source>,
     tree: Tree,
     digests: DigestCache,
-    /// Its metadata.
-    says: Metadata,
+    /// The content of its metadata.
+    facts: Metadata,
+    /// The metadata packet.
     metadata: Bytes,
-    /// The same under the versioned name, with the manifest's root where it fits.
+    /// The root packet: metadata under the versioned name, with the manifest's root if it fits.
     root: Bytes,
     content: Vec<u8>,
     packet: Vec<u8>,
@@ -38,7 +40,7 @@ impl Publication {
         kept: Vec<LeafDigests>,
         signer: &Signer,
     ) -> Publication {
-        let mut says = Metadata {
+        let mut facts = Metadata {
             object: cut.object.clone(),
             final_block: Some(cut.final_block.clone()),
             segment_size: Some(cut.segment_size as u64),
@@ -46,15 +48,15 @@ impl Publication {
             manifest: Some(tree.announcement()),
             heads: cut.segments.min(head::MOST),
         };
-        if !heads_fit(&cut, &says) {
-            says.heads = 0;
+        if !heads_fit(&cut, &facts) {
+            facts.heads = 0;
         }
-        let metadata = encode_metadata(&spec, &says, &tree, signer);
-        let root = encode_root(&says, &tree, signer);
+        let metadata = encode_metadata(&spec, &facts, &tree, signer);
+        let root = encode_root(&facts, &tree, signer);
         let (memory, fanout) = (spec.digest_memory, tree.layout().fanout());
         let digests = DigestCache::new(memory, cut.bytes_each(), fanout, kept);
         let (content, packet) = (Vec::new(), Vec::new());
-        Publication { spec, cut, source, tree, digests, says, metadata, root, content, packet }
+        Publication { spec, cut, source, tree, digests, facts, metadata, root, content, packet }
     }
 
     /// The name without the version.
@@ -69,13 +71,13 @@ impl Publication {
         &self.cut.object
     }
 
-    /// Bytes of content.
+    /// The number of bytes of content.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.cut.size
     }
 
-    /// Segments.
+    /// The number of segments.
     #[must_use]
     pub fn segments(&self) -> u64 {
         self.cut.segments
@@ -87,14 +89,14 @@ impl Publication {
         self.tree.root_digest()
     }
 
-    /// The name is this object's, or under it.
+    /// True if the name is this object's unversioned name, or under it.
     #[must_use]
     pub fn covers(&self, name: NameRef<'_>) -> bool {
         name.starts_with(self.spec.name.as_ref())
     }
 
-    /// The part that an Interest requests; `None` if it does not exist. `name` is the Interest's
-    /// without an implicit digest.
+    /// The packet that an Interest requests; `None` if it does not exist. `name` is the name in the
+    /// Interest, without an implicit digest.
     pub(super) fn wanted(&self, name: NameRef<'_>, interest: &Interest<'_>) -> Option<Wanted> {
         let can_be_prefix = interest.can_be_prefix();
         let object = self.cut.object.as_ref();
@@ -102,7 +104,7 @@ impl Publication {
             let metadata = metadata_prefix(self.spec.name.as_ref());
             if let Some((segment, version)) = head::parse(name, self.spec.name.as_ref()) {
                 let is_it = version.map_or(can_be_prefix, |version| version == self.spec.version);
-                return (is_it && segment < self.says.heads).then_some(Wanted::Head(segment));
+                return (is_it && segment < self.facts.heads).then_some(Wanted::Head(segment));
             }
             let version = Component::version(self.spec.version);
             let whole = metadata.clone().with(&version).with(&Component::segment(0));
@@ -112,9 +114,9 @@ impl Publication {
                 () if whole.as_ref().starts_with(name) && name.starts_with(metadata.as_ref()) => {
                     Some(Wanted::Metadata)
                 }
-                // NDNts and python-ndn's library look for segments under the bare name and want
-                // them fresh; python-ndn's `catchunks` looks for metadata there and does not say
-                // fresh.
+                // For segments, NDNts and python-ndn's library request the bare name with
+                // MustBeFresh. For metadata, python-ndn's `catchunks` requests the bare name
+                // without it.
                 () if name == self.spec.name.as_ref() && !interest.must_be_fresh() => {
                     Some(Wanted::Metadata)
                 }
@@ -134,8 +136,8 @@ impl Publication {
         }
     }
 
-    /// The segment that an Interest's name ends in, if it may be the first one of a range: whether
-    /// there is such a segment or not.
+    /// The segment number at the end of an Interest's name, if it may be the first of a range. The
+    /// segment need not exist.
     pub(super) fn run_from(&self, name: NameRef<'_>, interest: &Interest<'_>) -> Option<u64> {
         let object = self.cut.object.as_ref();
         let is_segment = name.len() == object.len() + 1 && name.starts_with(object);
@@ -143,8 +145,8 @@ impl Publication {
         name.last().filter(|_| is_segment && plain)?.as_segment()
     }
 
-    /// Appends the packet and returns the bytes of content in it; `None`, and nothing appended, if
-    /// the Interest asks by `digest` for another packet than this one.
+    /// Appends the packet and returns the number of bytes of content in it. Appends nothing and
+    /// returns `None` if the packet's implicit digest is not `digest`.
     pub(super) fn encode(
         &mut self,
         wanted: Wanted,
@@ -175,8 +177,8 @@ impl Publication {
     fn encode_segment(&mut self, segment: u64, out: &mut Vec<u8>) -> Result<usize, PublishError> {
         let mut content = std::mem::take(&mut self.content);
         let read = self.cut.read(&*self.source, segment, &mut content);
-        // The content may have been read from a file that was changed meanwhile: then the packet is
-        // not what the manifest lists, and the consumer refuses it. The driver watches the file.
+        // If the source has changed meanwhile, the manifest does not list this packet, and the
+        // consumer rejects it. The driver watches the file for changes.
         if read.is_ok() {
             let known = self.digests.signature(segment);
             self.cut.encode(segment, &content, known.as_ref(), out);
@@ -191,7 +193,7 @@ impl Publication {
         packet.clear();
         let content = self.encode_segment(segment, &mut packet);
         if content.is_ok() {
-            head::encode_into(&self.says, segment, &packet, METADATA_FRESHNESS_MS, out);
+            head::encode_into(&self.facts, segment, &packet, METADATA_FRESHNESS_MS, out);
         }
         self.packet = packet;
         content
@@ -213,42 +215,42 @@ impl Publication {
     }
 }
 
-/// The largest segment that a head may hold leaves room for what else is in it.
-fn heads_fit(cut: &Cut, says: &Metadata) -> bool {
+/// True if the head of the largest segment fits into a packet.
+fn heads_fit(cut: &Cut, facts: &Metadata) -> bool {
     let (mut packet, mut whole) = (Vec::new(), Vec::new());
-    cut.encode_largest(says.heads, &mut packet);
-    head::encode_into(says, says.heads, &packet, METADATA_FRESHNESS_MS, &mut whole);
+    cut.encode_largest(facts.heads, &mut packet);
+    head::encode_into(facts, facts.heads, &packet, METADATA_FRESHNESS_MS, &mut whole);
     whole.len() <= MAX_PACKET
 }
 
-/// Makes the metadata packet. Where all segments can be had as heads, the manifest's root rides
-/// along, so that nothing is left to ask for.
-fn encode_metadata(spec: &Spec, says: &Metadata, tree: &Tree, signer: &Signer) -> Bytes {
+/// Encodes the metadata packet. If all segments are available as heads, it contains the manifest's
+/// root, so that a consumer needs no further request.
+fn encode_metadata(spec: &Spec, facts: &Metadata, tree: &Tree, signer: &Signer) -> Bytes {
     let name = metadata_prefix(spec.name.as_ref())
         .with(&Component::version(spec.version))
         .with(&Component::segment(0));
     let last = Some(Component::segment(0));
-    let rides_along = tree.layout().segments() <= says.heads;
-    encode_says(&name, last.as_ref(), says, tree, signer, rides_along)
+    let has_root = tree.layout().segments() <= facts.heads;
+    encode_facts(&name, last.as_ref(), facts, tree, signer, has_root)
 }
 
-/// Makes the packet that names the manifest's root, and has it where it fits, under a name that
-/// follows from the versioned name alone.
-fn encode_root(says: &Metadata, tree: &Tree, signer: &Signer) -> Bytes {
-    encode_says(&rdr::root_name(says.object.as_ref()), None, says, tree, signer, true)
+/// Encodes the root packet: metadata, with the manifest's root if it fits, under a name that
+/// follows from the versioned name.
+fn encode_root(facts: &Metadata, tree: &Tree, signer: &Signer) -> Bytes {
+    encode_facts(&rdr::root_name(facts.object.as_ref()), None, facts, tree, signer, true)
 }
 
-/// Encodes and signs `says` once; repeated requests get it from memory.
-fn encode_says(
+/// Encodes and signs a packet with `facts`. It is kept in memory to answer repeated requests.
+fn encode_facts(
     name: &Name,
     final_block: Option<&Component>,
-    says: &Metadata,
+    facts: &Metadata,
     tree: &Tree,
     signer: &Signer,
     with_root: bool,
 ) -> Bytes {
     let mut content = Vec::new();
-    says.encode_into(&mut content);
+    facts.encode_into(&mut content);
     let without_root = content.len();
     let encode = |content: &[u8]| {
         let data = DataBuf {

@@ -16,15 +16,15 @@ use transport::publish::{Preparation, Publication, Publish, Spec};
 pub struct Pipe {
     pub delay: Duration,
     pub loss: f64,
-    /// Each frame is delayed by up to this much more, so that frames overtake each other.
+    /// The maximum additional delay of a frame. Frames may overtake each other.
     pub jitter: Duration,
     pub rate: Option<(Rate, Size)>,
     pub seed: u64,
-    /// Data of segments with an odd number take so much longer: they come from elsewhere.
+    /// The additional delay of Data for odd segments, as from another source.
     pub detour: Duration,
-    /// The producer's host does something else meanwhile: nothing is lost, all of it waits.
+    /// The producer's host is busy during this time: nothing is lost, but all packets wait.
     pub pause: Option<Range<Time>>,
-    /// The node between knows no options, and omits them.
+    /// The node in between does not support options, and removes them.
     pub plain: bool,
 }
 
@@ -37,20 +37,20 @@ impl Default for Pipe {
 }
 
 impl Pipe {
-    /// When the producer looks at what arrives at `at`.
+    /// The instant at which the producer handles a frame that arrives at `at`.
     fn seen(&self, at: Time) -> Time {
         self.pause.as_ref().filter(|pause| pause.contains(&at)).map_or(at, |pause| pause.end)
     }
 }
 
-/// It is Data of a segment with an odd number.
+/// True if the frame is Data of an odd segment.
 fn is_odd(frame: &[u8]) -> bool {
     let Ok(data) = Data::decode(frame) else { return false };
     let last = data.name().last().and_then(|last| last.as_segment());
     last.is_some_and(|segment| segment % 2 == 1)
 }
 
-/// One direction: frames on their way, in order of arrival.
+/// One direction: the frames in flight, in the order of arrival.
 struct Way {
     pipe: Pipe,
     rng: Rng,
@@ -103,9 +103,9 @@ pub struct Memory {
     pub resume: Resume,
     pub info: Option<ObjectInfo>,
     pub order: Vec<u64>,
-    /// How many transfers have begun.
+    /// The number of calls of `begin`.
     pub begun: usize,
-    /// How long the object can be, and whether a key has signed that.
+    /// The arguments of the calls of `bounded`.
     pub bounds: Vec<(u64, bool)>,
 }
 
@@ -178,7 +178,7 @@ impl Answers for Publish {
     }
 }
 
-/// Keeps what it was asked.
+/// A producer that records the Interests that it receives.
 pub struct Watched {
     pub producer: Publish,
     pub frames: Vec<Vec<u8>>,
@@ -195,7 +195,7 @@ impl Answers for Watched {
     }
 }
 
-/// Runs until the fetch is over or `limit` has passed; returns the time that it took.
+/// Runs until the fetch is over or `limit` has passed; returns the time taken.
 pub fn run(
     fetch: &mut Fetch,
     sink: &mut Memory,
@@ -207,7 +207,7 @@ pub fn run(
     run_from(Time::ZERO, fetch, sink, producer, pipe, limit, tamper)
 }
 
-/// The same from `start` on. Frames that were on their way in an earlier run are lost.
+/// The same from `start` on. Frames in flight in an earlier run are lost.
 pub fn run_from(
     start: Time,
     fetch: &mut Fetch,

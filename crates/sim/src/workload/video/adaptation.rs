@@ -1,28 +1,28 @@
-//! The choice of the next segment's quality of a video.
+//! The choice of quality for the next segment of a video.
 
 use control::{Duration, Rate};
 use std::collections::VecDeque;
 
-/// A rule that chooses.
+/// A rule for choosing the quality.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Adaptation {
-    /// Always the same place on the ladder.
+    /// Always the same index on the ladder.
     Fixed(usize),
-    /// By what is in the buffer: BBA-0 (T.-Y. Huang and others, "A buffer-based approach to rate
-    /// adaptation", SIGCOMM 2014, algorithm 1).
+    /// By the content of the buffer: BBA-0 (T.-Y. Huang and others, "A buffer-based approach to
+    /// rate adaptation", SIGCOMM 2014, algorithm 1).
     Buffer {
-        /// Up to here the lowest quality.
+        /// Up to this content the lowest quality is chosen.
         reservoir: Duration,
-        /// So much further the chosen rate rises linearly to that of the highest quality.
+        /// Over this range above the reservoir, the rate rises linearly to the highest quality.
         cushion: Duration,
     },
-    /// By how fast the latest segments came: the highest quality below a share of the harmonic mean
-    /// of their rates (as FESTIVE estimates, J. Jiang and others, CoNEXT 2012, without its gradual
-    /// switching).
+    /// By the throughput of the latest segments: the highest quality whose rate is at most a share
+    /// of their harmonic mean. This is the estimate of FESTIVE (J. Jiang and others, CoNEXT 2012)
+    /// without its gradual switching.
     Rate {
-        /// The share.
+        /// The share, usually less than 1.
         safety: f64,
-        /// How many segments.
+        /// The number of segments in the mean.
         memory: usize,
     },
 }
@@ -30,14 +30,14 @@ pub enum Adaptation {
 /// The inputs of the rule.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Past {
-    /// The place on the ladder of the segment before.
+    /// The index on the ladder of the previous segment.
     pub quality: Option<usize>,
-    /// The rates at which the latest segments came, in bit/s.
+    /// The throughput of the latest segments, in bit/s.
     pub rates: VecDeque<f64>,
 }
 
 impl Adaptation {
-    /// How many rates are to be remembered.
+    /// The number of throughput values that the rule needs.
     pub(crate) fn memory(&self) -> usize {
         match self {
             Adaptation::Rate { memory, .. } => *memory,
@@ -45,7 +45,7 @@ impl Adaptation {
         }
     }
 
-    /// The place on the ladder, which ascends and is not empty.
+    /// Chooses an index on the ladder, which must be ascending and not empty.
     pub(crate) fn choose(&self, ladder: &[Rate], level: Duration, past: &Past) -> usize {
         let top = ladder.len().saturating_sub(1);
         match *self {
@@ -65,8 +65,8 @@ impl Adaptation {
     }
 }
 
-/// Algorithm 1 of the paper: the rate stays until the map asks for one beyond the next ones on the
-/// ladder.
+/// Algorithm 1 of the paper: the rate stays the same until the map reaches the next higher or lower
+/// rate on the ladder.
 fn buffer_based(
     ladder: &[Rate],
     level: Duration,
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!((choose(10, Some(3)), choose(50, Some(0))), (0, 3));
         // f(B) = 1 + (B - 10) / 10 Mbit/s: 1.9 at 19, 2.1 at 21, 3.5 at 35.
         assert_eq!((choose(19, Some(0)), choose(21, Some(0)), choose(35, Some(0))), (0, 1, 2));
-        // From the second: up from 30 on, where f is that of the third; down at 10.
+        // From the second quality: up from 30 on, where f is the rate of the third; down at 10.
         assert_eq!((choose(29, Some(1)), choose(31, Some(1)), choose(11, Some(1))), (1, 2, 1));
         // From the top, f = 2.5 is below the third: the lowest above 2.5.
         assert_eq!((choose(25, Some(3)), choose(34, Some(3))), (2, 3));

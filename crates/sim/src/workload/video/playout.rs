@@ -1,11 +1,11 @@
-//! The playout buffer of a video player: when it plays, when it stalls.
+//! The playout buffer of a video player.
 
 use control::{Duration, Time};
 
-/// Where the player is.
+/// The state of the player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Waits for the buffer to fill, for the first time or after a stall that began then.
+    /// Waiting for the buffer to fill: at the start, or in a stall that began at `stalled_at`.
     Filling {
         stalled_at: Option<Time>,
     },
@@ -15,16 +15,16 @@ enum Phase {
     },
 }
 
-/// A playout buffer in time of video. Its calls must be in order of time.
+/// A playout buffer, measured in playing time. Calls must be in the order of time.
 #[derive(Clone, Debug)]
 pub(crate) struct Playout {
     phase: Phase,
-    /// The buffer needed to begin, and to continue after a stall.
+    /// The content needed to start playing, and to continue after a stall.
     threshold: Duration,
-    /// The buffer at `since`.
+    /// The content at `since`.
     level: Duration,
     since: Time,
-    /// Nothing more will come.
+    /// No more video will be added.
     is_all: bool,
     pub began: Option<Time>,
     pub stalls: u64,
@@ -47,7 +47,7 @@ impl Playout {
         }
     }
 
-    /// The buffer now.
+    /// The content of the buffer at `now`.
     pub fn level(&self, now: Time) -> Duration {
         match self.phase {
             Phase::Playing => self.level.saturating_sub(now.since(self.since)),
@@ -55,7 +55,7 @@ impl Playout {
         }
     }
 
-    /// When the buffer runs dry if nothing comes.
+    /// The instant at which the buffer runs empty if nothing is added.
     pub fn dry_at(&self) -> Option<Time> {
         (self.phase == Phase::Playing).then(|| self.since + self.level)
     }
@@ -67,7 +67,7 @@ impl Playout {
         }
     }
 
-    /// Time has passed: the buffer may have run dry.
+    /// Plays until `now`, or until the buffer runs empty.
     pub fn pass(&mut self, now: Time) {
         let Some(dry) = self.dry_at() else { return };
         let at = now.min(dry);
@@ -85,15 +85,15 @@ impl Playout {
         }
     }
 
-    /// So much video has come; `last` if nothing more will.
+    /// Adds video; `last`: no more will be added.
     pub fn add(&mut self, now: Time, video: Duration, last: bool) {
         self.pass(now);
         self.level += video;
         self.is_all |= last;
-        self.go_on(now);
+        self.resume(now);
     }
 
-    /// Nothing more will come, though it is not all.
+    /// Ends the video early: what is in the buffer is played, but no more will be added.
     pub fn cut_off(&mut self, now: Time) {
         self.pass(now);
         self.is_all = true;
@@ -101,11 +101,11 @@ impl Playout {
             self.end_stall(now);
             self.phase = Phase::Ended { at: now };
         } else {
-            self.go_on(now);
+            self.resume(now);
         }
     }
 
-    fn go_on(&mut self, now: Time) {
+    fn resume(&mut self, now: Time) {
         let Phase::Filling { .. } = self.phase else { return };
         if self.level < self.threshold && !self.is_all {
             return;
@@ -122,17 +122,17 @@ impl Playout {
         }
     }
 
-    /// True if it waits in the middle of the video.
+    /// True in a stall, but not before playing has begun.
     pub fn is_stalled(&self, now: Time) -> bool {
         match self.phase {
             Phase::Filling { stalled_at } => stalled_at.is_some(),
-            // It has run dry since the last call.
+            // The buffer has run empty since the last call.
             Phase::Playing => !self.is_all && self.dry_at().is_some_and(|dry| dry < now),
             Phase::Ended { .. } => false,
         }
     }
 
-    /// The time of stalls, the present one included.
+    /// The total time of stalls, including the current one.
     pub fn stalled(&self, now: Time) -> Duration {
         match self.phase {
             Phase::Filling { stalled_at: Some(since) } => self.stalled + now.since(since),
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn segments_that_come_too_slowly_stall_once_each() {
-        // Four seconds of video every five seconds: it plays at 5, is dry at 9, goes on at 10, and
-        // so on; the fourth segment, which comes at 20, is played until 24.
+        // Four seconds of video arrive every five seconds. Playing begins at 5 s, stalls at 9 s,
+        // continues at 10 s, and so on. The fourth segment arrives at 20 s and plays until 24 s.
         let mut playout = Playout::new(s(4));
         for n in 1..=4 {
             playout.add(at(5 * n), s(4), n == 4);
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!((playout.began, playout.dry_at()), (None, None));
         playout.add(at(2), s(4), false);
         assert_eq!((playout.began, playout.level(at(5))), (Some(at(2)), s(5)));
-        // Dry at 10; four seconds at 11 are not enough, eight at 13 are.
+        // The buffer is empty at 10 s. Four seconds at 11 s are not enough, eight at 13 s are.
         playout.add(at(11), s(4), false);
         assert_eq!((playout.stalls, playout.stalled(at(12))), (1, s(2)));
         playout.add(at(13), s(4), false);

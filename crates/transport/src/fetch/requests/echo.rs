@@ -1,54 +1,54 @@
-//! Requests that are sent twice at the end of an object.
+//! Requests sent twice at the end of an object, to save the round trip that a loss would cost.
 
 use super::{Requests, pause};
 use crate::fetch::flight::{Flight, Flying, Item};
 use control::{Duration, Time};
 use std::collections::VecDeque;
 
-/// A path loses if at least this share of what was asked for was lost.
+/// A path counts as lossy from this ratio of losses to answers.
 const LOSSY: f64 = 0.005;
-/// At most so many requests of a fetch, and one in 32, are sent twice without having been lost,
+/// The maximum number of first Interests that a fetch sends twice; also at most one per 32 answers.
 const MOST_ECHOES: u64 = 64;
-/// and only where a round trip is worth it.
+/// First Interests are sent twice only if the round-trip time is at least this long.
 const ECHO_FROM: Duration = Duration::from_millis(30);
 
-/// The state of requests that are sent twice.
+/// The state of requests sent twice.
 #[derive(Debug, Default)]
 pub(super) struct Echoes {
-    /// Nothing new is left to ask for.
+    /// All items have been requested.
     at_end: bool,
-    /// Repetitions, in the order in which they left; some may have been answered since.
+    /// Retransmissions, in the order of sending; some may have been answered since.
     repeated: VecDeque<(Time, Item)>,
-    /// When the next request may be sent twice; see [`Requests::echo`].
+    /// The instant of the next call of [`Requests::echo`].
     due: Option<Time>,
-    /// How many that were no repetitions have been, and the last one when.
+    /// The number of first Interests sent twice, and the instant of the last one.
     sent: u64,
     last: Time,
 }
 
 impl Echoes {
-    /// Something new is asked for.
+    /// Records the first request for an item.
     pub fn new_request(&mut self) {
         self.at_end = false;
     }
 
-    /// Nothing new is left to ask for.
+    /// True if all items have been requested.
     pub fn is_at_end(&self) -> bool {
         self.at_end
     }
 
-    /// When the next request may be sent twice.
+    /// The instant at which the next request may be sent twice.
     pub fn due(&self) -> Option<Time> {
         self.due
     }
 
-    /// The connection is a new one: nothing is in flight.
+    /// Forgets the requests in flight, for a new connection.
     pub fn restart(&mut self) {
         self.repeated.clear();
         self.due = None;
     }
 
-    /// A repetition left.
+    /// Records a retransmission.
     pub fn repeated(&mut self, now: Time, item: Item, flight: &Flight) {
         self.repeated.push_back((now, item));
         while let Some((sent_at, item)) = self.repeated.front().copied()
@@ -58,7 +58,7 @@ impl Echoes {
         }
     }
 
-    /// The next repetition to be sent twice now.
+    /// The next retransmission to send twice now.
     fn next_repetition(&mut self, now: Time, flight: &Flight) -> Option<Item> {
         while let Some((sent_at, item)) = self.repeated.front().copied() {
             let flying = flight.get(item).filter(|f| f.sent_at == sent_at && !f.is_probe());
@@ -78,18 +78,23 @@ impl Echoes {
         None
     }
 
-    /// Wakes no later than then.
+    /// Sets the timer to `at`, unless it expires earlier.
     fn wake(&mut self, at: Time) {
         self.due = Some(self.due.map_or(at, |before| before.min(at)));
     }
 }
 
 impl Requests {
-    /// Where nothing new is left to ask for: what is to be sent twice, with its attempt, because
-    /// if it is lost nothing fills the round trip until that shows. All repetitions are; what was
-    /// sent twice and is seen to have been lost once is again, so that two are on their way; and on
-    /// a path that loses, the last that were asked for ("gentle aggression", T. Flach and
-    /// others, Reducing Web Latency, SIGCOMM 2013), no faster than answers come.
+    /// The next request to send twice, with its attempt number. Call it when all items have been
+    /// requested: from then on a loss costs a round trip in which nothing else is sent.
+    ///
+    /// These requests are sent twice:
+    ///
+    /// - the Interest left open for a trial (see [`crate::fetch::reordering`]);
+    /// - each retransmission;
+    /// - an item sent twice of which one Interest is lost, so that two remain in flight;
+    /// - on a lossy path, the last first Interests, no faster than answers arrive ("gentle
+    ///   aggression": T. Flach and others, Reducing Web Latency, SIGCOMM 2013).
     pub fn echo(&mut self, now: Time) -> Option<(Item, u16)> {
         self.echoes.due = None;
         self.echoes.at_end = true;
@@ -108,7 +113,7 @@ impl Requests {
         self.send_once_more(now, item)
     }
 
-    /// A request that was sent twice, and has been lost once.
+    /// A request sent twice of which one Interest is lost.
     fn half_lost(&mut self, now: Time) -> Option<Item> {
         let rtt = self.rtt();
         let longest = rtt.smoothed()? + Duration(rtt.variation().0.saturating_mul(4));
@@ -122,13 +127,13 @@ impl Requests {
         None
     }
 
-    /// The last of what is in flight that was sent once only, if sending it twice now gains a
-    /// quarter of a round trip over waiting for its loss to show.
+    /// The latest first Interest in flight, if sending it again now gains at least a quarter of a
+    /// round trip over waiting for its loss to be detected.
     fn last_to_echo(&mut self, now: Time) -> Option<Item> {
         let lost = self.stats.overtaken() + self.stats.counters.timeouts;
         let srtt = self.rtt().smoothed()?;
         let lossy = lost as f64 >= LOSSY * self.stats.counters.data as f64;
-        // Where a queue is long, what is lost is lost for that, and more makes it worse.
+        // If a queue is long, losses are due to congestion, and more Interests make it worse.
         let queued = self.rtt().min().is_none_or(|min| srtt > min + Duration(min.0 / 2));
         let most = MOST_ECHOES.min(self.stats.counters.data / 32);
         if !lossy || queued || self.echoes.sent >= most || srtt < ECHO_FROM {

@@ -1,4 +1,4 @@
-//! Requests that are believed lost and wait to be sent again.
+//! Requests declared lost, which wait for retransmission.
 
 use super::pause;
 use crate::fetch::error::StallCause;
@@ -8,17 +8,17 @@ use packet::NackReason;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// A request that is believed lost.
+/// A request declared lost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lost {
-    /// The number of its next Interest.
+    /// The attempt number of its next Interest.
     pub attempt: u16,
-    /// When the Interest that the controller knows of left.
+    /// The instant at which the Interest was sent that the controller permitted.
     pub sent_at: Time,
     pub lane: Lane,
     pub memo: Memo,
     pub cause: Cause,
-    /// When the first Interest left, if gaps alone showed losses since.
+    /// When the first Interest was sent, if all losses since then were detected by gaps.
     pub repeats: Option<Time>,
     pub not_before: Time,
 }
@@ -52,42 +52,42 @@ impl LostRequests {
         self.0.is_empty()
     }
 
-    /// Something came that was not what it should be: it is lost.
+    /// Records as lost an item whose Data was wrong.
     pub fn ask_again(&mut self, now: Time, item: Item, attempt: u16) {
         let cause = Cause::Timeout;
-        // A second copy of what came already must not count as an answer to a first attempt.
+        // A second copy of the Data must not count as an answer to a first attempt.
         let attempt = attempt.max(2);
         let (sent_at, not_before, memo, repeats) = (now, now, [0; 2], None);
         self.insert(item, Lost { attempt, sent_at, lane: 0, memo, cause, repeats, not_before });
     }
 
-    /// The item is not sent again before this instant.
+    /// Sends the item again no earlier than `not_before`.
     pub fn hold(&mut self, item: Item, not_before: Time) {
         if let Some(lost) = self.0.get_mut(&item) {
             lost.not_before = not_before;
         }
     }
 
-    /// The same, for a time that grows with the number of packets that were wrong. The first two
-    /// times there is none: the next packet comes from elsewhere.
+    /// Pauses an item for a time that grows with the number of `wrong` packets. There is no pause
+    /// after the first two, because the next packet comes from another source.
     pub fn hold_wrong(&mut self, now: Time, item: Item, wrong: u32) {
         if wrong > 2 {
             self.hold(item, now + pause(u16::try_from(wrong).unwrap_or(u16::MAX)));
         }
     }
 
-    /// Pauses end now.
+    /// Ends all pauses now.
     pub fn release_all(&mut self, now: Time) {
         self.0.values_mut().for_each(|lost| lost.not_before = lost.not_before.min(now));
     }
 
-    /// Pauses of what Nacks refused end now.
+    /// Ends the pauses after Nacks now.
     pub fn release_refused(&mut self, now: Time) {
         let refused = self.0.values_mut().filter(|lost| matches!(lost.cause, Cause::Nack(_)));
         refused.for_each(|lost| lost.not_before = lost.not_before.min(now));
     }
 
-    /// The first request behind `after` whose pause is over, with its attempt.
+    /// The first request after `after` whose pause is over, with its attempt number.
     pub fn first_ready(&self, now: Time, after: Option<Item>) -> Option<(Item, u16)> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let mut behind = self.0.range((from, Bound::Unbounded));
@@ -95,7 +95,8 @@ impl LostRequests {
         ready.map(|(item, lost)| (*item, lost.attempt))
     }
 
-    /// The first request of each kind, in turn, though its pause is not over.
+    /// Of the first request of each kind, the one whose pause ends first, even if it is not over.
+    /// So the kinds take turns.
     pub fn first_in_turn(&self) -> Option<(Item, u16)> {
         let kinds = [
             Item::Metadata..=Item::Metadata,
@@ -107,12 +108,12 @@ impl LostRequests {
         next.map(|(item, lost)| (*item, lost.attempt))
     }
 
-    /// When the first pause is over.
+    /// The instant at which the first pause ends.
     pub fn next_ready(&self) -> Option<Time> {
         self.0.values().map(|lost| lost.not_before).min()
     }
 
-    /// The lowest one, and what happened to it.
+    /// The first request (in the order of [`Item`]), and the reason of its loss.
     pub fn lowest(&self) -> Option<(Item, StallCause)> {
         let (item, lost) = self.0.first_key_value()?;
         let cause = match lost.cause {

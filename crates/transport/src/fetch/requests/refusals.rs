@@ -1,49 +1,51 @@
-//! Pauses of the whole transfer while no answer is any good.
+//! Suspension of a transfer that receives only Nacks or wrong Data.
 //!
-//! A Nack frees a place in the window at once, and so does Data that is not what was asked for. If
-//! nothing else happened, the next request would take the place and come back the same way: where
-//! the producer is gone and the forwarder is near, that is a hundred thousand Interests a second. A
-//! pause of the one request does not help, for there are others.
+//! A Nack frees a place in the window at once; so does wrong Data. The next request takes the place
+//! and fails in the same way. If the producer is gone and the forwarder is near, the result is a
+//! hundred thousand Interests per second. Pausing the one request does not help, because others
+//! take its place.
 //!
-//! So answers are counted that are no good, since the last one that was. [`ENOUGH`] of them suspend
-//! the transfer: requests leave one at a time, at distances of [`FIRST_PAUSE`] at first, which
-//! double to [`LONGEST_PAUSE`]. A good answer ends that. Where one comes before the first pause is
-//! over, as it does while requests in flight are answered, nothing is changed: forged or stray
-//! Nacks cost no more than the time between two answers. Otherwise requests in flight are bounded
-//! from then on, and the bound doubles each round trip, as in slow start.
+//! So the bad answers since the last good one are counted. [`ENOUGH`] of them suspend the transfer:
+//! requests leave one at a time, first at intervals of [`FIRST_PAUSE`], which double up to
+//! [`LONGEST_PAUSE`]. A good answer ends the suspension. If it arrives before the first pause is
+//! over, as it does while requests in flight are answered, there is no further effect: forged or
+//! stray Nacks cost no more than the time between two answers. Otherwise the number of requests in
+//! flight is limited from then on. Each good answer raises the limit by two.
 //!
-//! A Nack because of congestion asks for a lower rate, which is the controller's business (a link
-//! is congested, no name unreachable), so that it takes more of them. Duplicate is no answer: the
-//! other Interest with that nonce is still on its way (NDNLPv2, "Network Nack").
+//! A Congestion Nack asks for a lower rate, which is the controller's task: a link is congested,
+//! but the name is reachable. So many more of them are needed. A Duplicate Nack is not an answer:
+//! the other Interest with that nonce is still pending (NDNLPv2, "Network Nack").
 
 use control::{Duration, Time};
 use packet::NackReason;
 
-/// Fewer in a row may be chance, or forged.
+/// The number of bad answers in a row that suspends a transfer. Fewer may be chance, or forged.
 const ENOUGH: u32 = 3;
-/// As many of congestion: no controller that lowers its rate sees them between two answers.
+/// The number of Congestion Nacks that suspends a transfer. A controller that lowers its rate does
+/// not get this many between two answers.
 const ENOUGH_CONGESTION: u32 = 64;
 const FIRST_PAUSE: Duration = Duration::from_millis(125);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// So many requests leave at the first distance: what a producer does not have is known soon.
+/// The number of requests sent at intervals of [`FIRST_PAUSE`], so that an object that does not
+/// exist is reported soon.
 const AT_FIRST: u32 = 4;
-/// A bound on what is in flight is lifted here: no window grows faster.
+/// The limit on requests in flight is removed at this value: no window grows faster.
 const LIFTED_AT: u32 = 4096;
 
-/// See the module.
+/// The bad answers of a transfer, and its suspension; see the module.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Refusals {
-    /// Answers that were no good, and Nacks for congestion, since the last good one.
+    /// Bad answers and Congestion Nacks since the last good answer.
     in_a_row: u32,
     congested: u32,
-    /// The transfer is suspended until then; and how many requests have left meanwhile.
+    /// If suspended: the instant of the next request, and the number of requests sent meanwhile.
     suspended: Option<(Time, u32)>,
-    /// How much may be in flight since the transfer was last suspended.
+    /// The limit on items in flight after a suspension.
     bound: Option<u32>,
 }
 
 impl Refusals {
-    /// When the next Interest may leave, if the transfer is suspended.
+    /// The instant at which the next Interest may leave, if the transfer is suspended.
     pub fn suspended_until(&self) -> Option<Time> {
         self.suspended.map(|(until, _)| until)
     }
@@ -56,7 +58,7 @@ impl Refusals {
         }
     }
 
-    /// A Nack came for this reason, or, without one, Data that is no good.
+    /// Counts a Nack with this reason; `None` stands for Data that was rejected.
     pub fn bad(&mut self, now: Time, reason: Option<NackReason>) {
         match reason {
             Some(NackReason::Duplicate) => return,
@@ -69,7 +71,7 @@ impl Refusals {
         }
     }
 
-    /// An Interest left.
+    /// Records the sending of an Interest.
     pub fn sent(&mut self, now: Time) {
         if let Some((until, sent)) = &mut self.suspended {
             let pause = FIRST_PAUSE.0 << sent.saturating_sub(AT_FIRST - 1).min(16);
@@ -78,7 +80,7 @@ impl Refusals {
         }
     }
 
-    /// Data came and is good. Returns true if the transfer was suspended.
+    /// Records a good answer. Returns true if the transfer was suspended.
     pub fn good(&mut self, in_flight: u32) -> bool {
         let was = self.suspended.take();
         (self.in_a_row, self.congested) = (0, 0);

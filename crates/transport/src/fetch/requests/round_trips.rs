@@ -1,26 +1,26 @@
-//! Round-trip times, and how long discovery took where it was asked for more than once.
+//! Round-trip times, including that of a discovery with several Interests.
 //!
-//! An answer to one of several Interests is no sample of the round trip (Karn's rule). But of the
-//! first answer of all an estimate that may be too long is better than none: from it follow the
-//! first time-outs and probes. It is no longer than the answer can have been on its way: nodes
-//! forget an Interest when its lifetime is over. Without that bound, an outage in which a transfer
-//! began would count as a round trip, and the first loss would show after three times as long.
+//! An answer to one of several Interests is not a sample of the round trip (Karn's rule). The first
+//! answer of a transfer is an exception: the first timeouts and probes need an estimate, even one
+//! that is too long. It is limited to Interests whose lifetime is not over, because nodes forget
+//! an Interest after its lifetime. Without that limit, an outage at the start of a transfer would
+//! count as a round trip, and the first loss would be detected only after three times that long.
 
 use super::Answering;
 use crate::fetch::flight::Item;
 use control::{Duration, RttEstimate, Time};
 use std::collections::VecDeque;
 
-/// The lifetime of the first two Interests that find the object. It doubles with every other one,
-/// so that the answer finds a pending Interest on longer paths too.
+/// The lifetime of the first two Interests of discovery. It doubles after every two Interests, so
+/// that on long paths too the answer meets a pending Interest.
 pub(in crate::fetch) const FIRST_LIFETIME: Duration = Duration::from_secs(1);
 
-/// The Interests of discovery whose lifetimes may not be over.
+/// The Interests of discovery that may still be pending, by time of sending, with lifetimes.
 #[derive(Debug, Default)]
 struct Discoveries(VecDeque<(Time, Duration)>);
 
 impl Discoveries {
-    /// An Interest leaves; it counts if it is one of discovery.
+    /// Records an Interest if it is one of discovery.
     fn sent(&mut self, now: Time, item: Item, attempt: u16) {
         if item == Item::Metadata {
             self.expire(now);
@@ -28,13 +28,13 @@ impl Discoveries {
         }
     }
 
-    /// When the first of those left that may have been answered now.
+    /// The time of sending of the first Interest that may be answered at `now`.
     fn first(&mut self, now: Time) -> Option<Time> {
         self.expire(now);
         self.0.front().map(|(sent_at, _)| *sent_at)
     }
 
-    /// Later ones live no shorter.
+    /// Removes Interests whose lifetime is over. Later Interests have no shorter lifetimes.
     fn expire(&mut self, now: Time) {
         while self.0.front().is_some_and(|(sent_at, lifetime)| *sent_at + *lifetime < now) {
             self.0.pop_front();
@@ -46,7 +46,7 @@ impl Discoveries {
 #[derive(Debug)]
 pub(super) struct RoundTrips {
     estimate: RttEstimate,
-    /// The shortest one of what was asked for once: a first answer may be that of a probe.
+    /// The shortest round trip of requests sent once. The first answer may be that of a probe.
     shortest: Option<Duration>,
     discoveries: Discoveries,
 }
@@ -62,32 +62,31 @@ impl RoundTrips {
         &self.estimate
     }
 
-    /// The shortest one of what was asked for once.
+    /// The shortest round trip of requests sent once.
     pub fn shortest(&self) -> Option<Duration> {
         self.shortest
     }
 
-    /// An Interest leaves.
+    /// Records the sending of an Interest.
     pub fn sent(&mut self, now: Time, item: Item, attempt: u16) {
         self.discoveries.sent(now, item, attempt);
     }
 
-    /// Something was lost by time-out.
+    /// Doubles the retransmission timeout after a loss by timeout.
     pub fn back_off(&mut self) {
         self.estimate.back_off();
     }
 
-    /// A request that was sent once was answered.
+    /// Records the answer to a request sent once.
     pub fn answered_once(&mut self, rtt: Duration) {
         self.shortest = Some(self.shortest.map_or(rtt, |shortest| shortest.min(rtt)));
     }
 
-    /// The round trip of an Interest that was answered, if it is a sample; `late`: the Interest was
-    /// declared lost.
+    /// Takes the round trip of an answered Interest, if it is a valid sample, and returns it.
     pub fn sample(&mut self, now: Time, item: Item, sent: &Answering) -> Option<Duration> {
-        // Karn's rule, but for the first answer of all.
+        // Karn's rule, with the exception of the first answer.
         let first = item == Item::Metadata && self.estimate.smoothed().is_none() && !sent.late;
-        // Interests of discovery that brought something else before are no part of this round trip.
+        // Earlier Interests of discovery that were answered do not belong to this round trip.
         let alive = if first { self.discoveries.first(now) } else { None };
         let since = alive.map_or(sent.sent_at, |alive| alive.max(sent.sent_at));
         let rtt = (sent.attempt == 0 || first).then(|| now.since(since))?;
@@ -96,7 +95,7 @@ impl RoundTrips {
     }
 }
 
-/// The lifetime of discovery's Interests, unless the transfer's is shorter.
+/// The lifetime of an Interest of discovery, unless that of the transfer is shorter.
 pub(in crate::fetch) fn lifetime(attempt: u16) -> Duration {
     Duration(FIRST_LIFETIME.0 << (attempt / 2).min(16))
 }

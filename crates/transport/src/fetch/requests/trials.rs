@@ -1,17 +1,19 @@
-//! The order of answers, as answers and the few overdue Interests that are left open show it.
+//! Evidence of reordering: answers to overdue Interests, and Interests left open for a trial.
 
 use super::Requests;
 use crate::fetch::flight::{Flying, Item};
 use control::{Duration, Lane, Time};
 
 impl Requests {
-    /// Returns true if the Data answers an Interest that was declared lost, and not its repetition.
+    /// Returns true if the Data answers an Interest that was declared lost, and not its
+    /// retransmission. There are two cases:
     ///
-    /// Either it comes sooner than any round trip, and before answers to what left earlier: the
-    /// smallest round trip is known from first attempts, and a repetition may take a little less.
-    /// A repetition takes much less if a queue that was full since the first of all has drained;
-    /// but then nothing is left that should have been answered before. Or gaps alone showed the
-    /// loss, and answers overtake one another by that much by now.
+    /// - The Data arrives sooner than any round trip could take, and before answers to earlier
+    ///   Interests. The smallest round trip is known from first attempts; a retransmission may take
+    ///   a little less. It takes much less if a queue that was full from the start has drained, but
+    ///   then no earlier Interest is still unanswered.
+    /// - The loss was detected by a gap, and by now answers are known to overtake one another by
+    ///   that much.
     pub(super) fn answers_the_first(&mut self, now: Time, flying: &Flying) -> bool {
         if flying.attempt == 0 {
             return false;
@@ -30,7 +32,8 @@ impl Requests {
         flying.repeats.zip(in_order).is_some_and(|(first, most)| now.since(first) <= most)
     }
 
-    /// A first Interest was answered after `rtt`, perhaps after later ones.
+    /// Records by how much an answered Interest was overtaken by answers to later Interests. Only
+    /// a first Interest counts.
     pub(super) fn note_overtaken(&mut self, item: Item, flying: &Flying, rtt: Duration) {
         if flying.is_open() {
             self.reordering.tried(item, false);
@@ -45,8 +48,8 @@ impl Requests {
         }
     }
 
-    /// An Interest of this lane that left at `sent_at`, and that a gap showed to be lost, was
-    /// answered at `now`.
+    /// Records a false loss: an Interest of this lane, sent at `sent_at` and declared lost by a
+    /// gap, was answered at `now`.
     pub(super) fn note_mistake(&mut self, now: Time, lane: Lane, sent_at: Time) {
         if let Some(longest) = self.flight.longest(lane) {
             let by = now.since(sent_at).saturating_sub(longest);
@@ -54,13 +57,13 @@ impl Requests {
         }
     }
 
-    /// The Interest for `item` is overdue: whether it is left open for a trial. At the end of an
-    /// object, where nothing else is left to ask for, a trial would be a delay.
+    /// Decides whether the overdue Interest for `item` is left open for a trial. At the end of an
+    /// object a trial would only be a delay.
     pub(super) fn is_tried(&mut self, item: Item) -> bool {
         if let Some(trial) = self.reordering.trial()
             && self.open().is_none()
         {
-            // Another way than by an answer or by time: a Nack, or it is not needed any more.
+            // The trial ended without an answer or timeout: by a Nack, or by cancellation.
             self.reordering.tried(trial, false);
         }
         let is_segment = matches!(item, Item::Segment(_));
@@ -68,13 +71,13 @@ impl Requests {
         if self.echoes.is_at_end() || !is_segment || !is_first || !self.reordering.tries(item) {
             return false;
         }
-        // Repetitions are no samples of the round-trip time (Karn's rule), so that it may be known
-        // of the nearest origin alone: the time-out has a margin for others.
+        // Retransmissions are not samples of the round-trip time (Karn's rule), so it may be known
+        // for the nearest origin only. The timeout has a margin for the others.
         self.flight.leave_open(item, self.rtt().rto());
         true
     }
 
-    /// The Interest that is left open for a trial, if it is in flight still.
+    /// The Interest left open for a trial, if it is still in flight.
     pub(super) fn open(&self) -> Option<Item> {
         self.reordering.trial().filter(|item| self.flight.get(*item).is_some_and(Flying::is_open))
     }

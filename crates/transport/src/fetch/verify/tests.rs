@@ -14,7 +14,7 @@ fn digest(segment: u64) -> Digest {
     [segment as u8; 32]
 }
 
-/// The manifest of `segments` segments, by twos.
+/// A manifest of `segments` segments with a fanout of two.
 fn tree(segments: u64) -> Tree {
     let mut builder = Builder::new(object(), 2).expect("two is a fan-out");
     (0..segments).for_each(|n| builder.push(digest(n)).expect("it fits"));
@@ -54,7 +54,7 @@ fn of_nodes_that_come_early_64_are_kept() {
     }
     assert!(!verification.nodes_for(126..127).contains(&63), "the 64th is there");
     assert!(verification.nodes_for(128..129).contains(&64), "the 65th is asked for again");
-    // Those that were kept are used as soon as what is above them is there.
+    // Kept nodes are used as soon as their parents have arrived.
     for node in (65..=tree.layout().root()).rev() {
         assert_eq!(offer(&mut verification, &tree, node), Ok(()));
     }
@@ -81,7 +81,7 @@ fn early_nodes_are_bounded_behind_the_root_too() {
     assert_eq!(verification.nodes_for(0..130), [64]);
 }
 
-/// There is room for exactly `left` more bytes.
+/// True if the stash has room for exactly `left` more bytes.
 fn has_left(verification: &Verification, left: u64) {
     assert!(verification.has_room(1, Size(left - 1)), "{left} bytes are left");
     assert!(!verification.has_room(1, Size(left)), "no more than {left} bytes are left");
@@ -95,7 +95,7 @@ fn what_is_stashed_takes_room_until_it_is_taken() {
     assert!(verification.has_room(9, SEGMENT) && !verification.has_room(10, SEGMENT));
     verification.stash(5, &[1; 1000], None);
     has_left(&verification, 9000);
-    // Another packet of the segment takes the place of the first.
+    // Another packet of the segment replaces the first.
     verification.stash(5, &[2; 600], None);
     has_left(&verification, 9400);
     verification.stash(6, &[3; 100], Some(digest(6)));
@@ -167,7 +167,7 @@ fn what_was_forged_is_asked_for_alone_until_it_is_done() {
     assert_eq!(verification.count_forged(known, None, None), 2);
     assert_eq!(verification.count_forged(unknown, None, Some(&digest(8))), 1);
     verification.count_forged(node, Some(digest(7)), None);
-    // By the digest that it must have, or without what came in its place.
+    // It is requested by its digest if known, otherwise with the forged packet excluded.
     assert_eq!(verification.ask_by_digest(known), Some(digest(9)));
     assert!(verification.excluded(known).is_none());
     assert_eq!(verification.ask_by_digest(unknown), None);
@@ -196,7 +196,7 @@ fn an_object_proves_what_the_least_of_its_segments_does() {
     let unknown = Signer::Key { secret: keys[0].clone(), key_locator: name(9) };
     for (signer, proof) in [
         (by(0), Proof::Key(name(0))),
-        // As good as the first, which stays.
+        // It is as strong as the first proof, which is kept.
         (by(1), Proof::Key(name(0))),
         (Signer::Digest, Proof::Digest),
         (by(0), Proof::Digest),
