@@ -69,8 +69,7 @@ const WORKLOADS: &str =
 began after the warm-up; for it the run is divided into twenty spans, and flows count from the first
 span on that begins behind its end.";
 
-const HITS: &str =
-    "Answers by their place: in the whole run, until the end of the warm-up, and
+const HITS: &str = "Answers by their place: in the whole run, until the end of the warm-up, and
 from then on.";
 
 const STORES: &str =

@@ -219,7 +219,8 @@ mod tests {
 
     #[test]
     fn an_opening_is_found_in_documents_comments_and_docstrings() {
-        let page = "# What it is\n\nIt works. What is more,\nit is fast.\n\n- Who it is.\n- Who is it?\n";
+        let page = "# What it is\n\nIt works. What is more,\nit is fast.\n\n- Who it is.\n\
+                    - Who is it?\n";
         assert_eq!(found(openings, "docs/a.md", page), [3, 6]);
         let code = "/// Whether it is.\nlet a = 1; // fine\n// It is what it is: so.\n";
         assert_eq!(found(openings, "crates/new/src/a.rs", code), [1]);
