@@ -1,6 +1,7 @@
 """`weir trace` shows the packets of a running forwarder."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from support import children, weir
 sys.path.append(str(Path(weir.ROOT) / "tests/interop/wireshark"))
 from capture import read  # noqa: E402
 
-NOT_FOUND, NO_FORWARDER, FILE = 3, 6, 7
+FAILED, NOT_FOUND, NO_FORWARDER, FILE = 1, 3, 6, 7
 PATIENCE = 60
 # A header of Ethernet.
 ETHERNET = 14
@@ -139,6 +140,48 @@ class Trace(Alone):
         if subprocess.run([weir.ROOT / "scripts/need", "tshark"], check=False).returncode == 0:
             done = subprocess.run(["tshark", "-r", pcap], capture_output=True, check=True)
             self.assertEqual(len(done.stdout.splitlines()), len(packets))
+
+    def test_a_capture_takes_the_place_of_a_file_that_others_may_read(self):
+        """Its rights are not kept, a link is not followed, and a pipe is written to."""
+        other, link = self.here / "other", self.here / "link"
+        other.write_text("as it was")
+        link.symlink_to(other)
+        plain = self.here / "plain.pcapng"
+        plain.write_text("old")
+        plain.chmod(0o644)
+        for pcap in (plain, link):
+            child, _ = self.trace("--pcap", pcap)
+            # The capture is in its place before the first packet of the test.
+            children.wait_until(lambda at=pcap: at.read_bytes()[:4] == b"\n\r\r\n", "its header")
+            self.end(child)
+            self.assertFalse(pcap.is_symlink())
+            self.assertEqual(pcap.stat().st_mode & 0o777, 0o600)
+        self.assertEqual(other.read_text(), "as it was")
+        pipe = self.here / "pipe"
+        os.mkfifo(pipe)
+        with subprocess.Popen(["head", "-c", "4", pipe], stdout=subprocess.PIPE) as reader:
+            child, _ = self.trace("--pcap", pipe)
+            self.assertEqual(reader.stdout.read(), b"\n\r\r\n")
+        child.kill()
+        left = {path.name for path in self.here.iterdir()}
+        self.assertLessEqual(left, {"other", "link", plain.name, "pipe", "trace.out", "trace.err"})
+
+    def test_a_trace_that_is_refused_leaves_a_capture_as_it_is(self):
+        """And no file beside it."""
+        folder = self.here / "captures"
+        folder.mkdir()
+        pcap = folder / "trace.pcapng"
+        pcap.write_text("the last capture")
+        options = ["--prefix", "/film", "--pcap", pcap]
+        traces = [self.trace()[0] for _ in range(2)]
+        argv = [self.program, "trace", "--socket", self.daemon.socket, *options]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertIn("2 traces of this user are running: end one", done.stderr)
+        self.assertEqual(pcap.read_text(), "the last capture")
+        self.assertEqual(list(folder.iterdir()), [pcap])
+        for child in traces:
+            self.end(child)
 
     def test_the_log_shows_packets_if_it_is_asked(self):
         """Steps of packets are log lines of level `trace`, and drops of level `debug`."""

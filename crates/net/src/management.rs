@@ -447,7 +447,7 @@ impl Management {
         };
         match (command.protocol, command.module, command.verb) {
             (b"weir", b"faces", b"update") => rates::update(forwarder, now, asked).into(),
-            (b"weir", b"trace", b"start") => self.traces.start(forwarder, now, from, asked).into(),
+            (b"weir", b"trace", b"start") => self.traces.start(host, now, from, asked).into(),
             (b"weir", ..) => ControlResponse::unsupported().into(),
             (_, b"rib", _) => {
                 self.routes(forwarder, question, is_bounded).rib(command.verb, asked).into()

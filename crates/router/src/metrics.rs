@@ -19,10 +19,12 @@ use tokio::sync::{Semaphore, oneshot};
 
 /// The format and its version.
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-/// A connection without a request is closed after this time.
-const IDLE: Duration = Duration::from_secs(10);
+/// A connection without a request is closed after this time; others wait no longer for its place.
+const SILENT: Duration = Duration::from_secs(2);
+/// A connection is closed after this time.
+const LONGEST: Duration = Duration::from_secs(10);
 /// Connections at a time.
-const MOST: usize = 16;
+const MOST: usize = 64;
 /// Bytes of a request's head.
 const LONGEST_HEAD: usize = 16 * 1024;
 /// After a connection that the system refused.
@@ -87,12 +89,12 @@ async fn converse(server: &Server, stream: tokio::net::TcpStream) {
     let answer = |request| async move { Ok::<_, Infallible>(respond(server, &request, local)) };
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(IDLE)
+        .header_read_timeout(SILENT)
         .keep_alive(false)
         .max_buf_size(LONGEST_HEAD)
         .serve_connection(TokioIo::new(stream), service_fn(answer));
     // It ends as clients end it; one that reads nothing ends as well.
-    let _ = tokio::time::timeout(IDLE, connection).await;
+    let _ = tokio::time::timeout(LONGEST, connection).await;
 }
 
 fn respond(server: &Server, request: &Request<Incoming>, local: IpAddr) -> Response<String> {

@@ -39,7 +39,7 @@ impl From<CommandError> for Failure {
     fn from(error: CommandError) -> Failure {
         let (kind, next) = match error {
             CommandError::Connection(error) => return error.into(),
-            CommandError::Interrupted => (Kind::Interrupted, "nothing was published"),
+            CommandError::Interrupted => (Kind::Interrupted, "run the same command again"),
             CommandError::Refused { code: 403, .. } => (Kind::Failed, "publish under another name"),
             CommandError::Refused { code: 414, .. } => (Kind::Failed, "use a shorter name"),
             CommandError::Refused { .. } => (Kind::Failed, "the forwarder's log says more"),

@@ -7,6 +7,7 @@
 
 mod recorder;
 
+use super::Host;
 use super::parameters::ControlParameters;
 use super::response::ControlResponse;
 use control::{Duration, Time};
@@ -24,8 +25,9 @@ const STREAM: &[u8] = b"\x08\x09localhost\x08\x04weir\x08\x05trace";
 const NAMED: usize = 4;
 const NUMBERED: usize = NAMED + 1;
 
-/// Traces at a time.
-const MOST: usize = 4;
+/// Traces at a time, and those of one user.
+const MOST: usize = 8;
+const MOST_OF_A_USER: usize = 2;
 
 /// Bytes that wait to be read, and the part of a limited memory that they may take.
 const BUFFER: usize = 1 << 20;
@@ -58,8 +60,9 @@ struct Waiting {
 #[derive(Debug)]
 struct Session {
     number: u64,
-    /// The face that may read it.
+    /// The face that may read it, and its user, if that is known.
     owner: FaceId,
+    user: Option<u32>,
     /// The face that it is about, if it is about one.
     about: Option<FaceId>,
     name: Name,
@@ -83,18 +86,26 @@ impl Traces {
     /// Starts a trace for the face `from`.
     pub fn start(
         &mut self,
-        forwarder: &mut Forwarder,
+        host: &mut Host<'_>,
         now: Time,
         from: FaceId,
         asked: &ControlParameters,
     ) -> ControlResponse {
+        let user = (host.account)(from).map(|account| account.uid);
+        let forwarder = &mut *host.forwarder;
         let refuse = |code, why: String| ControlResponse::new(code, why, asked.clone());
         let about = asked.face_id.filter(|id| *id != 0).map(FaceId);
         if let Some(face) = about.filter(|face| forwarder.face_scope(*face).is_none()) {
             return refuse(404, format!("there is no face {face}"));
         }
+        let of_user = self.sessions.iter().filter(|session| session.user == user).count();
+        if of_user == MOST_OF_A_USER {
+            return refuse(503, format!("{of_user} traces of this user are running: end one"));
+        }
         if self.sessions.len() == MOST {
-            return refuse(503, format!("{MOST} traces are running, and no more may"));
+            let owners: Vec<_> = self.sessions.iter().map(|s| s.owner.to_string()).collect();
+            let owners = owners.join(", ");
+            return refuse(503, format!("{MOST} traces are running, for the faces {owners}"));
         }
         let mut token = [0; 16];
         if let Err(error) = getrandom::fill(&mut token) {
@@ -107,15 +118,16 @@ impl Traces {
             packets: asked.flags.is_some_and(|flags| flags & WITH_PACKETS != 0),
         };
         let limit = forwarder.memory().limit.unwrap_or(usize::MAX);
-        let tape = Tape::new(self.number, selection, BUFFER.min(limit / PART));
+        let name = stream().with(&Component::generic(&token));
+        let tape = Tape::new(self.number, name.clone(), selection, BUFFER.min(limit / PART));
         self.recorder().add(tape);
         self.listen(forwarder);
-        let name = stream().with(&Component::generic(&token));
         let prefix = asked.name.as_ref().map(Name::to_string);
         tracing::info!(face = %from, prefix, "trace started");
         self.sessions.push(Session {
             number: self.number,
             owner: from,
+            user,
             about,
             name: name.clone(),
             next: 0,

@@ -68,6 +68,7 @@ fn each_packet_is_recorded_with_what_became_of_it() {
     let [reads, asks] = node.apps.map(|face| face.0);
     let mut reader = node.trace(&ControlParameters::default());
     node.interest("/nowhere");
+    // A name below that of all streams does not hide a packet.
     node.interest("/localhost/weir/trace/x/seq=0");
     node.forwarder.add_route(FaceId(reads), NameRef::default(), 0).unwrap();
     node.interest("/a");
@@ -80,8 +81,14 @@ fn each_packet_is_recorded_with_what_became_of_it() {
         (reads, way_out, "/a".to_owned(), Action::Queued, vec![]),
     ];
     let all = shown(&items);
+    let stream = reader.stream.to_string();
+    assert!(all.iter().all(|(_, _, name, ..)| !name.starts_with(&stream)), "nothing of the trace");
+    let hidden = |name: &str| name.starts_with("/localhost/weir/trace/x");
+    assert!(
+        all.iter().any(|(face, way, name, ..)| { (*face, *way) == (asks, way_in) && hidden(name) })
+    );
     let plain: Vec<_> = all.into_iter().filter(|(_, _, name, ..)| !name.contains("weir")).collect();
-    assert_eq!(plain, expected, "and nothing of the trace itself");
+    assert_eq!(plain, expected);
 }
 
 #[test]
@@ -164,7 +171,16 @@ fn only_so_many_traces_run_at_a_time() {
     ControlParameters::default().encode_into(&mut parameters);
     let codes: Vec<u64> =
         (0..5).map(|_| node.command_of("weir", "trace/start", &parameters).code).collect();
-    assert_eq!(codes, [200, 200, 200, 200, 503]);
+    assert_eq!(codes, [200, 200, 503, 503, 503], "of one user");
+    let mut others = (1..5).flat_map(|user| [user, user]).map(|uid| {
+        node.accounts = BTreeMap::from([(node.apps[0], Account { uid, gid: None })]);
+        node.command_of("weir", "trace/start", &parameters)
+    });
+    let codes: Vec<u64> = others.by_ref().take(6).map(|response| response.code).collect();
+    assert_eq!(codes, [200; 6], "of other users");
+    let refused = others.next().unwrap();
+    assert_eq!((refused.code, refused.text.contains("for the faces")), (503, true));
+    drop(others);
     node.management.face_gone(&mut node.forwarder, node.apps[0]);
     assert_eq!(node.management.traces.memory(), 0);
 }

@@ -1,6 +1,5 @@
 //! The recorder: it turns the steps of packets into records, and keeps them until they are read.
 
-use super::STREAM;
 use crate::clock::unix_nanos;
 use crate::trace::{Action, Direction, Item, Record};
 use control::Kind;
@@ -40,6 +39,9 @@ impl Selection {
 #[derive(Debug)]
 pub(super) struct Tape {
     number: u64,
+    /// The name of the packets that carry it to its reader. They are in no trace: each would make
+    /// the next. Only the reader knows it, so no other packet can hide behind it.
+    name: Name,
     selection: Selection,
     stream: VecDeque<u8>,
     /// The stream has at most this many bytes.
@@ -52,9 +54,9 @@ pub(super) struct Tape {
 }
 
 impl Tape {
-    pub fn new(number: u64, selection: Selection, most: usize) -> Tape {
+    pub fn new(number: u64, name: Name, selection: Selection, most: usize) -> Tape {
         let stream = VecDeque::new();
-        Tape { number, selection, stream, most, lost: 0, allowance: BURST, allowed_at: 0 }
+        Tape { number, name, selection, stream, most, lost: 0, allowance: BURST, allowed_at: 0 }
     }
 
     /// True if a packet of this size has to be kept.
@@ -214,10 +216,12 @@ impl Recorder {
 
     /// A packet comes to the queue of a face.
     fn leaves(&mut self, face: FaceId, event: &PacketEvent<'_>, action: Action) {
-        if self.drafts.len() > MOST_COPIES {
-            return;
-        }
-        let draft = self.draft(face, Direction::Out, event);
+        let draft = if self.drafts.len() < MOST_COPIES {
+            self.draft(face, Direction::Out, event)
+        } else {
+            self.lose(face, event);
+            None
+        };
         if let Some(record) = draft.and_then(|at| self.drafts.get_mut(at)) {
             record.action = action;
         }
@@ -243,7 +247,8 @@ impl Recorder {
     ) -> Option<usize> {
         let name = name_of(event.packet);
         let shown = name.unwrap_or_default();
-        if shown.as_bytes().starts_with(STREAM) || !self.is_wanted(face, shown) {
+        let is_stream = self.tapes.iter().any(|tape| shown.starts_with(tape.name.as_ref()));
+        if is_stream || !self.is_wanted(face, shown) {
             return None;
         }
         let size = event.packet.len();
@@ -260,6 +265,14 @@ impl Recorder {
             packet: if keeps_packet { event.packet.to_vec() } else { Vec::new() },
         });
         Some(self.drafts.len() - 1)
+    }
+
+    /// Counts a copy that is too many as lost.
+    fn lose(&mut self, face: FaceId, event: &PacketEvent<'_>) {
+        let name = name_of(event.packet).unwrap_or_default();
+        for tape in self.tapes.iter_mut().filter(|tape| tape.selection.wants(face, name)) {
+            tape.lost += 1;
+        }
     }
 
     fn is_wanted(&self, face: FaceId, name: NameRef<'_>) -> bool {
@@ -323,5 +336,39 @@ fn kind_word(kind: Kind) -> &'static str {
         Kind::Interest => "interest",
         Kind::Data => "data",
         Kind::Nack => "nack",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::DataBuf;
+
+    #[test]
+    fn copies_beyond_the_most_are_counted_as_lost() {
+        let mut recorder = Recorder::default();
+        let stream: Name = "/stream".parse().unwrap();
+        recorder.add(Tape::new(1, stream, Selection::default(), 1 << 20));
+        let data = DataBuf::new("/a".parse().unwrap(), b"x".to_vec()).encode_digest();
+        let event = |step| PacketEvent { step, kind: Kind::Data, packet: &data };
+        let copies = 70;
+        recorder.step(FaceId(1), &event(Step::Arrived));
+        (0..copies).for_each(|to| recorder.step(FaceId(100 + to), &event(Step::Queued)));
+        recorder.step(FaceId(1), &event(Step::Handled));
+        recorder.step(FaceId(1), &event(Step::Arrived));
+        recorder.step(FaceId(1), &event(Step::Handled));
+        let bytes = recorder.take(1, usize::MAX);
+        let (mut rest, mut records, mut lost) = (&bytes[..], Vec::new(), 0);
+        while let Some((item, length)) = Item::decode(rest).unwrap() {
+            match item {
+                Item::Record(record) => records.push(record),
+                Item::Lost(packets) => lost += packets,
+                Item::Ended(why) => panic!("{why}"),
+            }
+            rest = &rest[length..];
+        }
+        let sent = records.iter().filter(|record| record.direction == Direction::Out).count();
+        assert_eq!((sent, lost), (MOST_COPIES - 1, copies - (MOST_COPIES as u64 - 1)));
+        assert_eq!(records[0].faces.len() as u64, copies, "the packet that arrived names them all");
     }
 }

@@ -31,7 +31,7 @@ pub fn run(args: &TraceArgs) -> Result<(), Failure> {
     let mut session = Session::open(&args.list)?;
     let face = args.face.as_deref().map(|face| session.face(face)).transpose()?;
     let mut target = match &args.pcap {
-        Some(path) => Target::File(CaptureFile::create(path)?),
+        Some(path) => Target::File(CaptureFile::open(path)?),
         None if args.list.json => Target::Json,
         None => Target::Lines(Lines::new(output::width(std::io::stdout()))),
     };
@@ -80,10 +80,11 @@ fn malformed(fault: packet::tlv::Fault) -> Failure {
 }
 
 impl Target {
-    fn begin(&self) -> Result<(), Failure> {
+    fn begin(&mut self) -> Result<(), Failure> {
         match self {
             Target::Lines(lines) => output::result(&lines.head()),
-            Target::Json | Target::File(_) => Ok(()),
+            Target::Json => Ok(()),
+            Target::File(file) => file.begin(),
         }
     }
 

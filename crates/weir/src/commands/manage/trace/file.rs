@@ -8,8 +8,8 @@ use scenario::traces::{Captured, Pcapng};
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use tempfile::{NamedTempFile, TempPath};
 
 /// Bytes that are written at once.
 const BUFFER: usize = 1 << 18;
@@ -20,6 +20,8 @@ const FORWARDER: u64 = 0;
 /// The capture.
 pub struct CaptureFile {
     path: PathBuf,
+    /// The new file until it takes its place.
+    new: Option<TempPath>,
     out: Pcapng<Box<dyn Write>>,
     /// Faces with their interfaces.
     interfaces: BTreeMap<u64, u32>,
@@ -27,22 +29,38 @@ pub struct CaptureFile {
 }
 
 impl CaptureFile {
-    /// Begins a capture; `-` is standard output.
-    pub fn create(path: &Path) -> Result<CaptureFile, Failure> {
-        let open = || -> io::Result<Pcapng<Box<dyn Write>>> {
+    /// Opens a capture; `-` is standard output. A file of that name stays as it is until
+    /// [`CaptureFile::begin`].
+    ///
+    /// The capture holds the traffic of others. So it is a new file that only its owner may read,
+    /// and takes the place of a file that others may read or that a link leads to.
+    pub fn open(path: &Path) -> Result<CaptureFile, Failure> {
+        let open = || -> io::Result<(Option<TempPath>, Box<dyn Write>)> {
             if path.as_os_str() == "-" {
-                return Pcapng::new(Box::new(io::stdout()));
+                return Ok((None, Box::new(io::stdout())));
             }
-            let mut options = OpenOptions::new();
-            // It holds the traffic of others.
-            let file = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
-            Pcapng::new(Box::new(BufWriter::with_capacity(BUFFER, file)))
+            let is_special = path.metadata().is_ok_and(|about| !about.is_file());
+            if is_special {
+                let device = OpenOptions::new().write(true).open(path)?;
+                return Ok((None, Box::new(BufWriter::with_capacity(BUFFER, device))));
+            }
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let new = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+            let (file, new) = new.into_parts();
+            Ok((Some(new), Box::new(BufWriter::with_capacity(BUFFER, file))))
         };
-        let (path, interfaces) = (path.to_owned(), BTreeMap::new());
-        match open() {
-            Ok(out) => Ok(CaptureFile { path, out, interfaces, written: 0 }),
-            Err(error) => Err(failure(&path, &error)),
-        }
+        let opened = open().and_then(|(new, out)| Ok((new, Pcapng::new(out)?)));
+        let (new, out) = opened.map_err(|error| failure(path, &error))?;
+        Ok(CaptureFile { path: path.to_owned(), new, out, interfaces: BTreeMap::new(), written: 0 })
+    }
+
+    /// Puts the capture, still without packets, in its place.
+    pub fn begin(&mut self) -> Result<(), Failure> {
+        let flushed = self.out.flush().and_then(|()| match self.new.take() {
+            Some(new) => new.persist(&self.path).map_err(|refused| refused.error),
+            None => Ok(()),
+        });
+        flushed.map_err(|error| failure(&self.path, &error))
     }
 
     /// Packets in it.
