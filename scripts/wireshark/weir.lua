@@ -57,6 +57,7 @@ field("rtt", "uint64", "Round-trip time of the consumer (ns)")
 field("capability", "uint64", "Capability", base.HEX)
 field("capability.range", "bool", "Capability: ranges")
 field("capability.options", "bool", "Capability: options")
+field("offers", "string", "Offers: rate (bit/s) of link")
 field("address.challenge", "uint64", "Address challenge", base.HEX)
 field("address.echo", "uint64", "Address echo", base.HEX)
 field("caches.below", "uint8", "Caches passed by the Interest")
@@ -340,6 +341,19 @@ option[912] = function(tree, tvb)
     end
     tree:add(f["caches.age"], tvb(1), age)
   end
+  return true
+end
+
+option[924] = function(tree, tvb)
+  if tvb:len() % 4 ~= 0 or tvb:len() < 4 or tvb:len() > 12 then
+    return false
+  end
+  local offers = {}
+  for at = 0, tvb:len() - 4, 4 do
+    local rate = 2 ^ (tvb(at, 2):uint() / 1024)
+    offers[#offers + 1] = string.format("%.0f of 0x%04x", rate, tvb(at + 2, 2):uint())
+  end
+  tree:add(f["offers"], tvb(), table.concat(offers, ", "))
   return true
 end
 

@@ -207,6 +207,8 @@ reasons! {
     AddressChallenge = "address-challenge",
     /// An AddressEcho that has not 8 bytes.
     AddressEcho = "address-echo",
+    /// Offers that are not 1 to 3 offers of different links in order of their rates.
+    Offers = "offers",
     /// A CachesBelow that is not a byte and a NonNegativeInteger.
     CachesBelow = "caches-below",
     /// A CachesPassed that is not a byte and perhaps a NonNegativeInteger.

@@ -10,6 +10,7 @@ mod anticipated;
 mod exclude;
 mod label;
 mod numbers;
+mod offers;
 mod paths;
 mod range;
 
@@ -19,6 +20,7 @@ pub use exclude::{Exclude, MAX_EXCLUDED};
 pub use label::{LabelMode, MAX_LABEL, PathLabel};
 pub use numbers::{AddressChallenge, AddressEcho, Capability, ExpectedBytes};
 pub use numbers::{RateStamp, RttHint, TrafficClass};
+pub use offers::{MAX_OFFERS, Offer, Offers};
 pub use paths::{MAX_HINT, PathId, SteeringHint, SteeringKind};
 pub use range::{MAX_RANGE, Range, SegmentBits, segments_in};
 

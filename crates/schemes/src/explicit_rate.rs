@@ -35,7 +35,10 @@ pub(crate) struct Seen {
 /// How rates follow from measurements. Rates are in bit/s of Data.
 pub(crate) trait RateLaw: Send {
     /// The link's capacity is known for the first time.
-    fn begin(&mut self, capacity: f64);
+    fn begin(&mut self, rng: &mut Rng, capacity: f64);
+
+    /// An Interest of this flow is offered.
+    fn on_interest(&mut self, _flow: Flow) {}
 
     /// One round-trip time, in s.
     fn on_rtt(&mut self, _rtt: f64) {}
@@ -54,6 +57,15 @@ pub(crate) trait RateLaw: Send {
 
     /// The rates that the link offers.
     fn stamp(&self) -> RateStamp;
+
+    /// Lowers what the options offer to what the link offers. Returns `false` if they could not be
+    /// read.
+    fn lower(&self, options: &mut HopOptions) -> bool {
+        let before = options.get::<RateStamp>();
+        let is_readable = before.is_some() || options.get_raw(RateStamp::TYPE).is_none();
+        options.set(&before.unwrap_or(RateStamp::MAX).min(self.stamp()));
+        is_readable
+    }
 }
 
 /// Measures for a law and stamps what it says.
@@ -113,11 +125,9 @@ impl<L: RateLaw> RateStamper<L> {
         if !self.begun || self.capacity(view).is_none() {
             return;
         }
-        let before = options.get::<RateStamp>();
-        if before.is_none() && options.get_raw(RateStamp::TYPE).is_some() {
+        if !self.law.lower(options) {
             cx.note("malformed stamp", 1.0);
         }
-        options.set(&before.unwrap_or(RateStamp::MAX).min(self.law.stamp()));
     }
 }
 
@@ -131,9 +141,10 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
     ) {
         let Some(capacity) = self.capacity(view) else { return };
         if !self.begun {
-            self.law.begin(capacity);
+            self.law.begin(cx.rng, capacity);
             self.begun = true;
         }
+        self.law.on_interest(interest.flow);
         // A clock that went back would leave the deadline out of reach.
         let latest = cx.now + Duration::from_secs_f64(PERIOD.1);
         if self.due.is_none_or(|due| due > latest) {

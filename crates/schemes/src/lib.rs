@@ -59,5 +59,6 @@ control::registry! {
     rem in chopcop,
     ric in chopcop,
     self_learning,
+    sluice,
     weighted,
 }

@@ -201,7 +201,7 @@ impl Mircc {
 }
 
 impl RateLaw for Mircc {
-    fn begin(&mut self, capacity: f64) {
+    fn begin(&mut self, _rng: &mut Rng, capacity: f64) {
         self.rates = Some(LinkRates::new(self.law, self.initial, capacity));
     }
 

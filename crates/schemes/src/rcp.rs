@@ -142,7 +142,7 @@ impl Rcp {
 }
 
 impl RateLaw for Rcp {
-    fn begin(&mut self, capacity: f64) {
+    fn begin(&mut self, _rng: &mut Rng, capacity: f64) {
         self.rate = self.bounded(self.initial * capacity, capacity);
     }
 

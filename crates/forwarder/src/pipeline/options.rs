@@ -6,7 +6,7 @@ use crate::counters::OptionFault;
 use crate::tables::FaceId;
 use packet::options::{
     AddressChallenge, AddressEcho, Anticipated, Capability, Exclude, ExpectedBytes, MAX_RANGE,
-    NON_DISCOVERY, PREFIX_ANNOUNCEMENT, PathId, PathLabel, Range, RateStamp, RttHint, ServedBy,
+    NON_DISCOVERY, Offers, PREFIX_ANNOUNCEMENT, PathId, PathLabel, Range, RateStamp, RttHint, ServedBy,
     SteeringHint, TrafficClass,
 };
 use packet::{HopOption, HopOptions, LpPacket, tlv};
@@ -86,6 +86,7 @@ fn fault(typ: u32, value: &[u8]) -> Option<OptionFault> {
         Capability,
         AddressChallenge,
         AddressEcho,
+        Offers,
         CachesBelow,
         CachesPassed,
         Exclude,

@@ -52,6 +52,10 @@ fn the_examples_of_the_reference() {
     is(&Capability::ALL, "fd0388 01 03");
     is(&AddressChallenge(0x0123_4567_89ab_cdef), "fd0394 08 0123456789abcdef");
     is(&AddressEcho(0), "fd0398 08 0000000000000000");
+    let mut offers = Offers::new();
+    offers.add(Offer { rate: 26_624, link: 1 });
+    offers.add(Offer { rate: 23_552, link: 0xbeef });
+    is(&offers, "fd039c 08 5c00 beef 6800 0001");
     is(&excluding(1..=2), "fd03ac 10 0101010101010101 0202020202020202");
 }
 
@@ -219,6 +223,7 @@ fn all_survive(value: &[u8]) {
     survives::<Capability>(value);
     survives::<AddressChallenge>(value);
     survives::<AddressEcho>(value);
+    survives::<Offers>(value);
 }
 
 /// An option survives a round trip; truncated anywhere, it is `None` or another option.

@@ -9,7 +9,7 @@ struct Seesaw {
 }
 
 impl RateLaw for Seesaw {
-    fn begin(&mut self, capacity: f64) {
+    fn begin(&mut self, _rng: &mut Rng, capacity: f64) {
         self.rate = capacity;
     }
     fn on_rtt(&mut self, rtt: f64) {

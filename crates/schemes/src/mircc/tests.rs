@@ -12,7 +12,7 @@ fn rng() -> Rng {
 #[test]
 fn a_period_is_a_round_trip_or_ten_data() {
     let mut mircc = law();
-    mircc.begin(1e6);
+    mircc.begin(&mut Rng::stream(1, &["link"]), 1e6);
     assert_eq!(mircc.period(&mut rng(), 1e6, true), 0.1, "before anything is known");
     (0..100).for_each(|_| mircc.on_rtt(0.06));
     mircc.on_size(600.0);
@@ -29,7 +29,7 @@ fn a_period_is_a_round_trip_or_ten_data() {
 #[test]
 fn an_idle_link_comes_to_rest_at_its_capacity() {
     let mut mircc = law();
-    mircc.begin(1e6);
+    mircc.begin(&mut Rng::stream(1, &["link"]), 1e6);
     assert_eq!(mircc.stamp(), RateStamp { primary: 950_000, secondary: 0 });
     let idle = Seen { span: 0.1, offered: [0.0; 2], held: 0.0, rtt: None };
     mircc.update(1e6, &Seen { offered: [2e6, 0.0], ..idle });
@@ -49,7 +49,7 @@ fn fluid(law: &mut dyn RateLaw, span: f64) -> (f64, f64, f64) {
     const C: f64 = 1e6;
     const STEP: f64 = 0.002;
     let quarter = 0.95e6 / 4.0;
-    law.begin(C);
+    law.begin(&mut Rng::stream(1, &["link"]), C);
     let mut stamps: std::collections::VecDeque<f64> = [law.stamp().primary as f64; 15].into();
     let (mut queue, mut longest, mut asked) = (0.0f64, 0.0f64, 0.0);
     let (mut converged, mut ends) = (f64::INFINITY, span);

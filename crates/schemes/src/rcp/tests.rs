@@ -67,7 +67,7 @@ fn longer_round_trips_are_followed_faster_than_shorter_ones() {
 #[test]
 fn the_first_rate_is_a_twentieth_and_the_first_period_is_random() {
     let mut rcp = Rcp::new(&Params::defaults(PARAMS));
-    rcp.begin(1e6);
+    rcp.begin(&mut Rng::stream(1, &["link"]), 1e6);
     assert_eq!(rcp.stamp(), RateStamp { primary: 50_000, secondary: 0 });
     let mut rng = Rng::stream(1, &["link"]);
     close(rcp.period(&mut rng, 1e6, false), 0.01);

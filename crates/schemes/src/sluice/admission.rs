@@ -1,0 +1,301 @@
+//! The shaper at the end of a link that sends Interests into it: flows in turn, each for the time
+//! that its Data take of the link.
+//!
+//! An Interest passes when the Data of all that passed before have had the time to come in; then
+//! Data do not queue at the other end. Flows whose Interests wait are served by deficit round robin
+//! (M. Shreedhar, G. Varghese, SIGCOMM 1995) in bytes of Data. A flow without waiting Interests
+//! waits for one turn of the others at most. A flow with more waiting than its share brings in
+//! `wait` is refused, which tells its consumer the rate at once. So the PIT and the memory of a
+//! link are bounded by its rate, whatever flows do.
+
+use crate::late::LATE;
+use crate::per_flow::{FlowState, PerFlow, charge};
+use control::{
+    Crossing, Cx, Direction, Duration, InterestMeta, Kind, LinkView, Offer, Params, Rate, Released,
+    Shaper, Size, Stage, Time,
+};
+
+/// Interests of a flow that may wait, however slow the link is.
+const FEWEST_WAITING: usize = 8;
+
+/// Interests that wait at a link at most.
+const MOST_WAITING: usize = 16_384;
+
+/// The neighbour's Interests are measured over this time (Wang and others, 2013).
+const WINDOW: Duration = Duration::from_millis(100);
+
+/// A link is never booked for longer than this.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// The bytes of Data that a turn brings a flow. More is given to larger Data, until it suffices.
+const QUANTUM: u64 = 1500;
+
+/// A flow's state.
+#[derive(Clone, Copy, Default)]
+struct Turn {
+    /// Bytes of Data that the flow may still ask for in its turn.
+    deficit: u64,
+    /// Bytes of Data that its waiting Interests ask for.
+    waiting: u64,
+}
+
+impl FlowState for Turn {
+    fn is_idle(&self) -> bool {
+        self.waiting == 0
+    }
+}
+
+/// See the module.
+pub(super) struct Admission {
+    fallback: f64,
+    wait: Duration,
+    flows: PerFlow<Turn>,
+    held: usize,
+    /// When the link has brought what was booked.
+    free_at: Time,
+    /// The neighbour's Interests, in bit/s, and what is counted of them in this window.
+    neighbour: f64,
+    window: (Time, u64),
+    is_unknown: bool,
+}
+
+impl Admission {
+    pub(super) fn new(params: &Params) -> Admission {
+        Admission {
+            fallback: params.rate("capacity").0 as f64,
+            wait: params.time("wait"),
+            flows: PerFlow::new(Turn::default),
+            held: 0,
+            free_at: Time::ZERO,
+            neighbour: 0.0,
+            window: (Time::ZERO, 0),
+            is_unknown: false,
+        }
+    }
+
+    /// The rate of Data that may be asked for; `None` if the link's is unknown.
+    fn budget(&mut self, now: Time, view: &LinkView) -> Option<Rate> {
+        let (since, bits) = self.window;
+        let span = now.since(since);
+        if span >= WINDOW || now < since {
+            self.neighbour = bits as f64 / span.max(WINDOW).as_secs_f64();
+            self.window = (now, 0);
+        }
+        let known = view.rate_in.0 as f64;
+        let capacity = if known > 0.0 { known } else { self.fallback };
+        // The neighbour does not starve us, whatever it asks for.
+        let left = (capacity - self.neighbour).max(capacity / 16.0);
+        (capacity > 0.0).then_some(Rate(left.max(1.0) as u64))
+    }
+
+    /// Books the time for what an Interest will bring, from `earliest` on.
+    fn book(&mut self, earliest: Time, rate: Rate, bytes: u64) {
+        self.free_at = self.free_at.max(earliest) + rate.time_for(Size(bytes));
+    }
+
+    /// True if the link is free. A clock that went back frees it.
+    fn is_free(&mut self, now: Time) -> bool {
+        if self.free_at > now + LONGEST {
+            self.free_at = now;
+        }
+        self.free_at <= now
+    }
+
+    /// True if this flow has as much waiting as its share of `rate` brings in `wait`.
+    fn is_full(&self, interest: &InterestMeta, rate: Rate) -> bool {
+        let flow = interest.flow;
+        let others = self.flows.backlogged() + usize::from(self.flows.waiting(flow) == 0);
+        let share = rate.size_in(self.wait).0 / others.max(1) as u64;
+        let waiting = self.flows.state(flow).map_or(0, |turn| turn.waiting);
+        self.held >= MOST_WAITING || self.flows.waiting(flow) >= FEWEST_WAITING && waiting >= share
+    }
+
+    /// Takes the Interest whose turn it is.
+    fn take(&mut self) -> Option<(InterestMeta, u64)> {
+        for _ in 0..=charge(Size(u64::MAX)) / QUANTUM {
+            self.flows.begin_turn(|turn| turn.deficit += QUANTUM);
+            let (interest, turn) = self.flows.head()?;
+            let bytes = charge(interest.expected);
+            if turn.deficit >= bytes {
+                let taken = self.flows.pop(|turn, _, is_last| {
+                    turn.waiting -= bytes;
+                    turn.deficit = if is_last { 0 } else { turn.deficit - bytes };
+                })?;
+                self.held -= 1;
+                return Some((taken, bytes));
+            }
+            self.flows.next_turn();
+        }
+        None
+    }
+}
+
+impl Shaper for Admission {
+    fn stage(&self) -> Stage {
+        Stage::Departure
+    }
+
+    fn offer(
+        &mut self,
+        cx: &mut Cx<'_>,
+        view: &LinkView,
+        _other: &LinkView,
+        interest: InterestMeta,
+    ) -> Offer {
+        let rate = self.budget(cx.now, view);
+        self.is_unknown = rate.is_none();
+        let Some(rate) = rate else { return Offer::Pass(interest) };
+        let bytes = charge(interest.expected);
+        if self.held == 0 && self.is_free(cx.now) {
+            self.book(cx.now, rate, bytes);
+            return Offer::Pass(interest);
+        }
+        if self.is_full(&interest, rate) {
+            return Offer::Refused(interest);
+        }
+        let flow = interest.flow;
+        self.flows.push(interest);
+        self.flows.change(flow, |turn| turn.waiting += bytes);
+        self.held += 1;
+        Offer::Held
+    }
+
+    fn release(&mut self, cx: &mut Cx<'_>, view: &LinkView) -> Option<Released> {
+        let rate = self.budget(cx.now, view);
+        if !(self.is_free(cx.now) || self.is_unknown || rate.is_none()) {
+            return None;
+        }
+        let (interest, bytes) = self.take()?;
+        // The host drops expired Interests, which book nothing.
+        if let Some(rate) = rate.filter(|_| interest.expires > cx.now) {
+            self.book(cx.now - LATE, rate, bytes);
+        }
+        Some(Released::Pass(interest))
+    }
+
+    fn next_release(&self) -> Option<Time> {
+        self.flows.is_waiting().then_some(self.free_at)
+    }
+
+    fn on_crossing(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, crossing: &Crossing<'_>) {
+        if (crossing.direction, crossing.kind) == (Direction::In, Kind::Interest) {
+            self.window.1 = self.window.1.saturating_add(crossing.size.0.saturating_mul(8));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sluice::PARAMS;
+    use control::Rng;
+    use packet::HopOptions;
+
+    /// 8 Mbit/s: a Data of 1000 bytes takes a millisecond.
+    const VIEW: fn() -> LinkView = || LinkView { rate_in: Rate(8_000_000), ..LinkView::default() };
+
+    struct Bench {
+        shaper: Admission,
+        now: Time,
+        rng: Rng,
+        next: u64,
+    }
+
+    impl Bench {
+        fn new() -> Bench {
+            let shaper = Admission::new(&Params::defaults(PARAMS));
+            Bench { shaper, now: Time(1_000_000_000), rng: Rng::stream(1, &[]), next: 0 }
+        }
+
+        fn offer(&mut self, flow: u64, bytes: u64) -> Offer {
+            self.next += 1;
+            let interest = InterestMeta {
+                flow,
+                segment: self.next,
+                size: Size(50),
+                expected: Size(bytes),
+                expires: Time::MAX,
+                options: HopOptions::new(),
+                handle: self.next,
+            };
+            let mut tap = |_| {};
+            let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
+            self.shaper.offer(&mut cx, &VIEW(), &VIEW(), interest)
+        }
+
+        /// The flows of the Interests that pass in this time.
+        fn run(&mut self, time: Duration) -> Vec<u64> {
+            let (end, mut passed) = (self.now + time, Vec::new());
+            while let Some(at) = self.shaper.next_release().filter(|at| *at <= end) {
+                self.now = self.now.max(at);
+                let mut tap = |_| {};
+                let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
+                while let Some(Released::Pass(interest)) = self.shaper.release(&mut cx, &VIEW()) {
+                    passed.push(interest.flow);
+                }
+            }
+            self.now = end;
+            passed
+        }
+    }
+
+    #[test]
+    fn data_are_asked_for_at_the_rate_of_the_link() {
+        let mut bench = Bench::new();
+        assert!(matches!(bench.offer(1, 1000), Offer::Pass(_)));
+        (0..40).for_each(|_| assert!(matches!(bench.offer(1, 1000), Offer::Held)));
+        // One each millisecond; the first has left.
+        assert_eq!(bench.run(Duration::from_micros(10_500)).len(), 10);
+    }
+
+    #[test]
+    fn flows_get_equal_bytes_whatever_they_ask_for() {
+        let mut bench = Bench::new();
+        for _ in 0..60 {
+            (0..9).for_each(|_| drop(bench.offer(1, 1000)));
+            drop(bench.offer(2, 1000));
+            (0..3).for_each(|_| drop(bench.offer(3, 4000)));
+        }
+        let passed = bench.run(Duration::from_millis(90));
+        let bytes = |flow| {
+            let packets = passed.iter().filter(|passed| **passed == flow).count();
+            packets as i64 * if flow == 3 { 4000 } else { 1000 }
+        };
+        // A third of 90 kB each, but for one Data of the largest.
+        for flow in 1..=3 {
+            assert!((bytes(flow) - 30_000).abs() <= 4000, "{flow}: {}", bytes(flow));
+        }
+    }
+
+    #[test]
+    fn a_flow_that_asks_for_too_much_is_refused_and_no_other_is() {
+        let mut bench = Bench::new();
+        let refused = (0..1000).filter(|_| matches!(bench.offer(1, 1000), Offer::Refused(_)));
+        // 100 ms of 8 Mbit/s are 100 Data.
+        assert_eq!(refused.count(), 1000 - 1 - 100);
+        assert!(matches!(bench.offer(2, 1000), Offer::Held));
+        assert_eq!(bench.run(Duration::from_micros(2500)), [1, 2], "it waits for one turn");
+    }
+
+    #[test]
+    fn a_link_of_unknown_rate_holds_nothing() {
+        let mut bench = Bench::new();
+        let unknown = LinkView::default();
+        for _ in 0..100 {
+            bench.next += 1;
+            let interest = InterestMeta {
+                flow: 1,
+                segment: bench.next,
+                size: Size(50),
+                expected: Size(1000),
+                expires: Time::MAX,
+                options: HopOptions::new(),
+                handle: bench.next,
+            };
+            let mut tap = |_| {};
+            let mut cx = Cx { now: bench.now, rng: &mut bench.rng, tap: &mut tap };
+            let offer = bench.shaper.offer(&mut cx, &unknown, &unknown, interest);
+            assert!(matches!(offer, Offer::Pass(_)));
+        }
+    }
+}

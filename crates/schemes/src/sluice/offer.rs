@@ -1,0 +1,288 @@
+//! The rate that a link offers each of its flows.
+//!
+//! With C the capacity, y the rate of the Data that Interests ask for, q the Data that waiting
+//! Interests will bring, d the mean round trip, n the flows on the link, the target is
+//! A = eta C - beta q / d, and never less than half of eta C. Each period of a round trip,
+//! R = R (A / y)^gain. Flows that are limited elsewhere ask for less than R, so that the others are
+//! offered more than A / n: max-min fairness. No flow is offered less than nearly eta C / n.
+//!
+//! A / R is the number of flows that use their offer in full. A flow that begins is one more, so R
+//! falls at its first Interest: its first Data already brings an offer that leaves room for it. A
+//! flow that has ended is one less. Flows are counted by a bitmap of their hashes for each period
+//! (K. Whang, B. Vander-Zanden, H. Taylor, linear counting, ACM TODS 1990): no state is kept for a
+//! flow, whatever names are asked for.
+
+use super::log_rate;
+use crate::explicit_rate::{RateLaw, Seen};
+use control::{Flow, Params, Rng, math};
+use packet::options::{Offer, Offers, RateStamp};
+use packet::{HopOption, HopOptions};
+
+/// d before the first round trip, in s.
+const FIRST_RTT: f64 = 0.1;
+
+/// The weight of a round trip in d, and of a packet in the size of Data.
+const GAIN: f64 = 1.0 / 8.0;
+
+/// Fewer Data than this in a period are noise.
+const FEWEST: f64 = 10.0;
+
+/// The part of an equal share of eta C that a flow is offered at least: at first, and after what
+/// waits has not gone for many periods. It is that of a flow that ignores its offers then, and the
+/// others leave it nothing. It changes by so much in a period.
+const LEAST: (f64, f64) = (0.5, 0.99);
+const STEP: f64 = 0.05;
+
+/// Interests that will bring this part of a round trip's Data are a queue.
+const QUEUE: f64 = 0.1;
+
+/// The largest correction of one period.
+const LARGEST: f64 = 4.0;
+
+/// Hashes that distinguish flows.
+const HASHES: usize = 4096;
+
+/// The flows of a period and of the one before.
+struct Flows {
+    seen: [[u64; HASHES / 64]; 2],
+    /// Those that were seen in either.
+    count: u32,
+}
+
+impl Flows {
+    /// Returns `true` if the flow is new.
+    fn see(&mut self, flow: Flow) -> bool {
+        let at = flow as usize % HASHES;
+        let (word, bit) = (at / 64, 1 << (at % 64));
+        let is_known = (self.seen[0][word] | self.seen[1][word]) & bit > 0;
+        self.seen[0][word] |= bit;
+        self.count += u32::from(!is_known);
+        !is_known
+    }
+
+    /// A period ends. Returns how many flows have ended.
+    fn turn(&mut self) -> u32 {
+        self.seen[1] = self.seen[0];
+        self.seen[0] = [0; HASHES / 64];
+        let left: u32 = self.seen[1].iter().map(|word| word.count_ones()).sum();
+        let ended = self.count.saturating_sub(left);
+        self.count = left;
+        ended
+    }
+}
+
+/// See the module. Rates are in bit/s.
+pub(super) struct Law {
+    eta: f64,
+    beta: f64,
+    gain: f64,
+    link: u16,
+    capacity: f64,
+    /// A.
+    target: f64,
+    /// R, and its code.
+    rate: f64,
+    code: u16,
+    flows: Flows,
+    /// See [`LEAST`].
+    least: f64,
+    /// d, in s.
+    rtt: Option<f64>,
+    /// The mean size of Data, in bytes.
+    size: f64,
+    is_silent: bool,
+}
+
+impl Law {
+    pub(super) fn new(params: &Params) -> Law {
+        Law {
+            eta: params.number("eta"),
+            beta: params.number("beta"),
+            gain: params.number("gain"),
+            link: 0,
+            capacity: 0.0,
+            target: 0.0,
+            rate: 0.0,
+            code: 0,
+            flows: Flows { seen: [[0; HASHES / 64]; 2], count: 0 },
+            least: LEAST.0,
+            rtt: None,
+            size: 0.0,
+            is_silent: true,
+        }
+    }
+
+    /// Sets R, within its bounds.
+    fn set(&mut self, rate: f64) {
+        let full = self.eta * self.capacity;
+        let least = self.least * full / f64::from(self.flows.count.max(1));
+        self.rate = rate.clamp(least, full);
+        self.code = log_rate::code(self.rate);
+    }
+
+    /// R as the number of flows that use it in full changes by `more`.
+    fn shared(&self, more: f64) -> f64 {
+        self.target / (self.target / self.rate + more).max(1.0)
+    }
+}
+
+impl RateLaw for Law {
+    fn begin(&mut self, rng: &mut Rng, capacity: f64) {
+        self.link = rng.next_u64() as u16;
+        self.capacity = capacity;
+        self.target = self.eta * capacity;
+        self.set(self.target);
+    }
+
+    fn on_interest(&mut self, flow: Flow) {
+        if self.flows.see(flow) && self.flows.count > 1 {
+            self.set(self.shared(1.0));
+        }
+    }
+
+    fn on_rtt(&mut self, rtt: f64) {
+        self.rtt = Some(self.rtt.map_or(rtt, |d| d + GAIN * (rtt - d)));
+    }
+
+    fn on_size(&mut self, bytes: f64) {
+        self.size = if self.size > 0.0 { self.size + GAIN * (bytes - self.size) } else { bytes };
+    }
+
+    fn update(&mut self, capacity: f64, seen: &Seen) {
+        self.capacity = capacity;
+        let full = self.eta * capacity;
+        let d = self.rtt.unwrap_or(FIRST_RTT).max(seen.span);
+        self.target = (full - self.beta * seen.held / d).max(full / 2.0);
+        let step = if seen.held > QUEUE * full * d { STEP } else { -STEP };
+        self.least = (self.least + step).clamp(LEAST.0, LEAST.1);
+        let load = seen.offered[0] + seen.offered[1];
+        self.is_silent = load == 0.0;
+        let ratio = if load > 0.0 { self.target / load } else { LARGEST };
+        self.rate *= math::pow(ratio.clamp(1.0 / LARGEST, LARGEST), self.gain);
+        let ended = self.flows.turn();
+        self.set(self.shared(-f64::from(ended)));
+    }
+
+    fn period(&self, _rng: &mut Rng, capacity: f64, _first: bool) -> f64 {
+        let noise = FEWEST * self.size * 8.0 / capacity;
+        self.rtt.unwrap_or(FIRST_RTT).max(noise)
+    }
+
+    fn is_at_rest(&self, capacity: f64) -> bool {
+        self.is_silent && self.rate >= self.eta * capacity
+    }
+
+    fn stamp(&self) -> RateStamp {
+        RateStamp { primary: self.rate as u64, secondary: 0 }
+    }
+
+    fn lower(&self, options: &mut HopOptions) -> bool {
+        let before = options.get::<Offers>();
+        let is_readable = before.is_some() || options.get_raw(Offers::TYPE).is_none();
+        let mut offers = before.unwrap_or_default();
+        offers.add(Offer { rate: self.code, link: self.link });
+        options.set(&offers);
+        is_readable
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sluice::PARAMS;
+
+    const C: f64 = 10e6;
+    const FULL: f64 = 0.99 * C;
+
+    fn law() -> Law {
+        let mut law = Law::new(&Params::defaults(PARAMS));
+        law.begin(&mut Rng::stream(1, &["link"]), C);
+        law
+    }
+
+    /// A period of 100 ms in which flows asked for `load`, and Interests for `held` bits wait.
+    fn period(law: &mut Law, flows: u64, load: f64, held: f64) -> f64 {
+        (0..flows).for_each(|flow| law.on_interest(flow));
+        law.update(C, &Seen { span: 0.1, offered: [load, 0.0], held, rtt: None });
+        law.rate
+    }
+
+    fn close(found: f64, expected: f64) {
+        assert!((found / expected - 1.0).abs() < 0.01, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn a_flow_that_begins_is_offered_its_share_at_once() {
+        let mut law = law();
+        for (flow, share) in [(1, 1.0), (2, 2.0), (3, 3.0), (4, 4.0)] {
+            law.on_interest(flow);
+            close(law.rate, FULL / share);
+        }
+        (1..=4).for_each(|flow| law.on_interest(flow));
+        close(law.rate, FULL / 4.0);
+    }
+
+    #[test]
+    fn flows_that_end_leave_their_share() {
+        let mut law = law();
+        period(&mut law, 4, FULL, 0.0);
+        // They are seen in this period or the one before.
+        period(&mut law, 2, FULL, 0.0);
+        close(period(&mut law, 2, FULL, 0.0), FULL / 2.0);
+    }
+
+    #[test]
+    fn what_flows_limited_elsewhere_leave_is_offered_to_the_others() {
+        let mut law = law();
+        // Two flows use their offer, two ask for a megabit each: (9.9 - 2) / 2.
+        for _ in 0..30 {
+            let load = 2.0 * law.rate + 2e6;
+            period(&mut law, 4, load, 0.0);
+        }
+        close(law.rate, (FULL - 2e6) / 2.0);
+    }
+
+    #[test]
+    fn a_queue_lowers_the_offer_and_one_that_stays_does_so_no_more() {
+        let mut law = law();
+        period(&mut law, 2, FULL, 0.0);
+        // beta q / d = 0.5 * 0.5 Mbit / 0.1 s = 2.5 Mbit/s: the target is 7.4, half of it corrected.
+        close(period(&mut law, 2, FULL, 0.5e6), FULL / 2.0 * (7.4_f64 / 9.9).sqrt());
+        // It never goes: it is of flows that ignore offers.
+        for _ in 0..30 {
+            period(&mut law, 2, 3.0 * C, 5e6);
+        }
+        close(law.rate, 0.99 * FULL / 2.0);
+    }
+
+    #[test]
+    fn silence_offers_the_link_and_stops_the_clock() {
+        let mut law = law();
+        period(&mut law, 50, FULL, 0.0);
+        for _ in 0..20 {
+            period(&mut law, 0, 0.0, 0.0);
+        }
+        close(law.rate, FULL);
+        assert!(law.is_at_rest(C));
+    }
+
+    #[test]
+    fn no_number_of_names_takes_memory_or_stops_the_offers() {
+        let mut law = law();
+        period(&mut law, 1_000_000, 100.0 * C, 1e9);
+        assert_eq!(law.flows.count as usize, HASHES);
+        assert!(law.rate >= LEAST.0 * FULL / HASHES as f64);
+    }
+
+    #[test]
+    fn offers_are_lowered_and_what_cannot_be_read_is_replaced() {
+        let law = law();
+        let mut options = HopOptions::new();
+        assert!(law.lower(&mut options));
+        let own = Offer { rate: law.code, link: law.link };
+        assert_eq!(options.get::<Offers>().unwrap().iter().collect::<Vec<_>>(), [own]);
+        options.set_raw(Offers::TYPE, &[1, 2, 3]);
+        assert!(!law.lower(&mut options));
+        assert_eq!(options.get::<Offers>().unwrap().iter().collect::<Vec<_>>(), [own]);
+    }
+}
