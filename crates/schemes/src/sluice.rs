@@ -18,6 +18,7 @@ mod consumer;
 mod lanes;
 mod log_rate;
 mod offer;
+mod turns;
 
 use crate::explicit_rate::RateStamper;
 use control::{Duration, Equation, ParamSpec, Rate, Scheme, Value};
@@ -45,7 +46,10 @@ const EQUATIONS: &[Equation] = &[
     ("new flow", "R = A / (A / R + 1), and at least A / n"),
     ("stamp", "Data carries the three lowest R of its path, each with its link"),
     ("consumer", "X = min over links l of R_l / f_l, f_l the share of Data that carries R_l"),
-    ("admission", "deficit round robin over flows; an Interest passes when its Data has room"),
+    (
+        "admission",
+        "an Interest passes when its Data has room on the link; smallest start tag first",
+    ),
 ];
 
 const PARAMS: &[ParamSpec] = &[

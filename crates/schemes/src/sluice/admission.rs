@@ -2,14 +2,14 @@
 //! that its Data take of the link.
 //!
 //! An Interest passes when the Data of all that passed before have had the time to come in; then
-//! Data do not queue at the other end. Flows whose Interests wait are served by deficit round robin
-//! (M. Shreedhar, G. Varghese, SIGCOMM 1995) in bytes of Data. A flow without waiting Interests
-//! waits for one turn of the others at most. A flow with more waiting than its share brings in
-//! `wait` is refused, which tells its consumer the rate at once. So the PIT and the memory of a
-//! link are bounded by its rate, whatever flows do.
+//! Data do not queue at the other end. Flows whose Interests wait get equal bytes of Data
+//! (`turns.rs`). A flow with more waiting than its share brings in `wait` is refused, which tells
+//! its consumer the rate at once. So the PIT and the memory of a link are bounded by its rate,
+//! whatever flows do.
 
+use super::turns::Turns;
 use crate::late::LATE;
-use crate::per_flow::{FlowState, PerFlow, charge};
+use crate::per_flow::charge;
 use control::{
     Crossing, Cx, Direction, Duration, InterestMeta, Kind, LinkView, Offer, Params, Rate, Released,
     Shaper, Size, Stage, Time,
@@ -27,30 +27,11 @@ const WINDOW: Duration = Duration::from_millis(100);
 /// A link is never booked for longer than this.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// The bytes of Data that a turn brings a flow. More is given to larger Data, until it suffices.
-const QUANTUM: u64 = 1500;
-
-/// A flow's state.
-#[derive(Clone, Copy, Default)]
-struct Turn {
-    /// Bytes of Data that the flow may still ask for in its turn.
-    deficit: u64,
-    /// Bytes of Data that its waiting Interests ask for.
-    waiting: u64,
-}
-
-impl FlowState for Turn {
-    fn is_idle(&self) -> bool {
-        self.waiting == 0
-    }
-}
-
 /// See the module.
 pub(super) struct Admission {
     fallback: f64,
     wait: Duration,
-    flows: PerFlow<Turn>,
-    held: usize,
+    turns: Turns,
     /// When the link has brought what was booked.
     free_at: Time,
     /// The neighbour's Interests, in bit/s, and what is counted of them in this window.
@@ -64,8 +45,7 @@ impl Admission {
         Admission {
             fallback: params.rate("capacity").0 as f64,
             wait: params.time("wait"),
-            flows: PerFlow::new(Turn::default),
-            held: 0,
+            turns: Turns::default(),
             free_at: Time::ZERO,
             neighbour: 0.0,
             window: (Time::ZERO, 0),
@@ -103,30 +83,10 @@ impl Admission {
 
     /// True if this flow has as much waiting as its share of `rate` brings in `wait`.
     fn is_full(&self, interest: &InterestMeta, rate: Rate) -> bool {
-        let flow = interest.flow;
-        let others = self.flows.backlogged() + usize::from(self.flows.waiting(flow) == 0);
-        let share = rate.size_in(self.wait).0 / others.max(1) as u64;
-        let waiting = self.flows.state(flow).map_or(0, |turn| turn.waiting);
-        self.held >= MOST_WAITING || self.flows.waiting(flow) >= FEWEST_WAITING && waiting >= share
-    }
-
-    /// Takes the Interest whose turn it is.
-    fn take(&mut self) -> Option<(InterestMeta, u64)> {
-        for _ in 0..=charge(Size(u64::MAX)) / QUANTUM {
-            self.flows.begin_turn(|turn| turn.deficit += QUANTUM);
-            let (interest, turn) = self.flows.head()?;
-            let bytes = charge(interest.expected);
-            if turn.deficit >= bytes {
-                let taken = self.flows.pop(|turn, _, is_last| {
-                    turn.waiting -= bytes;
-                    turn.deficit = if is_last { 0 } else { turn.deficit - bytes };
-                })?;
-                self.held -= 1;
-                return Some((taken, bytes));
-            }
-            self.flows.next_turn();
-        }
-        None
+        let (waiting, bytes) = self.turns.of(interest.flow);
+        let flows = self.turns.flows() + usize::from(waiting == 0);
+        let share = rate.size_in(self.wait).0 / flows.max(1) as u64;
+        self.turns.len() >= MOST_WAITING || waiting >= FEWEST_WAITING && bytes >= share
     }
 }
 
@@ -146,17 +106,15 @@ impl Shaper for Admission {
         self.is_unknown = rate.is_none();
         let Some(rate) = rate else { return Offer::Pass(interest) };
         let bytes = charge(interest.expected);
-        if self.held == 0 && self.is_free(cx.now) {
+        if self.turns.len() == 0 && self.is_free(cx.now) {
+            self.turns.pass(interest.flow, bytes);
             self.book(cx.now, rate, bytes);
             return Offer::Pass(interest);
         }
         if self.is_full(&interest, rate) {
             return Offer::Refused(interest);
         }
-        let flow = interest.flow;
-        self.flows.push(interest);
-        self.flows.change(flow, |turn| turn.waiting += bytes);
-        self.held += 1;
+        self.turns.push(interest);
         Offer::Held
     }
 
@@ -165,7 +123,7 @@ impl Shaper for Admission {
         if !(self.is_free(cx.now) || self.is_unknown || rate.is_none()) {
             return None;
         }
-        let (interest, bytes) = self.take()?;
+        let (interest, bytes) = self.turns.pop()?;
         // The host drops expired Interests, which book nothing.
         if let Some(rate) = rate.filter(|_| interest.expires > cx.now) {
             self.book(cx.now - LATE, rate, bytes);
@@ -174,7 +132,7 @@ impl Shaper for Admission {
     }
 
     fn next_release(&self) -> Option<Time> {
-        self.flows.is_waiting().then_some(self.free_at)
+        (self.turns.len() > 0).then_some(self.free_at)
     }
 
     fn on_crossing(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, crossing: &Crossing<'_>) {
@@ -274,7 +232,7 @@ mod tests {
         // 100 ms of 8 Mbit/s are 100 Data.
         assert_eq!(refused.count(), 1000 - 1 - 100);
         assert!(matches!(bench.offer(2, 1000), Offer::Held));
-        assert_eq!(bench.run(Duration::from_micros(2500)), [1, 2], "it waits for one turn");
+        assert_eq!(bench.run(Duration::from_micros(2500)), [2, 1], "who has got less is first");
     }
 
     #[test]
