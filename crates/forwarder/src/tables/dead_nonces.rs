@@ -374,7 +374,9 @@ impl DeadNonces {
             return;
         }
         let lines = self.table.lines.len();
-        self.move_some(lines.div_ceil(8));
+        // The old table is not swept. However few calls come, it is gone after 16 periods, long
+        // before the number of a period comes again and its pairs would seem to be new.
+        self.move_some(lines.div_ceil(8).saturating_mul(passed as usize));
         self.sweep(lines.div_ceil(PERIODS as usize).saturating_mul(passed as usize).min(lines));
         // A quarter of what is full: the next doubling is as far as the next halving.
         if self.old.is_none() && lines > FEWEST && self.len < FULL * lines / 8 {

@@ -254,3 +254,20 @@ fn nothing_is_lost_while_the_table_shrinks_step_by_step() {
         }
     }
 }
+
+#[test]
+fn pairs_of_a_table_that_shrinks_while_little_comes_do_not_return() {
+    // A period is a second, and its number comes again after 256.
+    let mut nonces = DeadNonces::new(Duration::from_secs(32), 1 << 20);
+    let at = |s: u64| Time::ZERO + Duration::from_secs(s);
+    let key = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let burst = 0..4000;
+    burst.clone().for_each(|i| nonces.insert(at(0), key(i)));
+    // Then one each twenty seconds: the table is moved to a smaller one by and by.
+    for s in (20..600).step_by(20) {
+        nonces.insert(at(s), key(1_000_000 + s));
+        assert!(nonces.len() <= 2 || s < 33, "{} at {s} s", nonces.len());
+        let returned = burst.clone().filter(|i| s > 33 && nonces.contains(at(s), key(*i))).count();
+        assert_eq!(returned, 0, "after {s} s");
+    }
+}

@@ -47,6 +47,8 @@ struct Flows {
     seen: [[u64; HASHES / 64]; 2],
     /// Those that were seen in either.
     count: u32,
+    /// Those that began in this period.
+    new: u32,
 }
 
 impl Flows {
@@ -57,6 +59,7 @@ impl Flows {
         let is_known = (self.seen[0][word] | self.seen[1][word]) & bit > 0;
         self.seen[0][word] |= bit;
         self.count += u32::from(!is_known);
+        self.new += u32::from(!is_known);
         !is_known
     }
 
@@ -67,6 +70,7 @@ impl Flows {
         let left: u32 = self.seen[1].iter().map(|word| word.count_ones()).sum();
         let ended = self.count.saturating_sub(left);
         self.count = left;
+        self.new = 0;
         ended
     }
 }
@@ -104,7 +108,7 @@ impl Law {
             target: 0.0,
             rate: 0.0,
             code: 0,
-            flows: Flows { seen: [[0; HASHES / 64]; 2], count: 0 },
+            flows: Flows { seen: [[0; HASHES / 64]; 2], count: 0, new: 0 },
             least: LEAST.0,
             rtt: None,
             size: 0.0,
@@ -157,6 +161,9 @@ impl RateLaw for Law {
         self.least = (self.least + step).clamp(LEAST.0, LEAST.1);
         let load = seen.offered[0] + seen.offered[1];
         self.is_silent = load == 0.0;
+        // A flow that began in this period could not use its offer yet: what it leaves is not free.
+        let begun = f64::from(self.flows.new) * self.rate;
+        let load = load.max((load + begun).min(self.target));
         let ratio = if load > 0.0 { self.target / load } else { LARGEST };
         self.rate *= math::pow(ratio.clamp(1.0 / LARGEST, LARGEST), self.gain);
         let ended = self.flows.turn();
