@@ -482,7 +482,6 @@ impl Controller for Bbr {
             let srtt = self.path.rtt.smoothed().unwrap_or_default().as_secs_f64();
             let seconds = (f64::from(sent.count) / pace).min(srtt.max(1.0 / pace));
             let span = Duration::from_secs_f64(seconds);
-            // What another part has let out ahead of this pace keeps back nothing.
             self.release_at = self.release_at.clamp(now - self.burst(), now + self.burst()) + span;
         }
         let in_flight = sent.before.segments + u32::from(sent.count);

@@ -78,7 +78,7 @@ const PARAMS: &[ParamSpec] = &[
         name: "capacity",
         default: Value::Rate(Rate(0)),
         range: (0.0, 1e15),
-        help: "the rate at which the link brings Data (C), where the link does not know; 0: unknown",
+        help: "the rate at which the link brings Data (C), if it does not know; 0: unknown",
         source: "own: a tunnel or radio link does not know",
     },
     ParamSpec {

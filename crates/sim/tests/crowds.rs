@@ -1,15 +1,17 @@
-//! Losses and fairness of flows of the default scheme that share a bottleneck.
+//! Losses and fairness of flows that share a bottleneck: of the default scheme, and of Weir's own
+//! with its parts in all links.
 //!
 //! The bottleneck has 20 Mbit/s, segments have 1 kB, and flows start half a second apart. BBR as in
 //! the draft loses up to half of its requests here. To run and print the whole grid, use
-//! `WEIR_CROWDS=all cargo test -p sim --test crowds -- --nocapture`. `WEIR_CROWDS_SCHEME=cubic`
-//! selects another scheme.
+//! `WEIR_CROWDS=all cargo test -p sim --test crowds -- --nocapture`. `WEIR_CROWDS_SCHEME=sluice`
+//! selects another scheme; its parts for links are in all links.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod support;
 
 use control::{Duration, Size};
 use sim::{FetchSpec, FlowId, LinkId, Network, ObjectSpec, Signing, WireSpec, jain_index};
+use std::sync::Arc;
 use support::{assert_conserved, at_ms, controller, name, node, two_at_a_time, wire};
 
 const APART_MS: u64 = 500;
@@ -57,9 +59,9 @@ impl Crowd {
         let mut net = Network::new(1);
         let (near, far) = (node(&mut net, "near"), node(&mut net, "far"));
         let queue = (BYTES_PER_MS * self.rtt_ms as f64 * self.buffer) as u64;
-        let access = WireSpec { delay: Duration::from_micros(100), ..wire(1000, 0) };
+        let access = WireSpec { delay: Duration::from_micros(100), ..of_scheme(scheme, 1000) };
         let delay = Duration::from_micros(self.rtt_ms * 500 - 100);
-        let shared = WireSpec { queue: Size(queue.max(2 * FRAME)), delay, ..wire(20, 0) };
+        let shared = WireSpec { queue: Size(queue.max(2 * FRAME)), delay, ..of_scheme(scheme, 20) };
         let link = net.add_link(near, far, shared.clone(), shared);
         let mut flows = Vec::new();
         for flow in 0..self.flows {
@@ -108,6 +110,20 @@ impl Crowd {
     }
 }
 
+/// A wire of so many Mbit/s with the scheme's parts for links.
+fn of_scheme(scheme: &str, mbits: u64) -> WireSpec {
+    let mut wire = wire(mbits, 0);
+    let choice: schemes::Choice = scheme.parse().unwrap();
+    if choice.scheme().shaper.is_some() {
+        let choice = choice.clone();
+        wire.shaper = Some(Arc::new(move || choice.shaper().unwrap()));
+    }
+    if choice.scheme().stamper.is_some() {
+        wire.stamper = Some(Arc::new(move || choice.stamper().unwrap()));
+    }
+    wire
+}
+
 fn grid() -> Vec<Crowd> {
     let mut crowds = Vec::new();
     for flows in [2, 5, 10, 20, 50] {
@@ -135,6 +151,18 @@ fn the_default_shares_a_bottleneck() {
     ];
     for (crowd, came) in crowds.iter().zip(Crowd::run_all(&crowds, "bbr")) {
         assert!(came.holds() && came.used > 0.9, "{crowd:?}: {came:?}");
+    }
+}
+
+/// Two to fifty flows with any buffer: links that offer rates and enforce them need none.
+#[test]
+fn sluice_shares_a_bottleneck() {
+    let crowd = |flows, buffer, rtt_ms| Crowd { flows, buffer, rtt_ms };
+    let crowds = [crowd(2, 0.1, 300), crowd(10, 0.1, 5), crowd(20, 0.1, 40), crowd(50, 0.1, 100)];
+    for (crowd, came) in crowds.iter().zip(Crowd::run_all(&crowds, "sluice")) {
+        // It promises more than the default scheme: no loss, equal shares, a full link.
+        assert_eq!(came.lost, 0.0, "{crowd:?}");
+        assert!(came.equal > 0.98 && came.used > 0.93, "{crowd:?}: {came:?}");
     }
 }
 

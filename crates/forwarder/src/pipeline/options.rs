@@ -6,8 +6,8 @@ use crate::counters::OptionFault;
 use crate::tables::FaceId;
 use packet::options::{
     AddressChallenge, AddressEcho, Anticipated, Capability, Exclude, ExpectedBytes, MAX_RANGE,
-    NON_DISCOVERY, Offers, PREFIX_ANNOUNCEMENT, PathId, PathLabel, Range, RateStamp, RttHint, ServedBy,
-    SteeringHint, TrafficClass,
+    NON_DISCOVERY, Offers, PREFIX_ANNOUNCEMENT, PathId, PathLabel, Range, RateStamp, RttHint,
+    ServedBy, SteeringHint, TrafficClass,
 };
 use packet::{HopOption, HopOptions, LpPacket, tlv};
 

@@ -20,9 +20,10 @@ pub struct Offer {
 
 /// The lowest offers of a path, the lowest first; not more than one of a link.
 ///
-/// A consumer whose Data come by several paths, or in part from caches near by, loads each link with
-/// a part of its rate. It learns the part from the share of Data that carry the link's offer. The
-/// lowest offer alone would hide a link that all paths share, behind those that they do not share.
+/// A consumer whose Data come by several paths, or in part from caches near by, loads each link
+/// with a part of its rate. It learns the part from the share of Data that carry the link's offer.
+/// The lowest offer alone would hide a link that all paths share, behind those that they do not
+/// share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offers(SmallVec<[Offer; MAX_OFFERS]>);
 
@@ -71,7 +72,8 @@ impl HopOption for Offers {
         let mut offers = Offers::new();
         for bytes in value.chunks_exact(OFFER) {
             let &[a, b, c, d] = bytes else { return None };
-            offers.add(Offer { rate: u16::from_be_bytes([a, b]), link: u16::from_be_bytes([c, d]) });
+            offers
+                .add(Offer { rate: u16::from_be_bytes([a, b]), link: u16::from_be_bytes([c, d]) });
         }
         // Offers in another order, or two of a link, are no offers.
         let mut again = Vec::with_capacity(value.len());

@@ -1,9 +1,9 @@
 //! The links that offer a consumer rates, and the part of its Data that each of them brings.
 //!
 //! A consumer that asks at X loads a link l with f_l X, where f_l is the share of its Data that
-//! carry the link's offer R_l. So X may be the smallest R_l / f_l. One path, several, a cache on the
-//! way and sources side by side are the same to this rule: what never passes a link does not load
-//! it.
+//! carry the link's offer R_l. So X may be the smallest R_l / f_l. One path, several, a cache on
+//! the way and sources side by side are the same to this rule: Data that never pass a link do not
+//! load it.
 
 use super::log_rate;
 use control::{Duration, Time};

@@ -253,7 +253,7 @@ mod tests {
     fn a_queue_lowers_the_offer_and_one_that_stays_does_so_no_more() {
         let mut law = law();
         period(&mut law, 2, FULL, 0.0);
-        // beta q / d = 0.5 * 0.5 Mbit / 0.1 s = 2.5 Mbit/s: the target is 7.4, half of it corrected.
+        // beta q / d = 0.5 * 0.5 Mbit / 0.1 s = 2.5 Mbit/s: the target is 7.4.
         close(period(&mut law, 2, FULL, 0.5e6), FULL / 2.0 * (7.4_f64 / 9.9).sqrt());
         // It never goes: it is of flows that ignore offers.
         for _ in 0..30 {

@@ -6,8 +6,8 @@
 //! - S = max(v, F of the flow's Interest before), F = S + its bytes;
 //! - the smallest S is served first.
 //!
-//! A tag is kept for a flow without waiting Interests until v has passed it: a flow does not gain by
-//! having just one at a time.
+//! A tag is kept for a flow without waiting Interests until v has passed it: a flow does not gain
+//! by having just one at a time.
 
 use crate::per_flow::charge;
 use control::{Flow, InterestMeta};
