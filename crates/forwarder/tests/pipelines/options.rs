@@ -3,7 +3,7 @@
 use crate::support::{Bench, data, frame, interest};
 use forwarder::caching::{CachesBelow, CachesPassed};
 use forwarder::{FaceId, OptionFault};
-use packet::options::{AddressChallenge, AddressEcho};
+use packet::options::{AddressChallenge, AddressEcho, Offers};
 use packet::options::{
     Anticipated, Capability, Exclude, ExpectedBytes, PathId, PathLabel, Range, RateStamp, RttHint,
     ServedBy, SteeringHint, TrafficClass,
@@ -71,6 +71,11 @@ fn wrong(fault: OptionFault) -> (u32, Vec<Vec<u8>>) {
         OptionFault::Capability => (Capability::TYPE, &[&[], &[1; 3]]),
         OptionFault::AddressChallenge => (AddressChallenge::TYPE, &[&[], &[1; 7], &[1; 9]]),
         OptionFault::AddressEcho => (AddressEcho::TYPE, &[&[], &[1; 7], &[1; 9]]),
+        OptionFault::Offers => (
+            Offers::TYPE,
+            // Empty, cut off, four, in the wrong order, two of a link.
+            &[&[], &[1; 3], &[1; 16], &[2, 0, 0, 1, 1, 0, 0, 2], &[1, 0, 0, 1, 2, 0, 0, 1]],
+        ),
         OptionFault::CachesBelow => (CachesBelow::TYPE, &[&[], &[1], &[1, 2, 3, 4]]),
         OptionFault::CachesPassed => (CachesPassed::TYPE, &[&[], &[1, 2, 3, 4]]),
         OptionFault::Exclude => (Exclude::TYPE, &[&[], &[1; 7], &[1; 16], &COUNTING, &[1; 9]]),

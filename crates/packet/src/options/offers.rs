@@ -66,7 +66,7 @@ impl HopOption for Offers {
 
     fn decode(value: &[u8]) -> Option<Offers> {
         let count = value.len() / OFFER;
-        if value.len() % OFFER != 0 || !(1..=MAX_OFFERS).contains(&count) {
+        if !value.len().is_multiple_of(OFFER) || !(1..=MAX_OFFERS).contains(&count) {
             return None;
         }
         let mut offers = Offers::new();

@@ -6,8 +6,8 @@ use control::{
     Offer, QueueView, Queued, Rate, Released, Returned, Rng, Shaper, Size, Stamper, Time,
 };
 use packet::options::{
-    Anticipated, ExpectedBytes, PathId, PathLabel, RateStamp, RttHint, ServedBy, SteeringHint,
-    TrafficClass,
+    Anticipated, ExpectedBytes, Offers, PathId, PathLabel, RateStamp, RttHint, ServedBy,
+    SteeringHint, TrafficClass,
 };
 use packet::{HopOption, HopOptions};
 use proptest::prelude::*;
@@ -45,11 +45,11 @@ fn options() -> impl Strategy<Value = Vec<(u8, Vec<u8>)>> {
         Just(vec![0xff; 16]),
         prop::collection::vec(any::<u8>(), 16),
     ];
-    prop::collection::vec((0..9u8, bytes), 0..4)
+    prop::collection::vec((0..10u8, bytes), 0..4)
 }
 
 fn built(list: &[(u8, Vec<u8>)]) -> HopOptions {
-    const TYPES: [u32; 9] = [
+    const TYPES: [u32; 10] = [
         RateStamp::TYPE,
         TrafficClass::TYPE,
         PathId::TYPE,
@@ -59,6 +59,7 @@ fn built(list: &[(u8, Vec<u8>)]) -> HopOptions {
         ServedBy::TYPE,
         ExpectedBytes::TYPE,
         RttHint::TYPE,
+        Offers::TYPE,
     ];
     let mut options = HopOptions::new();
     for (typ, bytes) in list {

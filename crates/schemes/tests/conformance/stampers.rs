@@ -6,7 +6,7 @@ use control::{
     QueueView, Rate, Rng, Size, Stamper, Time,
 };
 use packet::HopOptions;
-use packet::options::RateStamp;
+use packet::options::{Offers, RateStamp};
 use proptest::prelude::*;
 
 /// A call of a stamper.
@@ -140,6 +140,11 @@ impl Face {
         }
         let lost = before.get::<RateStamp>().is_some() && after.get::<RateStamp>().is_none();
         assert!(!lost, "{} has taken a stamp away", self.name);
+        // The same of offers: the lowest never rises, and is not taken away.
+        if let Some(was) = before.get::<Offers>() {
+            let is = after.get::<Offers>().expect("offers stay");
+            assert!(is.iter().next() <= was.iter().next(), "{}: {was:?}, {is:?}", self.name);
+        }
         assert!(bytes(&after) <= bytes(&before) + 512, "{} adds too much", self.name);
         self.log.push(after);
         if self.stamper.next_deadline().is_some_and(|at| at <= self.now) {
