@@ -42,7 +42,7 @@ pub(crate) struct Play {
     pub(crate) flying: Flying,
     rng: Rng,
     next: u64,
-    options: HopOptions,
+    pub(crate) options: HopOptions,
 }
 
 impl Play {

@@ -39,8 +39,11 @@ const VERY_LOSSY: f64 = 0.25;
 /// The weight of a round trip's losses in the next one: a loss may prove false by then.
 const MEMORY: f64 = 0.5;
 
-/// Round trips in a row with an overflow, after which offers are too high; and without, after which
-/// they are not.
+/// The part of the offered rate at which the model is as high as the offers are.
+const BINDING: f64 = 0.9;
+
+/// Round trips in a row with an overflow, after which offers are too high; and at the rate that is
+/// offered, after which they are not.
 const PROOF: u32 = 2;
 const TRUST: u32 = 16;
 
@@ -107,6 +110,18 @@ impl Consumer {
         self.from + Rate(rate as u64).time_for(self.asked).min(LONGEST_GAP)
     }
 
+    /// True if the model has found as much as links offer: they are the bottleneck, and not a link
+    /// that offers nothing.
+    fn offers_bind(&self, now: Time) -> bool {
+        let mut bandwidth = 0.0;
+        self.model.gauges(&mut |_, name, value| {
+            if name == "bandwidth" {
+                bandwidth = value;
+            }
+        });
+        self.rate(now).is_none_or(|rate| bandwidth >= BINDING * rate)
+    }
+
     fn on_round(&mut self, cx: &mut Cx<'_>, round: &Round) {
         let share = self.lost / (self.came + self.lost).max(1.0);
         (self.came, self.lost) = (self.came * MEMORY, self.lost * MEMORY);
@@ -114,12 +129,13 @@ impl Consumer {
         let queue = least.saturating_sub(self.rtt_min.0);
         let stands = queue > self.rtt_min.0.mul_f64(0.25) + Duration::from_millis(5);
         let overflows = share > VERY_LOSSY || share > LOSSY && stands;
-        self.evidence = if overflows == self.is_overflowing { 0 } else { self.evidence + 1 };
+        let is_new = if self.is_overflowing { self.offers_bind(cx.now) } else { overflows };
+        self.evidence = if is_new { self.evidence + 1 } else { 0 };
         let enough = if self.is_overflowing { TRUST } else { PROOF };
         if self.evidence >= enough {
-            self.is_overflowing = overflows;
+            self.is_overflowing = !self.is_overflowing;
             self.evidence = 0;
-            cx.note("offers too high", f64::from(u8::from(overflows)));
+            cx.note("offers too high", f64::from(u8::from(self.is_overflowing)));
         }
     }
 }
@@ -232,3 +248,6 @@ impl Controller for Consumer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+use super::super::{PARAMS, log_rate};
+use super::*;
+use crate::testing::{Out, Play, SEGMENT};
+use packet::HopOptions;
+use packet::options::Offer;
+use std::collections::VecDeque;
+
+/// The round trip of the path without a queue.
+const RTT: Duration = Duration::from_millis(50);
+
+/// A consumer, and a path whose slowest link has a queue.
+struct Bench {
+    play: Play,
+    /// The rate of the slowest link, in bit/s, and the Data that its queue holds.
+    rate: f64,
+    queue: u64,
+    /// The offer on Data.
+    offer: Option<f64>,
+    /// One of so many Data is lost by chance.
+    loses: Option<u64>,
+    /// Answers that are on their way, and losses that will be noticed.
+    coming: VecDeque<(Time, Out, bool)>,
+    /// When the link has sent what it was given.
+    free_at: Time,
+    asked: u64,
+}
+
+/// The counts of a run.
+#[derive(Debug, Default)]
+struct Came {
+    data: u64,
+    dropped: u64,
+}
+
+impl Bench {
+    fn new(rate: f64, queue: u64) -> Bench {
+        let consumer = Consumer::new(&Params::defaults(PARAMS));
+        let mut play = Play::new(Box::new(consumer));
+        play.now = Time(1_000_000_000);
+        let (coming, free_at) = (VecDeque::new(), Time::ZERO);
+        Bench { play, rate, queue, offer: None, loses: None, coming, free_at, asked: 0 }
+    }
+
+    fn service(&self) -> Duration {
+        Rate(self.rate as u64).time_for(SEGMENT)
+    }
+
+    /// An Interest has left: its Data is queued at the link, or dropped there.
+    fn forward(&mut self, out: Out, came: &mut Came) {
+        self.asked += 1;
+        let at_link = self.play.now + RTT;
+        let waits = self.free_at.max(at_link).since(at_link);
+        let is_full = waits.0 > self.service().0 * self.queue;
+        let by_chance = self.loses.is_some_and(|nth| self.asked.is_multiple_of(nth));
+        if is_full || by_chance {
+            came.dropped += u64::from(is_full);
+            self.coming.push_back((at_link + waits, out, false));
+            return;
+        }
+        self.free_at = self.free_at.max(at_link) + self.service();
+        self.coming.push_back((self.free_at, out, true));
+    }
+
+    fn receive(&mut self, came: &mut Came) {
+        let Some((_, out, arrives)) = self.coming.pop_front() else { return };
+        if !arrives {
+            return self.play.lose(&out, Cause::Gap);
+        }
+        let mut options = HopOptions::new();
+        if let Some(rate) = self.offer {
+            let mut offers = Offers::new();
+            offers.add(Offer { rate: log_rate::code(rate), link: 1 });
+            options.set(&offers);
+        }
+        self.play.options = options;
+        came.data += 1;
+        self.play.data_of(&out, SEGMENT);
+    }
+
+    fn run(&mut self, time: Duration) -> Came {
+        let (end, mut came) = (self.play.now + time, Came::default());
+        while self.play.now < end {
+            let next = self.coming.front().map_or(end, |(at, ..)| *at);
+            match self.play.permit(1) {
+                Permit::Now(_) => {
+                    let out = self.play.ask(1).expect("it is permitted");
+                    self.forward(out, &mut came);
+                }
+                Permit::At(at) if at < next => self.play.now = at,
+                _ => {
+                    self.play.now = next.max(self.play.now).min(end);
+                    self.receive(&mut came);
+                }
+            }
+        }
+        came
+    }
+
+    /// The Data of a second at this rate.
+    fn full(rate: f64) -> f64 {
+        rate / (8.0 * SEGMENT.0 as f64)
+    }
+}
+
+fn close(found: u64, expected: f64, within: f64) {
+    let ratio = found as f64 / expected;
+    assert!((ratio - 1.0).abs() <= within, "{found}, not {expected}");
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+#[test]
+fn the_offer_is_the_pace_from_the_second_round_trip_on() {
+    let mut bench = Bench::new(100e6, 1000);
+    bench.offer = Some(20e6);
+    bench.run(RTT.mul_f64(3.0));
+    // The code of a rate is up to 0.07 % below it; a burst is half a millisecond.
+    close(bench.run(SECOND).data, Bench::full(20e6), 0.01);
+    bench.offer = Some(60e6);
+    bench.run(RTT.mul_f64(2.0));
+    close(bench.run(SECOND).data, Bench::full(60e6), 0.01);
+}
+
+#[test]
+fn random_loss_lowers_no_pace() {
+    let mut bench = Bench::new(100e6, 1000);
+    (bench.offer, bench.loses) = (Some(20e6), Some(20));
+    bench.run(SECOND);
+    close(bench.run(SECOND).data, Bench::full(20e6) * 0.95, 0.01);
+}
+
+#[test]
+fn without_offers_the_model_fills_the_path() {
+    let mut bench = Bench::new(20e6, 30);
+    bench.run(Duration::from_secs(5));
+    // BBR cruises at its bandwidth, and goes down to empty the queue: a tenth is its own matter.
+    close(bench.run(Duration::from_secs(5)).data, Bench::full(20e6) * 5.0, 0.1);
+}
+
+#[test]
+fn when_offers_end_the_model_goes_on_without_a_pause() {
+    let mut bench = Bench::new(20e6, 1000);
+    bench.offer = Some(20e6);
+    bench.run(Duration::from_secs(2));
+    // The link becomes slow, and says so no more: the model was far below the pace of the offer.
+    (bench.rate, bench.offer) = (2e6, None);
+    bench.run(Duration::from_secs(3));
+    close(bench.run(Duration::from_secs(5)).data, Bench::full(2e6) * 5.0, 0.2);
+}
+
+#[test]
+fn an_offer_above_a_link_that_makes_none_gives_way_to_the_model() {
+    let mut bench = Bench::new(10e6, 16);
+    bench.offer = Some(100e6);
+    bench.run(Duration::from_secs(3));
+    let came = bench.run(Duration::from_secs(10));
+    close(came.data, Bench::full(10e6) * 10.0, 0.15);
+    // The pace of the offer would have nine of ten dropped.
+    assert!(came.dropped * 10 < came.data, "{came:?}");
+}
+
+#[test]
+fn an_offer_of_nothing_does_not_last_for_ever() {
+    let mut bench = Bench::new(20e6, 1000);
+    bench.offer = Some(0.0);
+    assert!(bench.run(Duration::from_secs(10)).data >= 8, "one Interest a second at least");
+    bench.offer = Some(20e6);
+    bench.run(Duration::from_secs(3));
+    close(bench.run(SECOND).data, Bench::full(20e6), 0.01);
+}
