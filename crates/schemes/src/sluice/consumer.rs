@@ -39,10 +39,6 @@ const VERY_LOSSY: f64 = 0.25;
 /// The weight of a round trip's losses in the next one: a loss may prove false by then.
 const MEMORY: f64 = 0.5;
 
-/// The pace is at most so many times what the path has brought: a link that offers nothing may be
-/// much slower than those that do, and is overrun by no more than this.
-const GROWTH: f64 = 2.0;
-
 /// The part of the offered rate at which the model is as high as the offers are.
 const BINDING: f64 = 0.9;
 
@@ -64,8 +60,6 @@ pub(super) struct Consumer {
     lost: f64,
     /// Offers have proved too high: the model rules as well.
     is_overflowing: bool,
-    /// The bandwidth that the model has found, in bit/s; 0 before it has.
-    found: f64,
     /// Round trips in a row that say otherwise.
     evidence: u32,
     /// The next Interest leaves after what the last one asked for has passed at the rate.
@@ -91,7 +85,6 @@ impl Consumer {
             came: 0.0,
             lost: 0.0,
             is_overflowing: false,
-            found: 0.0,
             evidence: 0,
             from: Time::ZERO,
             asked: Size(0),
@@ -101,16 +94,10 @@ impl Consumer {
         }
     }
 
-    /// The rate that links offer now, in bit/s.
-    fn offered(&self, now: Time) -> Option<f64> {
+    /// The offered rate that rules now, in bit/s.
+    fn rate(&self, now: Time) -> Option<f64> {
         let patience = self.rtt.smoothed().unwrap_or_default().mul_f64(2.0).max(self.rtt.rto());
         self.lanes.rate(now, patience)
-    }
-
-    /// The pace: what links offer, and not much more than the path is known to bring.
-    fn rate(&self, now: Time) -> Option<f64> {
-        let known = if self.found > 0.0 { GROWTH * self.found } else { f64::INFINITY };
-        self.offered(now).map(|rate| rate.min(known))
     }
 
     /// Segments that may be in flight at this rate.
@@ -126,18 +113,13 @@ impl Consumer {
     /// True if the model has found as much as links offer: they are the bottleneck, and not a link
     /// that offers nothing.
     fn offers_bind(&self, now: Time) -> bool {
-        self.offered(now).is_none_or(|rate| self.found >= BINDING * rate)
-    }
-
-    /// Takes over the bandwidth that the model has found.
-    fn look_up_bandwidth(&mut self) {
-        let mut found = 0.0;
+        let mut bandwidth = 0.0;
         self.model.gauges(&mut |_, name, value| {
             if name == "bandwidth" {
-                found = value;
+                bandwidth = value;
             }
         });
-        self.found = found;
+        self.rate(now).is_none_or(|rate| bandwidth >= BINDING * rate)
     }
 
     fn on_round(&mut self, cx: &mut Cx<'_>, round: &Round) {
@@ -225,7 +207,6 @@ impl Controller for Consumer {
             self.on_round(cx, &round);
         }
         self.model.on_data(cx, arrival);
-        self.look_up_bandwidth();
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
