@@ -268,7 +268,7 @@ impl Forwarder {
     }
 
     /// Changes a face's largest frame, when the path turns out to take longer or shorter ones; see
-    /// [`crate::FaceConfig::mtu`].
+    /// [`crate::Medium::mtu`].
     pub fn set_mtu(&mut self, face: FaceId, mtu: Option<usize>) {
         if let Some(face) = self.faces.get_mut(face) {
             face.link_mut().set_mtu(mtu);
