@@ -56,6 +56,7 @@ MEANING = [
         "capability.options": "1",
         "address.challenge": "0x0123456789abcdef",
     },
+    {"offers": "8388608 of 0xbeef, 67108864 of 0x0001"},
     {"exclude": "0101010101010101;0202020202020202"},
 ]
 
