@@ -215,9 +215,7 @@ class Trace(Alone):
 
     def test_a_trace_ends_with_the_forwarder(self):
         """The reader says so instead of waiting."""
-        daemon = weir.Daemon(
-            self.program, self.here, "brief", listen={"udp": "off", "tcp": "off"}
-        )
+        daemon = weir.Daemon(self.program, self.here, "brief", listen={"udp": "off", "tcp": "off"})
         with daemon:
             argv = [self.program, "trace", "--socket", daemon.socket]
             child = subprocess.Popen(
