@@ -17,7 +17,7 @@
 //!   that is at random. Otherwise a path that loses one in twenty would be used to nineteen
 //!   twentieths.
 //! - Startup is a slow start, its window doubled by each round, and ends by HyStart++
-//!   (`hystart.rs`) when the round-trip time rises. Data stretched by the path (`bbr/train.rs`)
+//!   (`hystart.rs`) when the round-trip time rises. Data stretched by the path (`train.rs`)
 //!   shows the bottleneck early, in most cases the first window's after one round trip: from then
 //!   on this is the limit, and 1.25 times as much for a round when it is confirmed. Doubling would
 //!   overrun a buffer of a third of the pipe by most of a round. Startup also ends when losses
@@ -46,7 +46,6 @@ mod share;
 mod startup;
 mod table;
 mod timer;
-mod train;
 
 use crate::hystart::{self, Phase};
 use control::{

@@ -20,6 +20,7 @@ mod suppression;
 #[cfg(test)]
 mod testing;
 mod text;
+mod train;
 
 pub use choice::{Choice, ChoiceError, find};
 

@@ -1,6 +1,6 @@
 //! The state of Startup, and the rules that end it.
 
-use super::train::Train;
+use crate::train::Train;
 use super::{Bbr, Mode};
 use crate::hystart::{HyStart, Phase};
 use control::{Came, Cx, Duration, Rounds, Time};

@@ -3,14 +3,17 @@
 //! The model (`bbr.rs`) takes part in every transfer, so that it is ready when it is needed:
 //!
 //! - before the first offer has come, and when none has come for a round trip;
-//! - beside offers, if they prove too high: a link without our parts is the bottleneck then. Round
-//!   trips that lose Data while a queue stands show that, and those that lose a quarter. Random
-//!   loss alone does not: a link that offers a rate knows its queue.
+//! - before the spacing of the first Data has shown the rate of the path, as in a packet pair;
+//! - beside offers, if they prove too high: a link without our parts is the bottleneck then. First
+//!   Data that are too far apart show that; round trips that lose Data while a queue stands, and
+//!   those that lose a quarter; and those in which Data come so slowly that the window is full.
+//!   Random loss alone does not: a link that offers a rate knows its queue.
 //!
 //! An offer counts as in `mircc/consumer.rs`: one on the answer to a repetition, and one on a Nack,
 //! may be of a part of the path, and counts only if it is lower.
 
 use super::lanes::Lanes;
+use crate::train::Train;
 use control::{
     Arrival, Ask, Came, Cause, Controller, Cx, Duration, Lane, Loss, MAX_RATE, MAX_WINDOW, Params,
     PathEstimate, Permit, Rate, Round, Rounds, RttEstimate, Sent, Size, Ticket, Time,
@@ -39,13 +42,22 @@ const VERY_LOSSY: f64 = 0.25;
 /// The weight of a round trip's losses in the next one: a loss may prove false by then.
 const MEMORY: f64 = 0.5;
 
+/// The rate that the first Data show is not that of the offers if it is below this part of them:
+/// flows that share a link unequally for a moment show as little as a half.
+const FAR_BELOW: f64 = 0.5;
+
+/// First Data that show no rate by then came as they were asked for.
+const FIRST_DATA: u32 = 16;
+
 /// The part of the offered rate at which the model is as high as the offers are.
 const BINDING: f64 = 0.9;
 
 /// Round trips in a row with an overflow, after which offers are too high; and at the rate that is
-/// offered, after which they are not.
+/// offered, after which they are not. It takes fewer if only the first Data said so, which may have
+/// come over one of several paths.
 const PROOF: u32 = 2;
 const TRUST: u32 = 16;
+const TRUST_AFTER_FIRST: u32 = 2;
 
 /// See the module.
 pub(super) struct Consumer {
@@ -58,10 +70,15 @@ pub(super) struct Consumer {
     /// Data, and losses that did not prove false, of the last round trips.
     came: f64,
     lost: f64,
+    /// The first Data and their number; `None` when they have shown the rate of the path.
+    first: Option<(Train, u32)>,
+    /// Data came too slowly for the pace in this round trip.
+    is_full: bool,
     /// Offers have proved too high: the model rules as well.
     is_overflowing: bool,
-    /// Round trips in a row that say otherwise.
+    /// Round trips in a row that say otherwise, and how many it takes.
     evidence: u32,
+    enough: u32,
     /// The next Interest leaves after what the last one asked for has passed at the rate.
     from: Time,
     asked: Size,
@@ -84,8 +101,11 @@ impl Consumer {
             rounds: Rounds::new(),
             came: 0.0,
             lost: 0.0,
+            first: Some((Train::default(), 0)),
+            is_full: false,
             is_overflowing: false,
             evidence: 0,
+            enough: PROOF,
             from: Time::ZERO,
             asked: Size(0),
             size: Size(8000),
@@ -128,25 +148,47 @@ impl Consumer {
         let least = round.rtt_min.unwrap_or(self.rtt_min.0);
         let queue = least.saturating_sub(self.rtt_min.0);
         let stands = queue > self.rtt_min.0.mul_f64(0.25) + Duration::from_millis(5);
-        let overflows = share > VERY_LOSSY || share > LOSSY && stands;
+        let overflows = share > VERY_LOSSY
+            || share > LOSSY && stands
+            || self.is_full && !self.offers_bind(cx.now);
+        self.is_full = false;
         let is_new = if self.is_overflowing { self.offers_bind(cx.now) } else { overflows };
         self.evidence = if is_new { self.evidence + 1 } else { 0 };
-        let enough = match self.is_overflowing {
-            true => TRUST,
-            false if share > VERY_LOSSY => 1,
-            false => PROOF,
-        };
-        if self.evidence >= enough {
-            self.is_overflowing = !self.is_overflowing;
-            self.evidence = 0;
-            cx.note("offers too high", f64::from(u8::from(self.is_overflowing)));
+        let is_plain = !self.is_overflowing && share > VERY_LOSSY;
+        if self.evidence >= if is_plain { 1 } else { self.enough } {
+            self.judge(cx, !self.is_overflowing, TRUST);
+        }
+    }
+
+    /// Offers have proved too high, or not too high any more. `trust`: the round trips that it
+    /// takes to believe them again.
+    fn judge(&mut self, cx: &mut Cx<'_>, is_overflowing: bool, trust: u32) {
+        (self.is_overflowing, self.evidence) = (is_overflowing, 0);
+        self.enough = if is_overflowing { trust } else { PROOF };
+        cx.note("offers too high", f64::from(u8::from(is_overflowing)));
+    }
+
+    /// The first Data show the rate of the path by their spacing.
+    fn on_first(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
+        let Some(offered) = self.rate(cx.now) else { return };
+        let Some((train, data)) = &mut self.first else { return };
+        train.arrived(arrival.sent_at, cx.now);
+        *data += 1;
+        let shown = train.rate().map(|segments| segments * arrival.size.0 as f64 * 8.0);
+        if shown.is_none() && *data < FIRST_DATA {
+            return;
+        }
+        self.first = None;
+        if shown.is_some_and(|shown| shown < FAR_BELOW * offered) {
+            self.judge(cx, true, TRUST_AFTER_FIRST);
         }
     }
 }
 
 impl Controller for Consumer {
     fn permit(&self, now: Time, ask: &Ask<'_>) -> Permit {
-        let Some(rate) = self.rate(now) else { return self.model.permit(now, ask) };
+        let ruling = self.rate(now).filter(|_| self.first.is_none());
+        let Some(rate) = ruling else { return self.model.permit(now, ask) };
         if self.is_overflowing {
             let permit = self.model.permit(now, ask);
             if !matches!(permit, Permit::Now(_)) {
@@ -198,6 +240,9 @@ impl Controller for Consumer {
                 self.rtt_min = (rtt, cx.now);
             }
         }
+        self.on_first(cx, arrival);
+        let in_flight = f64::from(arrival.in_flight.total().segments);
+        self.is_full |= self.rate(cx.now).is_some_and(|rate| in_flight + 2.0 > self.window(rate));
         self.came += 1.0;
         if arrival.late {
             self.lost = (self.lost - 1.0).max(0.0);

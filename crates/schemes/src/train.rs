@@ -1,7 +1,7 @@
 //! The bottleneck's rate, seen from segments that the path stretched: their Data arrive further
 //! apart than their Interests left (the packet pair of S. Keshav, SIGCOMM 1991, as trains; for NDN
-//! a poster of ACM ICN 2019). Startup sends the first window at once and every other at twice its
-//! average rate, so the bottleneck shows a round trip before the average has come up to it.
+//! a poster of ACM ICN 2019). A first window that leaves at once, and one that leaves faster than its
+//! Data came, show the bottleneck a round trip before the average has come up to it.
 
 use control::Time;
 use std::collections::VecDeque;
@@ -20,13 +20,13 @@ const UNEVEN: f64 = 1.5;
 
 /// The latest arrivals: when each Interest left, and when its Data came.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Train {
+pub(crate) struct Train {
     cars: VecDeque<(Time, Time)>,
 }
 
 impl Train {
     /// Data arrived at `now` for an Interest that left at `sent_at`.
-    pub(super) fn arrived(&mut self, sent_at: Time, now: Time) {
+    pub(crate) fn arrived(&mut self, sent_at: Time, now: Time) {
         // A segment that left after the arrival of the one before belongs to another train.
         let apart = |(sent_before, came): &(Time, Time)| sent_at < *sent_before || sent_at >= *came;
         if self.cars.back().is_some_and(apart) {
@@ -39,7 +39,7 @@ impl Train {
     }
 
     /// The bottleneck's rate in segments per second, if the latest arrivals show one.
-    pub(super) fn rate(&self) -> Option<f64> {
+    pub(crate) fn rate(&self) -> Option<f64> {
         let n = self.cars.len();
         if n < SHORTEST {
             return None;
