@@ -1,7 +1,7 @@
 //! The default schemes: the only place beside the registry with names of schemes.
 
 /// The controller of a consumer that names none: `weir get`, and a scenario's consumers.
-pub const CONTROLLER: &str = "bbr";
+pub const CONTROLLER: &str = "sluice";
 
 /// The strategy of a daemon's root and of a scenario's nodes.
 pub const STRATEGY: &str = "best-route";

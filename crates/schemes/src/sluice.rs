@@ -10,6 +10,7 @@
 //!   the time of their Data and serves flows in turn (G. Carofiglio and others, HR-ICP, ACM ICN
 //!   workshop 2012; P. Goyal and others, BFC, NSDI 2022), so that Data do not queue and a flow that
 //!   ignores all offers gets its share and no more;
+//! - `sluice/splitter.rs`: the strategy, which divides Interests over next hops as their paths offer;
 //! - `sluice/consumer.rs`: the pace of the lowest offer of the path. Without offers, and where they
 //!   prove too high for a link that makes none, the model of the path rules (`bbr.rs`).
 
@@ -18,9 +19,11 @@ mod consumer;
 mod lanes;
 mod log_rate;
 mod offer;
+mod splitter;
 mod turns;
 
 use crate::explicit_rate::RateStamper;
+use crate::{silence, suppression};
 use control::{Duration, Equation, ParamSpec, Rate, Scheme, Value};
 
 /// The scheme.
@@ -37,6 +40,7 @@ pub const SCHEME: Scheme = Scheme {
         let capacity = params.rate("capacity").0 as f64;
         Box::new(RateStamper::new(offer::Law::new(params), capacity))
     }),
+    strategy: Some(|params| silence::watch(params, splitter::Splitter::new(params))),
     ..Scheme::EMPTY
 };
 
@@ -50,6 +54,7 @@ const EQUATIONS: &[Equation] = &[
         "admission",
         "an Interest passes when its Data has room on the link; smallest start tag first",
     ),
+    ("strategy", "next hop i with the lowest tag, raised by 1 / w_i; w_i = X over its Data alone"),
 ];
 
 const PARAMS: &[ParamSpec] = &[
@@ -88,4 +93,8 @@ const PARAMS: &[ParamSpec] = &[
         help: "a flow may have as many Interests waiting as its share brings Data in this time",
         source: "own: as MIRCC's shaper; a refusal tells the rate at once",
     },
+    suppression::PARAMS[0],
+    suppression::PARAMS[1],
+    suppression::PARAMS[2],
+    silence::PARAM,
 ];

@@ -179,7 +179,8 @@ impl Consumer {
             return;
         }
         self.first = None;
-        if shown.is_some_and(|shown| shown < FAR_BELOW * offered) {
+        let is_low = shown.is_some_and(|shown| shown < FAR_BELOW * offered);
+        if is_low && self.lanes.is_one_path() {
             self.judge(cx, true, TRUST_AFTER_FIRST);
         }
     }
@@ -205,10 +206,10 @@ impl Controller for Consumer {
 
     fn on_sent(&mut self, cx: &mut Cx<'_>, sent: &Sent) -> Ticket {
         let mut ticket = self.model.on_sent(cx, sent);
-        if let Some(srtt) = self.rtt.smoothed() {
-            ticket.options.set(&RttHint(srtt.0));
-        }
         if let Some(rate) = self.rate(cx.now) {
+            if let Some(srtt) = self.rtt.smoothed() {
+                ticket.options.set(&RttHint(srtt.0));
+            }
             let ready = self.ready(rate);
             let now = cx.now;
             self.from = if ready > now + BURST { now } else { ready.max(now - BURST) };
@@ -232,7 +233,11 @@ impl Controller for Consumer {
         }
         let offers = arrival.options.get::<Offers>();
         let round = self.rtt.smoothed().unwrap_or_default();
-        self.lanes.on_data(cx.now, offers.as_ref(), is_whole, round);
+        let is_news = self.lanes.on_data(cx.now, offers.as_ref(), is_whole, round);
+        if is_news && self.is_overflowing && self.enough == TRUST_AFTER_FIRST {
+            // The first Data came by one of several paths.
+            self.judge(cx, false, TRUST);
+        }
         self.size = arrival.size;
         if let Some(rtt) = arrival.rtt {
             self.rtt.sample(rtt);

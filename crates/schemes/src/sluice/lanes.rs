@@ -39,21 +39,22 @@ pub(super) struct Lanes {
 
 impl Lanes {
     /// Data has come, with these offers. `is_whole`: they are of the whole path, and may be higher
-    /// than those before.
+    /// than those before. Returns `true` if it has passed a link that was not known.
     pub(super) fn on_data(
         &mut self,
         now: Time,
         offers: Option<&Offers>,
         is_whole: bool,
         round: Duration,
-    ) {
+    ) -> bool {
         let span = now.since(self.since);
         if span >= round && (self.all[0] >= ENOUGH || span >= round.mul_f64(LONGEST)) {
             self.turn(now);
         }
         self.all[0] = self.all[0].saturating_add(1);
-        let Some(offers) = offers else { return };
+        let Some(offers) = offers else { return false };
         self.at = Some(now);
+        let mut is_news = false;
         for offer in offers.iter() {
             let rate = log_rate::rate(offer.rate);
             if let Some(link) = self.links.iter_mut().find(|link| link.id == offer.link) {
@@ -69,7 +70,9 @@ impl Lanes {
                 }
             }
             self.links.push(Link { id: offer.link, rate, seen: [1, 0] });
+            is_news = true;
         }
+        is_news
     }
 
     /// A Nack has come: its offers count if they are lower.
@@ -97,6 +100,11 @@ impl Lanes {
         self.links.retain(|link| link.seen[1] > 0);
     }
 
+    /// True if all Data of this window and the one before came by the same links.
+    pub(super) fn is_one_path(&self) -> bool {
+        self.links.iter().all(|link| link.seen[0] + link.seen[1] >= self.all[0] + self.all[1])
+    }
+
     /// X, in bit/s, if an offer has come in the last `patience`.
     pub(super) fn rate(&self, now: Time, patience: Duration) -> Option<f64> {
         self.at.filter(|at| now.since(*at) <= patience)?;
@@ -105,10 +113,7 @@ impl Lanes {
             let seen = f64::from(link.seen[0] + link.seen[1]);
             // A link of which only a Nack has told may bring everything.
             let share = if seen > 0.0 { seen / all } else { 1.0 };
-            // The lowest of several quotients is that of the share which chance made largest. So a
-            // standard deviation is taken off; of a link that brings everything, it is 0.
-            let deviation = (share * (1.0 - share) / all).sqrt();
-            link.rate / (share - deviation).max(1.0 / all)
+            link.rate / share
         });
         allowed.min_by(f64::total_cmp)
     }
