@@ -153,6 +153,12 @@ impl Parts {
         PARTS.contains(&field)
     }
 
+    /// True if it names no part.
+    #[must_use]
+    pub fn are_none(&self) -> bool {
+        self.marker.is_none() && self.shaper.is_none() && self.stamper.is_none()
+    }
+
     /// Has the parts of `whole` where it names none itself.
     pub fn fill(&mut self, whole: &Choice) {
         let one = |own: &mut Option<Choice>, lacks: Lacks| {

@@ -3,6 +3,9 @@
 /// The controller of a consumer that names none: `weir get`, and a scenario's consumers.
 pub const CONTROLLER: &str = "sluice";
 
+/// The scheme whose parts a daemon's face has if its rate is configured, and no scheme is.
+pub const LINK: &str = "sluice";
+
 /// The strategy of a daemon's root and of a scenario's nodes.
 pub const STRATEGY: &str = "best-route";
 
@@ -15,7 +18,12 @@ pub const MARKER: &str = "nfd-mark";
 /// The uses of a scheme as a default.
 #[must_use]
 pub fn of(name: &str) -> Vec<&'static str> {
-    let all = [(CONTROLLER, "controller"), (STRATEGY, "strategy"), (BASELINE, "baseline")];
+    let all = [
+        (CONTROLLER, "controller"),
+        (LINK, "parts of links"),
+        (STRATEGY, "strategy"),
+        (BASELINE, "baseline"),
+    ];
     all.into_iter().filter(|(scheme, _)| *scheme == name).map(|(_, what)| what).collect()
 }
 
@@ -28,6 +36,7 @@ mod tests {
     fn defaults_have_the_parts_that_they_stand_in_for() {
         let named = |name| Choice::named(name).unwrap();
         assert!(named(CONTROLLER).controller().is_ok());
+        assert!(named(LINK).shaper().is_ok() && named(LINK).stamper().is_ok());
         assert!(named(STRATEGY).strategy().is_ok());
         assert!(named(BASELINE).controller().is_ok());
         assert!(named(MARKER).marker().is_ok());

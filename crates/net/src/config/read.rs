@@ -74,8 +74,9 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
         authorize: all(doc, table),
         routable: Hub::read(&Section::of::<Hub>(doc, table))?.prefixes,
     };
-    if let Some(whole) = config.daemon.scheme.clone() {
-        everywhere(&mut config, whole);
+    match config.daemon.scheme.clone() {
+        Some(whole) => everywhere(&mut config, whole),
+        None => where_rates_are_known(&mut config),
     }
     memory::share(&mut config, &sections);
     Some(config)
@@ -93,6 +94,18 @@ fn everywhere(config: &mut Config, whole: Choice) {
     let root = config.strategies.iter().any(|strategy| strategy.prefix.is_empty());
     if !root && whole.strategy().is_ok() {
         config.strategies.insert(0, Strategy { prefix: packet::Name::new(), choice: whole });
+    }
+}
+
+/// The default scheme of links, for faces of a configured rate that name no part of another.
+fn where_rates_are_known(config: &mut Config) {
+    let Ok(default) = Choice::named(schemes::defaults::LINK) else { return };
+    let faces = config.faces.iter_mut().map(|face| &mut face.link);
+    for link in faces.chain([&mut config.on_demand.link]) {
+        let is_known = link.rate.or(link.rate_in).is_some();
+        if is_known && link.parts.are_none() {
+            link.parts.fill(&default);
+        }
     }
 }
 

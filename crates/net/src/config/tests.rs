@@ -4,6 +4,7 @@ use crate::uri::FaceUri;
 use control::{Duration, LossModel, Rate, Ratio, Size};
 use document::Queue;
 use forwarder::tables::{Admission, PitConfig, PolicyKind};
+use schemes::Choice;
 
 fn good(text: &str) -> Config {
     parse(text, "weir.toml").unwrap_or_else(|e| panic!("{e}"))
@@ -217,6 +218,25 @@ fn a_scheme_for_the_whole_daemon_fills_what_names_none() {
     let own =
         good("[daemon]\nscheme = \"pcon\"\n[[strategy]]\nprefix = \"/\"\nstrategy = \"multicast\"");
     assert_eq!(own.strategies.len(), 1, "the root has its own");
+}
+
+#[test]
+fn faces_of_a_known_rate_offer_it_unless_they_name_a_part() {
+    let config = good(
+        "[[face]]\nuri = \"udp4://192.0.2.1:6363\"\nrate_in = \"7 Mbit/s\"\n\
+         [[face]]\nuri = \"udp4://192.0.2.2:6363\"\nrate = \"7 Mbit/s\"\nmarker = \"red\"\n\
+         [[face]]\nuri = \"udp4://192.0.2.3:6363\"",
+    );
+    let parts = |link: &LinkOptions| {
+        let name = |part: &Option<Choice>| part.as_ref().map(|choice| choice.scheme().name);
+        (name(&link.parts.marker), name(&link.parts.shaper), name(&link.parts.stamper))
+    };
+    let found: Vec<_> = config.faces.iter().map(|face| parts(&face.link)).collect();
+    let (sluice, none) = (Some("sluice"), None);
+    assert_eq!(found, [(none, sluice, sluice), (Some("red"), none, none), (none, none, none)]);
+    assert_eq!(parts(&config.on_demand.link), (none, none, none));
+    let config = good("[daemon]\nscheme = \"drop-tail\"\n[on_demand]\nrate = \"7 Mbit/s\"");
+    assert_eq!(parts(&config.on_demand.link), (Some("drop-tail"), none, none));
 }
 
 #[test]

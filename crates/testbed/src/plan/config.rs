@@ -97,6 +97,10 @@ fn face(
         let _ = writeln!(text, "reliability = true");
     }
     let parts = &direction.parts;
+    if parts.are_none() {
+        // A daemon whose faces have rates would have the parts of the default scheme.
+        let _ = writeln!(text, "marker = \"drop-tail\"");
+    }
     let parts = [("marker", &parts.marker), ("shaper", &parts.shaper), ("stamper", &parts.stamper)];
     for (field, choice) in parts {
         if let Some(choice) = choice {
