@@ -87,6 +87,9 @@ pub struct Sent {
     pub attempt: u16,
     /// The expected bytes of Data.
     pub expected: Size,
+    /// The bytes of Data by what the object's metadata say of its segments, as long as none has
+    /// come. Unlike `expected`, this is no guess.
+    pub stated: Option<Size>,
     /// The load in flight before it left.
     pub before: Load,
 }

@@ -130,7 +130,8 @@ fn what_is_left_out_has_its_default() {
     assert_eq!(there.impairment, Impairment::default());
     assert_eq!(s.nodes[0].content_store.capacity, 0);
     let Manner::Fetch { control, patience, .. } = &s.consumers[0].manner else { panic!("a fetch") };
-    assert_eq!((control.scheme().name, *patience), ("bbr", Duration::from_secs(30)));
+    let default = schemes::defaults::CONTROLLER;
+    assert_eq!((control.scheme().name, *patience), (default, Duration::from_secs(30)));
     assert_eq!((s.contents[0].segment, s.contents[0].at[..].first()), (Size(8000), Some(&2)));
 }
 

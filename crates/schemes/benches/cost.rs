@@ -89,7 +89,8 @@ fn consume(controller: &mut dyn Controller) -> (f64, u64) {
             };
             let mut cx = Cx { now, rng: &mut rng, tap: &mut tap };
             let before = flying.total();
-            let sent = Sent { first: next, count: 1, lane, attempt: 0, expected: SEGMENT, before };
+            let (expected, stated) = (SEGMENT, None);
+            let sent = Sent { first: next, count: 1, lane, attempt: 0, expected, stated, before };
             let ticket = controller.on_sent(&mut cx, &sent);
             free = (free + APART).max(now);
             flying.sent.push_back((free + RTT, next, lane, ticket));

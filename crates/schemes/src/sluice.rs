@@ -10,15 +10,17 @@
 //!   the time of their Data and serves flows in turn (G. Carofiglio and others, HR-ICP, ACM ICN
 //!   workshop 2012; P. Goyal and others, BFC, NSDI 2022), so that Data do not queue and a flow that
 //!   ignores all offers gets its share and no more;
-//! - `sluice/splitter.rs`: the strategy, which divides Interests over next hops as their paths offer;
+//! - `sluice/splitter.rs`: the strategy, which divides Interests over next hops as paths offer;
 //! - `sluice/consumer.rs`: the pace of the lowest offer of the path. Without offers, and where they
 //!   prove too high for a link that makes none, the model of the path rules (`bbr.rs`).
 
 mod admission;
 mod consumer;
+mod doubt;
 mod lanes;
 mod log_rate;
 mod offer;
+mod sizes;
 mod splitter;
 mod turns;
 

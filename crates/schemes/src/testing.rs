@@ -94,6 +94,7 @@ impl Play {
             lane: 0,
             attempt,
             expected: Size(SEGMENT.0 * u64::from(count)),
+            stated: None,
             before: self.flying.total(),
         };
         let mut tap = |_| {};

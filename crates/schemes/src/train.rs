@@ -1,7 +1,7 @@
 //! The bottleneck's rate, seen from segments that the path stretched: their Data arrive further
 //! apart than their Interests left (the packet pair of S. Keshav, SIGCOMM 1991, as trains; for NDN
-//! a poster of ACM ICN 2019). A first window that leaves at once, and one that leaves faster than its
-//! Data came, show the bottleneck a round trip before the average has come up to it.
+//! a poster of ACM ICN 2019). A first window that leaves at once, and one that leaves faster than
+//! its Data came, show the bottleneck a round trip before the average has come up to it.
 
 use control::Time;
 use std::collections::VecDeque;

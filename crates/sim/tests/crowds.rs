@@ -1,5 +1,5 @@
-//! Losses and fairness of flows that share a bottleneck: of the default scheme, and of Weir's own
-//! with its parts in all links.
+//! Losses and fairness of flows that share a bottleneck: of `bbr`, which rules where no link offers
+//! a rate, and of the default with its parts in all links.
 //!
 //! The bottleneck has 20 Mbit/s, segments have 1 kB, and flows start half a second apart. BBR as in
 //! the draft loses up to half of its requests here. To run and print the whole grid, use
@@ -23,7 +23,7 @@ const FRAME: u64 = 1050;
 /// The bytes per millisecond at 20 Mbit/s.
 const BYTES_PER_MS: f64 = 2500.0;
 
-/// The requirements for the default scheme: at most 2 % of Data lost, Jain's index at least 0.9.
+/// The requirements for both: at most 2 % of Data lost, Jain's index at least 0.9.
 const MOST_LOST: f64 = 0.02;
 const LEAST_EQUAL: f64 = 0.9;
 
@@ -138,7 +138,7 @@ fn grid() -> Vec<Crowd> {
 
 /// Up to ten flows with a buffer of one bandwidth-delay product, and twenty with a buffer of ten.
 #[test]
-fn the_default_shares_a_bottleneck() {
+fn bbr_shares_a_bottleneck() {
     let crowd = |flows, buffer, rtt_ms| Crowd { flows, buffer, rtt_ms };
     let crowds = [
         crowd(2, 0.5, 40),
@@ -160,7 +160,7 @@ fn sluice_shares_a_bottleneck() {
     let crowd = |flows, buffer, rtt_ms| Crowd { flows, buffer, rtt_ms };
     let crowds = [crowd(2, 0.1, 300), crowd(10, 0.1, 5), crowd(20, 0.1, 40), crowd(50, 0.1, 100)];
     for (crowd, came) in crowds.iter().zip(Crowd::run_all(&crowds, "sluice")) {
-        // It promises more than the default scheme: no loss, equal shares, a full link.
+        // It promises more than `bbr`: no loss, equal shares, a full link.
         assert_eq!(came.lost, 0.0, "{crowd:?}");
         assert!(came.equal > 0.98 && came.used > 0.93, "{crowd:?}: {came:?}");
     }

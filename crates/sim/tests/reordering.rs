@@ -101,7 +101,7 @@ fn four_sources_at_random_cost_nothing() {
         gaps_do_no_harm(&Paths { strategy: "random", mbps: 7, rtts, one_source: false }, scheme);
     }
 }
-/// The default scheme cannot disable gaps. It has one window for all paths, so the path that is
+/// `bbr` cannot disable gaps. It has one window for all paths, so the path that is
 /// full first limits the others.
 #[test]
 fn the_default_uses_two_paths_and_four_sources() {

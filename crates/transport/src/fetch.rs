@@ -110,8 +110,12 @@ struct Pace {
 
 /// The fetch fails after this many wrong packets for one request.
 const MAX_FORGED: u32 = 8;
-/// The assumed size of a segment's Data packet before the first one arrives.
-const SEGMENT_DATA_GUESS: Size = Size(8200);
+/// The assumed bytes of a segment's Data packet beside its content: name and signature.
+const SEGMENT_OVERHEAD: u64 = 200;
+
+/// The assumed size of a segment's Data packet before the first one arrives: the content that NDN
+/// tools agree on, and the rest.
+const SEGMENT_DATA_GUESS: Size = Size(8000 + SEGMENT_OVERHEAD);
 
 impl Fetch {
     /// Creates a fetch governed by `controller`. It begins at the first call of

@@ -17,10 +17,6 @@ const MAX_FLOWS: usize = 4096;
 /// 8000 bytes, with name and signature.
 const DEFAULT_SIZE: Size = Size(8192);
 
-/// The size to expect of other flows after a first Data that is smaller: a frame of Ethernet. Much
-/// more would keep a link empty while the first flow begins, much less would fill its queue.
-const SMALLEST_GUESS: Size = Size(1500);
-
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     at: Time,
@@ -34,10 +30,7 @@ pub(crate) struct Flows {
     seen: BTreeMap<Flow, Seen>,
     /// In order of time; an entry whose time is not its flow's latest is left over.
     order: VecDeque<(Time, Flow)>,
-    /// The size to expect of a flow that has brought nothing: that of the largest Data, an eighth
-    /// less with each that came since. The small answer of a discovery, which comes first, says
-    /// nothing of the segments that follow.
-    typical: Option<Size>,
+    latest: Option<Size>,
 }
 
 impl Flows {
@@ -52,10 +45,8 @@ impl Flows {
         self.expire(now);
         while self.growth() > room && self.forget_first() {}
         let seen = self.seen.entry(flow).or_insert(Seen { at: Time::MAX, size: None });
-        if let Some(size) = data {
-            seen.size = data;
-            let before = self.typical.map_or(SMALLEST_GUESS, |typical| Size(typical.0 / 8 * 7));
-            self.typical = Some(size.max(before));
+        if data.is_some() {
+            (seen.size, self.latest) = (data, data);
         }
         // A note for every sixteenth of the time is enough, and bounds the notes.
         if seen.at == Time::MAX || now.since(seen.at).0 >= ACTIVE.0 / 16 {
@@ -77,14 +68,14 @@ impl Flows {
 
     /// The bytes of Data that an Interest of this flow for `segments` segments is expected to
     /// bring. The size of a segment is that of the flow's latest Data; before, the size that the
-    /// consumer announces, within the limit of a Data packet; otherwise that of large Data on the
-    /// face. An observed size overrides an announced one, because shapers charge for it.
+    /// consumer announces, within the limit of a Data packet; otherwise that of the face's latest
+    /// Data. An observed size overrides an announced one, because shapers charge for it.
     pub(crate) fn expected(&self, flow: Flow, said: Option<ExpectedBytes>, segments: u16) -> Size {
         let own = self.seen.get(&flow).and_then(|s| s.size);
         if let (None, Some(ExpectedBytes(said))) = (own, said) {
             return Size(said.clamp(1, Size(packet::MAX_PACKET as u64).times(segments).0));
         }
-        own.or(self.typical).unwrap_or(DEFAULT_SIZE).times(segments)
+        own.or(self.latest).unwrap_or(DEFAULT_SIZE).times(segments)
     }
 
     fn expire(&mut self, now: Time) {
@@ -131,11 +122,7 @@ mod tests {
         flows.touch(ms(1), 2, Some(Size(9)), usize::MAX);
         assert_eq!(flows.expected(1, None, 1), Size(500));
         assert_eq!(flows.expected(1, None, 32), Size(16_000));
-        assert_eq!(flows.expected(3, None, 1), Size(1500 / 8 * 7), "large Data are typical");
-        (0..100).for_each(|_| flows.touch(ms(2), 2, Some(Size(800)), usize::MAX));
-        assert_eq!(flows.expected(3, None, 1), Size(800));
-        flows.touch(ms(3), 4, Some(Size(9)), usize::MAX);
-        assert_eq!(flows.expected(3, None, 1), Size(700), "and one small answer changes little");
+        assert_eq!(flows.expected(3, None, 1), Size(9));
     }
 
     #[test]

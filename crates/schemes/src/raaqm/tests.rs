@@ -81,7 +81,8 @@ impl Receiver {
         let mut tap = |_| {};
         let mut cx = Cx { now: self.now, rng: &mut rng, tap: &mut tap };
         let (before, expected) = (Load::default(), Size(8000));
-        let sent = Sent { first: 0, count: 1, lane: 0, attempt: 0, expected, before };
+        let stated = None;
+        let sent = Sent { first: 0, count: 1, lane: 0, attempt: 0, expected, stated, before };
         let mut c = Raaqm::new(&params(&[]));
         c.routes = self.c.routes.clone();
         c.on_sent(&mut cx, &sent).timeout

@@ -7,9 +7,9 @@
 //! its consumer the rate at once. So the PIT and the memory of a link are bounded by its rate,
 //! whatever flows do.
 
+use super::sizes::Sizes;
 use super::turns::Turns;
 use crate::late::LATE;
-use crate::per_flow::charge;
 use control::{
     Crossing, Cx, Direction, Duration, InterestMeta, Kind, LinkView, Offer, Params, Rate, Released,
     Shaper, Size, Stage, Time,
@@ -32,6 +32,7 @@ pub(super) struct Admission {
     fallback: f64,
     wait: Duration,
     turns: Turns,
+    sizes: Sizes,
     /// When the link has brought what was booked.
     free_at: Time,
     /// The neighbour's Interests, in bit/s, and what is counted of them in this window.
@@ -46,6 +47,7 @@ impl Admission {
             fallback: params.rate("capacity").0 as f64,
             wait: params.time("wait"),
             turns: Turns::default(),
+            sizes: Sizes::default(),
             free_at: Time::ZERO,
             neighbour: 0.0,
             window: (Time::ZERO, 0),
@@ -105,7 +107,7 @@ impl Shaper for Admission {
         let rate = self.budget(cx.now, view);
         self.is_unknown = rate.is_none();
         let Some(rate) = rate else { return Offer::Pass(interest) };
-        let bytes = charge(interest.expected);
+        let bytes = self.sizes.charge(interest.flow, interest.expected);
         if self.turns.len() == 0 && self.is_free(cx.now) {
             self.turns.pass(interest.flow, bytes);
             self.book(cx.now, rate, bytes);
@@ -114,7 +116,7 @@ impl Shaper for Admission {
         if self.is_full(&interest, rate) {
             return Offer::Refused(interest);
         }
-        self.turns.push(interest);
+        self.turns.push(interest, bytes);
         Offer::Held
     }
 
@@ -135,9 +137,15 @@ impl Shaper for Admission {
         (self.turns.len() > 0).then_some(self.free_at)
     }
 
-    fn on_crossing(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, crossing: &Crossing<'_>) {
-        if (crossing.direction, crossing.kind) == (Direction::In, Kind::Interest) {
-            self.window.1 = self.window.1.saturating_add(crossing.size.0.saturating_mul(8));
+    fn on_crossing(&mut self, cx: &mut Cx<'_>, _view: &LinkView, crossing: &Crossing<'_>) {
+        match (crossing.direction, crossing.kind) {
+            (Direction::In, Kind::Interest) => {
+                self.window.1 = self.window.1.saturating_add(crossing.size.0.saturating_mul(8));
+            }
+            (Direction::In, Kind::Data) => {
+                self.sizes.on_data(cx.now, crossing.flow, crossing.size);
+            }
+            _ => {}
         }
     }
 }

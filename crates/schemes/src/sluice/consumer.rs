@@ -4,21 +4,18 @@
 //!
 //! - before the first offer has come, and when none has come for a round trip;
 //! - before the spacing of the first Data has shown the rate of the path, as in a packet pair;
-//! - beside offers, if they prove too high: a link without our parts is the bottleneck then. First
-//!   Data that are too far apart show that; round trips that lose Data while a queue stands, and
-//!   those that lose a quarter; and those in which Data come so slowly that the window is full.
-//!   Random loss alone does not: a link that offers a rate knows its queue.
+//! - beside offers, if they prove too high (`doubt.rs`).
 //!
 //! An offer counts as in `mircc/consumer.rs`: one on the answer to a repetition, and one on a Nack,
 //! may be of a part of the path, and counts only if it is lower.
 
+use super::doubt::{Doubt, Seen};
 use super::lanes::Lanes;
-use crate::train::Train;
 use control::{
     Arrival, Ask, Came, Cause, Controller, Cx, Duration, Lane, Loss, MAX_RATE, MAX_WINDOW, Params,
     PathEstimate, Permit, Rate, Round, Rounds, RttEstimate, Sent, Size, Ticket, Time,
 };
-use packet::options::{Offers, RttHint};
+use packet::options::{ExpectedBytes, Offers, RttHint};
 
 /// Interests may leave this far ahead of their pace, so that a driver need not wake for each.
 const BURST: Duration = Duration::from_micros(500);
@@ -35,29 +32,9 @@ const SPARE: f64 = 4.0;
 /// The smallest round trip is of the last so many seconds.
 const RTT_MIN_AGE: Duration = Duration::from_secs(10);
 
-/// Lost shares of a round trip that show an overflow: with a queue, and whatever the queue.
-const LOSSY: f64 = 0.03;
-const VERY_LOSSY: f64 = 0.25;
-
-/// The weight of a round trip's losses in the next one: a loss may prove false by then.
-const MEMORY: f64 = 0.5;
-
-/// The rate that the first Data show is not that of the offers if it is below this part of them:
-/// flows that share a link unequally for a moment show as little as a half.
-const FAR_BELOW: f64 = 0.5;
-
-/// First Data that show no rate by then came as they were asked for.
-const FIRST_DATA: u32 = 16;
-
-/// The part of the offered rate at which the model is as high as the offers are.
-const BINDING: f64 = 0.9;
-
-/// Round trips in a row with an overflow, after which offers are too high; and at the rate that is
-/// offered, after which they are not. It takes fewer if only the first Data said so, which may have
-/// come over one of several paths.
-const PROOF: u32 = 2;
-const TRUST: u32 = 16;
-const TRUST_AFTER_FIRST: u32 = 2;
+/// A window's round trip is the smallest of so many of them: of more, that of a store near by which
+/// had the first segments would make the window too small for the others.
+const RECENT: usize = 4;
 
 /// See the module.
 pub(super) struct Consumer {
@@ -66,19 +43,12 @@ pub(super) struct Consumer {
     rtt: RttEstimate,
     /// The smallest round trip, and when it was seen.
     rtt_min: (Duration, Time),
+    /// The smallest of each of the last round trips, the latest first.
+    recent: [Duration; RECENT],
+    /// See [`control::InFlight::spread`].
+    spread: Duration,
     rounds: Rounds,
-    /// Data, and losses that did not prove false, of the last round trips.
-    came: f64,
-    lost: f64,
-    /// The first Data and their number; `None` when they have shown the rate of the path.
-    first: Option<(Train, u32)>,
-    /// Data came too slowly for the pace in this round trip.
-    is_full: bool,
-    /// Offers have proved too high: the model rules as well.
-    is_overflowing: bool,
-    /// Round trips in a row that say otherwise, and how many it takes.
-    evidence: u32,
-    enough: u32,
+    doubt: Doubt,
     /// The next Interest leaves after what the last one asked for has passed at the rate.
     from: Time,
     asked: Size,
@@ -98,14 +68,10 @@ impl Consumer {
             lanes: Lanes::default(),
             rtt: RttEstimate::new(),
             rtt_min: (Duration::MAX, Time::ZERO),
+            recent: [Duration::MAX; RECENT],
+            spread: Duration::ZERO,
             rounds: Rounds::new(),
-            came: 0.0,
-            lost: 0.0,
-            first: Some((Train::default(), 0)),
-            is_full: false,
-            is_overflowing: false,
-            evidence: 0,
-            enough: PROOF,
+            doubt: Doubt::new(),
             from: Time::ZERO,
             asked: Size(0),
             size: Size(8000),
@@ -120,84 +86,55 @@ impl Consumer {
         self.lanes.rate(now, patience)
     }
 
-    /// Segments that may be in flight at this rate.
-    fn window(&self, rate: f64) -> f64 {
-        let rtt = self.rtt.smoothed().unwrap_or(HELD);
-        rate * (rtt + HELD).as_secs_f64() / (self.size.0.max(1) as f64 * 8.0) + SPARE
+    /// Segments that may be in flight at this rate, from nodes whose distances have this spread.
+    /// The smallest round trips count: with the smoothed one, a silent link's queue would make room
+    /// for more of it.
+    fn window(&self, rate: f64, spread: Duration) -> f64 {
+        let rtt = self.recent.iter().min().copied().filter(|rtt| *rtt < Duration::MAX);
+        let time = rtt.unwrap_or(HELD) + spread + HELD;
+        rate * time.as_secs_f64() / (self.size.0.max(1) as f64 * 8.0) + SPARE
     }
 
     fn ready(&self, rate: f64) -> Time {
         self.from + Rate(rate as u64).time_for(self.asked).min(LONGEST_GAP)
     }
 
-    /// True if the model has found as much as links offer: they are the bottleneck, and not a link
-    /// that offers nothing.
-    fn offers_bind(&self, now: Time) -> bool {
-        let mut bandwidth = 0.0;
+    /// The rate that the model has found, in bit/s.
+    fn found(&self) -> f64 {
+        let mut found = 0.0;
         self.model.gauges(&mut |_, name, value| {
             if name == "bandwidth" {
-                bandwidth = value;
+                found = value;
             }
         });
-        self.rate(now).is_none_or(|rate| bandwidth >= BINDING * rate)
+        found
     }
 
     fn on_round(&mut self, cx: &mut Cx<'_>, round: &Round) {
-        let share = self.lost / (self.came + self.lost).max(1.0);
-        (self.came, self.lost) = (self.came * MEMORY, self.lost * MEMORY);
-        let least = round.rtt_min.unwrap_or(self.rtt_min.0);
-        let queue = least.saturating_sub(self.rtt_min.0);
-        let stands = queue > self.rtt_min.0.mul_f64(0.25) + Duration::from_millis(5);
-        let overflows = share > VERY_LOSSY
-            || share > LOSSY && stands
-            || self.is_full && !self.offers_bind(cx.now);
-        self.is_full = false;
-        let is_new = if self.is_overflowing { self.offers_bind(cx.now) } else { overflows };
-        self.evidence = if is_new { self.evidence + 1 } else { 0 };
-        let is_plain = !self.is_overflowing && share > VERY_LOSSY;
-        if self.evidence >= if is_plain { 1 } else { self.enough } {
-            self.judge(cx, !self.is_overflowing, TRUST);
-        }
-    }
-
-    /// Offers have proved too high, or not too high any more. `trust`: the round trips that it
-    /// takes to believe them again.
-    fn judge(&mut self, cx: &mut Cx<'_>, is_overflowing: bool, trust: u32) {
-        (self.is_overflowing, self.evidence) = (is_overflowing, 0);
-        self.enough = if is_overflowing { trust } else { PROOF };
-        cx.note("offers too high", f64::from(u8::from(is_overflowing)));
-    }
-
-    /// The first Data show the rate of the path by their spacing.
-    fn on_first(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
-        let Some(offered) = self.rate(cx.now) else { return };
-        let Some((train, data)) = &mut self.first else { return };
-        train.arrived(arrival.sent_at, cx.now);
-        *data += 1;
-        let shown = train.rate().map(|segments| segments * arrival.size.0 as f64 * 8.0);
-        if shown.is_none() && *data < FIRST_DATA {
-            return;
-        }
-        self.first = None;
-        let is_low = shown.is_some_and(|shown| shown < FAR_BELOW * offered);
-        if is_low && self.lanes.is_one_path() {
-            self.judge(cx, true, TRUST_AFTER_FIRST);
-        }
+        let rtt = round.rtt_min.unwrap_or(self.rtt_min.0);
+        self.recent.rotate_right(1);
+        self.recent[0] = rtt;
+        let offered = self.rate(cx.now).unwrap_or(0.0);
+        let seen = Seen { offered, found: self.found(), rtt, rtt_min: self.rtt_min.0 };
+        self.doubt.on_round(cx.now, &seen);
+        cx.note("offers too high", f64::from(u8::from(self.doubt.stands())));
     }
 }
 
 impl Controller for Consumer {
     fn permit(&self, now: Time, ask: &Ask<'_>) -> Permit {
-        let ruling = self.rate(now).filter(|_| self.first.is_none());
+        let ruling = self.rate(now).filter(|_| !self.doubt.is_open());
         let Some(rate) = ruling else { return self.model.permit(now, ask) };
-        if self.is_overflowing {
+        if self.doubt.stands() {
             let permit = self.model.permit(now, ask);
             if !matches!(permit, Permit::Now(_)) {
                 return permit;
             }
         }
         let flying = ask.in_flight.total().segments;
-        if flying > 0 && f64::from(flying) + f64::from(ask.count) > self.window(rate) {
+        if flying > 0
+            && f64::from(flying) + f64::from(ask.count) > self.window(rate, ask.in_flight.spread())
+        {
             return Permit::Wait;
         }
         let at = self.ready(rate);
@@ -206,6 +143,10 @@ impl Controller for Consumer {
 
     fn on_sent(&mut self, cx: &mut Cx<'_>, sent: &Sent) -> Ticket {
         let mut ticket = self.model.on_sent(cx, sent);
+        if let Some(Size(bytes)) = sent.stated {
+            // Links would charge for the Data of another flow.
+            ticket.options.set(&ExpectedBytes(bytes));
+        }
         if let Some(rate) = self.rate(cx.now) {
             if let Some(srtt) = self.rtt.smoothed() {
                 ticket.options.set(&RttHint(srtt.0));
@@ -233,10 +174,8 @@ impl Controller for Consumer {
         }
         let offers = arrival.options.get::<Offers>();
         let round = self.rtt.smoothed().unwrap_or_default();
-        let is_news = self.lanes.on_data(cx.now, offers.as_ref(), is_whole, round);
-        if is_news && self.is_overflowing && self.enough == TRUST_AFTER_FIRST {
-            // The first Data came by one of several paths.
-            self.judge(cx, false, TRUST);
+        if self.lanes.on_data(cx.now, offers.as_ref(), is_whole, round) {
+            self.doubt.on_new_path();
         }
         self.size = arrival.size;
         if let Some(rtt) = arrival.rtt {
@@ -245,13 +184,15 @@ impl Controller for Consumer {
                 self.rtt_min = (rtt, cx.now);
             }
         }
-        self.on_first(cx, arrival);
-        let in_flight = f64::from(arrival.in_flight.total().segments);
-        self.is_full |= self.rate(cx.now).is_some_and(|rate| in_flight + 2.0 > self.window(rate));
-        self.came += 1.0;
-        if arrival.late {
-            self.lost = (self.lost - 1.0).max(0.0);
+        self.spread = arrival.in_flight.spread();
+        let mut is_full = false;
+        if let Some(rate) = self.rate(cx.now) {
+            let (bytes, is_one_path) = (arrival.size.0, self.lanes.is_one_path());
+            self.doubt.on_first(cx.now, arrival.sent_at, bytes, rate, is_one_path);
+            let in_flight = f64::from(arrival.in_flight.total().segments);
+            is_full = in_flight + 2.0 > self.window(rate, self.spread);
         }
+        self.doubt.on_data(arrival.size.0, arrival.late, is_full);
         let came = Came { sent_at: arrival.sent_at, rtt: arrival.rtt, ..Came::default() };
         if let Some(round) = self.rounds.on_data(cx.now, &came) {
             self.on_round(cx, &round);
@@ -265,7 +206,7 @@ impl Controller for Consumer {
                 self.lanes.on_nack(cx.now, &offers);
             }
         } else {
-            self.lost += 1.0;
+            self.doubt.on_loss();
             self.rounds.on_loss();
         }
         self.model.on_loss(cx, loss);
@@ -296,7 +237,7 @@ impl Controller for Consumer {
             Some(rate) => {
                 let rate = rate.min(MAX_RATE.0 as f64);
                 out(0, "rate", rate);
-                out(0, "window", self.window(rate).min(MAX_WINDOW));
+                out(0, "window", self.window(rate, self.spread).min(MAX_WINDOW));
             }
             None => self.model.gauges(out),
         }

@@ -1,16 +1,17 @@
 //! The strategy: a name's Interests are divided over its next hops in proportion to what the paths
 //! behind them offer.
 //!
-//! A consumer asks at min R_l / f_l (`consumer.rs`), so the shares f of the paths decide how much of
-//! their sum it may use: all of it, if each path gets its part of the sum. Chance would give one of
-//! them more for a while, and the lowest quotient would be that one's. So Interests are dealt out in
-//! order: each next hop has a tag, which an Interest raises by 1 / w, and the lowest tag is next.
-//! What is added to the tags by chance when they are compared keeps flows that come in turns from
-//! going different ways.
+//! A consumer asks at min R_l / f_l (`consumer.rs`), so the shares f of the paths decide how much
+//! of their sum it may use: all of it, if each path gets its part of the sum. Chance would give one
+//! of them more for a while, and the lowest quotient would be that of its links. So Interests are
+//! dealt out in order: each next hop has a tag, which an Interest raises by 1 / w, and the lowest
+//! tag is next. Tags are compared with an addition by chance, so that flows that come in turns do
+//! not go different ways.
 //!
-//! - w is what Data by this next hop allow, by the consumer's own rule; before the first offer, the
-//!   mean of the others. Without any offer, links share by their rates, as in MIRCC, section 4.3.3.
-//! - No next hop gets less than a 64th of the others' mean: its offers could not be heard again.
+//! - w is the rate that Data by this next hop allow, by the consumer's own rule; before the first
+//!   offer, the mean of the others. Without any offer, links share by their rates, as in MIRCC,
+//!   section 4.3.3.
+//! - No next hop gets less than a 64th of the mean: its offers could not be heard again.
 //! - Retransmissions and Nacks as in `weighted.rs`: an Interest goes to a next hop that has not had
 //!   it, else to the one that had it earliest.
 
@@ -108,7 +109,7 @@ impl Splitter {
 }
 
 impl Ways {
-    /// What the paths behind these next hops offer, in bit/s.
+    /// The offers of the paths behind these next hops, in bit/s.
     fn rates(&self, s: &StrategyCx<'_, '_>, hops: &[NextHop]) -> Vec<f64> {
         let offer = |hop: &NextHop| {
             let way = self.ways.iter().find(|way| way.face == hop.face);
@@ -119,8 +120,9 @@ impl Ways {
             let known = |hop: &NextHop| s.links.view(hop.face).map_or(0.0, |v| v.rate_in.0 as f64);
             rates = hops.iter().map(known).collect();
         }
-        let (sum, count) = rates.iter().filter(|rate| **rate > 0.0).fold((0.0, 0), add);
-        let mean = if count > 0 { sum / f64::from(count) } else { 1.0 };
+        let known = rates.iter().filter(|rate| **rate > 0.0);
+        let count = known.clone().count();
+        let mean = if count > 0 { known.sum::<f64>() / count as f64 } else { 1.0 };
         rates.iter().map(|rate| if *rate > 0.0 { *rate } else { mean }).collect()
     }
 
@@ -131,10 +133,6 @@ impl Ways {
             self.ways.push(Way { face, lanes: Lanes::default(), tag });
         }
     }
-}
-
-fn add((sum, count): (f64, u32), rate: &f64) -> (f64, u32) {
-    (sum + rate, count + 1)
 }
 
 /// The next hops that the Interest was not sent to yet.

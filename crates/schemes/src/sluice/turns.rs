@@ -9,7 +9,6 @@
 //! A tag is kept for a flow without waiting Interests until v has passed it: a flow does not gain
 //! by having just one at a time.
 
-use crate::per_flow::charge;
 use control::{Flow, InterestMeta};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -18,8 +17,9 @@ const FLOWS: u64 = 1 << 14;
 
 #[derive(Default)]
 struct Queue {
-    waiting: VecDeque<InterestMeta>,
-    /// The bytes of Data that they ask for.
+    /// Each with the bytes of Data that it is taken to ask for.
+    waiting: VecDeque<(InterestMeta, u64)>,
+    /// Their sum.
     bytes: u64,
     /// S of the first of them; F of the last one served if none waits.
     tag: u64,
@@ -65,8 +65,8 @@ impl Turns {
         self.idle.insert((self.last, key));
     }
 
-    /// An Interest waits.
-    pub(super) fn push(&mut self, interest: InterestMeta) {
+    /// An Interest for so many bytes of Data waits.
+    pub(super) fn push(&mut self, interest: InterestMeta, bytes: u64) {
         let key = interest.flow % FLOWS;
         let queue = self.flows.entry(key).or_default();
         if queue.waiting.is_empty() {
@@ -74,8 +74,8 @@ impl Turns {
             queue.tag = queue.tag.max(self.now);
             self.busy.insert((queue.tag, key));
         }
-        queue.bytes += charge(interest.expected);
-        queue.waiting.push_back(interest);
+        queue.bytes += bytes;
+        queue.waiting.push_back((interest, bytes));
         self.waiting += 1;
     }
 
@@ -83,8 +83,7 @@ impl Turns {
     pub(super) fn pop(&mut self) -> Option<(InterestMeta, u64)> {
         let (start, key) = self.busy.pop_first()?;
         let queue = self.flows.get_mut(&key)?;
-        let interest = queue.waiting.pop_front()?;
-        let bytes = charge(interest.expected);
+        let (interest, bytes) = queue.waiting.pop_front()?;
         queue.bytes -= bytes;
         queue.tag = start + bytes;
         self.waiting -= 1;
@@ -109,15 +108,16 @@ impl Turns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::per_flow::charge;
     use control::{Size, Time};
     use packet::HopOptions;
 
-    fn interest(flow: u64, bytes: u64) -> InterestMeta {
+    fn interest(flow: u64) -> InterestMeta {
         InterestMeta {
             flow,
             segment: 0,
             size: Size(50),
-            expected: Size(bytes),
+            expected: Size(0),
             expires: Time::MAX,
             options: HopOptions::new(),
             handle: 0,
@@ -129,7 +129,7 @@ mod tests {
         let mut turns = Turns::default();
         // S of flow 1: 0, 100, 200; of flow 2: 0, 250.
         for (flow, bytes) in [(1, 100), (1, 100), (1, 100), (2, 250), (2, 10)] {
-            turns.push(interest(flow, bytes));
+            turns.push(interest(flow), bytes);
         }
         assert_eq!((turns.len(), turns.flows(), turns.of(2)), (5, 2, (2, 260)));
         let order: Vec<_> = std::iter::from_fn(|| turns.pop()).map(|(i, _)| i.flow).collect();
@@ -140,14 +140,14 @@ mod tests {
     #[test]
     fn one_interest_at_a_time_brings_no_more_than_many() {
         let mut turns = Turns::default();
-        (0..100).for_each(|_| turns.push(interest(1, 1000)));
-        turns.push(interest(2, 1000));
+        (0..100).for_each(|_| turns.push(interest(1), 1000));
+        turns.push(interest(2), 1000);
         let mut served = [0, 0];
         for _ in 0..100 {
             let (passed, _) = turns.pop().unwrap();
             served[passed.flow as usize - 1] += 1;
             if passed.flow == 2 {
-                turns.push(interest(2, 1000));
+                turns.push(interest(2), 1000);
             }
         }
         assert_eq!(served, [50, 50]);
@@ -156,10 +156,10 @@ mod tests {
     #[test]
     fn an_interest_for_everything_delays_no_other_flow() {
         let mut turns = Turns::default();
-        turns.push(interest(1, 1000));
-        turns.push(interest(3, u64::MAX));
-        turns.push(interest(3, u64::MAX));
-        (0..20).for_each(|_| turns.push(interest(1, 1000)));
+        turns.push(interest(1), 1000);
+        turns.push(interest(3), charge(Size(u64::MAX)));
+        turns.push(interest(3), charge(Size(u64::MAX)));
+        (0..20).for_each(|_| turns.push(interest(1), 1000));
         let first: Vec<_> =
             std::iter::from_fn(|| turns.pop()).map(|(i, _)| i.flow).take(22).collect();
         assert_eq!(first.iter().filter(|flow| **flow == 1).count(), 21, "{first:?}");
@@ -170,7 +170,7 @@ mod tests {
         let mut turns = Turns::default();
         (0..100_000).for_each(|flow| turns.pass(flow, 1000));
         assert!(turns.flows.len() <= 1, "{}", turns.flows.len());
-        (0..100_000).for_each(|flow| turns.push(interest(flow, 1000)));
+        (0..100_000).for_each(|flow| turns.push(interest(flow), 1000));
         assert_eq!(turns.flows.len() as u64, FLOWS);
         while turns.pop().is_some() {}
         assert!(turns.flows.is_empty());

@@ -38,6 +38,15 @@ const AFTER_NACK_AT_MOST: Duration = Duration::from_secs(1);
 /// The smallest tolerance for reordering, because the timers of drivers have a limited resolution.
 const MIN_TOLERANCE: Duration = Duration::from_millis(1);
 
+/// The size of one Data packet that an Interest asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Each {
+    /// As far as can be guessed.
+    pub expected: Size,
+    /// By the metadata, as long as no segment has come.
+    pub stated: Option<Size>,
+}
+
 /// The relation of a Data packet to the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -217,20 +226,20 @@ impl Requests {
     }
 
     /// Records the sending of an Interest for the items of `run`, which are distances from `item`.
-    /// `each` is the expected size of one Data packet. Returns the hop-by-hop options to send with
-    /// the Interest.
+    /// Returns the hop-by-hop options to send with the Interest.
     pub fn sent(
         &mut self,
         now: Time,
         item: Item,
         run: SegmentBits,
         lane: Lane,
-        each: Size,
+        each: Each,
     ) -> HopOptions {
         let attempt = self.lost.get(item).map_or(0, |lost| lost.attempt);
         let (first, count) = (item.segment(), run.count());
-        let (before, expected) = (self.flight.total(), each.times(count));
-        let sent = Sent { first, count, lane, attempt, expected, before };
+        let (before, expected) = (self.flight.total(), each.expected.times(count));
+        let stated = each.stated.map(|size| size.times(count));
+        let sent = Sent { first, count, lane, attempt, expected, stated, before };
         let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
         let ticket = self.controller.on_sent(&mut cx, &sent);
         let (memo, timeout) = (ticket.memo, ticket.timeout);
@@ -240,7 +249,7 @@ impl Requests {
                 (0, _) => Place::First,
                 _ => Place::Behind,
             };
-            let expected = each;
+            let expected = each.expected;
             let launch = Launch { sent_at: now, lane, memo, attempt, expected, timeout, place };
             self.launch(now, item.behind(at), &launch);
         }

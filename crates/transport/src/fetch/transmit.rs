@@ -4,8 +4,8 @@
 use crate::fetch::error::FetchError;
 use crate::fetch::flight::Item;
 use crate::fetch::object::{Object, Sink};
-use crate::fetch::requests::round_trips;
-use crate::fetch::{Fetch, heads};
+use crate::fetch::requests::{Each, round_trips};
+use crate::fetch::{Fetch, SEGMENT_OVERHEAD, heads};
 use control::{Permit, Size, Time};
 use packet::interest_buf::encode_plain_interest;
 use packet::options::{Anticipated, Range, SegmentBits};
@@ -53,7 +53,8 @@ impl Fetch {
             let mut run = self.run_from(now, item, attempt);
             match self.permit(now, item, attempt, &mut run) {
                 Permit::Now(lane) => {
-                    let options = self.requests.sent(now, item, run, lane, self.expected(item));
+                    let each = Each { expected: self.expected(item), stated: self.stated(item) };
+                    let options = self.requests.sent(now, item, run, lane, each);
                     run.iter().for_each(|at| self.asked(item.behind(at)));
                     self.encode(item, attempt, &options, out);
                     return true;
@@ -127,6 +128,13 @@ impl Fetch {
             Item::Metadata if self.asks_for_heads() => METADATA_GUESS,
             _ => self.segment_data,
         }
+    }
+
+    /// The size of the Data of `item` by the metadata, until a segment has come.
+    fn stated(&self, item: Item) -> Option<Size> {
+        let object = self.object.as_ref().filter(|object| object.done_count == 0)?;
+        let size = object.info.segment_size.filter(|_| matches!(item, Item::Segment(_)))?;
+        Some(Size(size.saturating_add(SEGMENT_OVERHEAD)))
     }
 
     /// Appends a request to send twice, if the end of the object has been reached.

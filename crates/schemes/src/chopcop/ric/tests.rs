@@ -52,7 +52,8 @@ impl Bench {
         let attempt = self.lost.remove(&first).map_or(0, |lost| lost.3 + 1);
         self.lost.retain(|segment, _| !(first..first + u64::from(count)).contains(segment));
         let before = self.flight.total();
-        let sent = Sent { first, count, lane, attempt, expected: Size(1024), before };
+        let (expected, stated) = (Size(1024), None);
+        let sent = Sent { first, count, lane, attempt, expected, stated, before };
         let mut rng = Rng::stream(0, &[]);
         let mut cx = Cx { now: at, rng: &mut rng, tap: &mut |_| {} };
         let ticket = self.ric.on_sent(&mut cx, &sent);

@@ -160,6 +160,38 @@ fn an_offer_above_a_link_that_makes_none_gives_way_to_the_model() {
 }
 
 #[test]
+fn the_spacing_of_first_data_shows_a_slower_link() {
+    let mut bench = Bench::new(10e6, 16);
+    bench.offer = Some(100e6);
+    let came = bench.run(Duration::from_secs(3));
+    // At the pace of the offer, the first round trip alone would bring 78 Data, and drop 60.
+    assert!(came.dropped * 50 < came.data, "{came:?}");
+    close(came.data, Bench::full(10e6) * 3.0, 0.2);
+}
+
+#[test]
+fn first_data_that_come_as_asked_for_leave_the_offer_in_force() {
+    let mut bench = Bench::new(100e6, 1000);
+    bench.offer = Some(90e6);
+    bench.run(RTT.mul_f64(4.0));
+    close(bench.run(SECOND).data, Bench::full(90e6), 0.01);
+}
+
+#[test]
+fn a_silent_link_that_becomes_slower_gets_no_endless_queue() {
+    let mut bench = Bench::new(20e6, u64::from(u32::MAX));
+    bench.offer = Some(20e6);
+    bench.run(Duration::from_secs(2));
+    // Nothing is lost: only the time that Data take tells.
+    bench.rate = 5e6;
+    bench.run(Duration::from_secs(20));
+    let queue = bench.free_at.since(bench.play.now);
+    // At the pace of the offer, 15 of 20 Mbit/s of 20 s would wait: a minute. The model keeps two
+    // pipes in flight and some segments, each of which takes a quarter of a pipe.
+    assert!(queue < RTT.mul_f64(4.0), "{queue:?}");
+}
+
+#[test]
 fn an_offer_of_nothing_does_not_last_for_ever() {
     let mut bench = Bench::new(20e6, 1000);
     bench.offer = Some(0.0);
