@@ -3,7 +3,7 @@
 //! The model (`bbr.rs`) takes part in every transfer, so that it is ready when it is needed:
 //!
 //! - before the first offer has come, and when none has come for a round trip;
-//! - before the spacing of the first Data has shown the rate of the path, as in a packet pair;
+//! - beside offers, before the spacing of the first Data has shown the rate of the path;
 //! - beside offers, if they prove too high (`doubt.rs`).
 //!
 //! An offer counts as in `mircc/consumer.rs`: one on the answer to a repetition, and one on a Nack,
@@ -123,9 +123,8 @@ impl Consumer {
 
 impl Controller for Consumer {
     fn permit(&self, now: Time, ask: &Ask<'_>) -> Permit {
-        let ruling = self.rate(now).filter(|_| !self.doubt.is_open());
-        let Some(rate) = ruling else { return self.model.permit(now, ask) };
-        if self.doubt.stands() {
+        let Some(rate) = self.rate(now) else { return self.model.permit(now, ask) };
+        if self.doubt.is_open() || self.doubt.stands() {
             let permit = self.model.permit(now, ask);
             if !matches!(permit, Permit::Now(_)) {
                 return permit;
@@ -157,7 +156,7 @@ impl Controller for Consumer {
         } else {
             self.from = cx.now;
         }
-        self.asked = sent.expected;
+        self.asked = sent.stated.unwrap_or(sent.expected);
         ticket
     }
 
