@@ -84,7 +84,8 @@ fn fetch(consumer: &mut Consumer, control: &mut dyn Controller, k: u64, cx: &mut
     let ask = Ask { first, count: 1, attempt, segment: Size(8000), in_flight: &Empty };
     let Permit::Now(lane) = control.permit(cx.now, &ask) else { return };
     let (expected, before) = (Size(8000), Load::default());
-    let ticket = control.on_sent(cx, &Sent { first, count: 1, lane, attempt, expected, before });
+    let sent = Sent { first, count: 1, lane, attempt, expected, stated: None, before };
+    let ticket = control.on_sent(cx, &sent);
     let (options, sent_at) = (options(k), cx.now);
     let (segment, memo) = (first, ticket.memo);
     consumer.next += u64::from(consumer.lost.take().is_none());

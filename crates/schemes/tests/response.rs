@@ -134,6 +134,7 @@ impl Bench {
             lane,
             attempt: 0,
             expected: Size(8000),
+            stated: None,
             before: self.flying.total(),
         };
         let mut tap = |_| {};

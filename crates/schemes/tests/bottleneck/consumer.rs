@@ -280,6 +280,7 @@ impl Consumer {
             lane,
             attempt,
             expected: self.flight.segment,
+            stated: None,
             before: self.flight.total(),
         };
         let mut tap = |_| {};

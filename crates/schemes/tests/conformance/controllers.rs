@@ -156,6 +156,7 @@ impl Consumer {
             lane,
             attempt: 0,
             expected: Size(8000 * u64::from(count)),
+            stated: None,
             before: self.flight.total(),
         };
         let mut tap = |_| {};
