@@ -6,36 +6,35 @@ import tomllib
 HEAD = """# The schemes compared
 
 Every scheme of Weir on twelve standard scenarios (`scenarios/standard`), each run in the simulator
-with its defaults. (This page and its pictures are made by `scripts/schemes`; anyone can make them
-again, and the runs give the same bytes.)
+with its defaults. `scripts/schemes` writes this page and its pictures. The same program gives the
+same numbers on any machine.
 
-Bottlenecks have 40 Mbit/s, all ways together, of which content can have {most:.1f}; their queues
-hold 250 kB, 50 ms, unless the scenario says otherwise. Segments have 1024 bytes. A scheme is used
-as a whole: its consumer at every fetch, its marker,
-shaper and stamper on every link. Schemes without a consumer have `{plain}` as theirs, and a startup
-stands before `{plain}`. A strategy and nothing else makes no difference
-where there is one way only. With two sources there are two ways, each to half of the segments: a
-strategy that goes by bandwidth (`path-label`), by who answered last (`ccnd`) or by chance
-(`random`, `weighted`) asks the wrong one every other time, and the segment has to be asked for
-again. With two paths and with four sources each way leads to all segments, and schemes without a
-strategy have `weighted` there, which sends Interests by all ways alike.
-`ccncatchunks2` has at most 31 Interests under way, whatever the path.
+All bottlenecks of a scenario together have 40 Mbit/s, of which content can have {most:.1f}. Their
+queues hold 250 kB, or 50 ms, unless the scenario differs. Segments have 1024 bytes. A scheme is
+used as a whole: its consumer at every fetch, its marker, shaper and stamper on every link.
+`{plain}` is the consumer of schemes without one, and follows every startup. A scheme with only a
+strategy makes no difference on a single path. With two sources, each path leads to half of the
+segments: strategies that go by bandwidth (`path-label`), by the latest answer (`ccnd`) or by chance
+(`random`, `weighted`) choose the wrong one for every other segment, which is then requested again.
+With two paths and with four sources, each path leads to all segments; there every scheme is used
+with the strategy `weighted`, which gives all paths the same, unless it has a strategy of its own.
+`ccncatchunks2` has at most 31 Interests in flight on any path.
 
-The law of some schemes does not fill a long path, whatever the timers: `pcon` has 39 % of 10 Mbit/s
-at a round trip of 200 ms (CoDel's interval is 100 ms), `raaqm` 15 % and `icp` 3 % of 4 Mbit/s;
-`ccncatchunks2` and `fixed` have their window. Their files say why. `aimd`, `bic`, `cctcp`,
-`contug`, `cubic` and `ictp` fill paths of 1 ms to 1 s and repeat nothing that was not lost
-(`crates/sim/tests/timers.rs`).
+Some schemes do not fill a long path by their nature: `pcon` uses 39 % of 10 Mbit/s at a round trip
+of 200 ms (the interval of CoDel is 100 ms), `raaqm` 15 % and `icp` 3 % of 4 Mbit/s, and
+`ccncatchunks2` and `fixed` are limited by their windows. Their files give the reasons. `aimd`,
+`bic`, `cctcp`, `contug`, `cubic` and `ictp` fill paths of 1 ms to 1 s and repeat nothing that was
+not lost (`crates/sim/tests/timers.rs`).
 
-What the columns say, over the flows under control (a consumer at a constant rate is not):
+The columns, over the flows under control (a consumer at a constant rate is not):
 
 | column | meaning |
 |---|---|
-| goodput | content a second in the last third of the run, of all flows together |
-| queue | bytes that waited at the bottleneck: mean, and what was not exceeded in 99 % of samples |
-| Jain | how evenly all flows shared in the last third; 1 is evenly, 1/n is one had all |
+| goodput | content per second in the last third of the run, of all flows together |
+| queue | bytes that waited at the bottleneck: the mean, and the 99th percentile of samples |
+| Jain | Jain's index of the flows in the last third: 1 is equal, 1/n is all for one flow |
 | fair after | from the start of the watched flow until it had 90 % of its fair share for a second |
-| false | losses that were none: the Data came after all |
+| false | false losses: the Data came later |
 | Interests | sent for each Data that came |
 | short | flows of 100 kB: mean completion time; `≥` and the share that finished, if not all did |
 
@@ -64,8 +63,8 @@ COSTS = """## What they cost
 
 Nanoseconds of one core for each Data at a consumer, and of the link parts for each packet that
 crosses a link, Interests and Data by turns (`cargo bench -p schemes --bench cost`; {machine}).
-A controller or link that does nothing is taken off; of a startup around `{plain}`, `{plain}`. What
-is a strategy and nothing else has no part in either.
+The cost of a controller or link without a scheme is subtracted; for a startup around `{plain}`,
+that of `{plain}`. A scheme with only a strategy has neither part.
 
 | scheme | ns for a Data | ns for a packet |
 |---|---:|---:|

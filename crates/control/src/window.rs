@@ -516,6 +516,7 @@ mod tests {
             lane: 0,
             attempt: 0,
             expected: Size(8000 * u64::from(count)),
+            stated: None,
             before: Load::default(),
         };
         let mut cx = Cx { now: Time(0), rng: &mut rng, tap: &mut tap };
