@@ -43,7 +43,10 @@ impl Stamper for Liar {
             Lie::Nothing => 0,
             Lie::Everything => u16::MAX,
             Lie::Chance => self.rng.next_u64() as u16,
-            Lie::Garbage => return data.options.set_raw(Offers::TYPE, &[1; 5]),
+            Lie::Garbage => {
+                data.options.set_raw(Offers::TYPE, &[1; 5]);
+                return;
+            }
         };
         let mut offers = Offers::new();
         offers.add(Offer { rate, link: 1 });

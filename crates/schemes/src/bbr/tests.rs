@@ -48,6 +48,7 @@ impl Bench {
             lane: 0,
             attempt: 0,
             expected: Size(8000),
+            stated: None,
             before: Flying(before).total(),
         };
         self.with(at, |bbr, cx| bbr.on_sent(cx, &sent))

@@ -76,7 +76,8 @@ impl Bench {
         let lane = self.lane(segment);
         let before = self.flight.total();
         let expected = Size(8000);
-        let sent = Sent { first: segment, count: 1, lane, attempt: 0, expected, before };
+        let (first, stated) = (segment, None);
+        let sent = Sent { first, count: 1, lane, attempt: 0, expected, stated, before };
         let ticket = self.call(|c, cx, _| c.on_sent(cx, &sent));
         *self.flight.0.entry(lane).or_default() += 1;
         Out { segment, at: self.now, lane, ticket }

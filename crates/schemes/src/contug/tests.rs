@@ -46,7 +46,8 @@ impl Bench {
     fn send(&mut self, first: u64) -> Out {
         let Permit::Now(lane) = self.permit(first) else { panic!("{first} may not be asked for") };
         let (before, expected) = (self.flight.total(), Size(8000));
-        let sent = Sent { first, count: 1, lane, attempt: 0, expected, before };
+        let stated = None;
+        let sent = Sent { first, count: 1, lane, attempt: 0, expected, stated, before };
         let mut tap = |_| {};
         let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
         let ticket = self.c.on_sent(&mut cx, &sent);

@@ -91,7 +91,8 @@ impl Bench {
         let first = self.next;
         self.next += 1;
         let before = Load::default();
-        let sent = Sent { first, count: 1, lane, attempt: 0, expected: SEGMENT, before };
+        let (expected, stated) = (SEGMENT, None);
+        let sent = Sent { first, count: 1, lane, attempt: 0, expected, stated, before };
         let ticket = self.with(|consumer, cx| consumer.on_sent(cx, &sent));
         Out { at: self.now, lane, memo: ticket.memo, options: ticket.options }
     }
