@@ -29,9 +29,11 @@ const FEWEST: f64 = 10.0;
 
 /// The part of an equal share of eta C that a flow is offered at least: at first, and after what
 /// waits has not gone for many periods. It is that of a flow that ignores its offers then, and the
-/// others leave it nothing. It changes by so much in a period.
+/// others leave it nothing. It rises by so much in a period, and falls ten times more slowly: the
+/// queue of a flow that measures for itself comes and goes.
 const LEAST: (f64, f64) = (0.5, 0.99);
 const STEP: f64 = 0.05;
+const FALL: f64 = 0.005;
 
 /// Interests that will bring this part of a round trip's Data are a queue.
 const QUEUE: f64 = 0.1;
@@ -157,7 +159,7 @@ impl RateLaw for Law {
         let full = self.eta * capacity;
         let d = self.rtt.unwrap_or(FIRST_RTT).max(seen.span);
         self.target = (full - self.beta * seen.held / d).max(full / 2.0);
-        let step = if seen.held > QUEUE * full * d { STEP } else { -STEP };
+        let step = if seen.held > QUEUE * full * d { STEP } else { -FALL };
         self.least = (self.least + step).clamp(LEAST.0, LEAST.1);
         let load = seen.offered[0] + seen.offered[1];
         self.is_silent = load == 0.0;
