@@ -107,8 +107,8 @@ fn lies_take_nothing_from_others_and_stop_no_transfer() {
         let least = match lie {
             // One Interest a second is left to who is offered nothing, so that he hears of better.
             Lie::Nothing | Lie::Chance => 0.9 * 8.0 * SEGMENT as f64,
-            // The model rules then, and the link enforces its offer: seven tenths, which the domain of
-            // `bbr` promises (`domains.toml` of the swarm).
+            // The model rules then, and the link enforces its offer: seven tenths, which the domain
+            // of `bbr` promises (`domains.toml` of the swarm).
             Lie::Everything | Lie::Garbage => 0.7 * SHARE,
         };
         assert!(deceived > least, "{lie:?}: {deceived}");
