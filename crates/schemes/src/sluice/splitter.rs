@@ -206,7 +206,7 @@ mod tests {
         let mut counts = vec![0; entry.hops.len()];
         for _ in 0..interests {
             entry.renew();
-            entry.now = entry.now + Duration::from_millis(1);
+            entry.now += Duration::from_millis(1);
             let out = entry.interest(strategy, 1);
             let [Action::Forward(face)] = out[..] else { panic!("{out:?}") };
             let at = entry.hops.iter().position(|hop| hop.face == face).unwrap();
