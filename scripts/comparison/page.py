@@ -3,6 +3,8 @@
 import platform
 import tomllib
 
+from comparison import picture
+
 HEAD = """# The schemes compared
 
 Every scheme of Weir on twelve standard scenarios (`scenarios/standard`), each run in the simulator
@@ -106,11 +108,16 @@ def scenario(which, results):
     question = tomllib.loads(text)["scenario"]["question"]
     drawing = [line[2:] for line in text.split("\n\n[", 1)[0].splitlines()]
     about = "\n".join(line for line in drawing if not line.startswith(" ")).strip()
+    many = len(results[0].rates) > len(picture.FLOWS)
+    drawn = (
+        "Goodput of every fifth flow over time, two seconds a step" if many
+        else "Goodput of each flow over time, a second a step"
+    )
     network = "\n".join(f"   {line}" for line in drawing if line.startswith(" "))
     title = which.name.replace("-", " ").capitalize()
     picture = f"![goodput over time of every scheme: {title.lower()}](pictures/{which.name}.svg)"
     seen = (
-        f"Goodput of each flow over time, a second a step; the thin line is the fair share of "
+        f"{drawn}; the thin line is the fair share of "
         f"`{which.watched}`, the flow that is watched."
     )
     parts = [f"## {title}", question, about, network, table(results), picture, seen]
