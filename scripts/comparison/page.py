@@ -3,7 +3,7 @@
 import platform
 import tomllib
 
-from comparison import picture
+from comparison.picture import FLOWS
 
 HEAD = """# The schemes compared
 
@@ -108,7 +108,7 @@ def scenario(which, results):
     question = tomllib.loads(text)["scenario"]["question"]
     drawing = [line[2:] for line in text.split("\n\n[", 1)[0].splitlines()]
     about = "\n".join(line for line in drawing if not line.startswith(" ")).strip()
-    many = len(results[0].rates) > len(picture.FLOWS)
+    many = len(results[0].rates) > len(FLOWS)
     drawn = (
         "Goodput of every fifth flow over time, two seconds a step" if many
         else "Goodput of each flow over time, a second a step"
