@@ -3,7 +3,7 @@
 /// The controller of a consumer that names none: `weir get`, and a scenario's consumers.
 pub const CONTROLLER: &str = "sluice";
 
-/// The scheme whose parts a daemon's face has if its rate is configured, and no scheme is.
+/// The scheme whose parts a daemon's face has if its `rate_in` is configured, and no scheme is.
 pub const LINK: &str = "sluice";
 
 /// The strategy of a daemon's root and of a scenario's nodes.

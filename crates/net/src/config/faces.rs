@@ -20,8 +20,10 @@ pub struct LinkOptions {
     /// Pace the face's packets to this rate. Without it the kernel's back-pressure decides.
     #[field(with = rate)]
     pub rate: Option<Rate>,
-    /// The link's incoming rate, for schemes that use it; it paces nothing. Without it: `rate`;
-    /// without that, the rate at which the face sent while it had a queue.
+    /// The link's incoming rate, for schemes that use it; it paces nothing. A face with it offers
+    /// flows their shares by default (see `scheme` under `[daemon]`). A scheme that is named and
+    /// needs the rate takes `rate` without it; without that, the rate at which the face sent while
+    /// it had a queue.
     pub rate_in: Option<Rate>,
     /// Extra bytes that each frame takes on the link, counted against `rate`. Without it: those of
     /// the IP and UDP headers.

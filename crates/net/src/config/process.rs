@@ -39,8 +39,8 @@ pub struct Daemon {
     pub nice: i32,
     /// A scheme as a whole: every face to a peer without a scheme of its own for a part has this
     /// one's part, and the root has its strategy, if it has one. Consumers choose their own scheme:
-    /// `weir get --control`. Without it, faces with a `rate` or a `rate_in` have the parts of
-    /// `sluice`, unless they name a part of another scheme; `"drop-tail"` means none.
+    /// `weir get --control`. Without it, faces with a `rate_in` have the parts of `sluice`,
+    /// unless they name a part of another scheme; `"drop-tail"` means none.
     #[field(part = "marker, shaper, stamper or strategy", by = parts::whole)]
     pub scheme: Option<Choice>,
     /// The time that a stop may take to send queued packets.

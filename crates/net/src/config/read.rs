@@ -97,13 +97,13 @@ fn everywhere(config: &mut Config, whole: Choice) {
     }
 }
 
-/// The default scheme of links, for faces of a configured rate that name no part of another.
+/// The default scheme of links, for faces of a known incoming rate that name no part of another.
+/// The rate of what a face sends says nothing of what it receives: links are often asymmetric.
 fn where_rates_are_known(config: &mut Config) {
     let Ok(default) = Choice::named(schemes::defaults::LINK) else { return };
     let faces = config.faces.iter_mut().map(|face| &mut face.link);
     for link in faces.chain([&mut config.on_demand.link]) {
-        let is_known = link.rate.or(link.rate_in).is_some();
-        if is_known && link.parts.are_none() {
+        if link.rate_in.is_some() && link.parts.are_none() {
             link.parts.fill(&default);
         }
     }

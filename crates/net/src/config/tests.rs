@@ -221,10 +221,11 @@ fn a_scheme_for_the_whole_daemon_fills_what_names_none() {
 }
 
 #[test]
-fn faces_of_a_known_rate_offer_it_unless_they_name_a_part() {
+fn faces_of_a_known_incoming_rate_offer_it_unless_they_name_a_part() {
     let config = good(
         "[[face]]\nuri = \"udp4://192.0.2.1:6363\"\nrate_in = \"7 Mbit/s\"\n\
-         [[face]]\nuri = \"udp4://192.0.2.2:6363\"\nrate = \"7 Mbit/s\"\nmarker = \"red\"\n\
+         [[face]]\nuri = \"udp4://192.0.2.2:6363\"\nrate_in = \"7 Mbit/s\"\nmarker = \"red\"\n\
+         [[face]]\nuri = \"udp4://192.0.2.4:6363\"\nrate = \"7 Mbit/s\"\n\
          [[face]]\nuri = \"udp4://192.0.2.3:6363\"",
     );
     let parts = |link: &LinkOptions| {
@@ -233,9 +234,10 @@ fn faces_of_a_known_rate_offer_it_unless_they_name_a_part() {
     };
     let found: Vec<_> = config.faces.iter().map(|face| parts(&face.link)).collect();
     let (sluice, none) = (Some("sluice"), None);
-    assert_eq!(found, [(none, sluice, sluice), (Some("red"), none, none), (none, none, none)]);
+    let without = (none, none, none);
+    assert_eq!(found, [(none, sluice, sluice), (Some("red"), none, none), without, without]);
     assert_eq!(parts(&config.on_demand.link), (none, none, none));
-    let config = good("[daemon]\nscheme = \"drop-tail\"\n[on_demand]\nrate = \"7 Mbit/s\"");
+    let config = good("[daemon]\nscheme = \"drop-tail\"\n[on_demand]\nrate_in = \"7 Mbit/s\"");
     assert_eq!(parts(&config.on_demand.link), (Some("drop-tail"), none, none));
 }
 

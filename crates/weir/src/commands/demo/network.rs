@@ -110,11 +110,12 @@ impl Network {
 
     /// Every node has a face to each neighbour; names lead from A over B to C.
     fn config(&self, node: usize, ports: [u16; 3], link: &Link, cache: Size) -> String {
+        let rate = link.rate;
         let face = |name: &str, at: usize| {
             format!(
                 "[[face]]\nname = \"{name}\"\nuri = \"udp4://127.0.0.1:{}\"\n\
-                 rate = \"{}\"\ndelay = \"{}\"\nqueue = \"{} B\"\n",
-                ports[at], link.rate, link.delay, link.queue.0,
+                 rate = \"{rate}\"\nrate_in = \"{rate}\"\ndelay = \"{}\"\nqueue = \"{} B\"\n",
+                ports[at], link.delay, link.queue.0,
             )
         };
         let mut text = format!(
