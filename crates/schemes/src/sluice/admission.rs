@@ -5,8 +5,10 @@
 //! Data do not queue at the other end. Flows whose Interests wait get equal bytes of Data
 //! (`turns.rs`). A flow with more waiting than its share brings in `wait` is refused, which tells
 //! its consumer the rate at once. So the PIT and the memory of a link are bounded by its rate,
-//! whatever flows do.
+//! whatever flows do. Of a crowd, each flow may have one waiting, so that no number of names keeps
+//! another flow out.
 
+use super::LEAST_LEFT;
 use super::sizes::Sizes;
 use super::turns::Turns;
 use crate::late::LATE;
@@ -18,8 +20,8 @@ use control::{
 /// Interests of a flow that may wait, however slow the link is.
 const FEWEST_WAITING: usize = 8;
 
-/// Interests that wait at a link at most.
-const MOST_WAITING: usize = 16_384;
+/// If so many wait at a link, flows that have some waiting are refused.
+const CROWD: usize = 16_384;
 
 /// The neighbour's Interests are measured over this time (Wang and others, 2013).
 const WINDOW: Duration = Duration::from_millis(100);
@@ -65,8 +67,7 @@ impl Admission {
         }
         let known = view.rate_in.0 as f64;
         let capacity = if known > 0.0 { known } else { self.fallback };
-        // The neighbour does not starve us, whatever it asks for.
-        let left = (capacity - self.neighbour).max(capacity / 16.0);
+        let left = (capacity - self.neighbour).max(capacity * LEAST_LEFT);
         (capacity > 0.0).then_some(Rate(left.max(1.0) as u64))
     }
 
@@ -83,12 +84,14 @@ impl Admission {
         self.free_at <= now
     }
 
-    /// True if this flow has as much waiting as its share of `rate` brings in `wait`.
+    /// True if this flow has as much waiting as its share of `rate` brings in `wait`, or has some
+    /// in a crowd.
     fn is_full(&self, interest: &InterestMeta, rate: Rate) -> bool {
         let (waiting, bytes) = self.turns.of(interest.flow);
         let flows = self.turns.flows() + usize::from(waiting == 0);
         let share = rate.size_in(self.wait).0 / flows.max(1) as u64;
-        self.turns.len() >= MOST_WAITING || waiting >= FEWEST_WAITING && bytes >= share
+        let is_crowded = self.turns.len() >= CROWD && waiting > 0;
+        is_crowded || waiting >= FEWEST_WAITING && bytes >= share
     }
 }
 
@@ -107,9 +110,8 @@ impl Shaper for Admission {
         let rate = self.budget(cx.now, view);
         self.is_unknown = rate.is_none();
         let Some(rate) = rate else { return Offer::Pass(interest) };
-        let bytes = self.sizes.charge(interest.flow, interest.expected);
+        let bytes = self.sizes.charge(cx.now, interest.flow, interest.expected);
         if self.turns.len() == 0 && self.is_free(cx.now) {
-            self.turns.pass(interest.flow, bytes);
             self.book(cx.now, rate, bytes);
             return Offer::Pass(interest);
         }
@@ -240,7 +242,23 @@ mod tests {
         // 100 ms of 8 Mbit/s are 100 Data.
         assert_eq!(refused.count(), 1000 - 1 - 100);
         assert!(matches!(bench.offer(2, 1000), Offer::Held));
-        assert_eq!(bench.run(Duration::from_micros(2500)), [2, 1], "who has got less is first");
+        assert_eq!(bench.run(Duration::from_micros(2500)), [1, 2], "each in turn");
+    }
+
+    #[test]
+    fn many_names_keep_no_other_flow_out() {
+        let mut bench = Bench::new();
+        for name in 0..20_000 {
+            (0..10).for_each(|_| drop(bench.offer(name, 1000)));
+        }
+        assert!(bench.shaper.turns.len() <= 2 * CROWD, "{}", bench.shaper.turns.len());
+        // The names of half the hash values have eight waiting each, all others have one.
+        assert!(matches!(bench.offer(16_383, 1000), Offer::Refused(_)), "it has one");
+        let mut bench = Bench::new();
+        (0..CROWD as u64).for_each(|i| drop(bench.offer(i / 8, 1000)));
+        bench.offer(0, 1000);
+        assert!(matches!(bench.offer(1, 1000), Offer::Refused(_)), "it has eight");
+        assert!(matches!(bench.offer(5000, 1000), Offer::Held), "it has none");
     }
 
     #[test]

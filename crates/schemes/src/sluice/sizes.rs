@@ -9,8 +9,9 @@
 use crate::per_flow::charge;
 use control::{Duration, Flow, Size, Time};
 
-/// A flow is known if it has brought Data in this time or the one before.
-const PERIOD: Duration = Duration::from_secs(1);
+/// A flow is known if it has brought Data in this period or the one before. The host knows a flow's
+/// size for longer.
+const PERIOD: Duration = Duration::from_millis(500);
 
 /// Hashes that distinguish flows.
 const HASHES: usize = 4096;
@@ -35,19 +36,28 @@ fn bit(flow: Flow) -> (usize, u64) {
 }
 
 impl Sizes {
+    /// Begins another period if this one has ended. A clock that went back begins one as well.
+    fn turn(&mut self, now: Time) {
+        let span = now.since(self.since);
+        if span < PERIOD && now >= self.since {
+            return;
+        }
+        let before = if span < PERIOD.mul_f64(2.0) { self.known[0] } else { [0; HASHES / 64] };
+        self.known = [[0; HASHES / 64], before];
+        self.since = now;
+    }
+
     /// Data of this size and flow has come.
     pub(super) fn on_data(&mut self, now: Time, flow: Flow, size: Size) {
-        if now.since(self.since) > PERIOD || now < self.since {
-            self.known = [[0; HASHES / 64], self.known[0]];
-            self.since = now;
-        }
+        self.turn(now);
         let (word, bit) = bit(flow);
         self.known[0][word] |= bit;
         self.typical = size.0.max(self.typical / 8 * 7);
     }
 
     /// The bytes that an Interest of this flow is charged for; the host expects `expected` of it.
-    pub(super) fn charge(&self, flow: Flow, expected: Size) -> u64 {
+    pub(super) fn charge(&mut self, now: Time, flow: Flow, expected: Size) -> u64 {
+        self.turn(now);
         let (word, bit) = bit(flow);
         let is_known = (self.known[0][word] | self.known[1][word]) & bit > 0;
         let guess = if is_known { 0 } else { self.typical };
@@ -59,35 +69,54 @@ impl Sizes {
 mod tests {
     use super::*;
 
-    const MS: fn(u64) -> Time = |ms| Time::ZERO + Duration::from_millis(ms);
+    const MS: fn(u64) -> Time = |ms| Time(1_000_000_000) + Duration::from_millis(ms);
 
     #[test]
     fn a_flow_that_is_not_known_asks_for_large_data() {
         let mut sizes = Sizes::default();
-        assert_eq!(sizes.charge(1, Size(8192)), 8192, "nothing is known");
+        assert_eq!(sizes.charge(MS(0), 1, Size(8192)), 8192, "nothing is known");
         sizes.on_data(MS(0), 1, Size(79));
-        assert_eq!((sizes.charge(1, Size(79)), sizes.charge(2, Size(1200))), (79, 1200));
+        let charged = [(1, 79), (2, 1200)].map(|(flow, of)| sizes.charge(MS(0), flow, Size(of)));
+        assert_eq!(charged, [79, 1200]);
         (0..20).for_each(|_| sizes.on_data(MS(1), 2, Size(1000)));
         sizes.on_data(MS(2), 3, Size(79));
-        assert_eq!((sizes.charge(2, Size(1000)), sizes.charge(4, Size(79))), (1000, 875));
+        let charged = [(2, 1000), (4, 79)].map(|(flow, of)| sizes.charge(MS(2), flow, Size(of)));
+        assert_eq!(charged, [1000, 875]);
         (0..100).for_each(|_| sizes.on_data(MS(3), 3, Size(79)));
-        assert_eq!(sizes.charge(4, Size(79)), 79, "all Data are small now");
+        assert_eq!(sizes.charge(MS(3), 4, Size(79)), 79, "all Data are small now");
     }
 
     #[test]
     fn a_range_is_charged_for_all_of_it() {
         let mut sizes = Sizes::default();
         sizes.on_data(MS(0), 1, Size(1000));
-        assert_eq!(sizes.charge(2, Size(32_000)), 32_000);
+        assert_eq!(sizes.charge(MS(0), 2, Size(32_000)), 32_000);
     }
 
     #[test]
     fn flows_that_bring_nothing_are_forgotten() {
         let mut sizes = Sizes::default();
-        sizes.on_data(MS(0), 1, Size(100));
-        for ms in [1100, 2200] {
-            sizes.on_data(MS(ms), 2, Size(1000));
+        sizes.on_data(MS(0), 1, Size(1000));
+        sizes.on_data(MS(0), 2, Size(100));
+        for ms in [600, 1200] {
+            sizes.on_data(MS(ms), 1, Size(1000));
         }
-        assert_eq!((sizes.charge(1, Size(100)), sizes.charge(2, Size(100))), (1000, 100));
+        let charged = [1, 2].map(|flow| sizes.charge(MS(1200), flow, Size(100)));
+        assert_eq!(charged, [100, 1000]);
+        // Nobody else need bring anything.
+        sizes.on_data(MS(2000), 2, Size(100));
+        assert_eq!(sizes.charge(MS(2900), 2, Size(100)), 100);
+        assert_eq!(sizes.charge(MS(3500), 2, Size(100)), 875);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_keeps_no_flow_known_for_long() {
+        let mut sizes = Sizes::default();
+        sizes.on_data(MS(9000), 1, Size(1000));
+        sizes.on_data(MS(9000), 2, Size(100));
+        for ms in [10, 600, 1200] {
+            sizes.on_data(MS(ms), 1, Size(1000));
+        }
+        assert_eq!(sizes.charge(MS(1200), 2, Size(100)), 1000);
     }
 }

@@ -1,13 +1,12 @@
-//! Waiting Interests, served so that each flow gets equal bytes of Data: start-time fair queueing
-//! (P. Goyal, H. Vin, H. Cheng, SIGCOMM 1996).
+//! Waiting Interests, served so that each flow gets equal bytes of Data: self-clocked fair queueing
+//! (S. Golestani, "A self-clocked fair queueing scheme for broadband applications", INFOCOM 1994).
 //!
-//! - v(t) is the start tag of what was served last; when nothing is left to serve, the largest
-//!   finish tag;
-//! - S = max(v, F of the flow's Interest before), F = S + its bytes;
-//! - the smallest S is served first.
+//! - v is the finish tag of the Interest that was served last;
+//! - F = max(v, F of the flow's Interest before) + its bytes;
+//! - the smallest F is served first.
 //!
-//! A tag is kept for a flow without waiting Interests until v has passed it: a flow does not gain
-//! by having just one at a time.
+//! A flow without waiting Interests needs no tag: its last F is not above v. So flows that are not
+//! waiting take no memory, and each service advances v, whatever names are new.
 
 use control::{Flow, InterestMeta};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -21,22 +20,20 @@ struct Queue {
     waiting: VecDeque<(InterestMeta, u64)>,
     /// Their sum.
     bytes: u64,
-    /// S of the first of them; F of the last one served if none waits.
+    /// F of the first of them.
     tag: u64,
 }
 
 /// See the module.
 #[derive(Default)]
 pub(super) struct Turns {
+    /// Flows with waiting Interests.
     flows: BTreeMap<u64, Queue>,
-    /// S and flow, of flows with waiting Interests; F and flow, of the others.
-    busy: BTreeSet<(u64, u64)>,
-    idle: BTreeSet<(u64, u64)>,
+    /// F and flow of each.
+    order: BTreeSet<(u64, u64)>,
     waiting: usize,
     /// v.
     now: u64,
-    /// The largest F.
-    last: u64,
 }
 
 impl Turns {
@@ -47,7 +44,7 @@ impl Turns {
 
     /// Flows whose Interests wait.
     pub(super) fn flows(&self) -> usize {
-        self.busy.len()
+        self.flows.len()
     }
 
     /// A flow's waiting Interests, and the bytes of Data that they ask for.
@@ -55,24 +52,13 @@ impl Turns {
         self.flows.get(&(flow % FLOWS)).map_or((0, 0), |queue| (queue.waiting.len(), queue.bytes))
     }
 
-    /// An Interest of this flow passes while nothing waits.
-    pub(super) fn pass(&mut self, flow: Flow, bytes: u64) {
-        self.now = self.last;
-        self.forget();
-        let key = flow % FLOWS;
-        self.last = self.now + bytes;
-        self.flows.entry(key).or_default().tag = self.last;
-        self.idle.insert((self.last, key));
-    }
-
     /// An Interest for so many bytes of Data waits.
     pub(super) fn push(&mut self, interest: InterestMeta, bytes: u64) {
         let key = interest.flow % FLOWS;
         let queue = self.flows.entry(key).or_default();
         if queue.waiting.is_empty() {
-            self.idle.remove(&(queue.tag, key));
-            queue.tag = queue.tag.max(self.now);
-            self.busy.insert((queue.tag, key));
+            queue.tag = self.now + bytes;
+            self.order.insert((queue.tag, key));
         }
         queue.bytes += bytes;
         queue.waiting.push_back((interest, bytes));
@@ -81,27 +67,19 @@ impl Turns {
 
     /// The Interest whose turn it is, and the bytes of Data that it asks for.
     pub(super) fn pop(&mut self) -> Option<(InterestMeta, u64)> {
-        let (start, key) = self.busy.pop_first()?;
+        let (tag, key) = self.order.pop_first()?;
         let queue = self.flows.get_mut(&key)?;
         let (interest, bytes) = queue.waiting.pop_front()?;
         queue.bytes -= bytes;
-        queue.tag = start + bytes;
         self.waiting -= 1;
-        self.last = self.last.max(queue.tag);
-        let set = if queue.waiting.is_empty() { &mut self.idle } else { &mut self.busy };
-        set.insert((queue.tag, key));
-        self.now = if self.waiting == 0 { self.last } else { start };
-        self.forget();
-        Some((interest, bytes))
-    }
-
-    /// Forgets flows whose tags v has passed.
-    fn forget(&mut self) {
-        while let Some((tag, key)) = self.idle.first().copied().filter(|(tag, _)| *tag <= self.now)
-        {
-            self.idle.remove(&(tag, key));
+        self.now = tag;
+        if let Some((_, next)) = queue.waiting.front() {
+            queue.tag = tag + next;
+            self.order.insert((queue.tag, key));
+        } else {
             self.flows.remove(&key);
         }
+        Some((interest, bytes))
     }
 }
 
@@ -125,16 +103,32 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_start_tag_is_served_first() {
+    fn the_smallest_finish_tag_is_served_first() {
         let mut turns = Turns::default();
-        // S of flow 1: 0, 100, 200; of flow 2: 0, 250.
+        // F of flow 1: 100, 200, 300; of flow 2: 250, 260.
         for (flow, bytes) in [(1, 100), (1, 100), (1, 100), (2, 250), (2, 10)] {
             turns.push(interest(flow), bytes);
         }
         assert_eq!((turns.len(), turns.flows(), turns.of(2)), (5, 2, (2, 260)));
         let order: Vec<_> = std::iter::from_fn(|| turns.pop()).map(|(i, _)| i.flow).collect();
-        assert_eq!(order, [1, 2, 1, 1, 2]);
-        assert!(turns.flows.is_empty() && turns.idle.is_empty(), "all are forgotten");
+        assert_eq!(order, [1, 1, 2, 2, 1]);
+        assert!(turns.flows.is_empty() && turns.order.is_empty(), "all are forgotten");
+    }
+
+    #[test]
+    fn ever_new_names_stop_no_flow() {
+        let mut turns = Turns::default();
+        (0..8).for_each(|_| turns.push(interest(1), 1000));
+        turns.push(interest(2), 10);
+        let mut served = 0;
+        for name in 3..903 {
+            match turns.pop().unwrap().0.flow {
+                1 => served += 1,
+                _ => turns.push(interest(name), 10),
+            }
+        }
+        // A flow's 1000 bytes are due after 1000 of the names.
+        assert_eq!(served, 8);
     }
 
     #[test]
@@ -168,8 +162,6 @@ mod tests {
     #[test]
     fn state_is_bounded_and_forgotten() {
         let mut turns = Turns::default();
-        (0..100_000).for_each(|flow| turns.pass(flow, 1000));
-        assert!(turns.flows.len() <= 1, "{}", turns.flows.len());
         (0..100_000).for_each(|flow| turns.push(interest(flow), 1000));
         assert_eq!(turns.flows.len() as u64, FLOWS);
         while turns.pop().is_some() {}
