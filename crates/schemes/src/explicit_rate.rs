@@ -28,6 +28,8 @@ pub(crate) struct Seen {
     pub(crate) offered: [f64; 2],
     /// The bits that the Interests held at its end will bring.
     pub(crate) held: f64,
+    /// The rate of the neighbour's Interests, which share the link with the Data, in bit/s.
+    pub(crate) neighbour: f64,
     /// The mean of its round-trip times, in s.
     pub(crate) rtt: Option<f64>,
 }
@@ -78,6 +80,8 @@ pub(crate) struct RateStamper<L> {
     due: Option<Time>,
     /// Bits of Data asked for in this period, by class.
     offered: [u64; 2],
+    /// Bits of the neighbour's Interests in this period.
+    neighbour: u64,
     rtts: (f64, u32),
     /// Consumers reported round-trip times: in this period, in the previous one.
     told: (bool, bool),
@@ -92,6 +96,7 @@ impl<L: RateLaw> RateStamper<L> {
             since: Time::ZERO,
             due: None,
             offered: [0; 2],
+            neighbour: 0,
             rtts: (0.0, 0),
             told: (false, false),
         }
@@ -115,7 +120,7 @@ impl<L: RateLaw> RateStamper<L> {
         let span = self.law.period(cx.rng, capacity, first).clamp(PERIOD.0, PERIOD.1);
         self.since = cx.now;
         self.due = Some(cx.now + Duration::from_secs_f64(span));
-        self.offered = [0; 2];
+        (self.offered, self.neighbour) = ([0; 2], 0);
         self.rtts = (0.0, 0);
         self.told = (false, self.told.0);
     }
@@ -132,6 +137,16 @@ impl<L: RateLaw> RateStamper<L> {
 }
 
 impl<L: RateLaw> Stamper for RateStamper<L> {
+    fn on_interest(
+        &mut self,
+        _cx: &mut Cx<'_>,
+        _view: &LinkView,
+        _node: &dyn NodeView,
+        interest: &mut InterestMeta,
+    ) {
+        self.neighbour = self.neighbour.saturating_add(interest.size.0.saturating_mul(8));
+    }
+
     fn on_interest_out(
         &mut self,
         cx: &mut Cx<'_>,
@@ -208,6 +223,7 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
                 span,
                 offered: self.offered.map(|bits| bits as f64 / span),
                 held: view.held.bytes.0 as f64 * 8.0,
+                neighbour: self.neighbour as f64 / span,
                 rtt: (count > 0).then(|| sum / f64::from(count)),
             };
             self.law.update(capacity, &seen);

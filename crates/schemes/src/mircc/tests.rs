@@ -31,7 +31,7 @@ fn an_idle_link_comes_to_rest_at_its_capacity() {
     let mut mircc = law();
     mircc.begin(&mut Rng::stream(1, &["link"]), 1e6);
     assert_eq!(mircc.stamp(), RateStamp { primary: 950_000, secondary: 0 });
-    let idle = Seen { span: 0.1, offered: [0.0; 2], held: 0.0, rtt: None };
+    let idle = Seen { span: 0.1, offered: [0.0; 2], held: 0.0, neighbour: 0.0, rtt: None };
     mircc.update(1e6, &Seen { offered: [2e6, 0.0], ..idle });
     assert!(!mircc.is_at_rest(1e6));
     let periods = (0..100).find(|_| {
@@ -68,7 +68,7 @@ fn fluid(law: &mut dyn RateLaw, span: f64) -> (f64, f64, f64) {
         if now >= ends {
             law.on_rtt(0.06);
             let offered = [asked / span, 0.0];
-            law.update(C, &Seen { span, offered, held: queue, rtt: Some(0.06) });
+            law.update(C, &Seen { span, offered, held: queue, neighbour: 0.0, rtt: Some(0.06) });
             (asked, ends) = (0.0, ends + span);
         }
     }

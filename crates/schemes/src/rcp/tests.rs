@@ -16,7 +16,7 @@ fn link(rate: f64, rtt: f64) -> Rcp {
 }
 
 fn seen(y: f64, held: f64, rtt: Option<f64>) -> Seen {
-    Seen { span: 0.01, offered: [y, 0.0], held, rtt }
+    Seen { span: 0.01, offered: [y, 0.0], held, neighbour: 0.0, rtt }
 }
 
 /// Equation (1) by hand: C = 1 Mbit/s, T = 10 ms, d = 100 ms, eta = 0.95, alpha = beta = 0.4.

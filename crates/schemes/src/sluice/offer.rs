@@ -1,17 +1,20 @@
 //! The rate that a link offers each of its flows.
 //!
-//! With C the capacity, y the rate of the Data that Interests ask for, q the Data that waiting
-//! Interests will bring, d the mean round trip, n the flows on the link, the target is
+//! With C the capacity less the neighbour's Interests, y the rate of the Data that Interests ask
+//! for, q the Data that waiting Interests will bring, d the mean round trip, the target is
 //! A = eta C - beta q / d, and never less than half of eta C. Each period of a round trip,
 //! R = R (A / y)^gain. Flows that are limited elsewhere ask for less than R, so that the others are
-//! offered more than A / n: max-min fairness. No flow is offered less than nearly eta C / n.
+//! offered more than an equal share: max-min fairness. With m the names asked for of late, R is
+//! nearly eta C / m at least.
 //!
 //! A / R is the number of flows that use their offer in full. A flow that begins is one more, so R
-//! falls at its first Interest: its first Data already brings an offer that leaves room for it. A
-//! flow that has ended is one less. Flows are counted by a bitmap of their hashes for each period
-//! (K. Whang, B. Vander-Zanden, H. Taylor, linear counting, ACM TODS 1990): no state is kept for a
-//! flow, whatever names are asked for.
+//! falls at once: its first Data already brings an offer that leaves room for it. A flow that has
+//! ended is one less. A name is a flow from its fourth Interest on: objects of a segment or two come
+//! and go before an offer reaches them, and would keep the others from the link. Names are told
+//! apart by a few hashes (as in K. Whang, B. Vander-Zanden, H. Taylor, linear counting, ACM TODS
+//! 1990): no state is kept for a name, whatever is asked for.
 
+use super::LEAST_LEFT;
 use super::log_rate;
 use crate::explicit_rate::{RateLaw, Seen};
 use control::{Flow, Params, Rng, math};
@@ -41,39 +44,79 @@ const QUEUE: f64 = 0.1;
 /// The largest correction of one period.
 const LARGEST: f64 = 4.0;
 
-/// Hashes that distinguish flows.
+/// Hashes that distinguish names.
 const HASHES: usize = 4096;
 
-/// The flows of a period and of the one before.
-struct Flows {
-    seen: [[u64; HASHES / 64]; 2],
-    /// Those that were seen in either.
-    count: u32,
-    /// Those that began in this period.
+/// A name is a flow once so many Interests asked for it in a window and the one before. It remains
+/// one as long as it has two of them.
+const FEWEST_INTERESTS: u8 = 4;
+const LASTING: u8 = 2;
+
+/// A window ends with the first period after so many Interests for each name in it, or after so
+/// long, in s: a flow at its share is in each window then, however many there are.
+const INTERESTS_EACH: u32 = 4;
+const LONGEST_WINDOW: f64 = 10.0;
+
+/// The names asked for in a window and in the one before, and the flows among them.
+struct Names {
+    /// Interests by hash, in both windows.
+    asked: [[u8; HASHES]; 2],
+    is_flow: [bool; HASHES],
+    /// Names of either window, and Interests of this one.
+    names: u32,
+    interests: u32,
+    /// Flows, and those that began in this period.
+    flows: u32,
     new: u32,
+    /// How long the window is, in s.
+    span: f64,
 }
 
-impl Flows {
-    /// Returns `true` if the flow is new.
-    fn see(&mut self, flow: Flow) -> bool {
-        let at = flow as usize % HASHES;
-        let (word, bit) = (at / 64, 1 << (at % 64));
-        let is_known = (self.seen[0][word] | self.seen[1][word]) & bit > 0;
-        self.seen[0][word] |= bit;
-        self.count += u32::from(!is_known);
-        self.new += u32::from(!is_known);
-        !is_known
+impl Names {
+    fn new() -> Box<Names> {
+        Box::new(Names {
+            asked: [[0; HASHES]; 2],
+            is_flow: [false; HASHES],
+            names: 0,
+            interests: 0,
+            flows: 0,
+            new: 0,
+            span: 0.0,
+        })
     }
 
-    /// A period ends. Returns how many flows have ended.
-    fn turn(&mut self) -> u32 {
-        self.seen[1] = self.seen[0];
-        self.seen[0] = [0; HASHES / 64];
-        let left: u32 = self.seen[1].iter().map(|word| word.count_ones()).sum();
-        let ended = self.count.saturating_sub(left);
-        self.count = left;
+    /// Returns `true` if the name is a flow from now on.
+    fn see(&mut self, name: Flow) -> bool {
+        let at = name as usize % HASHES;
+        let before = self.asked[0][at].saturating_add(self.asked[1][at]);
+        self.asked[0][at] = self.asked[0][at].saturating_add(1);
+        self.interests = self.interests.saturating_add(1);
+        self.names += u32::from(before == 0);
+        let begins = !self.is_flow[at] && before + 1 >= FEWEST_INTERESTS;
+        self.is_flow[at] |= begins;
+        self.flows += u32::from(begins);
+        self.new += u32::from(begins);
+        begins
+    }
+
+    /// A period of so many seconds ends. Returns the number of flows that have ended.
+    fn turn(&mut self, span: f64) -> u32 {
         self.new = 0;
-        ended
+        self.span += span;
+        let is_long = self.interests >= self.names.saturating_mul(INTERESTS_EACH);
+        if !is_long && self.span < LONGEST_WINDOW {
+            return 0;
+        }
+        let before = self.flows;
+        (self.names, self.flows, self.interests, self.span) = (0, 0, 0, 0.0);
+        for at in 0..HASHES {
+            let asked = self.asked[0][at].saturating_add(self.asked[1][at]);
+            self.is_flow[at] &= asked >= LASTING;
+            self.names += u32::from(self.asked[0][at] > 0);
+            self.flows += u32::from(self.is_flow[at]);
+        }
+        self.asked = [[0; HASHES], self.asked[0]];
+        before.saturating_sub(self.flows)
     }
 }
 
@@ -83,13 +126,14 @@ pub(super) struct Law {
     beta: f64,
     gain: f64,
     link: u16,
-    capacity: f64,
+    /// eta C.
+    full: f64,
     /// A.
     target: f64,
     /// R, and its code.
     rate: f64,
     code: u16,
-    flows: Flows,
+    names: Box<Names>,
     /// See [`LEAST`].
     least: f64,
     /// d, in s.
@@ -106,11 +150,11 @@ impl Law {
             beta: params.number("beta"),
             gain: params.number("gain"),
             link: 0,
-            capacity: 0.0,
+            full: 0.0,
             target: 0.0,
             rate: 0.0,
             code: 0,
-            flows: Flows { seen: [[0; HASHES / 64]; 2], count: 0, new: 0 },
+            names: Names::new(),
             least: LEAST.0,
             rtt: None,
             size: 0.0,
@@ -120,9 +164,8 @@ impl Law {
 
     /// Sets R, within its bounds.
     fn set(&mut self, rate: f64) {
-        let full = self.eta * self.capacity;
-        let least = self.least * full / f64::from(self.flows.count.max(1));
-        self.rate = rate.clamp(least, full);
+        let least = self.least * self.full / f64::from(self.names.names.max(1));
+        self.rate = rate.clamp(least, self.full);
         self.code = log_rate::code(self.rate);
     }
 
@@ -135,13 +178,13 @@ impl Law {
 impl RateLaw for Law {
     fn begin(&mut self, rng: &mut Rng, capacity: f64) {
         self.link = rng.next_u64() as u16;
-        self.capacity = capacity;
-        self.target = self.eta * capacity;
+        self.full = self.eta * capacity;
+        self.target = self.full;
         self.set(self.target);
     }
 
     fn on_interest(&mut self, flow: Flow) {
-        if self.flows.see(flow) && self.flows.count > 1 {
+        if self.names.see(flow) && self.names.flows > 1 {
             self.set(self.shared(1.0));
         }
     }
@@ -155,8 +198,8 @@ impl RateLaw for Law {
     }
 
     fn update(&mut self, capacity: f64, seen: &Seen) {
-        self.capacity = capacity;
-        let full = self.eta * capacity;
+        let full = self.eta * (capacity - seen.neighbour).max(capacity * LEAST_LEFT);
+        self.full = full;
         let d = self.rtt.unwrap_or(FIRST_RTT).max(seen.span);
         self.target = (full - self.beta * seen.held / d).max(full / 2.0);
         let step = if seen.held > QUEUE * full * d { STEP } else { -FALL };
@@ -164,11 +207,11 @@ impl RateLaw for Law {
         let load = seen.offered[0] + seen.offered[1];
         self.is_silent = load == 0.0;
         // A flow that began in this period could not use its offer yet: what it leaves is not free.
-        let begun = f64::from(self.flows.new) * self.rate;
+        let begun = f64::from(self.names.new) * self.rate;
         let load = load.max((load + begun).min(self.target));
         let ratio = if load > 0.0 { self.target / load } else { LARGEST };
         self.rate *= math::pow(ratio.clamp(1.0 / LARGEST, LARGEST), self.gain);
-        let ended = self.flows.turn();
+        let ended = self.names.turn(seen.span);
         self.set(self.shared(-f64::from(ended)));
     }
 
@@ -177,8 +220,8 @@ impl RateLaw for Law {
         self.rtt.unwrap_or(FIRST_RTT).max(noise)
     }
 
-    fn is_at_rest(&self, capacity: f64) -> bool {
-        self.is_silent && self.rate >= self.eta * capacity
+    fn is_at_rest(&self, _capacity: f64) -> bool {
+        self.is_silent && self.rate >= self.full
     }
 
     fn stamp(&self) -> RateStamp {
@@ -211,10 +254,12 @@ mod tests {
 
     /// A period of 100 ms in which flows asked for `load`, and Interests for `held` bits wait.
     fn period(law: &mut Law, flows: u64, load: f64, held: f64) -> f64 {
-        (0..flows).for_each(|flow| law.on_interest(flow));
-        law.update(C, &Seen { span: 0.1, offered: [load, 0.0], held, rtt: None });
+        (0..flows * 10).for_each(|i| law.on_interest(i % flows));
+        law.update(C, &Seen { offered: [load, 0.0], held, ..SEEN });
         law.rate
     }
+
+    const SEEN: Seen = Seen { span: 0.1, offered: [0.0; 2], held: 0.0, neighbour: 0.0, rtt: None };
 
     fn close(found: f64, expected: f64) {
         assert!((found / expected - 1.0).abs() < 0.01, "{found}, not {expected}");
@@ -224,7 +269,8 @@ mod tests {
     fn a_flow_that_begins_is_offered_its_share_at_once() {
         let mut law = law();
         for (flow, share) in [(1, 1.0), (2, 2.0), (3, 3.0), (4, 4.0)] {
-            law.on_interest(flow);
+            // Those of the first window, before its first Data comes.
+            (0..4).for_each(|_| law.on_interest(flow));
             close(law.rate, FULL / share);
         }
         (1..=4).for_each(|flow| law.on_interest(flow));
@@ -279,8 +325,42 @@ mod tests {
     fn no_number_of_names_takes_memory_or_stops_the_offers() {
         let mut law = law();
         period(&mut law, 1_000_000, 100.0 * C, 1e9);
-        assert_eq!(law.flows.count as usize, HASHES);
+        assert_eq!((law.names.names as usize, law.names.flows as usize), (HASHES, HASHES));
         assert!(law.rate >= LEAST.0 * FULL / HASHES as f64);
+    }
+
+    #[test]
+    fn small_objects_leave_a_long_flow_the_rest_of_the_link() {
+        let mut law = law();
+        for round in 0..50 {
+            (0..100).for_each(|_| law.on_interest(1));
+            // A hundred names for one segment each, together two megabits in a second.
+            (0..100).for_each(|i| law.on_interest(1000 + round * 100 + i));
+            law.update(C, &Seen { offered: [law.rate + 2e6, 0.0], ..SEEN });
+        }
+        close(law.rate, FULL - 2e6);
+    }
+
+    #[test]
+    fn flows_that_rarely_ask_are_counted() {
+        // Each of 200 flows asks once in ten periods, with the load of their shares.
+        let mut law = law();
+        (0..2000).for_each(|i| law.on_interest(i / 10));
+        for round in 0..200 {
+            (0..20).for_each(|i| law.on_interest((round * 20 + i) % 200));
+            law.update(C, &Seen { offered: [200.0 * law.rate, 0.0], ..SEEN });
+            assert!(law.rate < 1.5 * FULL / 200.0, "{round}: {}", law.rate);
+        }
+        close(law.rate, FULL / 200.0);
+    }
+
+    #[test]
+    fn the_interests_of_the_neighbour_are_not_offered() {
+        let mut law = law();
+        law.update(C, &Seen { neighbour: 3e6, ..SEEN });
+        close(law.rate, 0.99 * 7e6);
+        law.update(C, &Seen { neighbour: 30e6, ..SEEN });
+        close(law.rate, 0.99 * C * LEAST_LEFT);
     }
 
     #[test]
