@@ -10,6 +10,7 @@ mod explicit_rate;
 mod hystart;
 pub mod instance;
 mod late;
+mod one_of;
 mod path_id;
 mod per_flow;
 pub mod reference;

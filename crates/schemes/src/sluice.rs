@@ -25,6 +25,7 @@ mod splitter;
 mod turns;
 
 use crate::explicit_rate::RateStamper;
+use crate::one_of::OneOf;
 use crate::{silence, suppression};
 use control::{Duration, Equation, ParamSpec, Rate, Scheme, Value};
 
@@ -42,21 +43,27 @@ pub const SCHEME: Scheme = Scheme {
         let capacity = params.rate("capacity").0 as f64;
         Box::new(RateStamper::new(offer::Law::new(params), capacity))
     }),
-    strategy: Some(|params| silence::watch(params, splitter::Splitter::new(params))),
+    strategy: Some(|params| {
+        silence::watch(params, OneOf::new(splitter::Splitter::default(), params))
+    }),
     ..Scheme::EMPTY
 };
 
+/// The part of a link's capacity that is ours at least, whatever the neighbour asks for: its
+/// Interests share the link with our Data.
+const LEAST_LEFT: f64 = 1.0 / 16.0;
+
 const EQUATIONS: &[Equation] = &[
-    ("target", "A = max(eta C - beta q / d, eta C / 2)"),
-    ("period", "R = R (A / y)^gain, between A / n and eta C"),
-    ("new flow", "R = A / (A / R + 1), and at least A / n"),
+    ("target", "A = max(eta C - beta q / d, eta C / 2), C without the neighbour's Interests"),
+    ("period", "R = R (A / y)^gain, between LEAST eta C / m and eta C, m the names asked for"),
+    ("new flow", "R = A / (A / R + 1) with the fourth Interest of a name"),
     ("stamp", "Data carries the three lowest R of its path, each with its link"),
     ("consumer", "X = min over links l of R_l / f_l, f_l the share of Data that carries R_l"),
     (
         "admission",
-        "an Interest passes when its Data has room on the link; smallest start tag first",
+        "an Interest passes when its Data has room on the link; smallest finish tag first",
     ),
-    ("strategy", "next hop i with the lowest tag, raised by 1 / w_i; w_i = X over its Data alone"),
+    ("strategy", "next hop i with the lowest tag, raised by w / w_i; w_i = X over its Data alone"),
 ];
 
 const PARAMS: &[ParamSpec] = &[

@@ -7,22 +7,15 @@
 //! - A new Interest goes to next hop i with the probability w_i / sum of w. The weights come from
 //!   the routes' costs, w_i = 1 / max(cost_i, 1), so that they can be set by whatever sets routes;
 //!   or from the rates of the links; or they are equal.
-//! - A retransmission is suppressed for a while (`suppression.rs`), then goes by weight to one that
-//!   was not used for it yet, else to the one that was used earliest.
-//! - A Nack sends the Interest to one that was not tried yet, by weight. When all have returned
-//!   one, the downstreams get the least severe of the reasons.
+//! - Retransmissions and Nacks: `one_of.rs`.
 //!
 //! Deviations. NFD's `random` leaves suppression and what follows a Nack to the consumer. Next hops
 //! that answer nothing while another one does are set aside (`silence.rs`).
 
-use crate::best_route::{used_earliest, verdict_of_all};
-use crate::silence;
+use crate::one_of::{Choose, OneOf};
 use crate::spread::{by_bandwidth, by_weight};
-use crate::suppression::{self, Suppression, latest};
-use control::{
-    Action, Equation, NextHop, ParamSpec, Params, Scheme, Strategy, StrategyCx, Value, Word,
-};
-use packet::NackReason;
+use crate::{silence, suppression};
+use control::{Equation, NextHop, ParamSpec, Params, Scheme, StrategyCx, Value, Word};
 
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
@@ -31,13 +24,13 @@ pub const SCHEME: Scheme = Scheme {
     paper: "NDN-DPDK, strategy weighted; NFD, daemon/fw/random-strategy.cpp",
     equations: EQUATIONS,
     params: PARAMS,
-    strategy: Some(|params| silence::watch(params, Weighted::new(By::of(params), params))),
+    strategy: Some(|params| silence::watch(params, OneOf::new(By::of(params), params))),
     ..Scheme::EMPTY
 };
 
 /// Equal weights, under the name that NFD has for them.
 pub mod random {
-    use super::{By, Weighted, silence, suppression};
+    use super::{By, OneOf, silence, suppression};
     use control::{ParamSpec, Scheme};
 
     /// The scheme.
@@ -47,7 +40,7 @@ pub mod random {
         paper: "NFD, daemon/fw/random-strategy.cpp",
         equations: &[("afterReceiveInterest", "next hop i with the probability 1 / n")],
         params: PARAMS,
-        strategy: Some(|params| silence::watch(params, Weighted::new(By::Nothing, params))),
+        strategy: Some(|params| silence::watch(params, OneOf::new(By::Nothing, params))),
         ..Scheme::EMPTY
     };
 
@@ -97,64 +90,13 @@ impl By {
     }
 }
 
-struct Weighted {
-    by: By,
-    suppression: Suppression,
-}
-
-impl Weighted {
-    fn new(by: By, params: &Params) -> Weighted {
-        Weighted { by, suppression: Suppression::new(params) }
-    }
-
-    /// One of these next hops.
-    fn draw(&self, s: &mut StrategyCx<'_, '_>, hops: &[NextHop]) -> Option<u64> {
+impl Choose for By {
+    fn choose(&mut self, s: &mut StrategyCx<'_, '_>, hops: &[NextHop]) -> Option<u64> {
         let point = s.cx.rng.unit();
-        match self.by {
+        match self {
             By::Cost => by_weight(hops, |hop| 1.0 / hop.cost.max(1) as f64, point),
             By::Rate => by_bandwidth(hops, s.links, point),
             By::Nothing => by_weight(hops, |_| 1.0, point),
-        }
-    }
-}
-
-/// The next hops that the Interest was not sent to yet.
-fn unused(s: &StrategyCx<'_, '_>) -> Vec<NextHop> {
-    s.next_hops.iter().filter(|hop| s.upstream(hop.face).is_none()).copied().collect()
-}
-
-impl Strategy for Weighted {
-    fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
-        let Some(last) = latest(s) else {
-            self.suppression.begin(s);
-            let action = match self.draw(s, s.next_hops) {
-                Some(face) => Action::Forward(face),
-                None => Action::Nack(NackReason::NoRoute),
-            };
-            return s.act(action);
-        };
-        if self.suppression.holds(s, &last) {
-            return;
-        }
-        let next = self.draw(s, &unused(s)).or_else(|| used_earliest(s).map(|hop| hop.face));
-        if let Some(face) = next {
-            self.suppression.lengthen(s);
-            s.act(Action::Forward(face));
-        }
-    }
-
-    fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
-        self.suppression.answered(s);
-    }
-
-    fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {
-        let mut left = unused(s);
-        // One that waits for the answer itself has none.
-        left.retain(|hop| s.downstreams.iter().all(|d| d.face != hop.face));
-        if let Some(face) = self.draw(s, &left) {
-            s.act(Action::Forward(face));
-        } else if let Some(reason) = verdict_of_all(s, reason) {
-            s.act(Action::Nack(reason));
         }
     }
 }
@@ -163,14 +105,15 @@ impl Strategy for Weighted {
 mod tests {
     use super::*;
     use crate::testing::Pending;
-    use control::Duration;
+    use control::{Action, Duration};
+    use packet::NackReason;
 
-    fn weighted(by: By) -> Weighted {
-        Weighted::new(by, &Params::defaults(suppression::PARAMS))
+    fn weighted(by: By) -> OneOf<By> {
+        OneOf::new(by, &Params::defaults(suppression::PARAMS))
     }
 
     /// How many of 6000 new Interests each of the next hops gets.
-    fn counts(strategy: &mut Weighted, entry: &mut Pending) -> Vec<usize> {
+    fn counts(strategy: &mut OneOf<By>, entry: &mut Pending) -> Vec<usize> {
         let mut counts = vec![0; entry.hops.len()];
         for _ in 0..6000 {
             entry.renew();
