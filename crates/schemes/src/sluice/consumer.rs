@@ -20,14 +20,26 @@ use packet::options::{ExpectedBytes, Offers, RttHint};
 /// Interests may leave this far ahead of their pace, so that a driver need not wake for each.
 const BURST: Duration = Duration::from_micros(500);
 
-/// One Interest leaves in this time, however low the offers are, so that better ones can come.
+/// However low the offers are, one Interest leaves in two round trips, and one in this time, so that
+/// better ones can come.
 const LONGEST_GAP: Duration = Duration::from_secs(1);
+const GAP_ROUNDS: f64 = 2.0;
+
+/// Offers rule for so many round trips after the last one: the answer to the next Interest is here
+/// by then.
+const PATIENCE_ROUNDS: f64 = 4.0;
 
 /// Data that may be in flight beyond the pipe, in time: what shapers hold.
 const HELD: Duration = Duration::from_millis(100);
 
 /// Segments that may be in flight beyond all products.
 const SPARE: f64 = 4.0;
+
+/// Segments that may be in flight, however high the offers: these, and so many for each Data of this
+/// round trip and the one before. An offer that is a lie brings no flood, and an honest one is used in
+/// full after some round trips.
+const FIRST_FLIGHT: f64 = 64.0;
+const GROWTH: f64 = 4.0;
 
 /// The smallest round trip is of the last so many seconds.
 const RTT_MIN_AGE: Duration = Duration::from_secs(10);
@@ -48,6 +60,8 @@ pub(super) struct Consumer {
     /// See [`control::InFlight::spread`].
     spread: Duration,
     rounds: Rounds,
+    /// Data of this round trip and of the one before.
+    came: [u32; 2],
     doubt: Doubt,
     /// The next Interest leaves after what the last one asked for has passed at the rate.
     from: Time,
@@ -71,6 +85,7 @@ impl Consumer {
             recent: [Duration::MAX; RECENT],
             spread: Duration::ZERO,
             rounds: Rounds::new(),
+            came: [0; 2],
             doubt: Doubt::new(),
             from: Time::ZERO,
             asked: Size(0),
@@ -82,8 +97,8 @@ impl Consumer {
 
     /// The offered rate that rules now, in bit/s.
     fn rate(&self, now: Time) -> Option<f64> {
-        let patience = self.rtt.smoothed().unwrap_or_default().mul_f64(2.0).max(self.rtt.rto());
-        self.lanes.rate(now, patience)
+        let round = self.rtt.smoothed().unwrap_or_default();
+        self.lanes.rate(now, round.mul_f64(PATIENCE_ROUNDS).max(self.rtt.rto()))
     }
 
     /// Segments that may be in flight at this rate, from nodes whose distances have this spread.
@@ -95,8 +110,14 @@ impl Consumer {
         rate * time.as_secs_f64() / (self.size.0.max(1) as f64 * 8.0) + SPARE
     }
 
+    /// Segments that may be in flight at any rate.
+    fn limit(&self) -> f64 {
+        FIRST_FLIGHT + GROWTH * f64::from(self.came[0].saturating_add(self.came[1]))
+    }
+
     fn ready(&self, rate: f64) -> Time {
-        self.from + Rate(rate as u64).time_for(self.asked).min(LONGEST_GAP)
+        let rounds = self.rtt.smoothed().map_or(LONGEST_GAP, |round| round.mul_f64(GAP_ROUNDS));
+        self.from + Rate(rate as u64).time_for(self.asked).min(rounds.min(LONGEST_GAP))
     }
 
     /// The rate that the model has found, in bit/s.
@@ -112,6 +133,7 @@ impl Consumer {
 
     fn on_round(&mut self, cx: &mut Cx<'_>, round: &Round) {
         let rtt = round.rtt_min.unwrap_or(self.rtt_min.0);
+        self.came = [0, self.came[0]];
         self.recent.rotate_right(1);
         self.recent[0] = rtt;
         let offered = self.rate(cx.now).unwrap_or(0.0);
@@ -131,9 +153,8 @@ impl Controller for Consumer {
             }
         }
         let flying = ask.in_flight.total().segments;
-        if flying > 0
-            && f64::from(flying) + f64::from(ask.count) > self.window(rate, ask.in_flight.spread())
-        {
+        let window = self.window(rate, ask.in_flight.spread()).min(self.limit());
+        if flying > 0 && f64::from(flying) + f64::from(ask.count) > window {
             return Permit::Wait;
         }
         let at = self.ready(rate);
@@ -177,6 +198,7 @@ impl Controller for Consumer {
             self.doubt.on_new_path();
         }
         self.size = arrival.size;
+        self.came[0] = self.came[0].saturating_add(1);
         if let Some(rtt) = arrival.rtt {
             self.rtt.sample(rtt);
             if rtt <= self.rtt_min.0 || cx.now.since(self.rtt_min.1) > RTT_MIN_AGE {

@@ -3,7 +3,8 @@
 //! A consumer that asks at X loads a link l with f_l X, where f_l is the share of its Data that
 //! carry the link's offer R_l. So X may be the smallest R_l / f_l. One path, several, a cache on
 //! the way and sources side by side are the same to this rule: Data that never pass a link do not
-//! load it.
+//! load it. For the same reason links that bring hardly any of its Data do not count: their shapers
+//! protect them, and a path that lies does not hold the others back.
 
 use super::log_rate;
 use control::{Duration, Time};
@@ -11,6 +12,9 @@ use packet::options::Offers;
 
 /// Links that a consumer knows at most; of more, those with the most Data.
 const MOST_LINKS: usize = 32;
+
+/// A link that brings a smaller part of the Data does not count, beside others that bring more.
+const LEAST_SHARE: f64 = 1.0 / 64.0;
 
 /// A window ends after a round trip in which so many Data came, and after so many round trips: of
 /// few Data, chance makes one of several shares too large, and the rate too low.
@@ -52,7 +56,17 @@ impl Lanes {
             self.turn(now);
         }
         self.all[0] = self.all[0].saturating_add(1);
-        let Some(offers) = offers else { return false };
+        offers.is_some_and(|offers| self.note(now, offers, is_whole))
+    }
+
+    /// A Nack has come. The Interest would have loaded the links that it tells of, as those of Data
+    /// do, so it counts as Data of a part of the path.
+    pub(super) fn on_nack(&mut self, now: Time, offers: &Offers) {
+        self.all[0] = self.all[0].saturating_add(1);
+        self.note(now, offers, false);
+    }
+
+    fn note(&mut self, now: Time, offers: &Offers, is_whole: bool) -> bool {
         self.at = Some(now);
         let mut is_news = false;
         for offer in offers.iter() {
@@ -75,22 +89,6 @@ impl Lanes {
         is_news
     }
 
-    /// A Nack has come: its offers count if they are lower.
-    pub(super) fn on_nack(&mut self, now: Time, offers: &Offers) {
-        for offer in offers.iter() {
-            let rate = log_rate::rate(offer.rate);
-            let has_room = self.links.len() < MOST_LINKS;
-            match self.links.iter_mut().find(|link| link.id == offer.link) {
-                Some(link) => link.rate = link.rate.min(rate),
-                None if has_room => {
-                    self.links.push(Link { id: offer.link, rate, seen: [0, 0] });
-                }
-                None => {}
-            }
-        }
-        self.at = Some(now);
-    }
-
     fn turn(&mut self, now: Time) {
         self.since = now;
         self.all = [0, self.all[0]];
@@ -109,13 +107,12 @@ impl Lanes {
     pub(super) fn rate(&self, now: Time, patience: Duration) -> Option<f64> {
         self.at.filter(|at| now.since(*at) <= patience)?;
         let all = f64::from(self.all[0] + self.all[1]).max(1.0);
-        let allowed = self.links.iter().map(|link| {
-            let seen = f64::from(link.seen[0] + link.seen[1]);
-            // A link of which only a Nack has told may bring everything.
-            let share = if seen > 0.0 { seen / all } else { 1.0 };
-            link.rate / share
-        });
-        allowed.min_by(f64::total_cmp)
+        let share = |link: &Link| f64::from(link.seen[0] + link.seen[1]) / all;
+        let main = self.links.iter().filter(|link| share(link) >= LEAST_SHARE);
+        if let Some(rate) = main.map(|link| link.rate / share(link)).min_by(f64::total_cmp) {
+            return Some(rate);
+        }
+        self.links.iter().map(|link| link.rate / share(link)).min_by(f64::total_cmp)
     }
 }
 
@@ -186,6 +183,38 @@ mod tests {
         close(&lanes, 5e6);
         lanes.on_data(now, Some(&offers(&[(1, 8e6)])), true, ROUND);
         close(&lanes, 8e6);
+    }
+
+    #[test]
+    fn a_path_of_few_data_holds_no_other_back() {
+        let (main, liar) = (offers(&[(1, 10e6)]), offers(&[(2, 0.0)]));
+        let mut turn = vec![Some(main); 99];
+        turn.push(Some(liar.clone()));
+        close(&fed(&turn), 10e6 * 100.0 / 99.0);
+        // One Nack of a link neither.
+        let mut lanes = fed(&turn);
+        lanes.on_nack(Time::ZERO + Duration::from_millis(400), &offers(&[(7, 0.0)]));
+        close(&lanes, 10e6 * 100.0 / 99.0);
+        // Alone, it counts.
+        assert!(fed(&[Some(liar)]).rate(Time(400_000_000), PATIENCE).unwrap() <= 1.0);
+    }
+
+    #[test]
+    fn an_offer_on_a_nack_counts_before_data_come() {
+        let mut lanes = Lanes::default();
+        lanes.on_nack(Time(1), &offers(&[(7, 3e6)]));
+        let rate = lanes.rate(Time(2), PATIENCE).unwrap();
+        assert!((rate / 3e6 - 1.0).abs() < 0.001, "{rate}");
+    }
+
+    #[test]
+    fn nacks_of_a_link_show_the_share_of_interests_that_it_refuses() {
+        let liar = offers(&[(1, 900e6)]);
+        let mut lanes = fed(&[Some(liar)]);
+        let now = Time::ZERO + Duration::from_millis(400);
+        // Three of four Interests are refused: 3e6 / 0.75.
+        (0..1200).for_each(|_| lanes.on_nack(now, &offers(&[(2, 3e6)])));
+        close(&lanes, 3e6 / 0.75);
     }
 
     #[test]
