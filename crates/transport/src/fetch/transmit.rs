@@ -134,6 +134,8 @@ impl Fetch {
     fn stated(&self, item: Item) -> Option<Size> {
         let object = self.object.as_ref().filter(|object| object.done_count == 0)?;
         let size = object.info.segment_size.filter(|_| matches!(item, Item::Segment(_)))?;
+        // An object of one segment may be much smaller than that.
+        let size = size.min(object.info.size.unwrap_or(u64::MAX));
         Some(Size(size.saturating_add(SEGMENT_OVERHEAD)))
     }
 
