@@ -11,8 +11,7 @@ mod support;
 
 use control::{Duration, Size};
 use sim::{FetchSpec, FlowId, LinkId, Network, ObjectSpec, Signing, WireSpec, jain_index};
-use std::sync::Arc;
-use support::{assert_conserved, at_ms, controller, name, node, two_at_a_time, wire};
+use support::{assert_conserved, at_ms, controller, name, node, two_at_a_time, wire, wire_of};
 
 const APART_MS: u64 = 500;
 /// The time from the start of the last flow to the measurement of fairness.
@@ -59,9 +58,10 @@ impl Crowd {
         let mut net = Network::new(1);
         let (near, far) = (node(&mut net, "near"), node(&mut net, "far"));
         let queue = (BYTES_PER_MS * self.rtt_ms as f64 * self.buffer) as u64;
-        let access = WireSpec { delay: Duration::from_micros(100), ..of_scheme(scheme, 1000) };
+        let access = WireSpec { delay: Duration::from_micros(100), ..wire_of(scheme, 1000, 0) };
         let delay = Duration::from_micros(self.rtt_ms * 500 - 100);
-        let shared = WireSpec { queue: Size(queue.max(2 * FRAME)), delay, ..of_scheme(scheme, 20) };
+        let shared =
+            WireSpec { queue: Size(queue.max(2 * FRAME)), delay, ..wire_of(scheme, 20, 0) };
         let link = net.add_link(near, far, shared.clone(), shared);
         let mut flows = Vec::new();
         for flow in 0..self.flows {
@@ -108,20 +108,6 @@ impl Crowd {
     fn run_all(crowds: &[Crowd], scheme: &'static str) -> Vec<Came> {
         two_at_a_time(crowds, |crowd| crowd.run(scheme))
     }
-}
-
-/// A wire of so many Mbit/s with the scheme's parts for links.
-fn of_scheme(scheme: &str, mbits: u64) -> WireSpec {
-    let mut wire = wire(mbits, 0);
-    let choice: schemes::Choice = scheme.parse().unwrap();
-    if choice.scheme().shaper.is_some() {
-        let choice = choice.clone();
-        wire.shaper = Some(Arc::new(move || choice.shaper().unwrap()));
-    }
-    if choice.scheme().stamper.is_some() {
-        wire.stamper = Some(Arc::new(move || choice.stamper().unwrap()));
-    }
-    wire
 }
 
 fn grid() -> Vec<Crowd> {

@@ -45,7 +45,11 @@ pub fn at_ms(n: u64) -> Time {
 }
 
 pub fn strategy() -> Make<dyn Strategy> {
-    let scheme = schemes::find("best-route").unwrap();
+    strategy_of("best-route")
+}
+
+pub fn strategy_of(scheme: &str) -> Make<dyn Strategy> {
+    let scheme = schemes::find(scheme).unwrap();
     Arc::new(move || scheme.strategy.unwrap()(&Params::defaults(scheme.params)))
 }
 
@@ -61,6 +65,20 @@ pub fn node(net: &mut Network, name: &str) -> NodeId {
 /// A wire with a rate in Mbit/s and a delay in milliseconds.
 pub fn wire(mbps: u64, delay: u64) -> WireSpec {
     WireSpec::new(Rate::from_mbps(mbps), ms(delay))
+}
+
+/// The same with the scheme's parts for links.
+pub fn wire_of(scheme: &str, mbps: u64, delay: u64) -> WireSpec {
+    let mut wire = wire(mbps, delay);
+    let choice: schemes::Choice = scheme.parse().unwrap();
+    if choice.scheme().shaper.is_some() {
+        let choice = choice.clone();
+        wire.shaper = Some(Arc::new(move || choice.shaper().unwrap()));
+    }
+    if choice.scheme().stamper.is_some() {
+        wire.stamper = Some(Arc::new(move || choice.stamper().unwrap()));
+    }
+    wire
 }
 
 /// Nodes `n0` to `n<n-1>` in a row, with routes for `/p` to the last.

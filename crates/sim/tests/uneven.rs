@@ -1,0 +1,160 @@
+//! The default scheme where paths, objects and directions are unequal: what arithmetic expects.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
+
+mod support;
+
+use control::{Cx, DataMeta, Duration, LinkView, NodeView, Size, Stamper};
+use packet::options::Offers;
+use sim::{FetchSpec, FlowId, Network, NodeId, NodeSpec, ObjectSpec, Outcome, Signing, WireSpec};
+use std::sync::Arc;
+use support::{assert_conserved, at_ms, controller, name, strategy_of, wire_of};
+
+const SECONDS: u64 = 20;
+const SEGMENT: usize = 1000;
+/// The content's part of a frame.
+const CONTENT: f64 = SEGMENT as f64 / 1050.0;
+/// The scheme leaves a hundredth of a link empty, and has until the end of the first two seconds to
+/// find its pace: a tenth of the time.
+const USED: f64 = 0.99 * 0.9;
+
+fn node(net: &mut Network, name: &str) -> NodeId {
+    net.add_node(NodeSpec::new(name, strategy_of("sluice")).without_store())
+}
+
+fn link(mbits: u64) -> WireSpec {
+    WireSpec { queue: Size(50_000), ..wire_of("sluice", mbits, 10) }
+}
+
+/// Offers nothing, whatever the links behind it offer.
+struct Nothing;
+
+impl Stamper for Nothing {
+    fn on_data_in(
+        &mut self,
+        _cx: &mut Cx<'_>,
+        _view: &LinkView,
+        _node: &dyn NodeView,
+        data: &mut DataMeta,
+        _since_release: Duration,
+    ) {
+        let mut offers = Offers::new();
+        offers.add(packet::options::Offer { rate: 0, link: 1 });
+        data.options.set(&offers);
+    }
+}
+
+fn object(uri: &str, size: u64) -> ObjectSpec {
+    let (segment_size, signing) = (SEGMENT, Signing::Unsigned);
+    ObjectSpec { segment_size, signing, ..ObjectSpec::new(name(uri), Size(size)) }
+}
+
+fn fetch(net: &mut Network, at: NodeId, object: &ObjectSpec, start_ms: u64) -> FlowId {
+    let mut fetch = FetchSpec::new(object.versioned(), controller("sluice"), "sluice");
+    (fetch.signing, fetch.start) = (Signing::Unsigned, at_ms(start_ms));
+    net.fetch(at, fetch)
+}
+
+/// The content of flows in Mbit/s.
+fn mbits(outcome: &Outcome, flows: &[FlowId]) -> f64 {
+    let bytes: u64 = flows.iter().map(|flow| outcome.flows[flow.0 as usize].transfer.bytes).sum();
+    bytes as f64 * 8.0 / 1e6 / SECONDS as f64
+}
+
+/// A flow over paths side by side, each by a node of its own.
+fn over(paths: &[WireSpec]) -> f64 {
+    let mut net = Network::new(1);
+    let (consumer, fork) = (node(&mut net, "consumer"), node(&mut net, "fork"));
+    let producer = node(&mut net, "producer");
+    let access = net.add_link(consumer, fork, link(1000), link(1000));
+    net.add_route(consumer, &name("/p"), access, 1).unwrap();
+    for (at, wire) in paths.iter().enumerate() {
+        let middle = node(&mut net, &format!("middle{at}"));
+        let near = net.add_link(fork, middle, wire.clone(), wire.clone());
+        net.add_route(fork, &name("/p"), near, 1).unwrap();
+        let far = net.add_link(middle, producer, link(1000), link(1000));
+        net.add_route(middle, &name("/p"), far, 1).unwrap();
+    }
+    let object = object("/p/o", 4_000_000_000);
+    net.publish(producer, object.clone()).unwrap();
+    let flow = fetch(&mut net, consumer, &object, 0);
+    let outcome = net.run(at_ms(1000 * SECONDS));
+    assert_conserved(&outcome);
+    mbits(&outcome, &[flow])
+}
+
+#[test]
+fn a_flow_gets_the_sum_of_its_paths_however_unequal_they_are() {
+    for rates in [&[100, 1][..], &[20, 20], &[8; 10], &[30, 3, 10]] {
+        let paths: Vec<_> = rates.iter().map(|rate| link(*rate)).collect();
+        let (got, sum) = (over(&paths), rates.iter().sum::<u64>() as f64);
+        assert!(got > USED * CONTENT * sum, "{rates:?}: {got}");
+    }
+}
+
+#[test]
+fn a_path_that_offers_nothing_leaves_the_other_one_as_it_is() {
+    let mut liar = link(20);
+    liar.stamper = Some(Arc::new(|| Box::new(Nothing)));
+    let got = over(&[link(20), liar]);
+    assert!(got > USED * CONTENT * 20.0, "{got}");
+}
+
+#[test]
+fn many_small_objects_leave_a_long_flow_the_rest() {
+    const OBJECTS: u64 = 2000;
+    let mut net = Network::new(1);
+    let (near, far) = (node(&mut net, "near"), node(&mut net, "far"));
+    let shared = net.add_link(near, far, link(20), link(20));
+    net.add_route(near, &name("/p"), shared, 1).unwrap();
+    let consumer = |net: &mut Network, name_: &str| {
+        let consumer = node(net, name_);
+        let access = net.add_link(consumer, near, link(1000), link(1000));
+        net.add_route(consumer, &name("/p"), access, 1).unwrap();
+        consumer
+    };
+    let (of_one, of_many) = (consumer(&mut net, "one"), consumer(&mut net, "many"));
+    let long = object("/p/long", 4_000_000_000);
+    net.publish(far, long.clone()).unwrap();
+    let long = fetch(&mut net, of_one, &long, 0);
+    let small: Vec<_> = (0..OBJECTS)
+        .map(|at| {
+            let small = object(&format!("/p/small/{at}"), SEGMENT as u64);
+            net.publish(far, small.clone()).unwrap();
+            fetch(&mut net, of_many, &small, at * 1000 * SECONDS / OBJECTS)
+        })
+        .collect();
+    let outcome = net.run(at_ms(1000 * SECONDS));
+    assert_conserved(&outcome);
+    // One a second and a hundredth: 0.8 Mbit/s of content. The last ones are on their way.
+    let small = mbits(&outcome, &small);
+    assert!(small > 0.98 * 0.8, "{small}");
+    let long = mbits(&outcome, &[long]);
+    assert!(long > USED * (CONTENT * 20.0 - 0.8), "{long}");
+}
+
+#[test]
+fn traffic_in_both_directions_fills_both_and_repeats_nothing() {
+    let mut net = Network::new(1);
+    let ends = [node(&mut net, "left"), node(&mut net, "right")];
+    let shared = net.add_link(ends[0], ends[1], link(20), link(20));
+    let mut flows = Vec::new();
+    for (at, far) in [(0, 1), (1, 0)] {
+        let uri = format!("/p/{at}");
+        net.add_route(ends[at], &name(&uri), shared, 1).unwrap();
+        for flow in 0..3 {
+            let object = object(&format!("{uri}/{flow}"), 4_000_000_000);
+            net.publish(ends[far], object.clone()).unwrap();
+            flows.push(fetch(&mut net, ends[at], &object, flow * 500));
+        }
+    }
+    let outcome = net.run(at_ms(1000 * SECONDS));
+    assert_conserved(&outcome);
+    for link in &outcome.links {
+        assert!(link.utilization > 0.9, "{link:?}");
+        assert_eq!(link.tally.dropped.0, 0, "{link:?}");
+    }
+    for flow in flows {
+        let counters = &outcome.flows[flow.0 as usize].transfer.counters;
+        assert!(counters.retransmissions * 200 < counters.data, "{counters:?}");
+    }
+}
