@@ -5,16 +5,18 @@
 //! Data do not queue at the other end. Flows whose Interests wait get equal bytes of Data
 //! (`turns.rs`). A flow with more waiting than its share brings in `wait` is refused, which tells
 //! its consumer the rate at once. So the PIT and the memory of a link are bounded by its rate,
-//! whatever flows do. Of a crowd, each flow may have one waiting, so that no number of names keeps
+//! whatever flows do. If Data are smaller or larger than an Interest was taken to ask for, or a Nack
+//! comes, the next bookings are shorter or longer. Of a crowd, each flow may have one waiting, so that no number of names keeps
 //! another flow out.
 
 use super::LEAST_LEFT;
 use super::sizes::Sizes;
 use super::turns::Turns;
 use crate::late::LATE;
+use crate::per_flow::charge;
 use control::{
     Crossing, Cx, Direction, Duration, InterestMeta, Kind, LinkView, Offer, Params, Rate, Released,
-    Shaper, Size, Stage, Time,
+    Returned, Shaper, Size, Stage, Time,
 };
 
 /// Interests of a flow that may wait, however slow the link is.
@@ -26,8 +28,8 @@ const CROWD: usize = 16_384;
 /// The neighbour's Interests are measured over this time (Wang and others, 2013).
 const WINDOW: Duration = Duration::from_millis(100);
 
-/// A link is never booked for longer than this.
-const LONGEST: Duration = Duration::from_secs(600);
+/// So many large Data may be owed to the link, or by it: they come in one burst.
+const MOST_OWED: i64 = 2;
 
 /// See the module.
 pub(super) struct Admission {
@@ -37,6 +39,10 @@ pub(super) struct Admission {
     sizes: Sizes,
     /// When the link has brought what was booked.
     free_at: Time,
+    /// Bytes that were booked and did not come; negative: that came and were not booked.
+    left: i64,
+    /// The latest time that was seen.
+    latest: Time,
     /// The neighbour's Interests, in bit/s, and what is counted of them in this window.
     neighbour: f64,
     window: (Time, u64),
@@ -51,6 +57,8 @@ impl Admission {
             turns: Turns::default(),
             sizes: Sizes::default(),
             free_at: Time::ZERO,
+            left: 0,
+            latest: Time::ZERO,
             neighbour: 0.0,
             window: (Time::ZERO, 0),
             is_unknown: false,
@@ -73,14 +81,18 @@ impl Admission {
 
     /// Books the time for what an Interest will bring, from `earliest` on.
     fn book(&mut self, earliest: Time, rate: Rate, bytes: u64) {
-        self.free_at = self.free_at.max(earliest) + rate.time_for(Size(bytes));
+        let owed = bytes as i64 - self.left;
+        self.left = (-owed).max(0);
+        let time = rate.time_for(Size(owed.max(0) as u64));
+        self.free_at = self.free_at.max(earliest) + time;
     }
 
     /// True if the link is free. A clock that went back frees it.
     fn is_free(&mut self, now: Time) -> bool {
-        if self.free_at > now + LONGEST {
+        if now < self.latest {
             self.free_at = now;
         }
+        self.latest = now;
         self.free_at <= now
     }
 
@@ -139,6 +151,13 @@ impl Shaper for Admission {
         (self.turns.len() > 0).then_some(self.free_at)
     }
 
+    fn on_returned(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, returned: &Returned) {
+        let brought = returned.size.unwrap_or_default();
+        self.left += self.sizes.settle(returned.flow, returned.expected, brought);
+        let most = MOST_OWED * charge(Size(self.sizes.typical())) as i64;
+        self.left = self.left.clamp(-most, most);
+    }
+
     fn on_crossing(&mut self, cx: &mut Cx<'_>, _view: &LinkView, crossing: &Crossing<'_>) {
         match (crossing.direction, crossing.kind) {
             (Direction::In, Kind::Interest) => {
@@ -189,6 +208,14 @@ mod tests {
             let mut tap = |_| {};
             let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
             self.shaper.offer(&mut cx, &VIEW(), &VIEW(), interest)
+        }
+
+        fn returned(&mut self, flow: u64, expected: u64, size: Option<Size>) {
+            let (expected, since_release) = (Size(expected), Duration::from_millis(1));
+            let returned = Returned { flow, expected, size, since_release };
+            let mut tap = |_| {};
+            let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
+            self.shaper.on_returned(&mut cx, &VIEW(), &returned);
         }
 
         /// The flows of the Interests that pass in this time.
@@ -243,6 +270,50 @@ mod tests {
         assert_eq!(refused.count(), 1000 - 1 - 100);
         assert!(matches!(bench.offer(2, 1000), Offer::Held));
         assert_eq!(bench.run(Duration::from_micros(2500)), [1, 2], "each in turn");
+    }
+
+    #[test]
+    fn small_data_and_nacks_leave_the_link_to_others() {
+        let mut bench = Bench::new();
+        let large = |shaper: &mut Admission| shaper.sizes.on_data(Time(1), 9, Size(1000));
+        large(&mut bench.shaper);
+        // Names that are not known are charged for 1000 bytes each, and bring 100 or a Nack.
+        for (name, size) in [(1, Some(Size(100))), (2, None)] {
+            let before = bench.shaper.free_at.max(bench.now);
+            bench.offer(name, 100);
+            bench.run(Duration::from_millis(1));
+            assert_eq!(bench.shaper.free_at.since(before), Duration::from_millis(1), "{name}");
+            bench.returned(name, 100, size);
+            large(&mut bench.shaper);
+            // 8 Mbit/s: 900 or 999 bytes of the next 1000 are paid.
+            let before = bench.shaper.free_at.max(bench.now);
+            bench.offer(9, 1000);
+            bench.run(Duration::from_millis(1));
+            let booked = bench.shaper.free_at.since(before);
+            assert!(booked <= Duration::from_micros(100), "{name}: {booked:?}");
+            bench.now += Duration::from_millis(5);
+        }
+    }
+
+    #[test]
+    fn data_larger_than_expected_are_booked_later() {
+        let mut bench = Bench::new();
+        bench.shaper.sizes.on_data(Time(1), 9, Size(1000));
+        bench.shaper.sizes.on_data(bench.now, 1, Size(100));
+        bench.offer(1, 100);
+        bench.returned(1, 100, Some(Size(1000)));
+        bench.now += Duration::from_millis(5);
+        bench.offer(1, 1000);
+        assert_eq!(bench.shaper.free_at.since(bench.now), Duration::from_micros(1900));
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_frees_the_link() {
+        let mut bench = Bench::new();
+        bench.now += Duration::from_secs(100);
+        bench.offer(1, 1000);
+        bench.now = Time(1_000_000_000);
+        assert!(matches!(bench.offer(1, 1000), Offer::Pass(_)));
     }
 
     #[test]

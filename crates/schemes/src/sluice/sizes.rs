@@ -4,7 +4,8 @@
 //! expects what the Interest says, or else the size of the last Data of all. Either may be too
 //! little, by a lie or because the last Data was the small answer of a discovery; the flow's first
 //! window would pass at once then. So a flow that is not known is taken to ask for what large Data
-//! on the link have, at least.
+//! on the link have, at least. When the Data has come, the difference is known ([`Sizes::settle`]):
+//! small objects beside large Data would otherwise keep a link booked for nothing.
 
 use crate::per_flow::charge;
 use control::{Duration, Flow, Size, Time};
@@ -22,11 +23,14 @@ pub(super) struct Sizes {
     typical: u64,
     known: [[u64; HASHES / 64]; 2],
     since: Time,
+    /// The last charge of flows that were not known, by hash; 0: none.
+    guessed: [u32; HASHES],
 }
 
 impl Default for Sizes {
     fn default() -> Sizes {
-        Sizes { typical: 0, known: [[0; HASHES / 64]; 2], since: Time::ZERO }
+        let known = [[0; HASHES / 64]; 2];
+        Sizes { typical: 0, known, since: Time::ZERO, guessed: [0; HASHES] }
     }
 }
 
@@ -60,8 +64,25 @@ impl Sizes {
         self.turn(now);
         let (word, bit) = bit(flow);
         let is_known = (self.known[0][word] | self.known[1][word]) & bit > 0;
-        let guess = if is_known { 0 } else { self.typical };
-        charge(expected.max(Size(guess)))
+        if is_known {
+            return charge(expected);
+        }
+        let guess = charge(expected.max(Size(self.typical)));
+        self.guessed[flow as usize % HASHES] = u32::try_from(guess).unwrap_or(u32::MAX);
+        guess
+    }
+
+    /// Returns what an Interest was charged for, less the bytes that it brought. The host expected
+    /// `expected` of it. A guess is settled once, so that nobody gains by asking for nothing.
+    pub(super) fn settle(&mut self, flow: Flow, expected: Size, brought: Size) -> i64 {
+        let guess = std::mem::take(&mut self.guessed[flow as usize % HASHES]);
+        let charged = charge(expected).max(u64::from(guess));
+        charged as i64 - charge(brought) as i64
+    }
+
+    /// The size of large Data on the link.
+    pub(super) fn typical(&self) -> u64 {
+        self.typical
     }
 }
 
@@ -84,6 +105,17 @@ mod tests {
         assert_eq!(charged, [1000, 875]);
         (0..100).for_each(|_| sizes.on_data(MS(3), 3, Size(79)));
         assert_eq!(sizes.charge(MS(3), 4, Size(79)), 79, "all Data are small now");
+    }
+
+    #[test]
+    fn the_difference_to_a_guess_is_settled_once() {
+        let mut sizes = Sizes::default();
+        sizes.on_data(MS(0), 1, Size(8000));
+        assert_eq!(sizes.charge(MS(0), 2, Size(100)), 8000);
+        let settled = [100, 100].map(|size| sizes.settle(2, Size(100), Size(size)));
+        assert_eq!(settled, [7900, 0]);
+        assert_eq!(sizes.settle(1, Size(8000), Size(300)), 7700, "its last Data was smaller");
+        assert_eq!(sizes.settle(1, Size(300), Size(8000)), -7700, "and larger");
     }
 
     #[test]
