@@ -44,7 +44,11 @@ impl Stamper for Nothing {
 }
 
 fn object(uri: &str, size: u64) -> ObjectSpec {
-    let (segment_size, signing) = (SEGMENT, Signing::Unsigned);
+    object_of(uri, size, SEGMENT)
+}
+
+fn object_of(uri: &str, size: u64, segment_size: usize) -> ObjectSpec {
+    let signing = Signing::Unsigned;
     ObjectSpec { segment_size, signing, ..ObjectSpec::new(name(uri), Size(size)) }
 }
 
@@ -99,9 +103,10 @@ fn a_path_that_offers_nothing_leaves_the_other_one_as_it_is() {
     assert!(got > USED * CONTENT * 20.0, "{got}");
 }
 
-#[test]
-fn many_small_objects_leave_a_long_flow_the_rest() {
-    const OBJECTS: u64 = 2000;
+/// Objects of `small` bytes, a hundred a second, and beside them a flow with segments of `segment`
+/// bytes, if any. The content of that flow and of the objects in Mbit/s, and the use of the link.
+fn beside_objects_of(small: u64, segment: Option<usize>) -> (f64, f64, f64) {
+    const OBJECTS: u64 = 100 * SECONDS;
     let mut net = Network::new(1);
     let (near, far) = (node(&mut net, "near"), node(&mut net, "far"));
     let shared = net.add_link(near, far, link(20), link(20));
@@ -113,23 +118,35 @@ fn many_small_objects_leave_a_long_flow_the_rest() {
         consumer
     };
     let (of_one, of_many) = (consumer(&mut net, "one"), consumer(&mut net, "many"));
-    let long = object("/p/long", 4_000_000_000);
-    net.publish(far, long.clone()).unwrap();
-    let long = fetch(&mut net, of_one, &long, 0);
-    let small: Vec<_> = (0..OBJECTS)
+    let mut long = Vec::new();
+    if let Some(segment) = segment {
+        let object = object_of("/p/long", 4_000_000_000, segment);
+        net.publish(far, object.clone()).unwrap();
+        long.push(fetch(&mut net, of_one, &object, 0));
+    }
+    let objects: Vec<_> = (0..OBJECTS)
         .map(|at| {
-            let small = object(&format!("/p/small/{at}"), SEGMENT as u64);
-            net.publish(far, small.clone()).unwrap();
-            fetch(&mut net, of_many, &small, at * 1000 * SECONDS / OBJECTS)
+            let object = object(&format!("/p/small/{at}"), small);
+            net.publish(far, object.clone()).unwrap();
+            fetch(&mut net, of_many, &object, at * 1000 * SECONDS / OBJECTS)
         })
         .collect();
     let outcome = net.run(at_ms(1000 * SECONDS));
     assert_conserved(&outcome);
-    // One a second and a hundredth: 0.8 Mbit/s of content. The last ones are on their way.
-    let small = mbits(&outcome, &small);
-    assert!(small > 0.98 * 0.8, "{small}");
-    let long = mbits(&outcome, &[long]);
-    assert!(long > USED * (CONTENT * 20.0 - 0.8), "{long}");
+    let used = outcome.links.iter().map(|link| link.utilization).max_by(f64::total_cmp).unwrap();
+    (mbits(&outcome, &long), mbits(&outcome, &objects), used)
+}
+
+#[test]
+fn many_small_objects_leave_a_long_flow_the_rest() {
+    for (small, segment) in [(1000, 1000), (100, 8000)] {
+        let (_, alone, used) = beside_objects_of(small, None);
+        let (long, objects, _) = beside_objects_of(small, Some(segment));
+        // Without the long flow, their packets take this part of the link.
+        let rest = 20.0 * (1.0 - used);
+        assert!(long > USED * CONTENT * rest, "{small}: {long} of {rest}");
+        assert!(objects > 0.98 * alone, "{small}: {objects} of {alone}");
+    }
 }
 
 #[test]

@@ -153,7 +153,7 @@ impl Shaper for Admission {
 
     fn on_returned(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, returned: &Returned) {
         let brought = returned.size.unwrap_or_default();
-        self.left += self.sizes.settle(returned.flow, returned.expected, brought);
+        self.left += self.sizes.overcharge(returned.flow, returned.expected, brought);
         let most = MOST_OWED * charge(Size(self.sizes.typical())) as i64;
         self.left = self.left.clamp(-most, most);
     }
