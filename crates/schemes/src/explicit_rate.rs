@@ -45,8 +45,13 @@ pub(crate) trait RateLaw: Send {
     /// One round-trip time, in s.
     fn on_rtt(&mut self, _rtt: f64) {}
 
-    /// Data of `bytes` bytes has arrived.
-    fn on_size(&mut self, _bytes: f64) {}
+    /// The bytes of Data that an Interest is taken to ask for.
+    fn expected(&mut self, _now: Time, interest: &InterestMeta) -> u64 {
+        interest.expected.0
+    }
+
+    /// Data has arrived.
+    fn on_data(&mut self, _now: Time, _data: &DataMeta) {}
 
     /// A period ends.
     fn update(&mut self, capacity: f64, seen: &Seen);
@@ -166,8 +171,9 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
             self.start(cx, capacity, true);
         }
         let class = interest.options.get::<TrafficClass>().unwrap_or_default();
+        let expected = self.law.expected(cx.now, interest).saturating_mul(8);
         let bits = &mut self.offered[usize::from(class == TrafficClass::Secondary)];
-        *bits = bits.saturating_add(interest.expected.0.saturating_mul(8));
+        *bits = bits.saturating_add(expected);
         if let Some(RttHint(ns)) = interest.options.get::<RttHint>() {
             self.told.0 = true;
             self.sample(Duration(ns).as_secs_f64());
@@ -182,7 +188,7 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
         data: &mut DataMeta,
         since_release: Duration,
     ) {
-        self.law.on_size(data.size.0 as f64);
+        self.law.on_data(cx.now, data);
         // Consumers report the round trip of the whole path, which is better than the measured one
         // of a part of it.
         if !self.told.0 && !self.told.1 {

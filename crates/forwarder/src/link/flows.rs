@@ -30,8 +30,7 @@ pub(crate) struct Flows {
     seen: BTreeMap<Flow, Seen>,
     /// In order of time; an entry whose time is not its flow's latest is left over.
     order: VecDeque<(Time, Flow)>,
-    /// The size of the latest Data that was the first of its flow.
-    first: Option<Size>,
+    latest: Option<Size>,
 }
 
 impl Flows {
@@ -47,10 +46,7 @@ impl Flows {
         while self.growth() > room && self.forget_first() {}
         let seen = self.seen.entry(flow).or_insert(Seen { at: Time::MAX, size: None });
         if data.is_some() {
-            if seen.size.is_none() {
-                self.first = data;
-            }
-            seen.size = data;
+            (seen.size, self.latest) = (data, data);
         }
         // A note for every sixteenth of the time is enough, and bounds the notes.
         if seen.at == Time::MAX || now.since(seen.at).0 >= ACTIVE.0 / 16 {
@@ -72,15 +68,14 @@ impl Flows {
 
     /// The bytes of Data that an Interest of this flow for `segments` segments is expected to
     /// bring. The size of a segment is that of the flow's latest Data; before, the size that the
-    /// consumer announces, within the limit of a Data packet; otherwise that of the latest Data that
-    /// was the first of its flow: small objects beside a long flow are not expected to bring what
-    /// that does. An observed size overrides an announced one, because shapers charge for it.
+    /// consumer announces, within the limit of a Data packet; otherwise that of the face's latest
+    /// Data. An observed size overrides an announced one, because shapers charge for it.
     pub(crate) fn expected(&self, flow: Flow, said: Option<ExpectedBytes>, segments: u16) -> Size {
         let own = self.seen.get(&flow).and_then(|s| s.size);
         if let (None, Some(ExpectedBytes(said))) = (own, said) {
             return Size(said.clamp(1, Size(packet::MAX_PACKET as u64).times(segments).0));
         }
-        own.or(self.first).unwrap_or(DEFAULT_SIZE).times(segments)
+        own.or(self.latest).unwrap_or(DEFAULT_SIZE).times(segments)
     }
 
     fn expire(&mut self, now: Time) {
@@ -128,8 +123,6 @@ mod tests {
         assert_eq!(flows.expected(1, None, 1), Size(500));
         assert_eq!(flows.expected(1, None, 32), Size(16_000));
         assert_eq!(flows.expected(3, None, 1), Size(9));
-        flows.touch(ms(2), 1, Some(Size(700)), usize::MAX);
-        assert_eq!(flows.expected(3, None, 1), Size(9), "flow 1 is not new");
     }
 
     #[test]

@@ -122,7 +122,7 @@ impl Shaper for Admission {
         let rate = self.budget(cx.now, view);
         self.is_unknown = rate.is_none();
         let Some(rate) = rate else { return Offer::Pass(interest) };
-        let bytes = self.sizes.charge(cx.now, interest.flow, interest.expected);
+        let bytes = self.sizes.charge(cx.now, &interest);
         if self.turns.len() == 0 && self.is_free(cx.now) {
             self.book(cx.now, rate, bytes);
             return Offer::Pass(interest);

@@ -16,8 +16,9 @@
 
 use super::LEAST_LEFT;
 use super::log_rate;
+use super::sizes::Sizes;
 use crate::explicit_rate::{RateLaw, Seen};
-use control::{Flow, Params, Rng, math};
+use control::{DataMeta, Flow, InterestMeta, Params, Rng, Time, math};
 use packet::options::{Offer, Offers, RateStamp};
 use packet::{HopOption, HopOptions};
 
@@ -134,6 +135,7 @@ pub(super) struct Law {
     rate: f64,
     code: u16,
     names: Box<Names>,
+    sizes: Sizes,
     /// See [`LEAST`].
     least: f64,
     /// d, in s.
@@ -155,6 +157,7 @@ impl Law {
             rate: 0.0,
             code: 0,
             names: Names::new(),
+            sizes: Sizes::default(),
             least: LEAST.0,
             rtt: None,
             size: 0.0,
@@ -193,7 +196,14 @@ impl RateLaw for Law {
         self.rtt = Some(self.rtt.map_or(rtt, |d| d + GAIN * (rtt - d)));
     }
 
-    fn on_size(&mut self, bytes: f64) {
+    fn expected(&mut self, now: Time, interest: &InterestMeta) -> u64 {
+        self.sizes.charge(now, interest)
+    }
+
+    fn on_data(&mut self, now: Time, data: &DataMeta) {
+        self.sizes.on_data(now, data.flow, data.size);
+        self.sizes.overcharge(data.flow, data.size, data.size);
+        let bytes = data.size.0 as f64;
         self.size = if self.size > 0.0 { self.size + GAIN * (bytes - self.size) } else { bytes };
     }
 

@@ -1,14 +1,17 @@
 //! The bytes of Data that an Interest is taken to ask for.
 //!
 //! The host expects of a flow the size of its last Data. Of a flow that has brought nothing it
-//! expects what the Interest says, or else a guess. Either may be too little, by a lie or because
-//! the last Data was the small answer of a discovery; the flow's first window would pass at once
-//! then. So the second Interest of a flow that is not known, and each after it, is taken to ask for
-//! what large Data on the link have, at least; its first one for what first Data of flows have. The
-//! overcharge is known when the Data has come ([`Sizes::overcharge`]).
+//! expects what the Interest says, or else the size of the last Data of all. The first may be too
+//! little, by a lie; the second too little or too much, beside flows with other Data. So the first
+//! Interest of a flow that is not known is taken to ask for what first Data of flows have, and the
+//! second and each after it for what large Data on the link have; for what it says, if that is more.
+//! Otherwise the first window of a flow might pass at once. The overcharge is known when the Data
+//! has come ([`Sizes::overcharge`]).
 
 use crate::per_flow::charge;
-use control::{Duration, Flow, Size, Time};
+use control::{Duration, Flow, InterestMeta, Size, Time};
+use packet::HopOption;
+use packet::options::{ExpectedBytes, Range};
 
 /// A flow is known if it has brought Data in this period or the one before. The host knows a flow's
 /// size for longer.
@@ -64,18 +67,23 @@ impl Sizes {
         self.typical = size.0.max(self.typical / 8 * 7);
     }
 
-    /// The bytes that an Interest of this flow is charged for; the host expects `expected` of it.
-    pub(super) fn charge(&mut self, now: Time, flow: Flow, expected: Size) -> u64 {
+    /// The bytes that an Interest is charged for.
+    pub(super) fn charge(&mut self, now: Time, interest: &InterestMeta) -> u64 {
         self.turn(now);
-        let (word, bit) = bit(flow);
+        let (word, bit) = bit(interest.flow);
         let is_known = (self.known[0][word] | self.known[1][word]) & bit > 0;
         if is_known {
-            return charge(expected);
+            return charge(interest.expected);
         }
-        let guessed = &mut self.guessed[flow as usize % HASHES];
+        let guessed = &mut self.guessed[interest.flow as usize % HASHES];
         let least = if *guessed == 0 { self.first } else { self.typical };
-        let guess = charge(expected.max(Size(least)));
-        *guessed = u32::try_from(guess).unwrap_or(u32::MAX);
+        let says = [ExpectedBytes::TYPE, Range::TYPE];
+        let says_so = says.iter().any(|option| interest.options.get_raw(*option).is_some());
+        let said = if says_so || least == 0 { interest.expected.0 } else { 0 };
+        let guess = charge(Size(least.max(said)));
+        if *guessed == 0 {
+            *guessed = u32::try_from(guess).unwrap_or(u32::MAX);
+        }
         guess
     }
 
@@ -83,7 +91,7 @@ impl Sizes {
     /// `expected` of it. A guess counts once, so that nobody gains by asking for nothing.
     pub(super) fn overcharge(&mut self, flow: Flow, expected: Size, brought: Size) -> i64 {
         let guess = std::mem::take(&mut self.guessed[flow as usize % HASHES]);
-        let charged = charge(expected).max(u64::from(guess));
+        let charged = if guess > 0 { u64::from(guess) } else { charge(expected) };
         charged as i64 - charge(brought) as i64
     }
 
@@ -97,40 +105,52 @@ impl Sizes {
 mod tests {
     use super::*;
 
+    /// What an Interest of which the host expects so much is charged for; `says`: it says so.
+    fn charged(sizes: &mut Sizes, now: Time, flow: Flow, expected: u64, says: bool) -> u64 {
+        let mut options = packet::HopOptions::new();
+        if says {
+            options.set(&ExpectedBytes(expected));
+        }
+        let (size, expected, expires) = (Size(50), Size(expected), Time::MAX);
+        let interest =
+            InterestMeta { flow, segment: 0, size, expected, expires, options, handle: 0 };
+        sizes.charge(now, &interest)
+    }
+
     const MS: fn(u64) -> Time = |ms| Time(1_000_000_000) + Duration::from_millis(ms);
 
     #[test]
     fn the_second_interest_of_an_unknown_flow_asks_for_large_data() {
         let mut sizes = Sizes::default();
-        assert_eq!(sizes.charge(MS(0), 1, Size(8192)), 8192, "nothing is known");
+        assert_eq!(charged(&mut sizes, MS(0), 1, 8192, true), 8192, "nothing is known");
         // First Data are small answers of discoveries, those that follow are large.
         for flow in 1..9 {
             sizes.on_data(MS(0), flow, Size(80));
             (0..20).for_each(|_| sizes.on_data(MS(1), flow, Size(1000)));
         }
-        assert_eq!(sizes.charge(MS(2), 1, Size(1000)), 1000, "it is known");
-        let charged = [79; 3].map(|expected| sizes.charge(MS(2), 10, Size(expected)));
-        assert_eq!(charged, [80, 1000, 1000]);
-        assert_eq!(sizes.charge(MS(2), 11, Size(1200)), 1200);
+        assert_eq!(charged(&mut sizes, MS(2), 1, 1000, true), 1000, "it is known");
+        let found = [79; 3].map(|expected| charged(&mut sizes, MS(2), 10, expected, true));
+        assert_eq!(found, [80, 1000, 1000]);
+        assert_eq!(charged(&mut sizes, MS(2), 11, 1200, true), 1200);
         (0..100).for_each(|_| sizes.on_data(MS(3), 3, Size(79)));
-        assert_eq!(sizes.charge(MS(3), 10, Size(79)), 79, "all Data are small now");
+        assert_eq!(charged(&mut sizes, MS(3), 10, 79, true), 79, "all Data are small now");
     }
 
     #[test]
     fn many_names_with_large_data_are_charged_for_them() {
         let mut sizes = Sizes::default();
         for name in 0..40 {
-            assert!(sizes.charge(MS(0), name, Size(1)) <= 8000);
+            assert!(charged(&mut sizes, MS(0), name, 1, true) <= 8000);
             sizes.on_data(MS(0), name, Size(8000));
         }
-        assert_eq!(sizes.charge(MS(0), 100, Size(1)), 8000);
+        assert_eq!(charged(&mut sizes, MS(0), 100, 1, true), 8000);
     }
 
     #[test]
     fn the_overcharge_of_a_guess_counts_once() {
         let mut sizes = Sizes::default();
         sizes.on_data(MS(0), 1, Size(8000));
-        assert_eq!(sizes.charge(MS(0), 2, Size(100)), 8000);
+        assert_eq!(charged(&mut sizes, MS(0), 2, 100, true), 8000);
         let found = [100, 100].map(|size| sizes.overcharge(2, Size(100), Size(size)));
         assert_eq!(found, [7900, 0]);
         assert_eq!(sizes.overcharge(1, Size(8000), Size(300)), 7700, "its last Data was smaller");
@@ -138,10 +158,25 @@ mod tests {
     }
 
     #[test]
+    fn a_small_object_is_not_charged_for_the_large_data_beside_it() {
+        let mut sizes = Sizes::default();
+        sizes.on_data(MS(0), 1, Size(8000));
+        for name in 10..60 {
+            sizes.on_data(MS(0), name, Size(100));
+        }
+        sizes.on_data(MS(0), 1, Size(8000));
+        // The host expects what has come last.
+        let guess = charged(&mut sizes, MS(0), 100, 8000, false);
+        assert!(guess < 200, "{guess}");
+        assert_eq!(sizes.overcharge(100, Size(8000), Size(70)), guess as i64 - 70);
+        assert_eq!(charged(&mut sizes, MS(0), 101, 8000, true), 8000);
+    }
+
+    #[test]
     fn a_range_is_charged_for_all_of_it() {
         let mut sizes = Sizes::default();
         sizes.on_data(MS(0), 1, Size(1000));
-        assert_eq!(sizes.charge(MS(0), 2, Size(32_000)), 32_000);
+        assert_eq!(charged(&mut sizes, MS(0), 2, 32_000, true), 32_000);
     }
 
     #[test]
@@ -152,13 +187,13 @@ mod tests {
         for ms in [600, 1200] {
             sizes.on_data(MS(ms), 1, Size(1000));
         }
-        let charged = [1, 2, 2].map(|flow| sizes.charge(MS(1200), flow, Size(100)));
-        assert_eq!(charged[..1], [100], "{charged:?}");
-        assert!(charged[1..].iter().all(|charge| *charge > 800), "{charged:?}");
+        let found = [1, 2, 2].map(|flow| charged(&mut sizes, MS(1200), flow, 100, true));
+        assert_eq!(found[..1], [100], "{found:?}");
+        assert!(found[1..].iter().all(|charge| *charge > 800), "{found:?}");
         // Nobody else need bring anything.
         sizes.on_data(MS(2000), 2, Size(100));
-        assert_eq!(sizes.charge(MS(2900), 2, Size(100)), 100);
-        assert!(sizes.charge(MS(3500), 2, Size(100)) > 700);
+        assert_eq!(charged(&mut sizes, MS(2900), 2, 100, true), 100);
+        assert!(charged(&mut sizes, MS(3500), 2, 100, true) > 700);
     }
 
     #[test]
@@ -169,6 +204,6 @@ mod tests {
         for ms in [10, 600, 1200] {
             sizes.on_data(MS(ms), 1, Size(1000));
         }
-        assert!(sizes.charge(MS(1200), 2, Size(100)) > 800);
+        assert!(charged(&mut sizes, MS(1200), 2, 100, true) > 800);
     }
 }
