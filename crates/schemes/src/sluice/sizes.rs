@@ -59,12 +59,13 @@ impl Sizes {
     /// Data of this size and flow has come.
     pub(super) fn on_data(&mut self, now: Time, flow: Flow, size: Size) {
         self.turn(now);
+        let size = charge(size);
         let (word, bit) = bit(flow);
         if (self.known[0][word] | self.known[1][word]) & bit == 0 {
-            self.first = if self.first == 0 { size.0 } else { (self.first * 7 + size.0) / 8 };
+            self.first = if self.first == 0 { size } else { (self.first * 7 + size) / 8 };
         }
         self.known[0][word] |= bit;
-        self.typical = size.0.max(self.typical / 8 * 7);
+        self.typical = size.max(self.typical / 8 * 7);
     }
 
     /// The bytes that an Interest is charged for.
