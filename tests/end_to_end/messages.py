@@ -408,6 +408,22 @@ class Messages(Alone):
         done = self.run_weir("daemon", "--check", "--config", self.daemon.config)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_more_memory_than_there_is(self):
+        """A limit that no process can reach is a mistake, for a check and for a start alike."""
+        config = self.here / "large.toml"
+        for text, part in (
+            ('[daemon]\nmemory = "99 TB"\n', "`memory`: 99.0 TB is more than the "),
+            ('[content_store]\ncapacity = "99 TB"\n', "`capacity`: 99.0 TB is more than the "),
+            ('[daemon]\nmemory = "0.3 B"\n', "not a whole number of bytes"),
+        ):
+            config.write_text(text, encoding="utf-8")
+            for check in (["--check"], []):
+                with self.subTest(text=text, check=check):
+                    done = self.run_weir("daemon", *check, "--config", config)
+                    self.assertEqual(done.returncode, USAGE, done.stderr)
+                    self.assertIn(f"{config}:2:", done.stderr)
+                    self.assertIn(part, done.stderr)
+
     def test_a_section_for_everybody_is_warned_of(self):
         """`[[authorize]]` without a user: in one line of a check, and in the log of a start."""
         config = self.here / "everybody.toml"

@@ -74,11 +74,12 @@ impl Service {
     }
 
     fn config(&self) -> Result<Config, ServiceError> {
+        let host = host_memory();
         let mut config = match &self.file {
-            Some(path) => config::load(path).map_err(|error| self.unusable(&error))?,
+            Some(path) => config::load(path, host).map_err(|error| self.unusable(&error))?,
             None => Config::default(),
         };
-        config.share_host(host_memory());
+        config.share_host(host);
         Ok(config)
     }
 
@@ -115,8 +116,9 @@ fn memory(config: &Config) -> String {
 /// Reads the same file again. A mistake in it is logged, and does not end this program.
 fn reread(path: PathBuf) -> Reread {
     Box::new(move || {
-        let mut config = config::load(&path)?;
-        config.share_host(host_memory());
+        let host = host_memory();
+        let mut config = config::load(&path, host)?;
+        config.share_host(host);
         Ok(config)
     })
 }

@@ -70,6 +70,32 @@ fn is_auto(s: &Section<'_>) -> bool {
     s.given("memory").is_none_or(|v| text(v.get_ref()) == Ok("auto"))
 }
 
+/// Compares the sizes in the file with the memory of the host. A limit that no process can reach
+/// protects the host from nothing, so a larger one is a mistake. Returns true if there is none.
+pub(super) fn fit_host(of: &Sections<'_, '_>, host: u64) -> bool {
+    let fields = [
+        (of.daemon, "memory"),
+        (of.content_store, "capacity"),
+        (of.forwarder, "pending_memory"),
+        (of.listen, "receive_buffer"),
+    ];
+    let queues = of.links.iter().map(|link| (*link, "queue"));
+    let mut fit = true;
+    for (section, field) in fields.into_iter().chain(queues) {
+        // Other forms, and texts that are no sizes, have their own mistakes.
+        let size = section.given(field).and_then(|v| text(v.get_ref()).ok()?.parse::<Size>().ok());
+        let Some(size) = size.filter(|size| size.0 > host) else { continue };
+        let why = format!(
+            "{size} is more than the {} of memory that this host or its control group has; give \
+             less, or leave it out",
+            Size(host),
+        );
+        section.mistake(field, &why);
+        fit = false;
+    }
+    fit
+}
+
 /// Makes limits of single parts fit into the whole limit, if there is one. Limits in the file are
 /// kept; those beyond it are mistakes.
 pub(super) fn share(config: &mut Config, of: &Sections<'_, '_>) {
@@ -137,7 +163,7 @@ fn adapt(config: &mut Config, memory: Size, given: Given) {
 impl Config {
     /// Limits the process to a share of `host` bytes of memory, if the file leaves it to that;
     /// `None` if the system does not report its memory. Limits of single parts stay as they are,
-    /// and larger ones than the defaults raise the whole limit.
+    /// and larger ones than the defaults raise the whole limit, up to the host's memory.
     pub fn share_host(&mut self, host: Option<u64>) {
         let Some(given) = self.daemon.shares_host else { return };
         let part = host.map_or(UNKNOWN, |host| host / OF_HOST).clamp(FEWEST, MOST);
@@ -146,7 +172,8 @@ impl Config {
         let pending = beyond(self.forwarder.pit.memory, PitConfig::default().memory);
         // Pending Interests have half of what is shared.
         let more = store.saturating_add(pending.saturating_mul(2));
-        let memory = Size(part.saturating_add(more).saturating_add(more / (HOLES - 1)));
+        let raised = part.saturating_add(more).saturating_add(more / (HOLES - 1));
+        let memory = Size(host.map_or(raised, |host| raised.min(host.max(part))));
         self.daemon.memory = Some(memory);
         self.forwarder.memory = shared(memory);
         adapt(self, memory, given);

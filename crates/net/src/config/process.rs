@@ -46,13 +46,14 @@ pub struct Daemon {
     /// The time that a stop may take to send queued packets.
     #[field(default = "500 ms")]
     pub drain: Duration,
-    /// The memory limit of the process, everything counted, at least `"16 MB"`. Content store,
-    /// pending Interests, queues, routes and faces share it: the store makes room for the others.
-    /// Requests that find no room then are rejected and counted. The limits of single parts apply
-    /// as well. `auto`: a quarter of the memory of the host or of the control group, at most 2 GB,
-    /// plus the parts of `capacity` and `pending_memory` that exceed their defaults. `unlimited`:
-    /// only the limits of single parts, and no fair shares: one peer can fill the table of pending
-    /// Interests for all others.
+    /// The memory limit of the process, everything counted, at least `"16 MB"`. Sizes above the
+    /// memory of the host or of the control group are mistakes, here and for single parts. Content
+    /// store, pending Interests, queues, routes and faces share it: the store makes room for the
+    /// others. Requests that find no room then are rejected and counted. The limits of single
+    /// parts apply as well. `auto`: a quarter of the memory of the host or of the control group,
+    /// at most 2 GB, plus the parts of `capacity` and `pending_memory` that exceed their defaults,
+    /// but never more than the host has. `unlimited`: only the limits of single parts, and no fair
+    /// shares: one peer can fill the table of pending Interests for all others.
     #[field(default = "auto", form = "size, `\"auto\"` or `\"unlimited\"`", with = memory::limit)]
     pub memory: Option<Size>,
     /// The file leaves the limit to the host's memory; see

@@ -30,10 +30,10 @@ pub(super) const SECTIONS: &[&schema::Section] = &[
     Hub::SECTION,
 ];
 
-/// Reads all sections of the text.
-pub(super) fn read(text: &str, file: &str) -> Result<Config, ConfigError> {
+/// Reads all sections of the text, for a host with this memory.
+pub(super) fn read(text: &str, file: &str, host: Option<u64>) -> Result<Config, ConfigError> {
     let doc = Document::new(file, text);
-    let config = doc.table(SECTIONS).and_then(|table| sections(&doc, &table));
+    let config = doc.table(SECTIONS).and_then(|table| sections(&doc, &table, host));
     let mistakes = doc.finish();
     match config {
         Some(config) if mistakes.is_empty() => Ok(config),
@@ -41,7 +41,11 @@ pub(super) fn read(text: &str, file: &str) -> Result<Config, ConfigError> {
     }
 }
 
-fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config> {
+fn sections<'d>(
+    doc: &'d Document<'d>,
+    table: &'d DeTable<'d>,
+    host: Option<u64>,
+) -> Option<Config> {
     let on_demand = Section::of::<OnDemand>(doc, table);
     let application = Section::of::<Application>(doc, table);
     let faces = Section::all_of::<Face>(doc, table);
@@ -78,7 +82,9 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
         Some(whole) => everywhere(&mut config, whole),
         None => where_rates_are_known(&mut config),
     }
-    memory::share(&mut config, &sections);
+    if host.is_none_or(|host| memory::fit_host(&sections, host)) {
+        memory::share(&mut config, &sections);
+    }
     Some(config)
 }
 

@@ -146,7 +146,7 @@ fn one_limit_on_memory_bounds_what_has_no_bound_of_its_own() {
     let unlimited = good("[daemon]\nmemory = \"unlimited\"");
     assert_eq!(unlimited.forwarder.memory, usize::MAX, "without it nothing is counted");
     good("[daemon]\nmemory = \"32 MB\"\n[[face]]\nuri = \"unix:///x\"\nqueue = \"20 packets\"");
-    // A limit beyond any host is still a limit. Nothing reaches it.
+    // Without a known host, a limit beyond any host is still a limit.
     assert_eq!(good("[daemon]\nmemory = \"1000 TB\"").forwarder.dead_nonces, 1 << 20);
 }
 
@@ -180,13 +180,56 @@ fn without_a_limit_in_the_file_it_is_a_share_of_the_hosts_memory() {
     assert_eq!(small.listen.receive_buffer, Size(50 * MB / 32));
     assert!(small.forwarder.dead_nonces < usual.forwarder.dead_nonces);
     // A larger store adds to the limit.
-    let more = limit("[content_store]\ncapacity = \"1067108864 B\"", Some(1000 * MB));
-    assert_eq!(more, Some(Size((250 + 1000) * MB + 1000 * MB / 7)));
+    let more = limit("[content_store]\ncapacity = \"1067108864 B\"", Some(4000 * MB));
+    assert_eq!(more, Some(Size((1000 + 1000) * MB + 1000 * MB / 7)));
     let given = "[forwarder]\npending_per_face = 200000\ndead_nonces = 500000\n\
                  [listen]\nreceive_buffer = \"8 MB\"";
     let given = within(given, Some(200 * MB));
     assert_eq!((given.forwarder.pit.per_face, given.forwarder.dead_nonces), (200_000, 500_000));
     assert_eq!(given.listen.receive_buffer, Size(8 * MB));
+}
+
+#[test]
+fn sizes_beyond_the_hosts_memory_are_mistakes() {
+    const HOST: u64 = 1_000_000_000;
+    let found = |text: &str| match read::read(text, "weir.toml", Some(HOST)) {
+        Ok(_) => Vec::new(),
+        Err(ConfigError::Mistakes(found)) => {
+            found.iter().map(|m| format!("{}:{}: {}", m.line, m.column, m.message)).collect()
+        }
+        Err(other) => panic!("{other}"),
+    };
+    for (text, at) in [
+        ("[daemon]\nmemory = \"99 TB\"", "2:10: `memory`: 99.0 TB"),
+        ("[daemon]\nmemory = \"1000000001 B\"", "2:10: `memory`: 1.00 GB"),
+        ("[content_store]\ncapacity = \"99 TB\"", "2:12: `capacity`: 99.0 TB"),
+        ("[forwarder]\npending_memory = \"99 TB\"", "2:18: `pending_memory`: 99.0 TB"),
+        ("[listen]\nreceive_buffer = \"99 TB\"", "2:18: `receive_buffer`: 99.0 TB"),
+        ("[on_demand]\nqueue = \"99 TB\"", "2:9: `queue`: 99.0 TB"),
+        ("[[face]]\nuri = \"unix:///x\"\nqueue = \"99 TB\"", "3:9: `queue`: 99.0 TB"),
+        (
+            "[daemon]\nmemory = \"unlimited\"\n[content_store]\ncapacity = \"2 GB\"",
+            "4:12: `capacity`: 2.00 GB",
+        ),
+    ] {
+        let found = found(text);
+        let [one] = &found[..] else { panic!("{text}: {found:?}") };
+        assert!(one.starts_with(at), "{text}: {one}");
+        assert!(one.contains("more than the 1.00 GB of memory that this host"), "{one}");
+    }
+    for text in [
+        "[daemon]\nmemory = \"1 GB\"",
+        "[daemon]\nmemory = \"unlimited\"",
+        "[content_store]\ncapacity = \"1 GB\"\n[on_demand]\nqueue = \"5 packets\"",
+    ] {
+        assert_eq!(found(text), [] as [String; 0], "{text}");
+    }
+    // One mistake has one message, with a unit that is unknown or a size that is too large.
+    assert_eq!(found("[daemon]\nmemory = \"99 XB\"").len(), 1);
+    let sum = "[content_store]\ncapacity = \"1 GB\"\n[forwarder]\npending_memory = \"1 GB\"";
+    let mut config = good(sum);
+    config.share_host(Some(HOST));
+    assert_eq!(config.daemon.memory, Some(Size(HOST)), "the sum of parts is bounded, too");
 }
 
 #[test]
@@ -369,7 +412,7 @@ fn all_mistakes_are_found_at_once_and_shown_with_their_line() {
 
 #[test]
 fn a_file_that_is_not_there_is_named() {
-    let error = load(Path::new("/nonexistent/weir.toml")).unwrap_err().to_string();
+    let error = load(Path::new("/nonexistent/weir.toml"), None).unwrap_err().to_string();
     assert!(error.contains("/nonexistent/weir.toml") && error.contains("No such file"), "{error}");
 }
 
