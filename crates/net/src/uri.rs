@@ -4,7 +4,7 @@ use crate::interface;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -150,7 +150,10 @@ impl FromStr for FaceUri {
             "tcp" => (Carrier::Tcp, Family::Any),
             "tcp4" => (Carrier::Tcp, Family::V4),
             "tcp6" => (Carrier::Tcp, Family::V6),
-            "unix" if rest.starts_with('/') => return Ok(FaceUri::Unix(PathBuf::from(rest))),
+            // Without doubled slashes and dots, which lead to the same socket.
+            "unix" if rest.starts_with('/') => {
+                return Ok(FaceUri::Unix(Path::new(rest).components().collect()));
+            }
             "unix" => return Err(fail("a socket's path is absolute, after three slashes")),
             other => return Err(fail(&format!("`{other}` is not a scheme that Weir has"))),
         };
@@ -174,10 +177,14 @@ fn default_port(host: &str) -> u16 {
     if address.is_some_and(|ip| ip.is_multicast()) { MULTICAST_PORT } else { DEFAULT_PORT }
 }
 
-/// A host as it is kept. The interface of an address stands behind a percent sign, which RFC 6874
-/// has URIs write as `%25`, and ndn-cxx does not.
+/// A host as it is kept: names in lower case (RFC 4343), addresses in their shortest form. The
+/// interface of an address stands behind a percent sign, which RFC 6874 has URIs write as `%25`,
+/// and ndn-cxx does not.
 fn canonical(host: &str) -> Result<String, &'static str> {
-    let Some((address, zone)) = host.split_once('%') else { return Ok(host.to_owned()) };
+    let Some((address, zone)) = host.split_once('%') else {
+        let address = host.parse::<IpAddr>();
+        return Ok(address.map_or_else(|_| host.to_ascii_lowercase(), |ip| ip.to_string()));
+    };
     let zone = zone.strip_prefix("25").filter(|rest| !rest.is_empty()).unwrap_or(zone);
     let address: Ipv6Addr =
         address.parse().map_err(|_| "only an IPv6 address has an interface behind a `%`")?;
@@ -257,6 +264,9 @@ mod tests {
             ("udp6://[2001:db8::1]", "udp6://[2001:db8::1]:6363"),
             ("tcp://[::1]:1", "tcp6://[::1]:1"),
             ("tcp://router.example", "tcp://router.example:6363"),
+            ("tcp://Router.EXAMPLE:6363", "tcp://router.example:6363"),
+            ("udp6://[2001:DB8:0:0::1]", "udp6://[2001:db8::1]:6363"),
+            ("unix:///run//nfd/./nfd.sock", "unix:///run/nfd/nfd.sock"),
             ("unix:///run/nfd/nfd.sock", "unix:///run/nfd/nfd.sock"),
             // As RFC 6874 and as ndn-cxx write an interface.
             ("udp6://[fe80::1%25eth0]:6363", "udp6://[fe80::1%eth0]:6363"),

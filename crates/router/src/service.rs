@@ -140,6 +140,7 @@ fn stopped(error: &DaemonError) -> ServiceError {
         DaemonError::Unix(_) => "`unix` under [listen] names another place",
         DaemonError::Listen { .. } => "choose another address under [listen]",
         DaemonError::Metrics { .. } => "choose another address under [metrics]",
+        DaemonError::SamePlace { .. } => "leave one of these [[face]] sections out",
         DaemonError::Host { .. } => "check the `uri` of that [[face]]",
         DaemonError::Table { .. } => "check its [[route]] and [[strategy]]",
         DaemonError::Account { .. } => {

@@ -164,9 +164,9 @@ pub struct Application {
 
 /// A face that exists from the start. UDP faces send from the port that the daemon listens on, so
 /// that two daemons which name each other share one face at each end. Broken TCP and Unix
-/// connections are opened again. The URI may be that of a multicast group, `udp4://224.0.23.170` or
-/// `udp6://[ff02::1234]`, both with the port 56363: then all members on one interface are at the
-/// other end, and no Nacks are sent.
+/// connections are opened again. Two faces to the same place are a mistake. The URI may be that of
+/// a multicast group, `udp4://224.0.23.170` or `udp6://[ff02::1234]`, both with the port 56363:
+/// then all members on one interface are at the other end, and no Nacks are sent.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "face", repeated, check = Face::checked)]
 pub struct Face {

@@ -8,7 +8,7 @@ use super::{
     Listen, OnDemand, Route, Strategy, memory,
 };
 use crate::uri::FaceUri;
-use document::{Described, Document, Read, Section, schema, valid_words};
+use document::{Described, Document, Read, Section, schema, text, valid_words};
 use schemes::Choice;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::de::DeTable;
@@ -115,6 +115,13 @@ fn where_rates_are_known(config: &mut Config) {
     }
 }
 
+/// A face as the file names it, and its line.
+fn written(section: &Section<'_>) -> String {
+    let given = |field| section.given(field).and_then(|v| text(v.get_ref()).ok());
+    let name = given("name").or_else(|| given("uri")).unwrap_or_default();
+    format!("`{name}` (line {})", section.doc.line(section.at.start))
+}
+
 /// The faces of the file.
 struct Faces {
     faces: Vec<Face>,
@@ -130,12 +137,21 @@ impl Faces {
     fn read(doc: &Document<'_>, sections: &[Section<'_>]) -> Faces {
         let mut faces = Vec::new();
         let (mut labels, mut by_text) = (BTreeSet::new(), BTreeMap::new());
+        let mut places = BTreeMap::new();
         for section in sections {
             let Some(face) = Face::read(section) else { continue };
-            if !labels.insert(face.label()) {
+            if let Some(first) = places.insert(face.place(), written(section)) {
+                let why = format!(
+                    "the faces {first} and {} lead to the same place, {}; leave one of them out",
+                    written(section),
+                    face.place(),
+                );
+                section.mistake("uri", &why);
+            } else if labels.contains(&face.label()) {
                 let why = format!("there are two faces `{}`", face.label());
                 doc.mistake(section.at.clone(), why);
             }
+            labels.insert(face.label());
             let texts = [face.name.clone(), Some(face.place()), Some(face.uri.to_string())];
             for text in texts.into_iter().flatten() {
                 by_text.entry(text).or_insert(faces.len());

@@ -396,9 +396,41 @@ fn a_route_names_the_nearest_face() {
 
 #[test]
 fn two_faces_of_one_name_are_a_mistake() {
-    let found =
-        wrong("[[face]]\nuri = \"udp4://192.0.2.1\"\n[[face]]\nuri = \"udp://192.0.2.1:6363\"");
-    assert!(found[0].starts_with("3:1: there are two faces"), "{found:?}");
+    is_wrong(
+        "[[face]]\nuri = \"udp4://192.0.2.1\"\nname = \"a\"\n\
+         [[face]]\nuri = \"udp4://192.0.2.2\"\nname = \"a\"",
+        "4:1",
+        &["there are two faces `a`"],
+    );
+}
+
+#[test]
+fn two_faces_to_one_place_are_a_mistake_however_it_is_written() {
+    for (first, second) in [
+        ("udp4://192.0.2.1", "udp4://192.0.2.1"),
+        ("udp4://192.0.2.1", "udp://192.0.2.1:6363"),
+        ("tcp://router.example:6363", "tcp://Router.EXAMPLE"),
+        ("udp6://[2001:db8::1]", "udp://[2001:DB8:0:0::1]:6363"),
+        ("unix:///run/other.sock", "unix:///run//./other.sock"),
+        ("udp6://[ff02::1234%eth0]", "udp6://[ff02::1234%25eth0]:56363"),
+    ] {
+        let faces = format!("[[face]]\nuri = \"{first}\"\n\n[[face]]\nuri = \"{second}\"");
+        let names = [&format!("`{first}` (line 1)")[..], &format!("`{second}` (line 4)")];
+        is_wrong(&faces, "5:7", &[names[0], names[1], "lead to the same place"]);
+        // Names of their own do not make them two.
+        let faces = format!(
+            "[[face]]\nname = \"a\"\nuri = \"{first}\"\n\
+             [[face]]\nname = \"b\"\nuri = \"{second}\""
+        );
+        is_wrong(&faces, "6:7", &["the faces `a` (line 1) and `b` (line 4)"]);
+    }
+    // One group on two interfaces, two carriers, two ports.
+    good(
+        "[[face]]\nuri = \"udp4://224.0.23.170\"\ninterface = \"eth0\"\n\
+         [[face]]\nuri = \"udp4://224.0.23.170\"\ninterface = \"eth1\"\n\
+         [[face]]\nuri = \"udp4://192.0.2.1\"\n[[face]]\nuri = \"tcp4://192.0.2.1\"\n\
+         [[face]]\nuri = \"udp4://192.0.2.1:6364\"",
+    );
 }
 
 #[test]
