@@ -1,11 +1,13 @@
 """Standard output and output files that take nothing more: devices that are full, closed pipes."""
 
 import os
+import resource
 import signal
 from pathlib import Path
 
-from support import weir
+from support import content, weir
 from support.children import Child, wait_until
+from support.gateway import Gateway
 from tools import FILE, PATIENCE, Tools
 
 FULL = Path("/dev/full")
@@ -113,3 +115,30 @@ class Outputs(Tools):
             self.assertGreater(other.status()["uptime_ms"], 0)
             os.kill(child.pid, signal.SIGTERM)
             self.assertEqual(child.wait(PATIENCE), 0)
+
+    def test_gateway_fills_up(self):
+        """Answers go on if their lines cannot be written; the end reports it."""
+        with Gateway(self.daemon, self.here) as gateway:
+            full = gateway.out.stat().st_size
+            resource.prlimit(gateway.child.pid, resource.RLIMIT_FSIZE, (full, full))
+            # The log of the same process has a limit, too, but it is empty so far.
+            for _ in range(3):
+                self.assertEqual(gateway.ask("/printed/file")[0], 200)
+            os.kill(gateway.child.pid, signal.SIGINT)
+            self.assertEqual(gateway.child.wait(PATIENCE), FILE)
+            self.assertEqual(len(gateway.said()), 1)
+
+    def test_limit_on_files(self):
+        """A file that exceeds `ulimit -f` is an error, and more of it resumes the transfer."""
+        limited = ["sh", "-c", 'ulimit -f 1000; exec "$@"', "sh"]
+        get = self.on_daemon("get", "/printed/file", "-o", "got", "--json", "--quiet")
+        parts = ["cannot write got.part: File too large", "ulimit -f", "again to resume"]
+        self.refused(FILE, parts, *get, before=limited)
+        self.assertEqual(self.run_weir(*get).returncode, 0)
+        self.assertEqual(content.sha256(self.here / "got"), content.sha256(self.sent))
+        parts = ["standard output", "File too large"]
+        with open(self.here / "piped", "wb") as piped:
+            get = self.on_daemon("get", "/printed/file", "-o", "-")
+            done = self.run_weir(*get, before=limited, stdout=piped)
+        self.assertEqual(done.returncode, FILE, done.stderr)
+        self.assert_message(done.stderr, parts)

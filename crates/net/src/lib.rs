@@ -12,6 +12,7 @@ pub mod config;
 pub mod daemon;
 mod directives;
 pub mod emulate;
+pub mod file_limit;
 pub mod framing;
 pub mod host_memory;
 pub mod interface;

@@ -37,6 +37,7 @@ enum Action {
 }
 
 fn main() -> ExitCode {
+    net::file_limit::make_it_an_error();
     match action() {
         Ok(action) => act(action),
         Err(why) => fail(USAGE, &format!("{why}; `{PROGRAM} --help` lists the options")),

@@ -119,6 +119,10 @@ impl From<SinkError> for Failure {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
                 "make room and run the same command again, or choose another place with -o FILE"
             }
+            ErrorKind::FileTooLarge if error.resumes => {
+                "raise the limit (`ulimit -f`) and run the same command again to resume, or choose \
+                 a file system that takes larger files with -o FILE"
+            }
             ErrorKind::BrokenPipe => "its reader went away before all had come",
             ErrorKind::NotFound => "make its folder, or choose another place with -o FILE",
             _ => "choose another place with -o FILE",
