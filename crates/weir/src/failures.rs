@@ -123,6 +123,7 @@ impl From<SinkError> for Failure {
                 "raise the limit (`ulimit -f`) and run the same command again to resume, or choose \
                  a file system that takes larger files with -o FILE"
             }
+            ErrorKind::InvalidFilename => "choose another name with -o FILE",
             ErrorKind::BrokenPipe => "its reader went away before all had come",
             ErrorKind::NotFound => "make its folder, or choose another place with -o FILE",
             _ => "choose another place with -o FILE",

@@ -1,6 +1,7 @@
 //! Files that a transfer keeps beside its target, and that no other user of this host may have put
 //! there or may write: what they say has been verified is not verified again.
 
+use super::place::named;
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
@@ -67,7 +68,7 @@ fn umask() -> Option<u32> {
 /// # Errors
 /// There is one already, or it cannot be made.
 pub fn make(path: &Path) -> io::Result<File> {
-    options().create_new(true).open(path)
+    options().create_new(true).open(path).map_err(named)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Texts that are written as a whole.
 
-use super::place::{behind_links, is_open_file};
+use super::place::{behind_links, is_open_file, named};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
@@ -23,7 +23,7 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
         .permissions(std::fs::Permissions::from_mode(0o666))
         .tempfile_in(folder.unwrap_or(Path::new(".")))?;
     file.write_all(text.as_bytes())?;
-    file.persist(path).map(drop).map_err(|error| error.error)
+    file.persist(path).map(drop).map_err(|error| named(error.error))
 }
 
 #[cfg(test)]
