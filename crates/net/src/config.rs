@@ -64,7 +64,7 @@ pub struct Config {
 /// # Errors
 /// The file cannot be read, or has mistakes; all that were found are in the error.
 pub fn load(path: &Path, host: Option<u64>) -> Result<Config, ConfigError> {
-    let text = std::fs::read_to_string(path)
+    let text = crate::bounded::text(path)
         .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
     read::read(&text, &path.display().to_string(), host)
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+pub mod bounded;
 pub mod client;
 pub mod clock;
 pub mod config;
