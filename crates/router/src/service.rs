@@ -128,7 +128,7 @@ fn stopped(error: &DaemonError) -> ServiceError {
         DaemonError::Unix(UnixListenError::Running(_)) => {
             "stop that one, or give this one another `unix` socket under [listen]"
         }
-        DaemonError::Unix(UnixListenError::NotALink(_)) => {
+        DaemonError::Unix(UnixListenError::NotALink(_) | UnixListenError::Link { .. }) => {
             "`unix_links` under [listen] names another place"
         }
         DaemonError::Certificate { .. } => {
