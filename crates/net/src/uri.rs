@@ -13,6 +13,9 @@ pub const DEFAULT_PORT: u16 = 6363;
 /// The port of NDN's multicast groups over UDP.
 pub const MULTICAST_PORT: u16 = 56363;
 
+/// The most bytes of a Unix socket's path.
+const MOST_PATH: usize = 107;
+
 /// Where the forwarder listens and clients look for it on this platform.
 #[cfg(not(any(target_os = "macos", target_os = "freebsd")))]
 pub const DEFAULT_SOCKET: &str = "/run/nfd/nfd.sock";
@@ -152,6 +155,7 @@ impl FromStr for FaceUri {
             "tcp6" => (Carrier::Tcp, Family::V6),
             // Without doubled slashes and dots, which lead to the same socket.
             "unix" if rest.starts_with('/') => {
+                check_socket(rest).map_err(fail)?;
                 return Ok(FaceUri::Unix(Path::new(rest).components().collect()));
             }
             "unix" => return Err(fail("a socket's path is absolute, after three slashes")),
@@ -169,6 +173,18 @@ impl FromStr for FaceUri {
             }
             _ => Ok(uri),
         }
+    }
+}
+
+/// A Unix socket's path fits into `sun_path` of unix(7), with the NUL behind it.
+///
+/// # Errors
+/// It does not.
+pub fn check_socket(path: &str) -> Result<(), &'static str> {
+    match (path.len() <= MOST_PATH, path.contains('\0')) {
+        (true, false) => Ok(()),
+        (_, true) => Err("a path has no NUL in it"),
+        (false, _) => Err("the path of a socket has at most 107 bytes"),
     }
 }
 
@@ -217,7 +233,8 @@ fn split_host_port(text: &str) -> Result<(&str, Option<u16>), &'static str> {
         }
     };
     let of_host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
-    if host.is_empty() || !host.chars().all(of_host) {
+    // RFC 1035, "Size limits".
+    if host.is_empty() || host.len() > 255 || !host.chars().all(of_host) {
         return Err("the host is missing or malformed");
     }
     match port.map(str::parse::<u16>) {

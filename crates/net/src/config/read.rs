@@ -9,6 +9,7 @@ use super::{
 };
 use crate::uri::FaceUri;
 use document::{Described, Document, Read, Section, schema, text, valid_words};
+use packet::Name;
 use schemes::Choice;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::de::DeTable;
@@ -60,7 +61,8 @@ fn sections<'d>(
     };
     let known = Faces::read(doc, &faces);
     let listed = Section::all_of::<ListedRoute>(doc, table);
-    let routes = listed.iter().filter_map(|section| known.route(section)).collect();
+    let mut seen = BTreeMap::new();
+    let routes = listed.iter().filter_map(|section| known.route(section, &mut seen)).collect();
     let store = ContentStore::read(sections.content_store)?;
     let mut config = Config {
         daemon: Daemon::read(sections.daemon)?,
@@ -74,7 +76,7 @@ fn sections<'d>(
         no_cache: store.no_cache,
         announcements: Announcements::read(&Section::of::<Announcements>(doc, table))?,
         forwarder: ForwarderLimits::read(sections.forwarder)?,
-        strategies: all(doc, table),
+        strategies: strategies(doc, table),
         authorize: all(doc, table),
         routable: Hub::read(&Section::of::<Hub>(doc, table))?.prefixes,
     };
@@ -93,13 +95,29 @@ fn all<'d, T: Described + Read>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -
     Section::all_of::<T>(doc, table).iter().filter_map(T::read).collect()
 }
 
+/// The strategies, one for each prefix.
+fn strategies<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Vec<Strategy> {
+    let mut firsts = BTreeMap::new();
+    let mut all = Vec::new();
+    for section in Section::all_of::<Strategy>(doc, table) {
+        let Some(strategy) = Strategy::read(&section) else { continue };
+        if let Some(first) = firsts.insert(strategy.prefix.clone(), section.at.start) {
+            let (line, prefix) = (doc.line(first), &strategy.prefix);
+            let why = format!("line {line} has a strategy for {prefix}, too; leave one out");
+            section.mistake("prefix", &why);
+        }
+        all.push(strategy);
+    }
+    all
+}
+
 /// The scheme of the whole daemon, for faces without one of their own.
 fn everywhere(config: &mut Config, whole: Choice) {
     config.on_demand.link.parts.fill(&whole);
     config.faces.iter_mut().for_each(|face| face.link.parts.fill(&whole));
     let root = config.strategies.iter().any(|strategy| strategy.prefix.is_empty());
     if !root && whole.strategy().is_ok() {
-        config.strategies.insert(0, Strategy { prefix: packet::Name::new(), choice: whole });
+        config.strategies.insert(0, Strategy { prefix: Name::new(), choice: whole });
     }
 }
 
@@ -140,9 +158,10 @@ impl Faces {
         let mut places = BTreeMap::new();
         for section in sections {
             let Some(face) = Face::read(section) else { continue };
-            if let Some(first) = places.insert(face.place(), written(section)) {
+            if let Some(first) = places.insert(face.place(), section) {
                 let why = format!(
-                    "the faces {first} and {} lead to the same place, {}; leave one of them out",
+                    "the faces {} and {} lead to the same place, {}; leave one of them out",
+                    written(first),
                     written(section),
                     face.place(),
                 );
@@ -162,7 +181,12 @@ impl Faces {
         Faces { faces, labels, by_text, all_known }
     }
 
-    fn route(&self, section: &Section<'_>) -> Option<Route> {
+    /// Reads a route; `seen` has those before, and where they begin.
+    fn route(
+        &self,
+        section: &Section<'_>,
+        seen: &mut BTreeMap<(Name, usize), usize>,
+    ) -> Option<Route> {
         let ListedRoute { prefix, face: wanted, cost } = ListedRoute::read(section)?;
         // A URI may be written in several forms.
         let uri = wanted.parse::<FaceUri>().ok().map(|uri| uri.to_string());
@@ -175,6 +199,13 @@ impl Faces {
                 .doc
                 .mistake(section.place("face"), format!("there is no face `{wanted}`; {valid}"));
         }
-        Some(Route { prefix: prefix?, face: face?, cost })
+        let (prefix, face) = (prefix?, face?);
+        if let Some(first) = seen.insert((prefix.clone(), face), section.at.start) {
+            let line = section.doc.line(first);
+            let why =
+                format!("line {line} has a route for {prefix} to this face, too; leave one out");
+            section.mistake("prefix", &why);
+        }
+        Some(Route { prefix, face, cost })
     }
 }
