@@ -6,7 +6,6 @@ codes are those of `weir --help`.
 
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -25,6 +24,7 @@ from tools import (
     PATIENCE,
     USAGE,
     Tools,
+    catches,
 )
 
 # The user id of `nobody` on every system that this runs on.
@@ -532,10 +532,3 @@ class SlowDaemon(weir.Daemon):
     def text(self):
         """The configuration."""
         return super().text() + weir.section("[application]", {"rate": "8 Mbit/s"})
-
-
-def catches(pid, number):
-    """True if a process has a handler for the signal."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    caught = int(re.search(r"^SigCgt:\s*(\w+)", status, re.MULTILINE)[1], 16)
-    return bool(caught >> (number - 1) & 1)

@@ -1,8 +1,10 @@
 """The tools around one daemon, run to their ends, and the form of their messages."""
 
 import os
+import re
 import subprocess
 import unittest.mock
+from pathlib import Path
 
 from alone import Alone
 
@@ -67,3 +69,10 @@ class Tools(Alone):
         path = self.here / "certificate"
         path.write_text(made.stdout, encoding="utf-8")
         return path
+
+
+def catches(pid, number):
+    """True if a process has a handler for the signal."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    caught = int(re.search(r"^SigCgt:\s*(\w+)", status, re.MULTILINE)[1], 16)
+    return bool(caught >> (number - 1) & 1)

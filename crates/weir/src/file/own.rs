@@ -29,9 +29,8 @@ pub fn existing(path: &Path) -> io::Result<Option<File>> {
     let file = match options().open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            return refused("it is a symbolic link");
-        }
+        // Otherwise links on the way lead in a circle.
+        Err(_) if path.is_symlink() => return refused("it is a symbolic link"),
         Err(error) => return Err(error),
     };
     let meta = file.metadata()?;
