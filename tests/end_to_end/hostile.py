@@ -25,6 +25,9 @@ class Hostile(Tools):
         command = self.on_daemon("get", "/" + "a" * 8700, "-o", "x")
         self.refused(NOT_FOUND, ["no route leads to"], *command)
         self.assertEqual(os.listdir(self.here), [])
+        long, parts = "/" + "a" * 8780, ["no packet takes the command", "shorter name"]
+        self.refused(USAGE, parts, *self.on_daemon("strategy", "set", long, "multicast"))
+        self.refused(USAGE, parts, *self.on_daemon("cs", "erase", long))
 
     def test_output_names(self):
         """Files that cannot be written are named, with the reason, before anything is fetched."""

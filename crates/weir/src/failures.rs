@@ -39,6 +39,7 @@ impl From<CommandError> for Failure {
     fn from(error: CommandError) -> Failure {
         let (kind, next) = match error {
             CommandError::Connection(error) => return error.into(),
+            CommandError::TooLong { .. } => (Kind::Usage, "use a shorter name"),
             CommandError::Interrupted => (Kind::Interrupted, "run the same command again"),
             CommandError::Refused { code: 403, .. } => (Kind::Failed, "publish under another name"),
             CommandError::Refused { code: 414, .. } => (Kind::Failed, "use a shorter name"),
