@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from alone import SIZE, Alone
 from support import content
 from support.children import Child, Failed, wait_until
-from support.volume import Ext2
+from support.volume import Ext2, foreign
 
 FILE = 7
 PATIENCE = 60
@@ -85,6 +86,36 @@ class Disk(Alone):
             subprocess.run(argv, stdout=got, check=True, timeout=PATIENCE)
         self.assertEqual(content.sha256(self.here / "got"), content.sha256(self.sent))
         self.assertTrue(Path("/dev/stdout").is_symlink())
+
+    def test_foreign_file_system(self):
+        """Names that the file system does not take are errors before anything is fetched."""
+        try:
+            volume = foreign(self.here, 20 * SIZE)
+        except Failed as reason:
+            self.skipTest(str(reason))
+        self.addCleanup(volume.close)
+        for name in ("a:b", "question?", "back\\slash", "dot.", "space ", "dots..."):
+            with self.subTest(name=name):
+                target = volume.folder / name
+                done = self.get(target, before=volume.command())
+                self.assertEqual(done.returncode, FILE, done.stderr)
+                self.assertRegex(
+                    done.stderr,
+                    rf"\Aweir: cannot write {re.escape(str(target))}(\.part)?: the file system "
+                    r"takes no such name; choose another name with -o FILE\n\Z",
+                )
+                self.assertEqual(volume.names(), set(), "left behind")
+        for name in ("plain", "späße", "with space"):
+            with self.subTest(name=name):
+                done = self.get(volume.folder / name, before=volume.command())
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(volume.sha256(name), content.sha256(self.sent))
+        # An older file makes room.
+        volume.run("sh", "-c", 'echo old >"$0"', volume.folder / "plain")
+        done = self.get(volume.folder / "plain", before=volume.command())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(volume.sha256("plain"), content.sha256(self.sent))
+        self.assertEqual(volume.names(), {"plain", "späße", "with space"})
 
     def test_fills_up_in_mid_write(self):
         """It is said, nothing else suffers, and with room again the transfer goes on."""

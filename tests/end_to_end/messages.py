@@ -6,82 +6,36 @@ codes are those of `weir --help`.
 
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
-import unittest.mock
 from pathlib import Path
 
-from alone import ALONE, SIZE, Alone
+from alone import ALONE, SIZE
 from support import content, weir
 from support.children import Child, wait_until
+from tools import (
+    FAILED,
+    FILE,
+    INTERRUPTED,
+    NO_FORWARDER,
+    NOT_FOUND,
+    NOT_VERIFIED,
+    PATIENCE,
+    USAGE,
+    Tools,
+    catches,
+)
 
-FAILED, USAGE, NOT_FOUND, NOT_VERIFIED, INTERRUPTED, NO_FORWARDER, FILE = range(1, 8)
-PATIENCE = 60
 # The user id of `nobody` on every system that this runs on.
 NOBODY = "65534"
 
 
-class Messages(Alone):
+class Messages(Tools):
     """One daemon without neighbours, and the tools around it."""
 
     faces = (("nobody", "udp4://127.0.0.1:9"),)
     routes = (("/nobody", "nobody"),)
-
-    def keep(self, context):
-        """Enter a context for as long as the test takes."""
-        entered = context.__enter__()
-        self.addCleanup(context.__exit__, None, None, None)
-        return entered
-
-    def setUp(self):
-        super().setUp()
-        # Keys of the test's own, and no forwarder but the one that is named.
-        given = {"WEIR_HOME": str(self.here / "home")}
-        given["NDN_CLIENT_TRANSPORT"] = f"unix://{self.folder}/no.sock"
-        self.keep(unittest.mock.patch.dict(os.environ, given))
-
-    def run_weir(self, *arguments, before=(), **options):
-        """Run the program to its end, in the test's own folder."""
-        argv = [*map(str, before), str(self.program), *map(str, arguments)]
-        given = {"stdin": subprocess.DEVNULL, "cwd": self.here, "timeout": PATIENCE, **options}
-        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        return subprocess.run(argv, text=True, check=False, **{**streams, **given})
-
-    def refused(self, status, parts, *arguments, **options):
-        """The program ends with the status and one line that has all the parts."""
-        done = self.run_weir(*arguments, **options)
-        self.assertEqual(done.returncode, status, done.stderr)
-        self.assert_message(done.stderr, parts)
-        self.assertFalse(done.stdout, "a failure has no result")
-        return done
-
-    def assert_message(self, said, parts):
-        """One line: lower case, without the system's numbers or Rust's names, what to do last."""
-        lines = said.splitlines()
-        self.assertEqual(len(lines), 1, said)
-        self.assertRegex(said, r"\Aweir: [^A-Z]")
-        self.assertRegex(said, r"; [^;]+\n\Z", "what to do next is missing")
-        self.assertNotRegex(said, r"os error|panicked|[A-Z][a-z]+ ?[({]|!|\.\n")
-        for part in parts:
-            self.assertIn(part, said)
-
-    def on_daemon(self, *arguments):
-        """Arguments with the daemon's address."""
-        return (*arguments, "--socket", self.daemon.socket)
-
-    def put(self, name, *files, options=()):
-        """Publish for as long as the test takes."""
-        return self.keep(self.daemon.put(name, *(files or [self.sent]), options=options))
-
-    def new_key(self, identity):
-        """Make a key, and return its certificate's file."""
-        made = self.run_weir("key", "new", identity)
-        self.assertEqual(made.returncode, 0, made.stderr)
-        path = self.here / "certificate"
-        path.write_text(made.stdout, encoding="utf-8")
-        return path
 
     # No forwarder.
 
@@ -408,6 +362,22 @@ class Messages(Alone):
         done = self.run_weir("daemon", "--check", "--config", self.daemon.config)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_more_memory_than_there_is(self):
+        """A limit that no process can reach is a mistake, for a check and for a start alike."""
+        config = self.here / "large.toml"
+        for text, part in (
+            ('[daemon]\nmemory = "99 TB"\n', "`memory`: 99.0 TB is more than the "),
+            ('[content_store]\ncapacity = "99 TB"\n', "`capacity`: 99.0 TB is more than the "),
+            ('[daemon]\nmemory = "0.3 B"\n', "not a whole number of bytes"),
+        ):
+            config.write_text(text, encoding="utf-8")
+            for check in (["--check"], []):
+                with self.subTest(text=text, check=check):
+                    done = self.run_weir("daemon", *check, "--config", config)
+                    self.assertEqual(done.returncode, USAGE, done.stderr)
+                    self.assertIn(f"{config}:2:", done.stderr)
+                    self.assertIn(part, done.stderr)
+
     def test_a_section_for_everybody_is_warned_of(self):
         """`[[authorize]]` without a user: in one line of a check, and in the log of a start."""
         config = self.here / "everybody.toml"
@@ -562,10 +532,3 @@ class SlowDaemon(weir.Daemon):
     def text(self):
         """The configuration."""
         return super().text() + weir.section("[application]", {"rate": "8 Mbit/s"})
-
-
-def catches(pid, number):
-    """True if a process has a handler for the signal."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    caught = int(re.search(r"^SigCgt:\s*(\w+)", status, re.MULTILINE)[1], 16)
-    return bool(caught >> (number - 1) & 1)

@@ -14,7 +14,7 @@ from support import content, weir
 
 SIZE = 10 * content.MEGABYTE
 PATIENCE = 120
-FAILED, USAGE = 1, 2
+FAILED, USAGE, FILE = 1, 2, 7
 
 
 class Router:
@@ -63,11 +63,12 @@ class Parts(unittest.TestCase):
         cls.folder = Path(folder.name)
         cls.router = weir.router()
 
-    def run_with(self, *arguments):
+    def run_with(self, *arguments, stdout=subprocess.PIPE):
         """Runs it with these arguments, and returns status and output."""
         argv = [str(self.router), *map(str, arguments)]
         given = {"stdin": subprocess.DEVNULL, "cwd": self.folder, "timeout": PATIENCE}
-        return subprocess.run(argv, text=True, check=False, capture_output=True, **given)
+        given |= {"stdout": stdout, "stderr": subprocess.PIPE}
+        return subprocess.run(argv, text=True, check=False, **given)
 
     def check(self, text):
         """Has it check a configuration."""
@@ -84,6 +85,18 @@ class Parts(unittest.TestCase):
         done = self.run_with("--verbose")
         self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
         self.assertIn("--verbose", done.stderr)
+
+    def test_output_full(self):
+        """Full standard output is an error with a message; for a reader that has gone, without."""
+        with open("/dev/full", "wb") as full:
+            done = self.run_with("--help", stdout=full)
+        self.assertEqual(done.returncode, FILE)
+        self.assertRegex(done.stderr, "cannot write standard output: No space left on device; ")
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = self.run_with("--help", stdout=writer)
+        os.close(writer)
+        self.assertEqual((done.returncode, done.stderr), (FILE, ""))
 
     def test_websocket(self):
         """A listener that it cannot have is a mistake with its line."""

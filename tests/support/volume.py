@@ -53,7 +53,7 @@ class Volume:
 
     def names(self):
         """The files in it, without what the file system itself puts there."""
-        return set(self.run("ls", self.folder).split()) - {"lost+found"}
+        return set(self.run("ls", "-N", self.folder).splitlines()) - {"lost+found"}
 
     def close(self):
         """Leave the namespace; the kernel unmounts with it."""
@@ -79,3 +79,46 @@ class Ext2(Volume):
             file.truncate(size)
         run(["mkfs.ext2", "-q", "-m", "0", "-b", "1024", image])
         super().__init__(folder, 'mount -o loop "$1" "$0"', image)
+
+
+class Fat(Volume):
+    """A FAT file system: no links, no permissions, and not every name."""
+
+    def __init__(self, folder, size):
+        image = folder / "image"
+        with open(image, "wb") as file:
+            file.truncate(size)
+        try:
+            run(["mkfs.vfat", image])
+        except FileNotFoundError as missing:
+            raise Failed("there is no mkfs.vfat") from missing
+        super().__init__(folder, 'mount -t vfat -o loop,umask=022 "$1" "$0"', image)
+
+
+class Ntfs(Volume):
+    """An NTFS in user space, which takes only the names that FAT takes."""
+
+    def __init__(self, folder, size):
+        image = folder / "image"
+        with open(image, "wb") as file:
+            file.truncate(size)
+        try:
+            run(["mkfs.ntfs", "--quick", "--force", image])
+        except FileNotFoundError as missing:
+            raise Failed("there is no mkfs.ntfs") from missing
+        options = "windows_names,uid=0,fmask=022,dmask=022"
+        super().__init__(folder, f'mount.ntfs-3g -o {options} "$1" "$0"', image)
+
+
+def foreign(folder, size):
+    """A file system with the names of other systems: FAT, or NTFS where the kernel has no FAT."""
+    reasons = []
+    for kind in (Fat, Ntfs):
+        try:
+            # Each has a folder of its own: the first may fail after it has made its image.
+            place = folder / kind.__name__.lower()
+            place.mkdir()
+            return kind(place, size)
+        except Failed as reason:
+            reasons.append(str(reason))
+    raise Failed("; ".join(reasons))

@@ -126,7 +126,8 @@ impl FromStr for Rate {
 impl FromStr for Size {
     type Err = QuantityError;
 
-    /// Parses `"1500 kB"`, `"64 MiB"`, `"20MB"`, `"8000 B"`.
+    /// Parses `"1500 kB"`, `"64 MiB"`, `"20MB"`, `"8000 B"`. A fraction of a byte is an error.
+    /// Multiples of 1024 are rounded to whole bytes, because `"1.1 GiB"` is no whole number.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         const UNITS: &[(&str, f64)] = &[
             ("B", 1.0),
@@ -138,8 +139,22 @@ impl FromStr for Size {
             ("MiB", 1_048_576.0),
             ("GiB", 1_073_741_824.0),
         ];
-        parse_with_unit(text, "size", "\"1500 kB\", \"64 MiB\", \"8000 B\"", UNITS)
-            .map(|v| Size((v + 0.5) as u64))
+        const EXAMPLE: &str = "\"1500 kB\", \"64 MiB\", \"8000 B\"";
+        let bytes = parse_with_unit(text, "size", EXAMPLE, UNITS)?;
+        let whole = bytes.round();
+        // A product such as 1.1 times 1e9 may miss its number by a rounding error.
+        let is_whole = (bytes - whole).abs() <= bytes * 4.0 * f64::EPSILON;
+        let is_rounded = text.trim_end().ends_with("iB") && bytes >= 1.0;
+        if !is_whole && !is_rounded {
+            let why = "it is not a whole number of bytes";
+            return Err(QuantityError {
+                text: text.to_owned(),
+                what: "size",
+                why,
+                example: EXAMPLE,
+            });
+        }
+        Ok(Size(whole as u64))
     }
 }
 
@@ -229,6 +244,28 @@ mod tests {
         for rate in [1, 999, 1_500, 40_000_000, 1_230_000_000] {
             let rate = Rate(rate);
             assert_eq!(rate.to_string().parse::<Rate>().unwrap().to_string(), rate.to_string());
+        }
+    }
+
+    #[test]
+    fn a_size_is_a_whole_number_of_bytes() {
+        for fraction in ["1.5 B", "0.3 B", "0.0015 kB", "1.2345 kB", "0.0000001 MB", "0.0001 KiB"] {
+            let error = fraction.parse::<Size>().unwrap_err().to_string();
+            assert!(error.contains("not a whole number of bytes"), "{fraction}: {error}");
+            assert!(error.contains(&format!("`{fraction}`")), "{error}");
+        }
+        for (whole, bytes) in [
+            ("0 B", 0),
+            ("2.0 B", 2),
+            ("1.5 kB", 1500),
+            ("0.001 kB", 1),
+            ("1.1 GB", 1_100_000_000),
+            ("8.8 MB", 8_800_000),
+            ("1.234567 TB", 1_234_567_000_000),
+            // 1.1 times 1024 to the power of 3 is 1181116006.4.
+            ("1.1 GiB", 1_181_116_006),
+        ] {
+            assert_eq!(whole.parse::<Size>().unwrap(), Size(bytes), "{whole}");
         }
     }
 

@@ -74,6 +74,12 @@ impl<'a> Document<'a> {
         Path::new(name).parent().map_or_else(Default::default, Path::to_path_buf)
     }
 
+    /// The line in the file, from 1, of this byte.
+    #[must_use]
+    pub fn line(&self, at: usize) -> usize {
+        self.file.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+    }
+
     /// The sections of the file. Unknown ones are mistakes; `None` if it is not TOML.
     #[must_use]
     pub fn table(&self, sections: &[&Section]) -> Option<DeTable<'a>> {

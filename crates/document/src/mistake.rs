@@ -1,7 +1,15 @@
 //! Mistakes in a file, and their positions.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
+
+/// The most characters shown of a line,
+const WIDTH: usize = 120;
+/// and of them before the place, if the line is longer.
+const BEFORE: usize = 40;
+/// The most characters of a message. It may quote a value of any length.
+const MESSAGE: usize = 1000;
 
 /// One mistake, with the line that it stands in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,10 +64,30 @@ impl fmt::Display for Mistake {
     /// `file:line:column: message`, then the line with the offending text underlined.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Mistake { file, line, column, message, excerpt, width } = self;
-        writeln!(f, "{file}:{line}:{column}: {message}")?;
-        writeln!(f, "{line:>5} | {excerpt}")?;
-        write!(f, "      | {:pad$}{:^<width$}", "", "", pad = column - 1)
+        writeln!(f, "{file}:{line}:{column}: {}", shortened(message))?;
+        // Of a long line the part around the place.
+        let skipped =
+            if excerpt.chars().count() > WIDTH { (column - 1).saturating_sub(BEFORE) } else { 0 };
+        let mut rest = excerpt.chars().skip(skipped);
+        let shown: String = rest.by_ref().take(WIDTH).collect();
+        let [before, behind] =
+            [skipped > 0, rest.next().is_some()].map(|cut| if cut { "…" } else { "" });
+        writeln!(f, "{line:>5} | {before}{shown}{behind}")?;
+        let pad = column - 1 - skipped + before.chars().count();
+        let width = (*width).min(WIDTH.saturating_sub(column - 1 - skipped)).max(1);
+        write!(f, "      | {:pad$}{:^<width$}", "", "")
     }
+}
+
+/// The message without the middle of what is quoted in it, if that is long.
+fn shortened(message: &str) -> Cow<'_, str> {
+    let count = message.chars().count();
+    if count <= MESSAGE {
+        return Cow::Borrowed(message);
+    }
+    let first = message.chars().take(MESSAGE / 2);
+    let last = message.chars().skip(count - MESSAGE / 2);
+    Cow::Owned(first.chain(['…']).chain(last).collect())
 }
 
 #[cfg(test)]
@@ -72,6 +100,24 @@ mod tests {
         let at = text.find('"').unwrap();
         let shown = Mistake::new("f.toml", text, at..at + 3, "wrong".into()).to_string();
         assert_eq!(shown, "f.toml:2:6: wrong\n    2 | ñb = \"x\"\n      |      ^^^");
+    }
+
+    #[test]
+    fn of_a_long_line_the_part_around_the_place_is_shown() {
+        let text = format!("a = \"{}\" # {}", "x".repeat(100_000), "y".repeat(100_000));
+        let value = text.find('"').unwrap()..text.find('#').unwrap() - 1;
+        let shown = Mistake::new("f", &text, value, "wrong".into()).to_string();
+        let line = format!("    1 | a = \"{}…", "x".repeat(115));
+        let mark = format!("      |     {}", "^".repeat(116));
+        assert_eq!(shown, format!("f:1:5: wrong\n{line}\n{mark}"));
+        let at = text.find('#').unwrap();
+        let shown = Mistake::new("f", &text, at..at + 1, "wrong".into()).to_string();
+        let line = format!("    1 | …{}\" # {}…", "x".repeat(38), "y".repeat(78));
+        let mark = format!("      | {}^", " ".repeat(41));
+        assert_eq!(shown, format!("f:1:100008: wrong\n{line}\n{mark}"));
+        let long = format!("`{}` is wrong", "z".repeat(100_000));
+        let shown = Mistake::new("f", "a", 0..1, long).to_string();
+        assert!(shown.len() < 1200 && shown.contains("z` is wrong\n"), "{shown}");
     }
 
     #[test]

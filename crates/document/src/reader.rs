@@ -30,11 +30,11 @@ impl<'d> Section<'d> {
         let table = value.and_then(|v| v.get_ref().as_table());
         let section = Section { doc, schema, table, at };
         if let (Some(value), None) = (value, table) {
-            let kind = value.get_ref().type_str();
+            let kind = shown(value.get_ref());
             let form = if schema.repeated { "[[" } else { "[" };
             let close = if schema.repeated { "]]" } else { "]" };
             let name = schema.name;
-            let what = format!("`{name}` is a section, not a {kind}; write `{form}{name}{close}`");
+            let what = format!("`{name}` is a section, not {kind}; write `{form}{name}{close}`");
             doc.mistake(section.at.clone(), what);
             return section;
         }

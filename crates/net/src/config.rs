@@ -58,22 +58,23 @@ pub struct Config {
     pub routable: Vec<Name>,
 }
 
-/// Reads and checks a configuration file.
+/// Reads and checks a configuration file for a host with `host` bytes of memory; larger sizes are
+/// mistakes. `None`: the memory is unknown.
 ///
 /// # Errors
 /// The file cannot be read, or has mistakes; all that were found are in the error.
-pub fn load(path: &Path) -> Result<Config, ConfigError> {
-    let text = std::fs::read_to_string(path)
+pub fn load(path: &Path, host: Option<u64>) -> Result<Config, ConfigError> {
+    let text = crate::bounded::text(path)
         .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
-    parse(&text, &path.display().to_string())
+    read::read(&text, &path.display().to_string(), host)
 }
 
-/// Checks the text of a configuration file; `file` is its name in messages.
+/// Checks the text of a configuration file for any host; `file` is its name in messages.
 ///
 /// # Errors
 /// All mistakes that were found.
 pub fn parse(text: &str, file: &str) -> Result<Config, ConfigError> {
-    read::read(text, file)
+    read::read(text, file, None)
 }
 
 impl Default for Config {

@@ -6,12 +6,14 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+pub mod bounded;
 pub mod client;
 pub mod clock;
 pub mod config;
 pub mod daemon;
 mod directives;
 pub mod emulate;
+pub mod file_limit;
 pub mod framing;
 pub mod host_memory;
 pub mod interface;

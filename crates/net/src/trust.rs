@@ -5,6 +5,7 @@
 
 mod sections;
 
+use crate::bounded;
 use document::manual::write_section;
 use document::{Described, Document, Mistake, Read, Section, schema};
 use sections::{Anchor, ListedRule, Shared, Trust};
@@ -46,7 +47,7 @@ pub enum TrustError {
 /// # Errors
 /// One of the files cannot be read, or has mistakes; all that were found are in the error.
 pub fn load(path: &Path) -> Result<Validator, TrustError> {
-    let text = std::fs::read_to_string(path)
+    let text = bounded::text(path)
         .map_err(|source| TrustError::Unreadable { path: path.to_owned(), source })?;
     parse(&text, &path.display().to_string())
 }
@@ -57,7 +58,7 @@ pub fn load(path: &Path) -> Result<Validator, TrustError> {
 /// # Errors
 /// As those of [`load`], or the file is neither.
 pub fn load_either(path: &Path) -> Result<Validator, TrustError> {
-    let text = std::fs::read_to_string(path)
+    let text = bounded::text(path)
         .map_err(|source| TrustError::Unreadable { path: path.to_owned(), source })?;
     if is_meant(&text) {
         return parse(&text, &path.display().to_string());

@@ -4,7 +4,7 @@ use crate::interface;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -12,6 +12,9 @@ use thiserror::Error;
 pub const DEFAULT_PORT: u16 = 6363;
 /// The port of NDN's multicast groups over UDP.
 pub const MULTICAST_PORT: u16 = 56363;
+
+/// The most bytes of a Unix socket's path.
+const MOST_PATH: usize = 107;
 
 /// Where the forwarder listens and clients look for it on this platform.
 #[cfg(not(any(target_os = "macos", target_os = "freebsd")))]
@@ -150,7 +153,11 @@ impl FromStr for FaceUri {
             "tcp" => (Carrier::Tcp, Family::Any),
             "tcp4" => (Carrier::Tcp, Family::V4),
             "tcp6" => (Carrier::Tcp, Family::V6),
-            "unix" if rest.starts_with('/') => return Ok(FaceUri::Unix(PathBuf::from(rest))),
+            // Without doubled slashes and dots, which lead to the same socket.
+            "unix" if rest.starts_with('/') => {
+                check_socket(rest).map_err(fail)?;
+                return Ok(FaceUri::Unix(Path::new(rest).components().collect()));
+            }
             "unix" => return Err(fail("a socket's path is absolute, after three slashes")),
             other => return Err(fail(&format!("`{other}` is not a scheme that Weir has"))),
         };
@@ -169,15 +176,31 @@ impl FromStr for FaceUri {
     }
 }
 
+/// A Unix socket's path fits into `sun_path` of unix(7), with the NUL behind it.
+///
+/// # Errors
+/// It does not.
+pub fn check_socket(path: &str) -> Result<(), &'static str> {
+    match (path.len() <= MOST_PATH, path.contains('\0')) {
+        (true, false) => Ok(()),
+        (_, true) => Err("a path has no NUL in it"),
+        (false, _) => Err("the path of a socket has at most 107 bytes"),
+    }
+}
+
 fn default_port(host: &str) -> u16 {
     let address = host.split('%').next().and_then(|ip| ip.parse::<IpAddr>().ok());
     if address.is_some_and(|ip| ip.is_multicast()) { MULTICAST_PORT } else { DEFAULT_PORT }
 }
 
-/// A host as it is kept. The interface of an address stands behind a percent sign, which RFC 6874
-/// has URIs write as `%25`, and ndn-cxx does not.
+/// A host as it is kept: names in lower case (RFC 4343), addresses in their shortest form. The
+/// interface of an address stands behind a percent sign, which RFC 6874 has URIs write as `%25`,
+/// and ndn-cxx does not.
 fn canonical(host: &str) -> Result<String, &'static str> {
-    let Some((address, zone)) = host.split_once('%') else { return Ok(host.to_owned()) };
+    let Some((address, zone)) = host.split_once('%') else {
+        let address = host.parse::<IpAddr>();
+        return Ok(address.map_or_else(|_| host.to_ascii_lowercase(), |ip| ip.to_string()));
+    };
     let zone = zone.strip_prefix("25").filter(|rest| !rest.is_empty()).unwrap_or(zone);
     let address: Ipv6Addr =
         address.parse().map_err(|_| "only an IPv6 address has an interface behind a `%`")?;
@@ -210,7 +233,8 @@ fn split_host_port(text: &str) -> Result<(&str, Option<u16>), &'static str> {
         }
     };
     let of_host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
-    if host.is_empty() || !host.chars().all(of_host) {
+    // RFC 1035, "Size limits".
+    if host.is_empty() || host.len() > 255 || !host.chars().all(of_host) {
         return Err("the host is missing or malformed");
     }
     match port.map(str::parse::<u16>) {
@@ -257,6 +281,9 @@ mod tests {
             ("udp6://[2001:db8::1]", "udp6://[2001:db8::1]:6363"),
             ("tcp://[::1]:1", "tcp6://[::1]:1"),
             ("tcp://router.example", "tcp://router.example:6363"),
+            ("tcp://Router.EXAMPLE:6363", "tcp://router.example:6363"),
+            ("udp6://[2001:DB8:0:0::1]", "udp6://[2001:db8::1]:6363"),
+            ("unix:///run//nfd/./nfd.sock", "unix:///run/nfd/nfd.sock"),
             ("unix:///run/nfd/nfd.sock", "unix:///run/nfd/nfd.sock"),
             // As RFC 6874 and as ndn-cxx write an interface.
             ("udp6://[fe80::1%25eth0]:6363", "udp6://[fe80::1%eth0]:6363"),

@@ -430,3 +430,22 @@ fn a_stopped_daemon_takes_its_socket_along_and_two_are_one_too_many() {
     let error = Connection::open(Address::Unix(socket)).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("there is no such socket"), "{error}");
 }
+
+#[test]
+fn two_configured_faces_whose_hosts_have_one_address_are_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("sock");
+    for carrier in ["udp4", "tcp4"] {
+        let text = format!(
+            "[listen]\nudp = \"off\"\ntcp = \"off\"\nunix = \"{}\"\n\
+             [[face]]\nuri = \"{carrier}://127.0.0.1:9\"\n\
+             [[face]]\nname = \"other\"\nuri = \"{carrier}://localhost:9\"",
+            socket.display(),
+        );
+        let config = net::config::parse(&text, "twice.toml").unwrap();
+        let error = net::daemon::Daemon::new(&config).err().unwrap().to_string();
+        let expected = format!("the faces `{carrier}://127.0.0.1:9` and `other` lead to the same");
+        assert!(error.starts_with(&expected), "{error}");
+        assert!(!socket.exists(), "left behind");
+    }
+}

@@ -27,8 +27,8 @@ impl Running {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("weir.toml");
         write(&path, &folder.path().join("sock"), rest);
-        let mut daemon = Daemon::new(&config::load(&path).unwrap()).unwrap();
-        daemon.reload_on_signal(Some(Box::new(move || config::load(&path)))).unwrap();
+        let mut daemon = Daemon::new(&config::load(&path, None).unwrap()).unwrap();
+        daemon.reload_on_signal(Some(Box::new(move || config::load(&path, None)))).unwrap();
         let (observer, stopper) = (daemon.observer().unwrap(), daemon.stopper().unwrap());
         let thread = Some(std::thread::spawn(move || daemon.run().unwrap()));
         Running { folder, observer, stopper, thread }
@@ -234,8 +234,8 @@ fn listeners_open_and_close_and_faces_that_came_in_stay() {
         link.display()
     ));
     let again = path.clone();
-    let mut daemon = Daemon::new(&config::load(&path).unwrap()).unwrap();
-    daemon.reload_on_signal(Some(Box::new(move || config::load(&again)))).unwrap();
+    let mut daemon = Daemon::new(&config::load(&path, None).unwrap()).unwrap();
+    daemon.reload_on_signal(Some(Box::new(move || config::load(&again, None)))).unwrap();
     let udp = daemon.udp_addresses()[0];
     let (observer, stopper) = (daemon.observer().unwrap(), daemon.stopper().unwrap());
     let thread = std::thread::spawn(move || daemon.run().unwrap());
@@ -282,12 +282,12 @@ fn metrics_come_and_go() {
     let at = |port: SocketAddr| {
         let socket = folder.path().join("sock");
         write(&path, &socket, &format!("[metrics]\nlisten = \"{port}\"\n"));
-        config::load(&path).unwrap()
+        config::load(&path, None).unwrap()
     };
     let again = path.clone();
     let config = at(ports[0]);
     let mut daemon = Daemon::new(&config).unwrap();
-    daemon.reload_on_signal(Some(Box::new(move || config::load(&again)))).unwrap();
+    daemon.reload_on_signal(Some(Box::new(move || config::load(&again, None)))).unwrap();
     daemon.serve_metrics(|at, _| Ok(Box::new(TcpListener::bind(at)?)), &config.metrics).unwrap();
     let (observer, stopper) = (daemon.observer().unwrap(), daemon.stopper().unwrap());
     let thread = std::thread::spawn(move || daemon.run().unwrap());

@@ -47,6 +47,13 @@ impl Folder {
         if meta.as_ref().is_ok_and(|meta| !meta.is_dir()) {
             return Err(failed(std::io::ErrorKind::NotADirectory.into()));
         }
+        if meta.is_err() {
+            // Better now than after the runs: not every file system takes every name.
+            let made = fs::create_dir(place);
+            made.or_else(|error| if place.is_dir() { Ok(()) } else { Err(failed(error)) })?;
+            // Another run may already use it.
+            let _ = fs::remove_dir(place);
+        }
         // An existing folder may be on another disk: its files are moved one by one.
         let home = if meta.is_ok() { place } else { above };
         unfinished::sweep(above);
@@ -302,5 +309,22 @@ impl Drop for Part {
         if let Some(Err(error)) = self.writer.take().map(SeriesWriter::close) {
             self.fail(error);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_cannot_be_had_is_an_error_before_the_runs() {
+        let home = tempfile::tempdir().unwrap();
+        // No file system in use takes more than 255 bytes.
+        assert!(Folder::begin(&home.path().join("x".repeat(300))).is_err());
+        let place = home.path().join("results");
+        let folder = Folder::begin(&place).unwrap();
+        assert!(!place.exists(), "a folder without results is not there");
+        drop(folder);
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
     }
 }

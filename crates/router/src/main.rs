@@ -1,9 +1,9 @@
 //! A forwarder for routers: the same as `weir daemon`, and nothing else.
 
 use lexopt::Arg::{Long, Short};
-use net::text::visible_lines;
+use net::text::{visible_lines, without_error_numbers};
 use router::service::{Service, ServiceError};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -20,12 +20,14 @@ Options:
   -h, --help           Print help
   -V, --version        Print version
 
-Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.";
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 7 output cannot be written.";
 
 /// Failed, for another reason than the usage.
 const FAILED: u8 = 1;
 /// The command line or the configuration is wrong.
 const USAGE: u8 = 2;
+/// Standard output cannot be written.
+const FILE: u8 = 7;
 
 /// The request of the command line.
 enum Action {
@@ -35,6 +37,7 @@ enum Action {
 }
 
 fn main() -> ExitCode {
+    net::file_limit::make_it_an_error();
     match action() {
         Ok(action) => act(action),
         Err(why) => fail(USAGE, &format!("{why}; `{PROGRAM} --help` lists the options")),
@@ -83,7 +86,12 @@ fn act(action: Action) -> ExitCode {
 fn print(text: &str) -> ExitCode {
     match writeln!(std::io::stdout(), "{text}") {
         Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::from(FAILED),
+        // A reader that has seen enough, such as `head`, gets no message.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(FILE),
+        Err(error) => {
+            let error = without_error_numbers(&error.to_string());
+            fail(FILE, &format!("cannot write standard output: {error}; send it elsewhere"))
+        }
     }
 }
 

@@ -74,11 +74,12 @@ impl Service {
     }
 
     fn config(&self) -> Result<Config, ServiceError> {
+        let host = host_memory();
         let mut config = match &self.file {
-            Some(path) => config::load(path).map_err(|error| self.unusable(&error))?,
+            Some(path) => config::load(path, host).map_err(|error| self.unusable(&error))?,
             None => Config::default(),
         };
-        config.share_host(host_memory());
+        config.share_host(host);
         Ok(config)
     }
 
@@ -115,8 +116,9 @@ fn memory(config: &Config) -> String {
 /// Reads the same file again. A mistake in it is logged, and does not end this program.
 fn reread(path: PathBuf) -> Reread {
     Box::new(move || {
-        let mut config = config::load(&path)?;
-        config.share_host(host_memory());
+        let host = host_memory();
+        let mut config = config::load(&path, host)?;
+        config.share_host(host);
         Ok(config)
     })
 }
@@ -126,7 +128,7 @@ fn stopped(error: &DaemonError) -> ServiceError {
         DaemonError::Unix(UnixListenError::Running(_)) => {
             "stop that one, or give this one another `unix` socket under [listen]"
         }
-        DaemonError::Unix(UnixListenError::NotALink(_)) => {
+        DaemonError::Unix(UnixListenError::NotALink(_) | UnixListenError::Link { .. }) => {
             "`unix_links` under [listen] names another place"
         }
         DaemonError::Certificate { .. } => {
@@ -138,6 +140,7 @@ fn stopped(error: &DaemonError) -> ServiceError {
         DaemonError::Unix(_) => "`unix` under [listen] names another place",
         DaemonError::Listen { .. } => "choose another address under [listen]",
         DaemonError::Metrics { .. } => "choose another address under [metrics]",
+        DaemonError::SamePlace { .. } => "leave one of these [[face]] sections out",
         DaemonError::Host { .. } => "check the `uri` of that [[face]]",
         DaemonError::Table { .. } => "check its [[route]] and [[strategy]]",
         DaemonError::Account { .. } => {

@@ -75,6 +75,10 @@ impl Target {
             return stream(output, "standard output");
         }
         let shown = path.display().to_string();
+        if shown.ends_with('/') && !path.exists() {
+            let message = format!("cannot write {shown}: there is no such folder");
+            return Err(Failure::new(Kind::File, message).then("name a file with -o FILE"));
+        }
         match std::fs::metadata(path) {
             Ok(meta) if meta.is_dir() => {
                 let message = format!("cannot write {shown}: it is a folder");

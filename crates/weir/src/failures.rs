@@ -39,6 +39,7 @@ impl From<CommandError> for Failure {
     fn from(error: CommandError) -> Failure {
         let (kind, next) = match error {
             CommandError::Connection(error) => return error.into(),
+            CommandError::TooLong { .. } => (Kind::Usage, "use a shorter name"),
             CommandError::Interrupted => (Kind::Interrupted, "run the same command again"),
             CommandError::Refused { code: 403, .. } => (Kind::Failed, "publish under another name"),
             CommandError::Refused { code: 414, .. } => (Kind::Failed, "use a shorter name"),
@@ -119,6 +120,11 @@ impl From<SinkError> for Failure {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
                 "make room and run the same command again, or choose another place with -o FILE"
             }
+            ErrorKind::FileTooLarge if error.resumes => {
+                "raise the limit (`ulimit -f`) and run the same command again to resume, or choose \
+                 a file system that takes larger files with -o FILE"
+            }
+            ErrorKind::InvalidFilename => "choose another name with -o FILE",
             ErrorKind::BrokenPipe => "its reader went away before all had come",
             ErrorKind::NotFound => "make its folder, or choose another place with -o FILE",
             _ => "choose another place with -o FILE",

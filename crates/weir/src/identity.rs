@@ -228,7 +228,7 @@ pub fn policy(trusted: &[String]) -> Result<TrustPolicy, Failure> {
 /// reported later.
 fn is_rules(text: &str) -> bool {
     let path = Path::new(text);
-    path.is_file() && std::fs::read_to_string(path).is_ok_and(|text| net::trust::is_meant(&text))
+    path.is_file() && net::bounded::text(path).is_ok_and(|text| net::trust::is_meant(&text))
 }
 
 /// An argument of `--trust`.
@@ -255,7 +255,7 @@ fn anchor(text: &str) -> Result<Anchor, Failure> {
     }
     let next = "name the file of a certificate as `weir key new` prints it, of a shared key, or of \
                 trust rules";
-    let file = std::fs::read_to_string(text).map_err(|error| {
+    let file = net::bounded::text(Path::new(text)).map_err(|error| {
         Failure::new(Kind::File, format!("cannot read --trust {text}: {error}")).then(next)
     })?;
     if StoredShared::is_meant(&file) {

@@ -22,6 +22,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    net::file_limit::make_it_an_error();
     let done = match cli::Cli::try_parse() {
         Ok(cli) => commands::run(cli),
         Err(error) => usage::answer(&error, std::env::args_os()),

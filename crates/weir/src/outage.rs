@@ -141,6 +141,7 @@ fn may_pass(error: &CommandError) -> bool {
         CommandError::Connection(error) => error.is_outage(),
         CommandError::Refused { code, .. } => *code >= 500,
         CommandError::NoAnswer { .. } | CommandError::Interrupted => true,
+        CommandError::TooLong { .. } => false,
     }
 }
 

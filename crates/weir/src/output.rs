@@ -18,11 +18,17 @@ use std::process::ExitCode;
 /// It cannot be written. A reader who has seen enough, such as `head`, gets no message.
 pub fn result(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| match error.kind() {
-        ErrorKind::BrokenPipe => Failure::silent(Kind::File),
-        _ => Failure::new(Kind::File, format!("cannot write standard output: {error}"))
-            .then("see where it leads"),
-    })
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| unwritable(&error))
+}
+
+/// The failure of standard output.
+pub fn unwritable(error: &std::io::Error) -> Failure {
+    let next = match error.kind() {
+        ErrorKind::BrokenPipe => return Failure::silent(Kind::File),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room, or send it elsewhere",
+        _ => "see where it leads",
+    };
+    Failure::new(Kind::File, format!("cannot write standard output: {error}")).then(next)
 }
 
 /// Prints a line about the progress on standard error. An error of this has no reader. Text of

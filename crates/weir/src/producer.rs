@@ -26,16 +26,21 @@ pub fn prepare(
     progress: &Progress,
     stop: &Stop,
 ) -> Result<Publication, Failure> {
-    let runs: Vec<_> = preparation.runs().collect();
-    progress.begin(runs.last().map(|run| preparation.bytes(&(0..run.end))), 0);
+    // There may be more runs than memory for all of them.
+    let mut runs = preparation.runs();
+    progress.begin(Some(preparation.size()), 0);
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let mut done = 0;
     // A batch at a time keeps the digests in order and the memory small.
-    for batch in runs.chunks(threads * 16) {
+    loop {
+        let batch: Vec<_> = runs.by_ref().take(threads * 16).collect();
+        if batch.is_empty() {
+            break;
+        }
         let results = Mutex::new(Vec::with_capacity(batch.len()));
         thread::scope(|scope| {
             for first in 0..threads {
-                let (preparation, results) = (&preparation, &results);
+                let (preparation, results, batch) = (&preparation, &results, &batch);
                 scope.spawn(move || {
                     for (i, run) in batch.iter().enumerate().skip(first).step_by(threads) {
                         // A run takes half a second where each of its segments is signed by RSA.

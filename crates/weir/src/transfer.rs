@@ -45,8 +45,9 @@ impl Transfers {
     ///
     /// # Errors
     ///
-    /// The system gives no random numbers.
+    /// No Interest has room for the name, or the system gives no random numbers.
     pub fn config(&self, name: Name) -> Result<FetchConfig, Failure> {
+        check_length(&name)?;
         let mut config = FetchConfig::new(name, self.policy.clone());
         if let TrustPolicy::Chains(chains) = &mut config.policy {
             chains.now = unix_millis() / 1000;
@@ -79,9 +80,37 @@ fn choice(args: &TransferArgs) -> Result<Choice, Failure> {
     Ok(choice)
 }
 
+/// The bytes that an Interest takes besides the given name: version and segment behind the name,
+/// nonce, lifetime and the heads of all of them.
+const BESIDES: usize = 64;
+
+/// Forwarders drop packets that are too large without an answer.
+fn check_length(name: &Name) -> Result<(), Failure> {
+    let (length, most) = (name.as_ref().as_bytes().len(), packet::MAX_PACKET - BESIDES);
+    if length <= most {
+        return Ok(());
+    }
+    let what = format!("the name has {length} bytes, and an Interest has room for {most}");
+    Err(Failure::new(Kind::Usage, what).then("use a shorter name"))
+}
+
 /// Nonces must differ between runs.
 fn seed() -> Result<u64, Failure> {
     getrandom::u64().map_err(|error| {
         Failure::new(Kind::Failed, format!("the system gives no random numbers: {error}"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_no_packet_takes_is_an_error() {
+        // A component has a byte of type and three of length.
+        let of = |bytes: usize| format!("/{}", "a".repeat(bytes - 4)).parse::<Name>().unwrap();
+        check_length(&of(8736)).unwrap();
+        let said = check_length(&of(8737)).unwrap_err().to_string();
+        assert!(said.contains("8737 bytes") && said.contains("room for 8736"), "{said}");
+    }
 }

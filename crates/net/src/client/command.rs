@@ -39,6 +39,15 @@ pub enum CommandError {
         /// The forwarder.
         address: String,
     },
+    /// The names in the command are too long.
+    #[error("no packet takes the command to {what}: it has {length} bytes, and a packet {max}",
+        max = packet::MAX_PACKET)]
+    TooLong {
+        /// `register /a/b`
+        what: String,
+        /// The length of the Interest in bytes.
+        length: usize,
+    },
     /// A signal came in.
     #[error("interrupted")]
     Interrupted,
@@ -119,7 +128,7 @@ impl Connection {
     /// returns the answer, whatever its status. `what` says what it does, for messages.
     ///
     /// # Errors
-    /// The forwarder does not answer.
+    /// The forwarder does not answer, or no packet takes the command.
     pub fn control(
         &mut self,
         verb: [&str; 3],
@@ -131,6 +140,11 @@ impl Connection {
             // millisecond are signed as if they were of two.
             self.signed_ms = unix_millis().max(self.signed_ms.saturating_add(1));
             let mut command = Command::new(verb, asked, &self.signer, self.signed_ms);
+            // The forwarder would drop it without an answer.
+            let length = command.interest.as_ref().map_or(0, Vec::len);
+            if length > packet::MAX_PACKET {
+                return Err(CommandError::TooLong { what: what.to_owned(), length });
+            }
             let end = self.now() + ATTEMPT;
             while command.answer.is_none() && command.nack.is_none() && self.now() < end {
                 if self.turn(&mut command, end)? == crate::client::Turn::Interrupted {

@@ -1,5 +1,6 @@
 //! `client.conf`, the file that gives NDN programs the forwarder's address.
 
+use crate::bounded;
 use std::path::{Path, PathBuf};
 
 /// Where it may be besides the home directory.
@@ -26,7 +27,7 @@ pub(super) fn transport(places: &[PathBuf]) -> Option<(String, PathBuf)> {
 
 /// The value of a key in the first file that has it, and that file.
 pub(super) fn setting(places: &[PathBuf], key: &str) -> Option<(String, PathBuf)> {
-    let found = places.iter().find_map(|path| Some((std::fs::read_to_string(path).ok()?, path)));
+    let found = places.iter().find_map(|path| Some((bounded::text(path).ok()?, path)));
     let (text, path) = found?;
     Some((value(&text, key)?.to_owned(), path.clone()))
 }

@@ -1,9 +1,10 @@
 //! Sections about faces, and about routes and strategies over them.
 
-use super::values::{Exempt, exempt, rate, uri};
+use super::values::{Exempt, exempt, lasting, overhead, rate, uri};
 use crate::emulate::Emulation;
 use crate::uri::FaceUri;
 use control::{Duration, Rate, Size};
+use document::schema::Form;
 use document::{Fields, Parts, Queue, Read, Section, parts};
 use packet::Name;
 use schemes::Choice;
@@ -27,6 +28,7 @@ pub struct LinkOptions {
     pub rate_in: Option<Rate>,
     /// Extra bytes that each frame takes on the link, counted against `rate`. Without it: those of
     /// the IP and UDP headers.
+    #[field(with = overhead, form = Form::Size)]
     pub overhead: Option<Size>,
     /// Limit of the face's queue. Without it: the forwarder's default.
     pub queue: Option<Queue>,
@@ -84,7 +86,7 @@ pub struct OnDemand {
     pub max_per_subnet: usize,
     /// Removes a UDP face over which nothing has arrived for this long. At the limit `max`, a
     /// connection as well, when another peer arrives.
-    #[field(default = "10 min")]
+    #[field(default = "10 min", with = lasting)]
     pub idle: Duration,
     /// Peers over UDP that have not proved their addresses.
     #[field(flatten)]
@@ -100,7 +102,7 @@ pub struct Unproved {
     /// The same for a UDP face without routes to an address that has not
     /// [proved](wire.md#proof-of-an-address) that it receives. The peer's next datagram makes a new
     /// face.
-    #[field(name = "unproved_idle", default = "30 s")]
+    #[field(name = "unproved_idle", default = "30 s", with = lasting)]
     pub idle: Duration,
     /// The rate limit to an unproved address (for IPv6, to a /64), IP headers included; excess is
     /// dropped and counted as `unproved-limit`. Bursts of 200 ms are allowed. Datagrams with a
@@ -166,9 +168,9 @@ pub struct Application {
 
 /// A face that exists from the start. UDP faces send from the port that the daemon listens on, so
 /// that two daemons which name each other share one face at each end. Broken TCP and Unix
-/// connections are opened again. The URI may be that of a multicast group, `udp4://224.0.23.170` or
-/// `udp6://[ff02::1234]`, both with the port 56363: then all members on one interface are at the
-/// other end, and no Nacks are sent.
+/// connections are opened again. Two faces to the same place are a mistake. The URI may be that of
+/// a multicast group, `udp4://224.0.23.170` or `udp6://[ff02::1234]`, both with the port 56363:
+/// then all members on one interface are at the other end, and no Nacks are sent.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "face", repeated, check = Face::checked)]
 pub struct Face {

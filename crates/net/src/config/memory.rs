@@ -38,6 +38,9 @@ const MOST: u64 = 2_000_000_000;
 /// and this much if the system does not report its memory.
 const UNKNOWN: u64 = 256_000_000;
 
+/// The default of `dead_nonces`.
+const USUAL_NONCES: usize = 1_048_576;
+
 /// The sections with limits.
 pub(super) struct Sections<'a, 'd> {
     pub(super) daemon: &'a Section<'d>,
@@ -68,6 +71,36 @@ pub(super) fn limit(value: &DeValue<'_>) -> Result<Option<Size>, String> {
 /// True if the host's memory decides.
 fn is_auto(s: &Section<'_>) -> bool {
     s.given("memory").is_none_or(|v| text(v.get_ref()) == Ok("auto"))
+}
+
+/// Compares the sizes in the file with the memory of the host. A limit that no process can reach
+/// protects the host from nothing, so a larger one is a mistake. Returns true if there is none.
+pub(super) fn fit_host(of: &Sections<'_, '_>, host: u64) -> bool {
+    let fields = [
+        (of.daemon, "memory"),
+        (of.content_store, "capacity"),
+        (of.forwarder, "pending_memory"),
+        (of.forwarder, "dead_nonces"),
+        (of.listen, "receive_buffer"),
+    ];
+    let queues = of.links.iter().map(|link| (*link, "queue"));
+    let mut fit = true;
+    for (section, field) in fields.into_iter().chain(queues) {
+        // Other forms, and texts that are no sizes, have their own mistakes.
+        let size = section.given(field).and_then(|v| match v.get_ref() {
+            DeValue::Integer(n) => Some(Size(nonces(n.as_str().parse().ok()?) as u64)),
+            other => text(other).ok()?.parse().ok(),
+        });
+        let Some(size) = size.filter(|size| size.0 > host) else { continue };
+        let why = format!(
+            "{size} is more than the {} of memory that this host or its control group has; give \
+             less, or leave it out",
+            Size(host),
+        );
+        section.mistake(field, &why);
+        fit = false;
+    }
+    fit
 }
 
 /// Makes limits of single parts fit into the whole limit, if there is one. Limits in the file are
@@ -103,8 +136,7 @@ pub(super) fn share(config: &mut Config, of: &Sections<'_, '_>) {
     let tables = &mut config.forwarder;
     tables.pit.memory = bound(of.forwarder, "pending_memory", tables.pit.memory);
     if given.dead_nonces {
-        let table = DeadNonces::new(DEFAULT_LIFETIME, tables.dead_nonces);
-        fits(of.forwarder, "dead_nonces", table.most_memory(), memory);
+        fits(of.forwarder, "dead_nonces", nonces(tables.dead_nonces), memory);
     }
     adapt(config, memory, given);
     for link in &of.links {
@@ -137,20 +169,30 @@ fn adapt(config: &mut Config, memory: Size, given: Given) {
 impl Config {
     /// Limits the process to a share of `host` bytes of memory, if the file leaves it to that;
     /// `None` if the system does not report its memory. Limits of single parts stay as they are,
-    /// and larger ones than the defaults raise the whole limit.
+    /// and larger ones than the defaults raise the whole limit, up to the host's memory.
     pub fn share_host(&mut self, host: Option<u64>) {
         let Some(given) = self.daemon.shares_host else { return };
         let part = host.map_or(UNKNOWN, |host| host / OF_HOST).clamp(FEWEST, MOST);
         let beyond = |given: usize, usual: usize| given.saturating_sub(usual) as u64;
         let store = beyond(self.content_store.capacity, ContentStoreConfig::default().capacity);
         let pending = beyond(self.forwarder.pit.memory, PitConfig::default().memory);
+        let nonces = match given.dead_nonces {
+            true => beyond(nonces(self.forwarder.dead_nonces), nonces(USUAL_NONCES)),
+            false => 0,
+        };
         // Pending Interests have half of what is shared.
-        let more = store.saturating_add(pending.saturating_mul(2));
-        let memory = Size(part.saturating_add(more).saturating_add(more / (HOLES - 1)));
+        let more = store.saturating_add(pending.saturating_mul(2)).saturating_add(nonces);
+        let raised = part.saturating_add(more).saturating_add(more / (HOLES - 1));
+        let memory = Size(host.map_or(raised, |host| raised.min(host.max(part))));
         self.daemon.memory = Some(memory);
         self.forwarder.memory = shared(memory);
         adapt(self, memory, given);
     }
+}
+
+/// The most memory of a table of this many nonces.
+fn nonces(most: usize) -> usize {
+    DeadNonces::new(DEFAULT_LIFETIME, most).most_memory()
 }
 
 /// A limit beyond the shared memory is a mistake.

@@ -2,7 +2,7 @@
 
 use super::memory;
 use super::values::{
-    Origins, addresses, bytes, log, mode, names, origins, paths, socket, websockets,
+    Origins, addresses, bytes, lasting, log, mode, names, origins, paths, socket, websockets,
 };
 use control::{Duration, Size};
 use document::parts::StoreRules;
@@ -46,13 +46,14 @@ pub struct Daemon {
     /// The time that a stop may take to send queued packets.
     #[field(default = "500 ms")]
     pub drain: Duration,
-    /// The memory limit of the process, everything counted, at least `"16 MB"`. Content store,
-    /// pending Interests, queues, routes and faces share it: the store makes room for the others.
-    /// Requests that find no room then are rejected and counted. The limits of single parts apply
-    /// as well. `auto`: a quarter of the memory of the host or of the control group, at most 2 GB,
-    /// plus the parts of `capacity` and `pending_memory` that exceed their defaults. `unlimited`:
-    /// only the limits of single parts, and no fair shares: one peer can fill the table of pending
-    /// Interests for all others.
+    /// The memory limit of the process, everything counted, at least `"16 MB"`. Sizes above the
+    /// memory of the host or of the control group are mistakes, here and for single parts. Content
+    /// store, pending Interests, queues, routes and faces share it: the store makes room for the
+    /// others. Requests that find no room then are rejected and counted. The limits of single
+    /// parts apply as well. `auto`: a quarter of the memory of the host or of the control group,
+    /// at most 2 GB, plus the parts of `capacity`, `pending_memory` and `dead_nonces` that exceed
+    /// their defaults, but never more than the host has. `unlimited`: only the limits of single
+    /// parts, and no fair shares: one peer can fill the table of pending Interests for all others.
     #[field(default = "auto", form = "size, `\"auto\"` or `\"unlimited\"`", with = memory::limit)]
     pub memory: Option<Size>,
     /// The file leaves the limit to the host's memory; see
@@ -188,7 +189,7 @@ pub struct ForwarderLimits {
     #[field(default = 1_048_576, range = 1..=100_000_000)]
     pub routes: usize,
     /// The longest Interest lifetime; longer ones are shortened to it.
-    #[field(default = "2 min")]
+    #[field(default = "2 min", with = lasting)]
     pub max_lifetime: Duration,
     /// The most nonces remembered after their Interests have gone, against loops; fewer with
     /// `memory` under `[daemon]`.

@@ -8,7 +8,8 @@ use super::{
     Listen, OnDemand, Route, Strategy, memory,
 };
 use crate::uri::FaceUri;
-use document::{Described, Document, Read, Section, schema, valid_words};
+use document::{Described, Document, Read, Section, schema, text, valid_words};
+use packet::Name;
 use schemes::Choice;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::de::DeTable;
@@ -30,10 +31,10 @@ pub(super) const SECTIONS: &[&schema::Section] = &[
     Hub::SECTION,
 ];
 
-/// Reads all sections of the text.
-pub(super) fn read(text: &str, file: &str) -> Result<Config, ConfigError> {
+/// Reads all sections of the text, for a host with this memory.
+pub(super) fn read(text: &str, file: &str, host: Option<u64>) -> Result<Config, ConfigError> {
     let doc = Document::new(file, text);
-    let config = doc.table(SECTIONS).and_then(|table| sections(&doc, &table));
+    let config = doc.table(SECTIONS).and_then(|table| sections(&doc, &table, host));
     let mistakes = doc.finish();
     match config {
         Some(config) if mistakes.is_empty() => Ok(config),
@@ -41,7 +42,11 @@ pub(super) fn read(text: &str, file: &str) -> Result<Config, ConfigError> {
     }
 }
 
-fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config> {
+fn sections<'d>(
+    doc: &'d Document<'d>,
+    table: &'d DeTable<'d>,
+    host: Option<u64>,
+) -> Option<Config> {
     let on_demand = Section::of::<OnDemand>(doc, table);
     let application = Section::of::<Application>(doc, table);
     let faces = Section::all_of::<Face>(doc, table);
@@ -56,7 +61,8 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
     };
     let known = Faces::read(doc, &faces);
     let listed = Section::all_of::<ListedRoute>(doc, table);
-    let routes = listed.iter().filter_map(|section| known.route(section)).collect();
+    let mut seen = BTreeMap::new();
+    let routes = listed.iter().filter_map(|section| known.route(section, &mut seen)).collect();
     let store = ContentStore::read(sections.content_store)?;
     let mut config = Config {
         daemon: Daemon::read(sections.daemon)?,
@@ -70,7 +76,7 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
         no_cache: store.no_cache,
         announcements: Announcements::read(&Section::of::<Announcements>(doc, table))?,
         forwarder: ForwarderLimits::read(sections.forwarder)?,
-        strategies: all(doc, table),
+        strategies: strategies(doc, table),
         authorize: all(doc, table),
         routable: Hub::read(&Section::of::<Hub>(doc, table))?.prefixes,
     };
@@ -78,7 +84,9 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Config>
         Some(whole) => everywhere(&mut config, whole),
         None => where_rates_are_known(&mut config),
     }
-    memory::share(&mut config, &sections);
+    if host.is_none_or(|host| memory::fit_host(&sections, host)) {
+        memory::share(&mut config, &sections);
+    }
     Some(config)
 }
 
@@ -87,13 +95,29 @@ fn all<'d, T: Described + Read>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -
     Section::all_of::<T>(doc, table).iter().filter_map(T::read).collect()
 }
 
+/// The strategies, one for each prefix.
+fn strategies<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Vec<Strategy> {
+    let mut firsts = BTreeMap::new();
+    let mut all = Vec::new();
+    for section in Section::all_of::<Strategy>(doc, table) {
+        let Some(strategy) = Strategy::read(&section) else { continue };
+        if let Some(first) = firsts.insert(strategy.prefix.clone(), section.at.start) {
+            let (line, prefix) = (doc.line(first), &strategy.prefix);
+            let why = format!("line {line} has a strategy for {prefix}, too; leave one out");
+            section.mistake("prefix", &why);
+        }
+        all.push(strategy);
+    }
+    all
+}
+
 /// The scheme of the whole daemon, for faces without one of their own.
 fn everywhere(config: &mut Config, whole: Choice) {
     config.on_demand.link.parts.fill(&whole);
     config.faces.iter_mut().for_each(|face| face.link.parts.fill(&whole));
     let root = config.strategies.iter().any(|strategy| strategy.prefix.is_empty());
     if !root && whole.strategy().is_ok() {
-        config.strategies.insert(0, Strategy { prefix: packet::Name::new(), choice: whole });
+        config.strategies.insert(0, Strategy { prefix: Name::new(), choice: whole });
     }
 }
 
@@ -107,6 +131,13 @@ fn where_rates_are_known(config: &mut Config) {
             link.parts.fill(&default);
         }
     }
+}
+
+/// A face as the file names it, and its line.
+fn written(section: &Section<'_>) -> String {
+    let given = |field| section.given(field).and_then(|v| text(v.get_ref()).ok());
+    let name = given("name").or_else(|| given("uri")).unwrap_or_default();
+    format!("`{name}` (line {})", section.doc.line(section.at.start))
 }
 
 /// The faces of the file.
@@ -124,12 +155,22 @@ impl Faces {
     fn read(doc: &Document<'_>, sections: &[Section<'_>]) -> Faces {
         let mut faces = Vec::new();
         let (mut labels, mut by_text) = (BTreeSet::new(), BTreeMap::new());
+        let mut places = BTreeMap::new();
         for section in sections {
             let Some(face) = Face::read(section) else { continue };
-            if !labels.insert(face.label()) {
+            if let Some(first) = places.insert(face.place(), section) {
+                let why = format!(
+                    "the faces {} and {} lead to the same place, {}; leave one of them out",
+                    written(first),
+                    written(section),
+                    face.place(),
+                );
+                section.mistake("uri", &why);
+            } else if labels.contains(&face.label()) {
                 let why = format!("there are two faces `{}`", face.label());
                 doc.mistake(section.at.clone(), why);
             }
+            labels.insert(face.label());
             let texts = [face.name.clone(), Some(face.place()), Some(face.uri.to_string())];
             for text in texts.into_iter().flatten() {
                 by_text.entry(text).or_insert(faces.len());
@@ -140,7 +181,12 @@ impl Faces {
         Faces { faces, labels, by_text, all_known }
     }
 
-    fn route(&self, section: &Section<'_>) -> Option<Route> {
+    /// Reads a route; `seen` has those before, and where they begin.
+    fn route(
+        &self,
+        section: &Section<'_>,
+        seen: &mut BTreeMap<(Name, usize), usize>,
+    ) -> Option<Route> {
         let ListedRoute { prefix, face: wanted, cost } = ListedRoute::read(section)?;
         // A URI may be written in several forms.
         let uri = wanted.parse::<FaceUri>().ok().map(|uri| uri.to_string());
@@ -153,6 +199,13 @@ impl Faces {
                 .doc
                 .mistake(section.place("face"), format!("there is no face `{wanted}`; {valid}"));
         }
-        Some(Route { prefix: prefix?, face: face?, cost })
+        let (prefix, face) = (prefix?, face?);
+        if let Some(first) = seen.insert((prefix.clone(), face), section.at.start) {
+            let line = section.doc.line(first);
+            let why =
+                format!("line {line} has a route for {prefix} to this face, too; leave one out");
+            section.mistake("prefix", &why);
+        }
+        Some(Route { prefix, face, cost })
     }
 }

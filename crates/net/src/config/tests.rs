@@ -1,3 +1,5 @@
+mod rejected;
+
 use super::*;
 use crate::management::authority::{MODULES, Origin};
 use crate::uri::FaceUri;
@@ -146,7 +148,7 @@ fn one_limit_on_memory_bounds_what_has_no_bound_of_its_own() {
     let unlimited = good("[daemon]\nmemory = \"unlimited\"");
     assert_eq!(unlimited.forwarder.memory, usize::MAX, "without it nothing is counted");
     good("[daemon]\nmemory = \"32 MB\"\n[[face]]\nuri = \"unix:///x\"\nqueue = \"20 packets\"");
-    // A limit beyond any host is still a limit. Nothing reaches it.
+    // Without a known host, a limit beyond any host is still a limit.
     assert_eq!(good("[daemon]\nmemory = \"1000 TB\"").forwarder.dead_nonces, 1 << 20);
 }
 
@@ -180,8 +182,15 @@ fn without_a_limit_in_the_file_it_is_a_share_of_the_hosts_memory() {
     assert_eq!(small.listen.receive_buffer, Size(50 * MB / 32));
     assert!(small.forwarder.dead_nonces < usual.forwarder.dead_nonces);
     // A larger store adds to the limit.
-    let more = limit("[content_store]\ncapacity = \"1067108864 B\"", Some(1000 * MB));
-    assert_eq!(more, Some(Size((250 + 1000) * MB + 1000 * MB / 7)));
+    let more = limit("[content_store]\ncapacity = \"1067108864 B\"", Some(4000 * MB));
+    assert_eq!(more, Some(Size((1000 + 1000) * MB + 1000 * MB / 7)));
+    // So does a larger table of nonces, or it would leave no room for routes.
+    let with_nonces = within("[forwarder]\ndead_nonces = 20000000", Some(8000 * MB));
+    let table = forwarder::tables::DeadNonces::new(
+        forwarder::tables::dead_nonces::DEFAULT_LIFETIME,
+        20_000_000,
+    );
+    assert!(with_nonces.forwarder.memory > table.most_memory() + 1500 * MB as usize);
     let given = "[forwarder]\npending_per_face = 200000\ndead_nonces = 500000\n\
                  [listen]\nreceive_buffer = \"8 MB\"";
     let given = within(given, Some(200 * MB));
@@ -252,6 +261,7 @@ fn a_scheme_for_the_whole_link_gives_its_parts() {
 fn every_mistake_has_its_place_the_text_and_the_way_out() {
     for (text, at, said) in [
         ("a = ", "1:5", &["not TOML"][..]),
+        ("daemon = 1", "1:10", &["is a section, not the number 1"]),
         ("[damon]\n", "1:2", &["`damon`", "did you mean `daemon`?", "`listen`"]),
         ("[daemon]\nlgo = \"info\"", "2:1", &["`lgo`", "did you mean `log`?"]),
         ("[daemon]\nlog = 3", "2:7", &["text in quotes", "the number 3"]),
@@ -355,9 +365,12 @@ fn a_route_names_the_nearest_face() {
 
 #[test]
 fn two_faces_of_one_name_are_a_mistake() {
-    let found =
-        wrong("[[face]]\nuri = \"udp4://192.0.2.1\"\n[[face]]\nuri = \"udp://192.0.2.1:6363\"");
-    assert!(found[0].starts_with("3:1: there are two faces"), "{found:?}");
+    is_wrong(
+        "[[face]]\nuri = \"udp4://192.0.2.1\"\nname = \"a\"\n\
+         [[face]]\nuri = \"udp4://192.0.2.2\"\nname = \"a\"",
+        "4:1",
+        &["there are two faces `a`"],
+    );
 }
 
 #[test]
@@ -371,7 +384,7 @@ fn all_mistakes_are_found_at_once_and_shown_with_their_line() {
 
 #[test]
 fn a_file_that_is_not_there_is_named() {
-    let error = load(Path::new("/nonexistent/weir.toml")).unwrap_err().to_string();
+    let error = load(Path::new("/nonexistent/weir.toml"), None).unwrap_err().to_string();
     assert!(error.contains("/nonexistent/weir.toml") && error.contains("No such file"), "{error}");
 }
 

@@ -1,8 +1,8 @@
 //! Values of fields that have a form of their own.
 
 use crate::management::authority::MODULES;
-use crate::uri::FaceUri;
-use control::{Rate, Size};
+use crate::uri::{self, FaceUri};
+use control::{Duration, Rate, Size};
 use document::{DeValue, Value, listed, shown, text, valid_words};
 use ipnet::IpNet;
 use packet::Name;
@@ -22,7 +22,10 @@ pub(super) fn log(value: &DeValue<'_>) -> Result<String, String> {
 pub(super) fn socket(value: &DeValue<'_>) -> Result<Option<PathBuf>, String> {
     match text(value)? {
         "off" => Ok(None),
-        path if path.starts_with('/') => Ok(Some(PathBuf::from(path))),
+        path if path.starts_with('/') => {
+            uri::check_socket(path).map_err(|why| format!("`{path}`: {why}"))?;
+            Ok(Some(PathBuf::from(path)))
+        }
         other => Err(format!("`{other}` is not an absolute path, nor `off`")),
     }
 }
@@ -39,6 +42,7 @@ pub(super) fn mode(value: &DeValue<'_>) -> Result<u32, String> {
 /// An absolute path, or a list of them.
 pub(super) fn paths(value: &DeValue<'_>) -> Result<Vec<PathBuf>, String> {
     listed(value, |path| match path.starts_with('/') {
+        true if path.contains('\0') => Err(format!("`{path}`: a path has no NUL in it")),
         true => Ok(PathBuf::from(path)),
         false => Err(format!("`{path}` is not an absolute path")),
     })
@@ -63,10 +67,20 @@ pub(super) fn origins(value: &DeValue<'_>) -> Result<Origins, String> {
 
 /// A port, an address with port, a list of these, or `"off"`.
 pub(super) fn addresses(value: &DeValue<'_>) -> Result<Vec<SocketAddr>, String> {
+    let addresses = each_address(value)?;
+    // Port 0 is another one each time.
+    let mut fixed = addresses.iter().enumerate().filter(|(_, address)| address.port() != 0);
+    match fixed.find(|(place, address)| addresses[..*place].contains(address)) {
+        Some((_, twice)) => Err(format!("{twice} is listed twice; leave one out")),
+        None => Ok(addresses),
+    }
+}
+
+fn each_address(value: &DeValue<'_>) -> Result<Vec<SocketAddr>, String> {
     const VALID: &str = "a port, \"192.0.2.1:6363\", \"[2001:db8::1]:6363\", a list, or \"off\"";
     match value {
         DeValue::Array(list) => {
-            let each = list.iter().map(|v| addresses(Spanned::get_ref(v)));
+            let each = list.iter().map(|v| each_address(Spanned::get_ref(v)));
             Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
         }
         DeValue::String(s) if s == "off" => Ok(Vec::new()),
@@ -160,8 +174,36 @@ pub(super) fn exempt(value: &DeValue<'_>) -> Result<Exempt, String> {
 
 /// A face URI.
 pub(super) fn uri(value: &DeValue<'_>) -> Result<FaceUri, String> {
-    text(value)?.parse::<FaceUri>().map_err(|error| error.to_string())
+    let uri = text(value)?.parse::<FaceUri>().map_err(|error| error.to_string())?;
+    let nowhere = |ip: IpAddr| ip.is_unspecified() || ip == IpAddr::V4(Ipv4Addr::BROADCAST);
+    match uri.address().filter(|ip| nowhere(*ip)) {
+        Some(ip) => Err(format!("no host has the address {ip}")),
+        None => Ok(uri),
+    }
 }
+
+/// A time that is at least a millisecond: with less, nothing would ever be in time.
+pub(super) fn lasting(value: &DeValue<'_>) -> Result<Duration, String> {
+    match Duration::read(value)? {
+        span if span < Duration::from_millis(1) => {
+            Err(format!("{span} is too short; give \"1 ms\" or more"))
+        }
+        span => Ok(span),
+    }
+}
+
+/// The bytes that a frame takes besides its own.
+pub(super) fn overhead(value: &DeValue<'_>) -> Result<Size, String> {
+    match Size::read(value)? {
+        size if size > MOST_OVERHEAD => {
+            Err(format!("{size} is too much for each frame; give at most {MOST_OVERHEAD}"))
+        }
+        size => Ok(size),
+    }
+}
+
+/// More than the headers of all tunnels together.
+const MOST_OVERHEAD: Size = Size(10_000);
 
 /// A rate at which something passes.
 pub(super) fn rate(value: &DeValue<'_>) -> Result<Rate, String> {

@@ -38,6 +38,14 @@ pub enum DaemonError {
         /// The resolver's error.
         source: io::Error,
     },
+    /// The hosts of two configured faces have the same address.
+    #[error("the faces `{first}` and `{second}` lead to the same place")]
+    SamePlace {
+        /// The name of one, or its URI.
+        first: String,
+        /// The name of the other, or its URI.
+        second: String,
+    },
     /// A configured route or strategy is refused by the tables.
     #[error("cannot set up {prefix}: {why}")]
     Table {

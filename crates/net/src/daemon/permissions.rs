@@ -72,6 +72,6 @@ fn rule(written: &config::Authorize) -> Result<Rule, DaemonError> {
 
 fn certificate(path: &Path) -> Result<Certificate, DaemonError> {
     let failed = |why: String| DaemonError::Certificate { path: path.to_owned(), why };
-    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    let text = crate::bounded::text(path).map_err(|error| failed(error.to_string()))?;
     Certificate::from_base64(&text).map_err(|error| failed(error.to_string()))
 }

@@ -1,7 +1,7 @@
 //! All faces with sockets, and under what they are found.
 
 use super::crowd::{Crowd, Transport};
-use super::face::{Face, MadeBy};
+use super::face::{Face, MadeBy, Target};
 use crate::config::OnDemand;
 use crate::management::{FaceInfo, Persistency};
 use control::{Duration, Time};
@@ -91,6 +91,14 @@ impl FaceTable {
     /// The face to a UDP peer.
     pub fn of_peer(&self, peer: SocketAddr) -> Option<FaceId> {
         self.peers.get(&peer).copied()
+    }
+
+    /// The face of the configuration that leads there.
+    pub fn configured(&self, target: &Target) -> Option<&Face> {
+        let is_there = |face: &&Face| {
+            face.about.made_by == MadeBy::Configuration && face.target.as_ref() == Some(target)
+        };
+        self.iter().find(is_there)
     }
 
     pub fn insert(&mut self, face: Face, peer: Option<SocketAddr>) {

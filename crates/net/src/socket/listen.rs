@@ -24,6 +24,14 @@ pub enum UnixListenError {
     /// The path of a link is taken.
     #[error("{} exists and is not a symbolic link; it was left alone", .0.display())]
     NotALink(PathBuf),
+    /// The system refuses a link.
+    #[error("cannot make the symbolic link {path}: {source}", path = .path.display())]
+    Link {
+        /// The link's path.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
     /// The system refuses.
     #[error("cannot listen at {path}: {source}", path = .path.display())]
     System {
@@ -91,8 +99,10 @@ impl LocalListener {
             // In a namespace that does not have the group, for instance: then fewer may connect.
             tracing::warn!(path = %path.display(), %error, "the socket keeps the daemon's group");
         }
+        // From here on, an error removes the file.
+        let opened = LocalListener { listener, path: path.to_owned(), access, links: Vec::new() };
         std::fs::set_permissions(path, Permissions::from_mode(access.mode)).map_err(system)?;
-        Ok(LocalListener { listener, path: path.to_owned(), access, links: Vec::new() })
+        Ok(opened)
     }
 
     /// Makes a symbolic link to the socket, for clients that look elsewhere. A link that is there
@@ -101,7 +111,7 @@ impl LocalListener {
     /// # Errors
     /// See [`UnixListenError`].
     fn link(&mut self, link: &Path) -> Result<(), UnixListenError> {
-        let system = |source| UnixListenError::System { path: link.to_owned(), source };
+        let system = |source| UnixListenError::Link { path: link.to_owned(), source };
         match std::fs::symlink_metadata(link) {
             Ok(meta) if meta.file_type().is_symlink() => {
                 std::fs::remove_file(link).map_err(system)?;

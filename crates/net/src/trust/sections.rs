@@ -1,5 +1,6 @@
 //! The sections of a file of trust rules.
 
+use crate::bounded;
 use control::Duration;
 use document::schema::Form;
 use document::{DeValue, Fields, Read, Section, Value, text};
@@ -77,7 +78,7 @@ fn pattern(value: &DeValue<'_>) -> Result<Pattern, String> {
 
 fn certificate(section: &Section<'_>, field: &str) -> Option<Certificate> {
     used(section, field, &section.get(field, PathBuf::read)?, |path| {
-        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+        let text = bounded::text(path).map_err(|error| error.to_string())?;
         Certificate::from_base64(&text).map_err(|why: CertificateError| why.to_string())
     })
 }
@@ -91,7 +92,7 @@ fn shared_key(section: &Section<'_>, field: &str) -> Option<TrustedKey> {
 
 pub(super) fn model(section: &Section<'_>, path: &Path) -> Option<LightVerSec> {
     used(section, "model", path, |path| {
-        let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+        let bytes = bounded::bytes(path).map_err(|error| error.to_string())?;
         LightVerSec::decode(&bytes).map_err(|why: ModelError| why.to_string())
     })
 }

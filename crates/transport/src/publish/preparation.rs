@@ -42,6 +42,12 @@ impl<S: Source> Preparation<S> {
         (0..segments.div_ceil(fanout)).map(move |i| i * fanout..segments.min((i + 1) * fanout))
     }
 
+    /// Bytes of content in all.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.cut.size
+    }
+
     /// Bytes of content in a run.
     #[must_use]
     pub fn bytes(&self, run: &Range<u64>) -> u64 {

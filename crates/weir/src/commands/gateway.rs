@@ -29,12 +29,11 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
     let (prefixes, clients) = (args.prefix.clone(), args.clients.get().into());
     let slots = Slots::new(clients);
     let client_timeout = args.client_timeout;
-    log.listening(listening);
+    log.listening(listening)?;
     let lines = log.clone();
     let gateway = Gateway { address, transfers, prefixes, guard, slots, client_timeout, log, stop };
     let served = serve(gateway, listener, clients);
-    lines.finish();
-    served
+    served.and(lines.finish())
 }
 
 /// Something is to be served, and nothing that is for programs of this host.

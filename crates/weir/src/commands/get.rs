@@ -31,6 +31,10 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
             output::note(&format!("{at:.6} {name} {value}"));
         });
     }
+    if args.record.as_deref() == Some(&*path) {
+        let message = format!("{} cannot be both output and record", path.display());
+        return Err(Failure::new(Kind::Usage, message).then("choose another file with --record"));
+    }
     let record = args.record.as_deref().map(|file| Record::begin(file, args.record_every));
     let record = record.transpose()?;
     let mut connection = Connection::open(address)?;

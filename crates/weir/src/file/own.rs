@@ -1,6 +1,7 @@
 //! Files that a transfer keeps beside its target, and that no other user of this host may have put
 //! there or may write: what they say has been verified is not verified again.
 
+use super::place::named;
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
@@ -28,9 +29,8 @@ pub fn existing(path: &Path) -> io::Result<Option<File>> {
     let file = match options().open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            return refused("it is a symbolic link");
-        }
+        // Otherwise links on the way lead in a circle.
+        Err(_) if path.is_symlink() => return refused("it is a symbolic link"),
         Err(error) => return Err(error),
     };
     let meta = file.metadata()?;
@@ -67,7 +67,7 @@ fn umask() -> Option<u32> {
 /// # Errors
 /// There is one already, or it cannot be made.
 pub fn make(path: &Path) -> io::Result<File> {
-    options().create_new(true).open(path)
+    options().create_new(true).open(path).map_err(named)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::file::journal::{Journal, MAX_RUN, Run};
 use crate::file::own;
+use crate::file::place::check_name;
 use crate::file::reserve::Reserve;
 use std::fs::File;
 use std::io;
@@ -104,6 +105,7 @@ impl FileSink {
     fn open(&mut self, info: &ObjectInfo) -> io::Result<Resume> {
         // Another version was begun before, and nothing of it could be verified.
         self.discard();
+        check_name(&self.path)?;
         let part = locked(&self.part_path)?;
         let mut journal = self.part_path.as_os_str().to_owned();
         journal.push(".journal");

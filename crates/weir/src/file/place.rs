@@ -1,6 +1,10 @@
-//! The file at a path that may be a symbolic link.
+//! The file at a path that may be a symbolic link, and its name.
 
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +28,7 @@ pub fn behind_links(path: &Path) -> io::Result<PathBuf> {
         path.pop();
         path.push(target);
     }
-    Err(rustix::io::Errno::LOOP.into())
+    Err(Errno::LOOP.into())
 }
 
 /// True if a symbolic link may be another user's trap: in a folder that others may write it is
@@ -38,6 +42,38 @@ fn is_planted(link: &Path) -> io::Result<bool> {
     let (folder, owner) = (std::fs::metadata(folder)?, std::fs::symlink_metadata(link)?.uid());
     let own = rustix::process::geteuid().as_raw();
     Ok(folder.mode() & 0o022 != 0 && ![own, 0, folder.uid()].contains(&owner))
+}
+
+/// An error about a new file, with the reason where the system only reports an invalid argument:
+/// file systems such as FAT and NTFS do not take every name.
+pub fn named(error: io::Error) -> io::Error {
+    match Errno::from_io_error(&error) {
+        Some(Errno::INVAL | Errno::ILSEQ) => {
+            let why = "the file system takes no such name";
+            io::Error::new(io::ErrorKind::InvalidFilename, why)
+        }
+        _ => error,
+    }
+}
+
+/// Finds out whether a file can get its name later. FAT and NTFS take no dot and no space at the
+/// end, or leave it out, so that `name.part` may be there and not become `name.`. Other names that
+/// they do not take fail with the ending, too.
+///
+/// # Errors
+/// It cannot.
+pub fn check_name(path: &Path) -> io::Result<()> {
+    let is_special = |name: &&OsStr| matches!(name.as_bytes().last(), Some(b'.' | b' '));
+    let Some(name) = path.file_name().filter(is_special) else { return Ok(()) };
+    // In a folder of its own, it is never seen beside other files.
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let folder = tempfile::tempdir_in(folder.unwrap_or(Path::new(".")))?;
+    File::create_new(folder.path().join(name)).map_err(named)?;
+    let mut there = std::fs::read_dir(folder.path())?.flatten();
+    match there.any(|entry| entry.file_name() == name) {
+        true => Ok(()),
+        false => Err(named(Errno::INVAL.into())),
+    }
 }
 
 /// An open file of this process by another name, such as `/dev/stdout` or `/dev/fd/3`: it is to be
@@ -104,8 +140,28 @@ mod tests {
         symlink("b", &a).unwrap();
         symlink("a", &b).unwrap();
         let error = behind_links(&a).unwrap_err();
-        assert_eq!(error.raw_os_error(), Some(rustix::io::Errno::LOOP.raw_os_error()));
+        assert_eq!(error.raw_os_error(), Some(Errno::LOOP.raw_os_error()));
         assert!(!is_open_file(&a));
+    }
+
+    #[test]
+    fn names_that_the_file_system_takes_leave_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["name", "name.", "name ", "..."] {
+            check_name(&dir.path().join(name)).unwrap();
+        }
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_reason_of_a_rejected_name_is_given() {
+        for errno in [Errno::INVAL, Errno::ILSEQ] {
+            let error = named(errno.into());
+            assert_eq!(error.kind(), io::ErrorKind::InvalidFilename);
+            assert_eq!(error.to_string(), "the file system takes no such name");
+        }
+        let other = named(Errno::NOSPC.into());
+        assert_eq!(other.raw_os_error(), Some(Errno::NOSPC.raw_os_error()));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! sender has to send bytes to take bytes.
 
 use control::Size;
-use rustix::fs::{FallocateFlags, fallocate, fstatvfs};
+use rustix::fs::{FallocateFlags, SeekFrom, fallocate, fstatvfs, seek};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
@@ -54,11 +54,13 @@ impl Reserve {
     /// trusted key has signed that.
     ///
     /// # Errors
-    /// There is too little space, or the file system takes no files of that length.
+    /// There is too little space, or the file system takes no files of that length, as FAT takes
+    /// none of 4 GiB.
     pub fn bound(&mut self, file: &File, size: u64, is_signed: bool) -> io::Result<()> {
         self.size = Some(size);
         let there = file.metadata()?.blocks().saturating_mul(512);
         check_room(file, size.saturating_sub(there))?;
+        check_length(file, size)?;
         if is_signed && size > self.end {
             reserve(file, self.end, size)?;
             self.end = size;
@@ -78,6 +80,18 @@ fn check_room(file: &File, need: u64) -> io::Result<()> {
     let (need, free) = (Size(need), Size(free));
     let why = format!("it needs {need} more, and {free} are free there");
     Err(io::Error::new(io::ErrorKind::StorageFull, why))
+}
+
+/// Rejects a length that the file system does not allow. lseek(2) knows the limit.
+fn check_length(file: &File, size: u64) -> io::Result<()> {
+    match seek(file, SeekFrom::Start(size)) {
+        Err(Errno::INVAL | Errno::OVERFLOW) => {
+            let why = format!("the file system takes no file of {}", Size(size));
+            Err(io::Error::new(io::ErrorKind::FileTooLarge, why))
+        }
+        // Bytes are written at offsets of their own, so the position does not matter.
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// Takes the space; the file's length stays. File systems that cannot do that are no obstacle: the
@@ -140,6 +154,16 @@ mod tests {
             assert!(said.ends_with(" are free there"), "{said}");
             assert!(taken(&file) < LEAST);
         }
+    }
+
+    #[test]
+    fn a_length_that_no_file_may_have_is_rejected() {
+        let file = tempfile::tempfile().unwrap();
+        check_length(&file, 1_000_000).unwrap();
+        let error = check_length(&file, u64::MAX).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        let said = error.to_string();
+        assert!(said.starts_with("the file system takes no file of "), "{said}");
     }
 
     #[test]

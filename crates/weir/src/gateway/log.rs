@@ -7,13 +7,14 @@
 
 mod writer;
 
+use crate::exit::Failure;
 use crate::output;
 use control::{Duration, Rate, Size};
 use net::limit::{Limit, Place};
 use net::text::shortened;
 use serde::Serialize;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use writer::{Line, Writer};
 
 /// Lines of a kind in a second.
@@ -65,6 +66,8 @@ pub struct Log {
     quiet: bool,
     limit: Arc<Limit>,
     writer: Writer,
+    /// The first failure of standard output that is to be reported.
+    failure: Arc<Mutex<Option<Failure>>>,
 }
 
 impl Log {
@@ -73,23 +76,37 @@ impl Log {
     /// # Errors
     /// There is no thread to be had.
     pub fn start(json: bool, quiet: bool) -> io::Result<Log> {
-        Log::over(json, quiet, |line| match line {
-            // A reader that has gone must not stop answers.
-            Line::Result(text) => drop(output::result(&text)),
+        let failure = Arc::default();
+        let first = Arc::clone(&failure);
+        let write = move |line| match line {
+            Line::Result(text) => {
+                if let Err(failure) = output::result(&text) {
+                    keep(&first, failure);
+                }
+            }
             Line::Note(text) => output::note(&text),
-        })
+        };
+        Ok(Log { failure, ..Log::over(json, quiet, write)? })
     }
 
     fn over(json: bool, quiet: bool, write: impl FnMut(Line) + Send + 'static) -> io::Result<Log> {
         let limit = Arc::new(Limit::new(MOST));
         let writer = Writer::start(json, Arc::clone(&limit), write)?;
-        Ok(Log { json, quiet, limit, writer })
+        Ok(Log { json, quiet, limit, writer, failure: Arc::default() })
     }
 
-    /// The gateway is up.
-    pub fn listening(&self, address: std::net::SocketAddr) {
-        let text = || format!("listening for http://{address}/NAME; Ctrl-C ends it");
-        self.write(&serde_json::json!({ "listening": address }), text);
+    /// The gateway is up. A program that starts it needs this line, so it is written at once.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub fn listening(&self, address: std::net::SocketAddr) -> Result<(), Failure> {
+        if self.json {
+            return output::json(&serde_json::json!({ "listening": address }));
+        }
+        if !self.quiet {
+            output::note(&format!("listening for http://{address}/NAME; Ctrl-C ends it"));
+        }
+        Ok(())
     }
 
     /// An answer is over.
@@ -109,8 +126,13 @@ impl Log {
     }
 
     /// Waits until the lines are written, but not for a reader that does not read.
-    pub fn finish(&self) {
+    ///
+    /// # Errors
+    /// Some could not be written, although their reader has not gone.
+    pub fn finish(&self) -> Result<(), Failure> {
         self.writer.finish();
+        let failure = self.failure.lock().ok().and_then(|mut failure| failure.take());
+        failure.map_or(Ok(()), Err)
     }
 
     fn admits(&self, place: Place) -> bool {
@@ -123,6 +145,16 @@ impl Log {
         } else if !self.quiet {
             self.writer.send(Line::Note(text()));
         }
+    }
+}
+
+/// Keeps the first failure until the end, because answers go on, and reports it now. A reader that
+/// has gone is none.
+fn keep(first: &Mutex<Option<Failure>>, failure: Failure) {
+    let Ok(mut first) = first.lock() else { return };
+    if first.is_none() && !failure.to_string().is_empty() {
+        output::note(&format!("weir gateway: {failure}"));
+        *first = Some(failure);
     }
 }
 
@@ -261,7 +293,7 @@ mod tests {
         for _ in 0..5_000 {
             log.writer.send(Line::Note("a line".to_owned()));
         }
-        log.finish();
+        log.finish().unwrap();
         drop(go);
         let mut counted = 0;
         while counted < 5_000 {

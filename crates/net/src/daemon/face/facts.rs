@@ -6,7 +6,7 @@ use schemes::Choice;
 use std::net::{IpAddr, SocketAddr};
 
 /// Where a configured face leads.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::daemon) enum Target {
     Udp(SocketAddr),
     /// A multicast group on an interface.

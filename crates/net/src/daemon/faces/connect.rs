@@ -40,7 +40,7 @@ impl FaceSet {
     /// Makes a face of the configuration.
     ///
     /// # Errors
-    /// Its host is not known.
+    /// Its host is not known, or another configured face leads there.
     pub fn configured_face(
         &mut self,
         forwarder: &mut Forwarder,
@@ -62,6 +62,10 @@ impl FaceSet {
         };
         let uri = face.uri.to_string();
         let name = face.name.clone().unwrap_or_else(|| face.place());
+        if let Some(first) = self.table.configured(&target) {
+            let first = first.about.name.as_ref().unwrap_or(&first.about.uri).clone();
+            return Err(DaemonError::SamePlace { first, second: name });
+        }
         let peer = match target {
             Target::Udp(peer) | Target::Group(peer, _) => Some(peer),
             _ => None,

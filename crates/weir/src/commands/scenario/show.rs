@@ -1,6 +1,7 @@
 //! `weir scenario show`
 
 use crate::exit::{Failure, Kind};
+use crate::file;
 use crate::output::{self, Align, Column, Table};
 use scenario::model::{
     Admission, Content, Direction, FaultKind, Manner, Node, Objects, Requests, Scenario,
@@ -83,15 +84,8 @@ fn cut(mut lines: Vec<String>, most: usize) -> Vec<String> {
     lines
 }
 
-/// Written beside its place and moved there, so that nothing is ever half written.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let done =
-        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).and_then(|mut f| {
-            std::io::Write::write_all(&mut f, text.as_bytes())?;
-            f.persist(path).map(drop).map_err(|error| error.error)
-        });
-    done.map_err(|error| {
+    file::replace(path, text).map_err(|error| {
         let what = format!("cannot write {}: {error}", path.display());
         Failure::new(Kind::File, what).then("choose another file with --svg")
     })?;

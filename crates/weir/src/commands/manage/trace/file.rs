@@ -2,6 +2,7 @@
 
 use super::lines::action;
 use crate::exit::{Failure, Kind};
+use crate::output;
 use net::trace::{Direction, Record};
 use packet::{LpHeader, NackReason};
 use scenario::traces::{Captured, Pcapng};
@@ -107,6 +108,9 @@ impl CaptureFile {
 }
 
 fn failure(path: &Path, error: &io::Error) -> Failure {
+    if path.as_os_str() == "-" {
+        return output::unwritable(error);
+    }
     let next = match error.kind() {
         ErrorKind::BrokenPipe => return Failure::silent(Kind::File),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
