@@ -37,6 +37,7 @@ control::registry! {
     codel,
     contug,
     cubic,
+    dctcp,
     drop_tail,
     fisp in chopcop,
     fixed,
