@@ -47,6 +47,7 @@ control::registry! {
     hr_icp,
     icp,
     ictp,
+    ledbat,
     mircc,
     multicast,
     nfd_mark,
