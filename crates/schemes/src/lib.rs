@@ -36,6 +36,7 @@ control::registry! {
     chopcop,
     codel,
     contug,
+    copa,
     cubic,
     dctcp,
     drop_tail,
