@@ -40,6 +40,7 @@ control::registry! {
     cubic,
     dctcp,
     drop_tail,
+    e2e_aqm,
     fisp in chopcop,
     fixed,
     hbh in hr_icp,
