@@ -56,6 +56,7 @@ control::registry! {
     packet_pair,
     path_label,
     pcon,
+    prague,
     raaqm,
     random in weighted,
     rate,
