@@ -97,7 +97,7 @@ fn the_sawtooth_is_that_of_the_papers_analysis() {
         }
         if number > 4000 {
             alphas.push(law.alpha);
-            depths.extend((marked > 0).then(|| before - law.window));
+            depths.extend((marked > 0).then_some(before - law.window));
         }
     }
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
