@@ -1,4 +1,4 @@
-"""`scripts/schemes [--quick] [SCHEME...]`"""
+"""`scripts/schemes [--quick | --merge] [SCHEME...]`"""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from support import weir
 
-from . import page, picture, runs
+from . import merge, page, picture, runs
 
 
 def main(arguments):
@@ -30,6 +30,12 @@ def main(arguments):
     )
     rows = [json.loads(line) for line in said.stdout.splitlines() if line.startswith("{")]
     folder = runs.ROOT / "docs/explanation"
+    if "--merge" in arguments and wanted and not quick:
+        file = folder / "schemes.md"
+        text = merge.merged(file.read_text(encoding="utf-8"), results, rows)
+        file.write_text(text, encoding="utf-8")
+        print(file)
+        return 0
     if quick or wanted:
         folder = Path(tempfile.mkdtemp(prefix="weir-schemes-"))
     (folder / "pictures").mkdir(exist_ok=True)

@@ -102,6 +102,11 @@ def table(results):
     return "\n".join(lines)
 
 
+def title(which):
+    """The heading of a scenario's section."""
+    return which.name.replace("-", " ").capitalize()
+
+
 def scenario(which, results):
     """The section of a scenario."""
     text = which.file.read_text(encoding="utf-8")
@@ -114,22 +119,26 @@ def scenario(which, results):
         else "Goodput of each flow over time, a second a step"
     )
     network = "\n".join(f"   {line}" for line in drawing if line.startswith(" "))
-    title = which.name.replace("-", " ").capitalize()
-    picture = f"![goodput over time of every scheme: {title.lower()}](pictures/{which.name}.svg)"
+    heading = title(which)
+    picture = f"![goodput over time of every scheme: {heading.lower()}](pictures/{which.name}.svg)"
     seen = (
         f"{drawn}; the thin line is the fair share of "
         f"`{which.watched}`, the flow that is watched."
     )
-    parts = [f"## {title}", question, about, network, table(results), picture, seen]
+    parts = [f"## {heading}", question, about, network, table(results), picture, seen]
     return "\n\n".join(part for part in parts if part) + "\n\n"
+
+
+def costs_rows(rows):
+    """The rows of the table of costs."""
+    number = lambda n: "-" if n is None else f"{n:.0f}"  # noqa: E731
+    return [f"| `{r['scheme']}` | {number(r['consumer_ns'])} | {number(r['link_ns'])} |"
+            for r in rows if r["consumer_ns"] is not None or r["link_ns"] is not None]
 
 
 def costs(rows, machine, plain):
     """The section of costs."""
-    number = lambda n: "-" if n is None else f"{n:.0f}"  # noqa: E731
-    cells = (f"| `{r['scheme']}` | {number(r['consumer_ns'])} | {number(r['link_ns'])} |"
-             for r in rows if r["consumer_ns"] is not None or r["link_ns"] is not None)
-    return COSTS.format(machine=machine, plain=plain) + "\n".join(cells) + "\n"
+    return COSTS.format(machine=machine, plain=plain) + "\n".join(costs_rows(rows)) + "\n"
 
 
 def machine():

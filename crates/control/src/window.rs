@@ -113,6 +113,8 @@ pub struct Windowed {
     backed_off_at: Option<Time>,
     /// See [`GAPS`].
     gaps: bool,
+    /// See [`Windowed::without_marks`].
+    reads_marks: bool,
 }
 
 /// The parameter of window schemes that [`Windowed::with_gaps`] takes.
@@ -140,6 +142,7 @@ impl Windowed {
             heard_at: None,
             backed_off_at: None,
             gaps: true,
+            reads_marks: true,
         }
     }
 
@@ -147,6 +150,12 @@ impl Windowed {
     #[must_use]
     pub fn with_gaps(self, gaps: bool) -> Windowed {
         Windowed { gaps, ..self }
+    }
+
+    /// The same for a law that ignores congestion marks: marked Data are Data.
+    #[must_use]
+    pub fn without_marks(self) -> Windowed {
+        Windowed { reads_marks: false, ..self }
     }
 
     /// The same with another timer than Weir's own; see [`crate::timer`].
@@ -250,6 +259,8 @@ impl Controller for Windowed {
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
+        let arrival =
+            &Arrival { mark: if self.reads_marks { arrival.mark } else { 0 }, ..*arrival };
         self.heard_at = Some(cx.now);
         let in_flight = arrival.in_flight.total().segments + 1;
         if let Some(rtt) = arrival.rtt {

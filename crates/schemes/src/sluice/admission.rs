@@ -5,9 +5,9 @@
 //! Data do not queue at the other end. Flows whose Interests wait get equal bytes of Data
 //! (`turns.rs`). A flow with more waiting than its share brings in `wait` is refused, which tells
 //! its consumer the rate at once. So the PIT and the memory of a link are bounded by its rate,
-//! whatever flows do. If Data are smaller or larger than an Interest was taken to ask for, or a Nack
-//! comes, the next bookings are shorter or longer. Of a crowd, each flow may have one waiting, so that no number of names keeps
-//! another flow out.
+//! whatever flows do. If Data are smaller or larger than an Interest was taken to ask for, or a
+//! Nack comes, the next bookings are shorter or longer. Of a crowd, each flow may have one waiting,
+//! so that no number of names keeps another flow out.
 
 use super::LEAST_LEFT;
 use super::sizes::Sizes;

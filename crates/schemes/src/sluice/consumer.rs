@@ -20,8 +20,8 @@ use packet::options::{ExpectedBytes, Offers, RttHint};
 /// Interests may leave this far ahead of their pace, so that a driver need not wake for each.
 const BURST: Duration = Duration::from_micros(500);
 
-/// However low the offers are, one Interest leaves in two round trips, and one in this time, so that
-/// better ones can come.
+/// However low the offers are, one Interest leaves in two round trips, and one in this time, so
+/// that better ones can come.
 const LONGEST_GAP: Duration = Duration::from_secs(1);
 const GAP_ROUNDS: f64 = 2.0;
 
@@ -35,9 +35,9 @@ const HELD: Duration = Duration::from_millis(100);
 /// Segments that may be in flight beyond all products.
 const SPARE: f64 = 4.0;
 
-/// Segments that may be in flight, however high the offers: these, and so many for each Data of this
-/// round trip and the one before. An offer that is a lie brings no flood, and an honest one is used in
-/// full after some round trips.
+/// Segments that may be in flight, however high the offers: these, and so many for each Data of
+/// this round trip and the one before. An offer that is a lie brings no flood, and an honest one is
+/// used in full after some round trips.
 const FIRST_FLIGHT: f64 = 64.0;
 const GROWTH: f64 = 4.0;
 

@@ -9,10 +9,10 @@
 //!
 //! A / R is the number of flows that use their offer in full. A flow that begins is one more, so R
 //! falls at once: its first Data already brings an offer that leaves room for it. A flow that has
-//! ended is one less. A name is a flow from its fourth Interest on: objects of a segment or two come
-//! and go before an offer reaches them, and would keep the others from the link. Names are told
-//! apart by a few hashes (as in K. Whang, B. Vander-Zanden, H. Taylor, linear counting, ACM TODS
-//! 1990): no state is kept for a name, whatever is asked for.
+//! ended is one less. A name is a flow from its fourth Interest on: objects of a segment or two
+//! come and go before an offer reaches them, and would keep the others from the link. Names are
+//! told apart by a few hashes (as in K. Whang, B. Vander-Zanden, H. Taylor, linear counting, ACM
+//! TODS 1990): no state is kept for a name, whatever is asked for.
 
 use super::LEAST_LEFT;
 use super::log_rate;

@@ -4,9 +4,9 @@
 //! expects what the Interest says, or else the size of the last Data of all. The first may be too
 //! little, by a lie; the second too little or too much, beside flows with other Data. So the first
 //! Interest of a flow that is not known is taken to ask for what first Data of flows have, and the
-//! second and each after it for what large Data on the link have; for what it says, if that is more.
-//! Otherwise the first window of a flow might pass at once. The overcharge is known when the Data
-//! has come ([`Sizes::overcharge`]).
+//! second and each after it for what large Data on the link have; for what it says, if that is
+//! more. Otherwise the first window of a flow might pass at once. The overcharge is known when the
+//! Data has come ([`Sizes::overcharge`]).
 
 use crate::per_flow::charge;
 use control::{Duration, Flow, InterestMeta, Size, Time};
@@ -89,7 +89,7 @@ impl Sizes {
     }
 
     /// Returns what an Interest was charged for, less the bytes that it brought. The host expected
-    /// `expected` of it. A guess counts once, so that nobody gains by asking for nothing.
+    /// `expected` of it. A guess counts once, so that no flow gains by asking for nothing.
     pub(super) fn overcharge(&mut self, flow: Flow, expected: Size, brought: Size) -> i64 {
         let guess = std::mem::take(&mut self.guessed[flow as usize % HASHES]);
         let charged = if guess > 0 { u64::from(guess) } else { charge(expected) };
@@ -106,7 +106,7 @@ impl Sizes {
 mod tests {
     use super::*;
 
-    /// What an Interest of which the host expects so much is charged for; `says`: it says so.
+    /// The charge for an Interest of which the host expects so much; `says`: it says so.
     fn charged(sizes: &mut Sizes, now: Time, flow: Flow, expected: u64, says: bool) -> u64 {
         let mut options = packet::HopOptions::new();
         if says {
@@ -191,7 +191,7 @@ mod tests {
         let found = [1, 2, 2].map(|flow| charged(&mut sizes, MS(1200), flow, 100, true));
         assert_eq!(found[..1], [100], "{found:?}");
         assert!(found[1..].iter().all(|charge| *charge > 800), "{found:?}");
-        // Nobody else need bring anything.
+        // No other flow need bring anything.
         sizes.on_data(MS(2000), 2, Size(100));
         assert_eq!(charged(&mut sizes, MS(2900), 2, 100, true), 100);
         assert!(charged(&mut sizes, MS(3500), 2, 100, true) > 700);

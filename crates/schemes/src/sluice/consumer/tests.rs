@@ -197,8 +197,8 @@ fn an_offer_of_everything_brings_no_flood() {
     bench.run(SECOND);
     bench.offer = Some(1e12);
     let (before, came) = (bench.asked, bench.run(RTT.mul_f64(2.0)));
-    // A pace of 1e12 bit/s asks for all of an object at once. So much may be in flight: 64, and four
-    // for each Data of two round trips. A round trip is a pipe and a queue of 16 Data.
+    // A pace of 1e12 bit/s asks for all of an object at once. So much may be in flight: 64, and
+    // four for each Data of two round trips. A round trip is a pipe and a queue of 16 Data.
     let in_two = Bench::full(10e6) * (2.0 * RTT.as_secs_f64()) + 2.0 * 16.0;
     let most = came.data as f64 + 64.0 + 4.0 * in_two;
     assert!(((bench.asked - before) as f64) < most, "{} of {most}", bench.asked - before);
