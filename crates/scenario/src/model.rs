@@ -244,6 +244,8 @@ pub struct Recording {
     pub links: Pick,
     /// Nodes, by index.
     pub nodes: Pick,
+    /// The end of the warm-up of goodput, fairness and queues.
+    pub warmup: Warmup,
 }
 
 /// Some of many.

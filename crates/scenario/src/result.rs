@@ -6,6 +6,7 @@ mod described;
 mod flow;
 mod link;
 mod node;
+mod settled;
 mod workload;
 
 pub use caching::{Caching, Hits, NodeHits, sampling};
@@ -14,9 +15,11 @@ pub use described::{Field, Held, Kind, Value};
 pub use flow::{Flow, flow_labels};
 pub use link::Link;
 pub use node::Node;
+pub use settled::Settled;
 pub use workload::{Completions, Workload};
 
 use crate::batch::Run;
+use crate::measures::Measures;
 use crate::model::Asked;
 use crate::statistics::Mean;
 use control::{Duration, Time};
@@ -77,6 +80,8 @@ pub struct RunResult {
     pub caching: Option<Caching>,
     /// How fair the flows' goodputs are (Jain): 1 if all are equal.
     pub jain_index: Option<f64>,
+    /// Goodput, fairness and queues after the warm-up.
+    pub settled: Settled,
     /// Equal for equal runs.
     pub trace_hash: String,
 }
@@ -87,6 +92,7 @@ impl RunResult {
     pub fn new(
         run: &Run,
         outcome: &Outcome,
+        measures: &Measures,
         caching: Option<Caching>,
         wall_s: f64,
         interrupted: bool,
@@ -116,7 +122,8 @@ impl RunResult {
         let workloads = workloads.flat_map(|result| workload::classes(result, warm_from));
         let directions = scenario.links.iter().flat_map(|link| &link.directions);
         let shares: Vec<f64> = flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
-        RunResult {
+        let links = outcome.links.iter().zip(directions).map(|(l, d)| Link::new(l, d));
+        let mut result = RunResult {
             id: RunId {
                 scenario: scenario.name.clone(),
                 question: scenario.question.clone(),
@@ -131,14 +138,18 @@ impl RunResult {
             events: outcome.events,
             packet_hops: outcome.packet_hops,
             flows,
-            links: outcome.links.iter().zip(directions).map(|(l, d)| Link::new(l, d)).collect(),
+            links: links.collect(),
             nodes: (0..).zip(&outcome.nodes).map(|(i, n)| Node::new(n, i, scenario)).collect(),
             workloads: workloads.collect(),
             completions: completions.collect(),
             caching,
             jain_index: record::jain_index(&shares),
+            settled: Settled::default(),
             trace_hash: format!("{:016x}", outcome.trace_hash),
-        }
+        };
+        let end = result.last_end_s();
+        result.settled = measures.settled(scenario, &result.flows, end, &mut result.links);
+        result
     }
 }
 

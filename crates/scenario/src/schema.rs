@@ -9,8 +9,8 @@ pub use workload::{
     SigningWord, Store, WorkloadSection,
 };
 
-use crate::model::{Loss, Machine, Queue};
-use crate::values::{interval, metric, node_names, rate};
+use crate::model::{Loss, Machine, Queue, Warmup};
+use crate::values::{interval, metric, node_names, rate, warmup};
 use control::{Duration, Rate, Ratio};
 use document::schema::{Form, Section};
 use document::{Described, Fields, LOSS_FORM, Parts, Read, Words, parts};
@@ -346,6 +346,10 @@ pub struct RecordSection {
     /// Nodes.
     #[field(default = "all", form = "`\"all\"`, `\"none\"`, or list of nodes", elsewhere)]
     pub nodes: (),
+    /// The end of the warm-up of `settled` in the summary: goodput, fairness and queues. `auto`
+    /// looks for it in the goodput of all flows (MSER-5).
+    #[field(default = "auto", form = "`\"auto\"` or time", with = warmup)]
+    pub warmup: Warmup,
 }
 
 /// Runs with each of several settings: a field's name as `--set` takes it, and a list of values.
