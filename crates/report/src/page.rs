@@ -145,7 +145,8 @@ pub(crate) fn figure(out: &mut String, picture: &Picture) {
         let keys = match picture.form {
             Form::Map => "Arrow keys go from node to node and link to link",
             Form::Dots => "Arrow keys go from row to row",
-            Form::Time | Form::Curve | Form::Cdf => "Arrow keys move the cursor",
+            Form::Scatter => "Arrow keys go from point to point",
+            Form::Time | Form::Curve | Form::Sweep | Form::Cdf => "Arrow keys move the cursor",
         };
         let _ = write!(
             out,
@@ -157,7 +158,9 @@ pub(crate) fn figure(out: &mut String, picture: &Picture) {
         match picture.form {
             Form::Map => {}
             Form::Dots => values(out, picture, &panel.lines),
-            Form::Time | Form::Curve | Form::Cdf => legend(out, picture, number, &panel.lines),
+            Form::Time | Form::Curve | Form::Sweep | Form::Scatter | Form::Cdf => {
+                legend(out, picture, number, &panel.lines)
+            }
         }
         out.push_str("</div>\n");
     }

@@ -4,7 +4,6 @@ mod dots;
 mod finish;
 mod map;
 mod quantities;
-mod shared;
 mod time;
 
 pub use finish::distribution;
@@ -12,6 +11,7 @@ pub use quantities::axis_name;
 pub use time::over_time;
 
 use crate::picture::Picture;
+use crate::plot;
 use crate::results::Results;
 
 /// All pictures with visible content; rarely needed ones come last.
@@ -26,7 +26,11 @@ impl Pictures {
     /// Draws the results.
     pub fn new(results: &Results) -> Pictures {
         let mut first: Vec<Picture> = map::picture(results).into_iter().collect();
-        first.extend(dots::combinations(results));
+        let sweeps = plot::pictures(results);
+        match sweeps.is_empty() {
+            true => first.extend(dots::combinations(results)),
+            false => first.extend(sweeps),
+        }
         let (series, more) = time::pictures(results);
         first.extend(series);
         first.extend(finish::picture(results));

@@ -5,8 +5,10 @@ pub mod columns;
 mod described;
 mod flow;
 mod link;
+mod measure;
 mod node;
 mod settled;
+mod swept;
 mod workload;
 
 pub use caching::{Caching, Hits, NodeHits, sampling};
@@ -14,8 +16,10 @@ pub use columns::{averaged, counted, digits, given};
 pub use described::{Field, Held, Kind, Value};
 pub use flow::{Flow, flow_labels};
 pub use link::Link;
+pub use measure::{MEASURES, Measure};
 pub use node::Node;
-pub use settled::Settled;
+pub use settled::{Settled, SettledMeans};
+pub use swept::{Amount, Dimension, SweptField, Unit, swept};
 pub use workload::{Completions, Workload};
 
 use crate::batch::Run;
@@ -25,6 +29,7 @@ use crate::statistics::Mean;
 use control::{Duration, Time};
 use record::Outcome;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The driver of simulated runs.
 pub const SIMULATOR: &str = "simulator";
@@ -47,6 +52,8 @@ pub struct RunId {
     pub version: String,
     /// The fields that a sweep set for this run, and their values.
     pub settings: Vec<(String, String)>,
+    /// The same as an object, with numbers.
+    pub swept: BTreeMap<String, Value>,
 }
 
 /// The result of a run.
@@ -131,6 +138,7 @@ impl RunResult {
                 driver: SIMULATOR.to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 settings: run.settings.clone(),
+                swept: swept(&run.settings),
             },
             duration_s: outcome.duration.as_secs_f64(),
             wall_s,
@@ -272,6 +280,8 @@ pub struct SweepResult {
 pub struct Combination {
     /// Fields and values.
     pub settings: Vec<(String, String)>,
+    /// The same as an object, with numbers.
+    pub swept: BTreeMap<String, Value>,
     /// All content that came, over the time from the first flow's beginning to the last one's end.
     pub goodput_mbps: Option<Mean>,
     /// Runs that were interrupted, which count nowhere else here.
@@ -286,6 +296,8 @@ pub struct Combination {
     pub fct_s: Option<Mean>,
     /// How fair it was.
     pub jain_index: Option<Mean>,
+    /// The same after the warm-up, and queues.
+    pub settled: SettledMeans,
     /// Packets lost on all links.
     pub drops: Option<Mean>,
     /// The mean of the flows' mean round-trip times.
@@ -333,19 +345,23 @@ impl Combination {
         let over = |value: &dyn Fn(&RunResult) -> Option<f64>| {
             Mean::of(&runs.iter().filter_map(|run| value(run)).collect::<Vec<_>>())
         };
-        let mean_of = |run: &RunResult, value: fn(&Flow) -> Option<f64>| {
-            Mean::of(&run.flows.iter().filter_map(value).collect::<Vec<_>>()).map(|m| m.mean)
-        };
         Combination {
             settings: settings.to_vec(),
+            swept: swept(settings),
             goodput_mbps: over(&RunResult::goodput_mbps),
             interrupted: (all - runs.len()) as u64,
             flows: completions().map(|one| one.flows).sum(),
             finished: completions().map(|one| one.finished).sum(),
             fct_s: over(&|run| run.completion().mean_s()),
             jain_index: over(&|run| run.jain_index),
+            settled: SettledMeans {
+                goodput_mbps: over(&|run| run.settled.goodput_mbps),
+                jain_index: over(&|run| run.settled.jain_index),
+                queue_delay_mean_ms: over(&|run| run.settled.queue_delay_mean_ms),
+                queue_delay_p99_ms: over(&|run| run.settled.queue_delay_p99_ms),
+            },
             drops: over(&|run| Some(run.drops() as f64)),
-            rtt_mean_ms: over(&|run| mean_of(run, |flow| flow.rtt_mean_ms)),
+            rtt_mean_ms: over(&|run| run.mean_of(|flow| flow.rtt_mean_ms)),
             hit_ratio: over(&RunResult::hit_ratio),
         }
     }

@@ -1,6 +1,6 @@
 //! Rows of dots: a value for each of several things.
 
-use super::shared::{experiment, group_colours};
+use crate::captions::{experiment, group_colours};
 use crate::colours;
 use crate::picture::{Axis, Form, Line, Panel, Picture, short};
 use crate::results::Results;

@@ -1,6 +1,8 @@
 //! The results after the warm-up.
 
 use super::described::record;
+use crate::statistics::Mean;
+use serde::{Deserialize, Serialize};
 
 record! {
     /// The results from the end of the warm-up until the last flow ended.
@@ -23,4 +25,18 @@ record! {
         /// The largest 99th percentile that a direction of a link has.
         pub queue_delay_p99_ms: Option<f64>,
     }
+}
+
+/// The same over the repetitions of a combination.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SettledMeans {
+    /// Content of all flows together.
+    pub goodput_mbps: Option<Mean>,
+    /// How fair the flows were.
+    pub jain_index: Option<Mean>,
+    /// Mean queueing delay where it is largest.
+    pub queue_delay_mean_ms: Option<Mean>,
+    /// The largest 99th percentile of queueing delay.
+    pub queue_delay_p99_ms: Option<Mean>,
 }
