@@ -10,6 +10,8 @@ mod pdf;
 mod png;
 mod scene;
 mod svg;
+#[cfg(test)]
+mod tests;
 
 pub use figure::Look;
 
@@ -42,10 +44,15 @@ impl Format {
 /// The content of a file with this picture.
 #[must_use]
 pub fn file(picture: &Picture, look: &Look, format: Format) -> Vec<u8> {
-    let scene = figure::scene(picture, look);
+    let Some(font) = font::Font::new() else { return Vec::new() };
     match format {
-        Format::Svg => svg::file(&scene).into_bytes(),
-        Format::Png => png::file(&scene),
-        Format::Pdf => pdf::file(&scene),
+        Format::Svg => svg::file(&figure::scene(picture, look, font.stretched())).into_bytes(),
+        Format::Png => png::file(&figure::scene(picture, look, font)),
+        Format::Pdf => pdf::file(&figure::scene(picture, look, font)),
     }
+}
+
+/// The mark of a point of the nth line, as the path of an SVG element.
+pub(crate) fn mark_path(number: usize, [x, y]: [f64; 2], size: f64) -> String {
+    svg::path(&scene::mark(number, scene::Point::new(x, y), size))
 }

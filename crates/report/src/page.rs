@@ -7,6 +7,7 @@ mod tables;
 use crate::answer;
 use crate::colours::{self, Named};
 use crate::comparison::Comparison;
+use crate::drawing;
 use crate::error::ReportError;
 use crate::picture::{Form, Line, Picture};
 use crate::pictures::Pictures;
@@ -192,16 +193,33 @@ fn legend(out: &mut String, picture: &Picture, panel: usize, lines: &[Line]) {
         let _ = write!(
             out,
             "<tr><td class=\"left\"><button data-line=\"{panel} {number}\" aria-pressed=\"true\">\
-             <svg width=\"30\" height=\"10\" aria-hidden=\"true\"><line class=\"line c{}\" \
-             x1=\"1\" x2=\"29\" y1=\"5\" y2=\"5\" stroke-dasharray=\"{}\"/></svg>{}</button></td>",
-            line.colour,
-            DASHES[line.dash % DASHES.len()],
+             <svg width=\"30\" height=\"10\" aria-hidden=\"true\">{}</svg>{}</button></td>",
+            sample(picture.form, line),
             escaped(&line.label)
         );
         cells(out, "td", &line.cells);
         out.push_str("</tr>");
     }
     out.push_str("</table></div>");
+}
+
+/// A line's look, 30 pixels wide.
+fn sample(form: Form, line: &Line) -> String {
+    let mut out = String::new();
+    if form != Form::Scatter || line.raw.is_empty() {
+        let _ = write!(
+            out,
+            "<line class=\"line c{}\" x1=\"1\" x2=\"29\" y1=\"5\" y2=\"5\" \
+             stroke-dasharray=\"{}\"/>",
+            line.colour,
+            DASHES[line.dash % DASHES.len()]
+        );
+    }
+    if matches!(form, Form::Sweep | Form::Scatter) && !line.raw.is_empty() {
+        let shape = drawing::mark_path(line.dash, [15.0, 5.0], 3.5);
+        let _ = write!(out, "<path class=\"f{}\" d=\"{shape}\"/>", line.colour);
+    }
+    out
 }
 
 /// As in `assets/lines.js`.

@@ -25,11 +25,12 @@ pub struct Pictures {
 impl Pictures {
     /// Draws the results.
     pub fn new(results: &Results) -> Pictures {
-        let mut first: Vec<Picture> = map::picture(results).into_iter().collect();
-        let sweeps = plot::pictures(results);
-        match sweeps.is_empty() {
-            true => first.extend(dots::combinations(results)),
-            false => first.extend(sweeps),
+        // A sweep is about its fields first.
+        let mut first = plot::pictures(results);
+        let is_drawn = !first.is_empty();
+        first.extend(map::picture(results));
+        if !is_drawn {
+            first.extend(dots::combinations(results));
         }
         let (series, more) = time::pictures(results);
         first.extend(series);

@@ -5,6 +5,8 @@ mod lines;
 mod scatter;
 mod sweep;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use error::PlotError;
 
@@ -77,14 +79,17 @@ pub struct Request {
 /// A folder has no results, the request names a field or a measure that is not there, or there is
 /// nothing to draw.
 pub fn plot(folders: &[PathBuf], request: &Request) -> Result<Picture, PlotError> {
-    let results = Results::summaries(folders)?;
-    let table = Table::new(&results);
+    draw(&Results::summaries(folders)?, request)
+}
+
+fn draw(results: &Results, request: &Request) -> Result<Picture, PlotError> {
+    let table = Table::new(results);
     if table.rows.is_empty() {
         return Err(PlotError::Empty);
     }
     match request.is_scatter {
-        true => scatter::picture(&results, &table, request),
-        false => sweep::picture(&results, &table, request),
+        true => scatter::picture(results, &table, request),
+        false => sweep::picture(results, &table, request),
     }
 }
 

@@ -116,8 +116,8 @@ with what is recorded: series go to disk while the run goes on.
 ## The summary
 
 One run is one object. A sweep is an object with `scenario`, `repetitions`, `combinations` (each
-with its `settings`, and `goodput_mbps`, `fct_s`, `jain_index`, `drops`, `rtt_mean_ms` as mean, half
-the width of the 95 % confidence interval `ci95`, and number of runs `n`) and `runs`, a list of such
+with its `settings` and `swept`, and `goodput_mbps`, `fct_s`, `jain_index`, `drops`, `rtt_mean_ms` as
+mean, half the width of the 95 % confidence interval `ci95`, and number of runs `n`) and `runs`, a list of such
 objects. A value that does not apply is `null`.
 
 A combination also has `flows`, the number of flows that began in its runs, `finished`, how many of

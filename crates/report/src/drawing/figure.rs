@@ -36,9 +36,8 @@ const DASHES: [&[f64]; 8] = [
     &[12.0, 3.0, 2.0, 3.0, 2.0, 3.0],
 ];
 
-/// The drawing of a picture.
-pub fn scene(picture: &Picture, look: &Look) -> Scene {
-    let Some(font) = Font::new() else { return empty(look) };
+/// The drawing of a picture, with room for the letters of a font.
+pub fn scene(picture: &Picture, look: &Look, font: Font) -> Scene {
     let mut sheet = Sheet { font, items: Vec::new(), width: look.width, y: MARGIN };
     if look.has_texts {
         sheet.paragraph(&picture.title, TITLE, "ink");
@@ -52,10 +51,6 @@ pub fn scene(picture: &Picture, look: &Look) -> Scene {
     }
     let (title, height) = (picture.title.clone(), (sheet.y + MARGIN).ceil());
     Scene { title, width: look.width, height, items: sheet.items }
-}
-
-fn empty(look: &Look) -> Scene {
-    Scene { title: String::new(), width: look.width, height: MARGIN, items: Vec::new() }
 }
 
 /// A drawing that grows downwards.
@@ -240,23 +235,26 @@ fn axes(sheet: &mut Sheet, picture: &Picture, frame: &Frame, top: f64) {
 
 fn lines(sheet: &mut Sheet, picture: &Picture, panel: &Panel, frame: &Frame) {
     let is_scatter = picture.form == Form::Scatter;
-    for line in panel.lines.iter().filter(|_| !is_scatter) {
-        band(sheet, line, frame);
+    let points = |flat: &[f64]| -> Vec<Point> {
+        flat.chunks_exact(2).map(|pair| frame.at(pair[0], pair[1])).collect()
+    };
+    // Dashed lines are drawn on top: on an equal line they are seen.
+    let mut order: Vec<&Line> = panel.lines.iter().collect();
+    order.sort_by_key(|line| line.dash != 0);
+    for line in &order {
+        match is_scatter {
+            true => intervals(sheet, line, frame),
+            false => band(sheet, line, frame),
+        }
     }
-    for line in &panel.lines {
-        let points = |flat: &[f64]| -> Vec<Point> {
-            flat.chunks_exact(2).map(|pair| frame.at(pair[0], pair[1])).collect()
-        };
-        let (raw, smooth) = (points(&line.raw), points(&line.smooth));
-        if smooth.len() > 1 {
-            sheet.items.push(Item::Line(through(smooth), pen(line)));
+    for line in &order {
+        let joined = if is_scatter { &[] } else { line.raw.as_slice() };
+        for flat in [joined, &line.smooth].into_iter().filter(|flat| flat.len() > 2) {
+            sheet.items.push(Item::Line(through(points(flat)), pen(line)));
         }
-        if is_scatter {
-            intervals(sheet, line, frame);
-        } else if raw.len() > 1 {
-            sheet.items.push(Item::Line(through(raw.iter().copied()), pen(line)));
-        }
-        for point in raw {
+    }
+    for line in order {
+        for point in points(&line.raw) {
             let shape = mark(line.dash, point, MARK);
             sheet.items.push(Item::Area(shape, Fill::new(&colour(line), 1.0)));
         }

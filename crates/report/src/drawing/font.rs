@@ -9,11 +9,18 @@ pub const FILE: &[u8] = include_bytes!("../../assets/figure.ttf");
 /// The font.
 pub struct Font {
     face: Face<'static>,
+    /// Room for another font's wider letters, as a factor.
+    stretch: f64,
 }
 
 impl Font {
     pub fn new() -> Option<Font> {
-        Face::parse(FILE, 0).ok().map(|face| Font { face })
+        Face::parse(FILE, 0).ok().map(|face| Font { face, stretch: 1.0 })
+    }
+
+    /// With room for the letters of the fonts that browsers have.
+    pub fn stretched(self) -> Font {
+        Font { stretch: 1.2, ..self }
     }
 
     pub fn face(&self) -> &Face<'static> {
@@ -39,7 +46,7 @@ impl Font {
     /// The width of a text.
     pub fn width(&self, text: &str, size: f64) -> f64 {
         let units: f64 = text.chars().map(|letter| self.advance(self.glyph(letter))).sum();
-        units * size / self.units()
+        units * size / self.units() * self.stretch
     }
 
     /// The text in lines of at most this width.

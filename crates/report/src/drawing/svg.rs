@@ -88,7 +88,8 @@ fn style(scene: &Scene) -> String {
     out
 }
 
-fn path(steps: &[Step]) -> String {
+/// The steps in the form of a path's `d`.
+pub fn path(steps: &[Step]) -> String {
     let mut out = String::new();
     let pair = |point: &Point| format!("{} {}", number(point.x), number(point.y));
     for step in steps {

@@ -15,6 +15,9 @@ use std::collections::BTreeMap;
 /// The colour and style of the front.
 const FRONT: [usize; 2] = [7, 2];
 
+/// A logarithmic axis shows smaller values, as a share of the largest, at zero.
+const DEPTH: f64 = 1e-3;
+
 /// A combination of settings.
 struct Spot {
     /// The line that it belongs to.
@@ -54,19 +57,24 @@ pub fn picture(
     if spots.is_empty() {
         return Err(PlotError::NoValues { name: across.name.to_owned() });
     }
-    let of = |take: fn(&Spot) -> f64| spots.iter().map(take).collect::<Vec<f64>>();
-    let axis = |measure: &Measure, is_log: bool, values: Vec<f64>| {
-        let axis = Axis { most: measure.most, ..Axis::new(measure.label, measure.unit) };
-        if is_log { axis.logarithmic(values, true) } else { axis }
-    };
-    let xs = of(|spot| spot.x.mean);
+    let xs: Vec<f64> = spots.iter().map(|spot| spot.x.mean).collect();
+    let mut x = Axis { most: across.most, ..Axis::new(across.label, across.unit) };
+    if request.log.is_x(&xs) {
+        // Tiny values would take most of the room.
+        let floor = xs.iter().copied().fold(0.0, f64::max) * DEPTH;
+        x = x.logarithmic(xs.iter().map(|x| if *x < floor { 0.0 } else { *x }), true);
+    }
+    let mut y = Axis { most: up.most, ..Axis::new(up.label, up.unit) };
+    if request.log.is_y() {
+        y = y.logarithmic(spots.iter().map(|spot| spot.y.mean), true);
+    }
     Ok(Picture {
         id: format!("{}-and-{}", up.name, across.name),
         title: finding([across, up], &spots),
         caption: caption(results, [across, up], &spots),
         form: Form::Scatter,
-        x: axis(across, request.log.is_x(&xs), xs),
-        y: axis(up, request.log.is_y(), of(|spot| spot.y.mean)),
+        x,
+        y,
         panels,
         corner: String::new(),
         heads: ["points", "on the front"].map(str::to_owned).to_vec(),

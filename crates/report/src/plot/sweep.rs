@@ -6,12 +6,15 @@ use super::{PlotError, Request, measure};
 use crate::captions::experiment;
 use crate::picture::{Axis, Form, Line, Panel, Picture, short};
 use crate::results::Results;
-use crate::words::{digits, with_unit};
+use crate::words::{digits, listed, with_unit};
 use scenario::Mean;
 use scenario::result::{Measure, Unit, averaged};
 
 /// Values of the x axis that have a column in the legend of a page.
 const MOST_HEADS: usize = 12;
+
+/// Lines with equal means that a title names.
+const MOST_NAMED: usize = 3;
 
 /// Draws a line for each combination of the other fields, with a band for its confidence.
 pub fn picture(
@@ -167,11 +170,26 @@ fn finding(measure: &Measure, field: &str, panels: &[Panel]) -> String {
     let mut all: Vec<(f64, &str)> =
         lines.iter().map(|(name, line)| (mean(line), name.as_str())).collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    // Those that cannot be told apart are named together.
+    let named = |value: f64| {
+        let equal = all.iter().filter(|(other, _)| digits(*other) == digits(value));
+        let names: Vec<String> = equal.map(|(_, name)| (*name).to_owned()).collect();
+        match names.len() > MOST_NAMED {
+            true => format!("{} lines", names.len()),
+            false => listed(&names),
+        }
+    };
+    let with = |value: f64| with_unit(value, measure.unit);
     match &*all {
-        [(most, best), .., (least, worst)] => format!(
-            "{name} over {field}: most with {best}, {} on average, least with {worst}, {}",
-            with_unit(*most, measure.unit),
-            with_unit(*least, measure.unit)
+        [(most, _), .., (least, _)] if digits(*most) == digits(*least) => {
+            format!("{name} over {field}: {} on average with all", with(*most))
+        }
+        [(most, _), .., (least, _)] => format!(
+            "{name} over {field}: most with {}, {} on average, least with {}, {}",
+            named(*most),
+            with(*most),
+            named(*least),
+            with(*least)
         ),
         _ => name,
     }

@@ -32,6 +32,15 @@ impl Field {
         last.is_some_and(|last| last == CONTROL || last == "scheme")
     }
 
+    /// A value in words: a number with the name of its field, without the section.
+    fn named(&self, value: &str) -> String {
+        let name = self.name.rsplit('.').next().unwrap_or(&self.name);
+        match self.dimension {
+            Some(_) => format!("{name}: {value}"),
+            None => value.to_owned(),
+        }
+    }
+
     pub fn number(value: &str) -> Option<f64> {
         Amount::parse(value).map(|amount| amount.value)
     }
@@ -41,6 +50,8 @@ impl Field {
 pub struct Row<'r> {
     /// Its values, in the order of the fields.
     values: Vec<String>,
+    /// The same in words.
+    names: Vec<String>,
     pub run: &'r RunResult,
 }
 
@@ -49,10 +60,10 @@ impl Row<'_> {
         &self.values[field]
     }
 
-    /// Its values of several fields.
+    /// Its values of several fields, in words.
     pub fn label(&self, fields: &[usize]) -> String {
-        let values: Vec<&str> = fields.iter().map(|field| self.value(*field)).collect();
-        values.join(", ")
+        let names: Vec<&str> = fields.iter().map(|field| self.names[*field].as_str()).collect();
+        names.join(", ")
     }
 }
 
@@ -96,11 +107,14 @@ impl<'r> Table<'r> {
             let column = runs.iter().map(|(at, _)| results.sources[*at].name.clone()).collect();
             add(FOLDER, None, column);
         }
-        let rows = runs.iter().enumerate().map(|(number, (_, run))| Row {
-            values: columns.values().map(|column| column[number].clone()).collect(),
-            run,
-        });
-        Table { rows: rows.collect(), fields }
+        let row = |number: usize, run| {
+            let values: Vec<String> =
+                columns.values().map(|column| column[number].clone()).collect();
+            let names = fields.iter().zip(&values).map(|(field, value)| field.named(value));
+            Row { names: names.collect(), values, run }
+        };
+        let rows = runs.iter().enumerate().map(|(number, (_, run))| row(number, *run)).collect();
+        Table { rows, fields }
     }
 
     /// The field with a name.
