@@ -251,9 +251,12 @@ function drawLines(picture, panel, options) {
   const isStep = picture.form === "cdf";
   const lines = panel.lines.filter((_, i) => shown(panel, i));
   const [taken, all] = [[], seen(lines, f, isStep)];
+  // Marks at the edges are whole.
+  const more = ["sweep", "scatter"].includes(picture.form) ? 6 : 0;
   const inside =
-    `<clipPath id="${clip}"><rect x="${f.left}" y="${f.top - 4}" width="${f.right - f.left}"` +
-    ` height="${f.bottom - f.top + 5}"/></clipPath>` + drawAxes(f, picture) +
+    `<clipPath id="${clip}"><rect x="${f.left - more}" y="${f.top - 4}"` +
+    ` width="${f.right - f.left + 2 * more}" height="${f.bottom - f.top + 5 + more}"/></clipPath>` +
+    drawAxes(f, picture) +
     `<g clip-path="url(#${clip})">` +
     inOrder(lines).map((line) => drawLine(line, f, picture.form)).join("") + "</g>" +
     drawLimits(panel, f, range, taken, all) + drawMoments(f) + drawMarks(lines, f, taken, all);

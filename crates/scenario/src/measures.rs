@@ -214,7 +214,7 @@ fn queues(rows: &[&Moment], number: usize, link: &mut Link) {
     if backlogs.is_empty() {
         return;
     }
-    let rank = ((backlogs.len() as f64 * HIGH) as usize).min(backlogs.len() - 1);
+    let rank = ((backlogs.len() as f64 * HIGH).ceil() as usize).clamp(1, backlogs.len()) - 1;
     let sum: f64 = backlogs.iter().map(|backlog| f64::from(backlog.delay_ms)).sum();
     let has_rate = link.rate_mbps.is_some();
     link.queue_delay_mean_ms = has_rate.then(|| sum / backlogs.len() as f64);

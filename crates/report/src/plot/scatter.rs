@@ -18,6 +18,9 @@ const FRONT: [usize; 2] = [7, 2];
 /// A logarithmic axis shows smaller values, as a share of the largest, at zero.
 const DEPTH: f64 = 1e-3;
 
+/// Combinations of a line on the front that are named.
+const MOST_NAMED: usize = 3;
+
 /// A combination of settings.
 struct Spot {
     /// The line that it belongs to.
@@ -167,7 +170,11 @@ fn line(label: &str, spots: &[Spot], [across, up]: [&Measure; 2]) -> Line {
         .filter(|spot| spot.is_on_front)
         .map(|spot| if spot.rest.is_empty() { "yes".to_owned() } else { spot.rest.clone() })
         .collect();
-    line.cells = vec![own.len().to_string(), on_front.join("; ")];
+    let on_front = match on_front.len() {
+        count if count > MOST_NAMED => count.to_string(),
+        _ => on_front.join("; "),
+    };
+    line.cells = vec![own.len().to_string(), on_front];
     line
 }
 
