@@ -105,6 +105,8 @@ pub struct Direction {
     pub delay: Duration,
     /// The bound of the queue.
     pub queue: Queue,
+    /// The bound in products of rate and round-trip time, if it was given so: `queue` has the bytes.
+    pub products: Option<f64>,
     /// Its cost for routes by metric, in thousandths.
     pub metric: u64,
     /// Loss and other harm.

@@ -9,7 +9,8 @@ pub use workload::{
     SigningWord, Store, WorkloadSection,
 };
 
-use crate::model::{Loss, Machine, Queue, Warmup};
+use crate::bandwidth_delay::QueueBound;
+use crate::model::{Loss, Machine, Warmup};
 use crate::values::{interval, metric, node_names, rate, warmup};
 use control::{Duration, Rate, Ratio};
 use document::schema::{Form, Section};
@@ -124,9 +125,14 @@ pub struct WaySection {
     #[field(default = 1, form = "number from 0 on", with = metric)]
     pub metric: u64,
     /// Bound of the queue of Data at the sending end; Interests and Nacks have one of their own
-    /// with the same bound.
-    #[field(default = "100 packets", form = "size, or packets (`\"100 packets\"`)")]
-    pub queue: Queue,
+    /// with the same bound. In BDP: the rate times the longest round-trip time, without queueing,
+    /// of a consumer or workload whose way crosses the link; room for a packet at least.
+    #[field(
+        default = "100 packets",
+        form = "size, packets (`\"100 packets\"`) or BDP (`\"0.5 BDP\"`)",
+        with = QueueBound::read
+    )]
+    pub queue: QueueBound,
     /// Share of frames that are lost (Bernoulli); as a table, the four probabilities of the
     /// Gilbert-Elliott model: of changing the state after a frame, and of loss in each state
     /// (`good` is 0 and `bad` is 1 unless given).

@@ -19,6 +19,8 @@ pub enum Dimension {
     Size,
     /// Packets.
     Packets,
+    /// Products of bandwidth and delay.
+    Products,
     /// Interests per second.
     Frequency,
 }
@@ -47,6 +49,7 @@ impl Dimension {
             Dimension::Size if most >= 2e6 => unit("MB", 1e-6),
             Dimension::Size => unit("kB", 1e-3),
             Dimension::Packets => unit("packets", 1.0),
+            Dimension::Products => unit("BDP", 1.0),
             Dimension::Frequency => unit("/s", 1.0),
         }
     }
@@ -84,6 +87,9 @@ impl Amount {
         }
         if let Some(packets) = text.strip_suffix("packets").and_then(number) {
             return amount(packets, Dimension::Packets);
+        }
+        if let Some(products) = text.strip_suffix("BDP").and_then(number) {
+            return amount(products, Dimension::Products);
         }
         if let Ok(rate) = text.parse::<Rate>() {
             return amount(rate.0 as f64, Dimension::Rate);
@@ -180,6 +186,7 @@ mod tests {
         assert_eq!(parsed("1.5 Mbit/s"), Some((1.5e6, Dimension::Rate)));
         assert_eq!(parsed("30 kB"), Some((30_000.0, Dimension::Size)));
         assert_eq!(parsed("20 packets"), Some((20.0, Dimension::Packets)));
+        assert_eq!(parsed("0.5 BDP"), Some((0.5, Dimension::Products)));
         assert_eq!(parsed("140 /s"), Some((140.0, Dimension::Frequency)));
         assert_eq!(parsed("-3"), Some((-3.0, Dimension::Bare)));
         for text in ["cubic", "nan", "inf", "{ to_bad = 0.1 }", ""] {
