@@ -310,6 +310,12 @@ pub struct FaultSection {
     /// The new rate of `link-rate`, from the first node to the second.
     #[field(with = rate)]
     pub rate: Option<Rate>,
+    /// The new delay of `link-delay`, from the first node to the second. Frames on the way are not
+    /// overtaken.
+    pub delay: Option<Duration>,
+    /// The new loss of `link-loss`, from the first node to the second, as of a link.
+    #[field(form = Form::As(LOSS_FORM), by = changed_loss)]
+    pub loss: Option<Loss>,
     /// The prefix of a `route-…` fault.
     pub prefix: Option<Name>,
     /// The neighbour of a `route-…` fault.
@@ -318,6 +324,12 @@ pub struct FaultSection {
     /// The cost of `route-add`.
     #[field(default = 0, range = 0..)]
     pub cost: u64,
+}
+
+/// The loss of a fault that has one.
+fn changed_loss(s: &document::Section<'_>, field: &str) -> Option<Loss> {
+    s.given(field)?;
+    document::loss(s, field)
 }
 
 /// A kind of fault.
@@ -329,6 +341,8 @@ pub enum FaultWord {
     NodeCrash,
     NodeRestart,
     LinkRate,
+    LinkDelay,
+    LinkLoss,
     RouteAdd,
     RouteRemove,
 }

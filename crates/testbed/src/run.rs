@@ -176,6 +176,8 @@ impl Course {
                 }
                 self.testbed.publish_again(at)
             }
+            // A plan does not have these.
+            FaultKind::LinkDelay { .. } | FaultKind::LinkLoss { .. } => Ok(()),
             FaultKind::LinkRate { .. } | FaultKind::RouteAdd(_) | FaultKind::RouteRemove(_) => {
                 let changes = changes::of(&kind, &self.testbed);
                 changes.into_iter().try_for_each(|(at, change)| self.testbed.change(at, change))
