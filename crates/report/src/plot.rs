@@ -16,7 +16,7 @@ use scenario::result::{MEASURES, Measure};
 use std::path::PathBuf;
 use table::Table;
 
-/// Which axes are logarithmic.
+/// The logarithmic axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Log {
     /// The x axis, if its values are far apart.
@@ -56,7 +56,7 @@ fn are_far_apart(values: &[f64]) -> bool {
     }
 }
 
-/// What is to be drawn.
+/// The content of a picture.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// The swept field on the x axis, or the measure of points; `None`: the one that suits.

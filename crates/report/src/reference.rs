@@ -76,8 +76,9 @@ const WORKLOADS: &str =
 began after the warm-up; for it the run is divided into twenty spans, and flows count from the first
 span on that begins behind its end.";
 
-const SETTLED: &str = "Goodput, fairness and queues after the warm-up, from samples of the run: at least a thousand until
-the last flow ends, fewer in a large network. A combination has the means of the last four.";
+const SETTLED: &str =
+    "Goodput, fairness and queues after the warm-up, from samples of the run: at least a thousand
+until the last flow ends, fewer in a large network. A combination has the means of the last four.";
 
 const HITS: &str = "Answers by their place: in the whole run, until the end of the warm-up, and
 from then on.";
@@ -116,9 +117,9 @@ with what is recorded: series go to disk while the run goes on.
 ## The summary
 
 One run is one object. A sweep is an object with `scenario`, `repetitions`, `combinations` (each
-with its `settings` and `swept`, and `goodput_mbps`, `fct_s`, `jain_index`, `drops`, `rtt_mean_ms` as
-mean, half the width of the 95 % confidence interval `ci95`, and number of runs `n`) and `runs`, a list of such
-objects. A value that does not apply is `null`.
+with its `settings` and `swept`, and `goodput_mbps`, `fct_s`, `jain_index`, `drops`, `rtt_mean_ms`
+as mean, half the width of the 95 % confidence interval `ci95`, and number of runs `n`) and `runs`,
+a list of such objects. A value that does not apply is `null`.
 
 A combination also has `flows`, the number of flows that began in its runs, `finished`, how many of
 them brought everything, and `interrupted`, the number of its runs that were stopped. These runs
@@ -151,9 +152,9 @@ const SERIES_HEAD: &str = "
 ## `series.parquet`
 
 A row for every value of every quantity, so that every tool can filter and pivot it. `[record]` in
-the [scenario](scenario.md) says how often samples are taken, and of what. Behind these columns there
-is one for each field of a sweep, called as in the sweep: `link.loss`, `control`. It holds numbers in
-the units of `swept` above, if all values are of one kind, and else texts.
+the [scenario](scenario.md) says how often samples are taken, and of what. Behind these columns
+there is one for each field of a sweep, called as in the sweep: `link.loss`, `control`. It holds
+numbers in the units of `swept` above, if all values are of one kind, and else texts.
 
 ";
 

@@ -38,8 +38,8 @@ impl QueueBound {
 }
 
 /// Sets the queues whose bounds are products. The round-trip time of a link is that of the longest
-/// way of a consumer or workload that crosses it, without queueing; of a link that none crosses, its
-/// own. Every queue has room for a packet.
+/// way of a consumer or workload that crosses it, without queueing; of a link that none crosses,
+/// its own. Every queue has room for a packet.
 pub fn resolve(scenario: &mut Scenario) {
     let has_products = |direction: &crate::model::Direction| direction.products.is_some();
     if !scenario.links.iter().any(|link| link.directions.iter().any(has_products)) {

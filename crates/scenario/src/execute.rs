@@ -2,8 +2,7 @@
 
 use crate::batch::Batch;
 use crate::build::{BuildError, build};
-use crate::measures::Measures;
-use crate::result::{Caching, RunResult, sampling};
+use crate::result::{Caching, Measures, RunResult, sampling};
 use crate::series::{Rows, Sampler, interval};
 use control::{Duration, Time};
 use sim::{OnHashing, Tracer};

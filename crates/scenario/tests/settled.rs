@@ -4,8 +4,8 @@ mod support;
 
 use record::{FlowId, FlowSample, LinkId, LinkSample, Recorder};
 use scenario::model::Scenario;
-use scenario::result::{Flow, Link, Settled};
-use scenario::{Measures, Watch, execute, parse};
+use scenario::result::{Flow, Link, Measures, Settled};
+use scenario::{Watch, execute, parse};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use support::Patient;

@@ -13,9 +13,8 @@ use record::{
     FlowId, FlowResult, FlowSample, LinkId, LinkResult, LinkSample, NetworkSample, NodeId,
     NodeResult, NodeSample, Outcome, Queue, Recorder, WireCounters, WorkloadSample,
 };
-use scenario::Measures;
 use scenario::model::Scenario;
-use scenario::result::Caching;
+use scenario::result::{Caching, Measures};
 use scenario::series::{Rows, Sampler};
 use std::collections::BTreeMap;
 use transport::Snapshot;

@@ -24,8 +24,8 @@ pub struct Tick {
 }
 
 impl Scale {
-    /// An axis for these values. It begins at zero, at the least value if that is negative, or where
-    /// the logarithmic axis begins.
+    /// An axis for these values. It begins at zero, at the least value if that is negative, or
+    /// where the logarithmic axis begins.
     pub fn new(axis: &Axis, values: &[f64], pixels: [f64; 2]) -> Scale {
         let least = values.iter().copied().fold(0.0, f64::min);
         let most = values.iter().copied().fold(0.0, f64::max);

@@ -58,7 +58,7 @@ struct Sheet {
     font: Font,
     items: Vec<Item>,
     width: f64,
-    /// What is above has been drawn.
+    /// Everything above has been drawn.
     y: f64,
 }
 

@@ -6,7 +6,7 @@ use crate::captions::MOST_LINES;
 use crate::colours;
 use std::collections::BTreeMap;
 
-/// Which fields make panels and lines.
+/// The fields that make panels and lines.
 pub struct Division {
     /// Fields with a line for each combination of their values.
     pub by: Vec<usize>,

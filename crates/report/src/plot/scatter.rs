@@ -134,7 +134,7 @@ fn front(spots: &mut [Spot]) -> Option<Line> {
     if points.len() < 2 {
         return None;
     }
-    // What a point has is to be had with any more of the other, until the next point.
+    // A point's value can be had with any more of the other, until the next point.
     let mut stairs = points[0].to_vec();
     for two in points.windows(2) {
         stairs.extend([two[1][0], two[0][1], two[1][0], two[1][1]]);

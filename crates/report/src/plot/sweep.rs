@@ -77,7 +77,7 @@ fn x_field(table: &Table<'_>, request: &Request) -> Result<usize, PlotError> {
     }
 }
 
-/// What all panels have in common.
+/// The common parts of all panels.
 struct Draft<'t, 'r> {
     table: &'t Table<'r>,
     measure: &'static Measure,

@@ -1,4 +1,4 @@
-//! What can be plotted and compared of a run: one number each.
+//! Numbers of a run that can be plotted and compared.
 
 use super::{Flow, RunResult};
 use crate::statistics::Mean;

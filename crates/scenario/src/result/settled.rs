@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 record! {
     /// The results from the end of the warm-up until the last flow ended.
     pub struct Settled {
-        /// `mser-5` if the end of the warm-up was looked for in the goodput of all flows, `given` if
-        /// the scenario says it.
+        /// `mser-5` if the end of the warm-up was looked for in the goodput of all flows, `given`
+        /// if the scenario says it.
         pub warmup_rule: String,
         /// True if the end was found. Otherwise the values are of the whole time with flows.
         pub warmup_detected: bool,

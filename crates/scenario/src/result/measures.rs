@@ -3,8 +3,10 @@
 //! The number of samples does not depend on the length of the run: when there are too many, every
 //! other one is dropped and the interval doubled.
 
+use super::flow::Flow;
+use super::link::Link;
+use super::settled::Settled;
 use crate::model::{Scenario, Warmup};
-use crate::result::{Flow, Link, Settled};
 use crate::warmup;
 use control::{Duration, Time};
 use record::{FlowSample, LinkSample, Recorder, WorkloadSample};
