@@ -94,8 +94,16 @@ fn draw(results: &Results, request: &Request) -> Result<Picture, PlotError> {
 }
 
 /// Measures that a page draws over a swept field.
-const ON_PAGES: [&str; 6] =
-    ["goodput", "queue-delay", "queue-delay-p99", "jain", "completion", "drops"];
+const ON_PAGES: [&str; 8] = [
+    "goodput",
+    "queue-delay",
+    "queue-delay-p99",
+    "jain",
+    "completion",
+    "rtt",
+    "drops",
+    "hit-ratio",
+];
 
 /// The pictures of a page, if a swept field has numbers.
 pub(crate) fn pictures(results: &Results) -> Vec<Picture> {
