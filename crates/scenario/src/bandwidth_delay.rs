@@ -69,8 +69,6 @@ pub fn resolve(scenario: &mut Scenario) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     /// A path of 12 ms over 100, 20 and 100 Mbit/s, and a link of 4 ms beside it.
     fn file(queue: &str) -> String {
         format!(

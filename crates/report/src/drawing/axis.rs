@@ -107,7 +107,7 @@ fn step(span: f64, wanted: f64) -> f64 {
     if rough <= 0.0 || !rough.is_finite() {
         return 1.0;
     }
-    let power = 10f64.powf(rough.log10().floor());
+    let power = 10f64.powi(rough.log10().floor() as i32);
     let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
     steps.into_iter().find(|step| *step >= rough * 0.999).unwrap_or(10.0 * power)
 }
