@@ -58,6 +58,9 @@ impl Division {
     pub fn lines(&self, table: &Table<'_>) -> Vec<Look> {
         let labels = labels(table, &self.by);
         let schemes = self.by.iter().position(|place| table.fields[*place].is_scheme());
+        // A single line of a single scheme.
+        let known = table.fields.iter().find(|field| field.is_scheme() && field.values.len() == 1);
+        let alone = known.map(|field| field.values[0].as_str()).filter(|_| labels.len() == 1);
         let mut used: BTreeMap<usize, usize> = BTreeMap::new();
         let colour = |(number, label): (usize, &String)| match schemes {
             Some(part) => {
@@ -67,7 +70,7 @@ impl Division {
                 *times += 1;
                 colours::toned(own, *times - 1)
             }
-            None => number % colours::BRIGHT,
+            None => alone.map_or(number % colours::BRIGHT, colours::scheme),
         };
         let colours: Vec<usize> = labels.iter().enumerate().map(colour).collect();
         let dashes = colours::dashes(&colours);

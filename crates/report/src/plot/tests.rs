@@ -69,6 +69,7 @@ fn a_single_seed_has_no_band() {
     let [line] = &*picture.panels[0].lines else { panic!("{:?}", picture.panels) };
     assert_eq!((line.raw.len(), line.band.len()), (4, 0));
     assert_eq!(line.raw[0], 0.0, "from left to right");
+    assert_eq!(line.colour, 1, "that of cubic");
     assert!(!picture.caption.contains("Student"), "{}", picture.caption);
 }
 
