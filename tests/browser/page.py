@@ -197,8 +197,10 @@ class Page(Browser):
 
     def test_a_sweep_shows_its_intervals(self):
         page = self.open("sweep/report.html")
-        goodput = self.figure(page, "goodput")
-        self.assertEqual(goodput.locator(".plot circle").count(), 2)
+        goodput = self.figure(page, "sweep-goodput")
+        self.assertEqual(goodput.locator(".plot path.f0:not(.band)").count(), 2)
+        self.assertEqual(goodput.locator(".plot path.band").count(), 1)
+        self.figure(page, "goodput-and-queue-delay")
         self.assertEqual(self.figure(page, "rates").locator("path.band").count(), 4)
 
     def test_many_samples_make_no_large_page(self):

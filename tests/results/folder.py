@@ -1,5 +1,6 @@
 """The folder that `--out` names, as other programs find it."""
 
+import csv
 import json
 import os
 import resource
@@ -17,7 +18,7 @@ USAGE, INTERRUPTED, FILE = 2, 5, 7
 LARGE = 400_000
 NAMES = {
     "command.txt", "flows.parquet", "layout.json", "report.html", "scenario.toml",
-    "series.parquet", "summary.json", "version.txt",
+    "runs.csv", "series.parquet", "summary.json", "version.txt",
 }
 # A consumer behind a slow link, whose first segments a router has from the time before.
 SCENARIO = """
@@ -117,6 +118,16 @@ class Folder(unittest.TestCase):
         self.assertEqual(runs, [0, 1, 2, 3])
         settings = self.read("flows.parquet", "3").column("settings").to_pylist()
         self.assertEqual(settings, ["link.rate=10 Mbit/s"] * 2 + ["link.rate=20 Mbit/s"] * 2)
+        for name in ("flows.parquet", "series.parquet"):
+            rates = self.read(name, "1").column("link.rate").unique().to_pylist()
+            self.assertEqual(rates, [10e6, 20e6], name)
+        with (self.here / "1/runs.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        runs = self.summary("1")["runs"]
+        for row, run in zip(rows, runs, strict=True):
+            self.assertEqual(float(row["link.rate"]), run["swept"]["link.rate"])
+            goodput = run["settled"]["goodput_mbps"]
+            self.assertEqual(float(row["settled_goodput_mbps"]), goodput)
 
     def test_the_scenario_in_it_is_the_same_run(self):
         self.run_it("one.toml", "--out", "out", "--set", "link.loss=1 %", "--seed", "7")

@@ -39,6 +39,11 @@ impl Lossy {
         Lossy { model, bad: false, rng }
     }
 
+    /// Changes the model for later frames. The random stream goes on.
+    pub fn change(&mut self, model: LossModel) {
+        (self.model, self.bad) = (model, false);
+    }
+
     /// Returns `true` if the next frame is lost.
     pub fn loses(&mut self) -> bool {
         match self.model {

@@ -34,16 +34,21 @@ function texts(lines, kind, y, step) {
 }
 
 // The legend as a row of samples, as many in a row as fit.
-function legendRows(lines, top) {
+function legendRows(lines, top, form) {
   const parts = [];
   let [x, y] = [12, top];
   for (const line of lines) {
     const text = line.mark ? `${line.label}: ${line.mark[0]}` : line.label;
     const width = 40 + textWidth(text);
     if (x > 12 && x + width > FILE_WIDTH - 12) [x, y] = [12, y + 20];
-    parts.push(`<line class="line c${line.colour}" stroke-dasharray="${DASHES[line.dash]}"` +
-      ` x1="${x}" x2="${x + 26}" y1="${y}" y2="${y}"/>` +
-      `<text class="label" x="${x + 32}" y="${y}" dy=".32em">${escaped(text)}</text>`);
+    if (form !== "scatter" || !line.raw.length) {
+      parts.push(`<line class="line c${line.colour}" stroke-dasharray="${DASHES[line.dash]}"` +
+        ` x1="${x}" x2="${x + 26}" y1="${y}" y2="${y}"/>`);
+    }
+    if (["sweep", "scatter"].includes(form) && line.raw.length) {
+      parts.push(`<path class="f${line.colour}" d="${markPath(line.dash, x + 13, y, 3.5)}"/>`);
+    }
+    parts.push(`<text class="label" x="${x + 32}" y="${y}" dy=".32em">${escaped(text)}</text>`);
     x += width + 14;
   }
   return { inside: parts.join(""), bottom: y + 14 };
@@ -79,7 +84,7 @@ function pictureFile(picture, state) {
     y += frame.height + 8;
     const legend = picture.form === "map" ? mapLegend(y + 10)
       : picture.form === "dots" ? { inside: "", bottom: y }
-        : legendRows(panel.lines.filter((_, j) => state.shown(panel, j)), y + 8);
+        : legendRows(panel.lines.filter((_, j) => state.shown(panel, j)), y + 8, picture.form);
     parts.push(legend.inside);
     y = legend.bottom + 8;
   });
@@ -128,6 +133,11 @@ function pictureTable(picture) {
         for (let i = 0; i < line.band.length; i += 3) {
           add(panel.title, line.label, "interval", line.band[i], "", line.band[i + 1],
             line.band[i + 2]);
+        }
+        const across = line.across || [];
+        for (let i = 0; i < across.length; i += 3) {
+          add(panel.title, line.label, "interval to the right", "", across[i], across[i + 1],
+            across[i + 2]);
         }
       }
     }

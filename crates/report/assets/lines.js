@@ -9,8 +9,10 @@ function xRange(picture, panels) {
   if (!last) {
     for (const line of panels.flatMap((panel) => panel.lines)) {
       for (const values of [line.raw, line.smooth, line.published]) {
-        if (values.length) last = Math.max(last, values[values.length - 2]);
+        // The points of a scatter are in no order.
+        for (let i = 0; i < values.length; i += 2) last = Math.max(last, values[i]);
       }
+      for (let i = 2; i < (line.across || []).length; i += 3) last = Math.max(last, line.across[i]);
     }
     // What others found is seen too, unless all else would be squeezed for it.
     for (const moment of panels.flatMap((panel) => panel.moments)) {
@@ -85,7 +87,7 @@ function axisTicks(picture, view, width) {
     return [even, even.map((tick) => tickText(tick, even))];
   }
   const lines = picture.panels.flatMap((panel) => panel.lines);
-  const hasZero = picture.form === "curve"
+  const hasZero = ["curve", "sweep", "scatter"].includes(picture.form)
     && lines.some((line) => line.raw.some((value, i) => i % 2 === 0 && value <= 0));
   const all = logTicks(view, width, hasZero ? picture.x.log * 9 : 0);
   const texts = all.map((tick) => String(tick));
@@ -138,6 +140,52 @@ function bandPath(values, f) {
   return there.length ? `M${there.concat(back).join("L")}Z` : "";
 }
 
+// The mark of a point of the nth line, as in `drawing/scene.rs`.
+function markPath(number, x, y, size) {
+  if (number % 8 === 0) {
+    const r = size.toFixed(1);
+    return `M${(x + size).toFixed(1)} ${y.toFixed(1)}a${r} ${r} 0 1 1 ${(-2 * size).toFixed(1)} 0` +
+      `a${r} ${r} 0 1 1 ${(2 * size).toFixed(1)} 0Z`;
+  }
+  const corners = [[],
+    [[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],
+    [[0, -1.3], [1.3, 0], [0, 1.3], [-1.3, 0]],
+    [[0, -1.2], [1.2, 0.9], [-1.2, 0.9]],
+    [[0, 1.2], [1.2, -0.9], [-1.2, -0.9]],
+    [[-0.4, -1.2], [0.4, -1.2], [0.4, -0.4], [1.2, -0.4], [1.2, 0.4], [0.4, 0.4], [0.4, 1.2],
+      [-0.4, 1.2], [-0.4, 0.4], [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4]],
+    [[-1.2, 0], [0.9, -1.2], [0.9, 1.2]],
+    [[1.2, 0], [-0.9, -1.2], [-0.9, 1.2]]][number % 8];
+  const places = corners.map(([a, b]) =>
+    `${(x + a * size).toFixed(1)} ${(y + b * size).toFixed(1)}`);
+  return `M${places.join("L")}Z`;
+}
+
+function drawPointMarks(line, f) {
+  const parts = [];
+  for (let i = 0; i < line.raw.length; i += 2) {
+    const shape = markPath(line.dash, f.x(line.raw[i]), f.y(line.raw[i + 1]), 3.5);
+    parts.push(`<path class="f${line.colour}" d="${shape}"/>`);
+  }
+  return parts.join("");
+}
+
+// Both intervals of points, without ends: there are many.
+function drawIntervals(line, f) {
+  const parts = [];
+  const add = (x1, y1, x2, y2) => parts.push(`<path class="line thin c${line.colour}" ` +
+    `d="M${x1.toFixed(1)} ${y1.toFixed(1)}L${x2.toFixed(1)} ${y2.toFixed(1)}"/>`);
+  const { band } = line;
+  const across = line.across || [];
+  for (let i = 0; i < band.length; i += 3) {
+    add(f.x(band[i]), f.y(band[i + 1]), f.x(band[i]), f.y(band[i + 2]));
+  }
+  for (let i = 0; i < across.length; i += 3) {
+    add(f.x(across[i + 1]), f.y(across[i]), f.x(across[i + 2]), f.y(across[i]));
+  }
+  return parts.join("");
+}
+
 // The points of a line, each with its interval.
 function drawPoints(line, f) {
   const parts = [];
@@ -168,10 +216,15 @@ function drawPublished(line, f) {
   return parts.join("");
 }
 
-function drawLine(line, f, isStep, isCurve) {
+function drawLine(line, f, form) {
+  const isStep = form === "cdf";
+  const isCurve = form === "curve";
+  if (form === "scatter" && line.raw.length) return drawIntervals(line, f) + drawPointMarks(line, f);
   const style = `class="line c${line.colour}" stroke-dasharray="${DASHES[line.dash]}"`;
   const parts = [];
-  if (line.band.length && !isCurve) {
+  if (form === "sweep" && line.band.length === 3) {
+    parts.push(drawIntervals(line, f));
+  } else if (line.band.length && !isCurve) {
     parts.push(`<path class="band f${line.colour}" d="${bandPath(line.band, f)}"/>`);
   }
   if (line.smooth.length) {
@@ -181,8 +234,14 @@ function drawLine(line, f, isStep, isCurve) {
     parts.push(`<path ${style} d="${path(line.raw, f, isStep)}"/>`);
   }
   if (isCurve) parts.push(drawPoints(line, f));
+  if (form === "sweep") parts.push(drawPointMarks(line, f));
   parts.push(drawPublished(line, f));
   return parts.join("");
+}
+
+// Dashed lines are drawn on top: on an equal line they are seen.
+function inOrder(lines) {
+  return lines.filter((line) => !line.dash).concat(lines.filter((line) => line.dash));
 }
 
 // One panel as the inside of an SVG element; `clip` is a name that no other has.
@@ -192,11 +251,14 @@ function drawLines(picture, panel, options) {
   const isStep = picture.form === "cdf";
   const lines = panel.lines.filter((_, i) => shown(panel, i));
   const [taken, all] = [[], seen(lines, f, isStep)];
+  // Marks at the edges are whole.
+  const more = ["sweep", "scatter"].includes(picture.form) ? 6 : 0;
   const inside =
-    `<clipPath id="${clip}"><rect x="${f.left}" y="${f.top - 4}" width="${f.right - f.left}"` +
-    ` height="${f.bottom - f.top + 5}"/></clipPath>` + drawAxes(f, picture) +
+    `<clipPath id="${clip}"><rect x="${f.left - more}" y="${f.top - 4}"` +
+    ` width="${f.right - f.left + 2 * more}" height="${f.bottom - f.top + 5 + more}"/></clipPath>` +
+    drawAxes(f, picture) +
     `<g clip-path="url(#${clip})">` +
-    lines.map((line) => drawLine(line, f, isStep, picture.form === "curve")).join("") + "</g>" +
+    inOrder(lines).map((line) => drawLine(line, f, picture.form)).join("") + "</g>" +
     drawLimits(panel, f, range, taken, all) + drawMoments(f) + drawMarks(lines, f, taken, all);
   return { inside, frame: f };
 }

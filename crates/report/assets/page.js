@@ -126,6 +126,7 @@ function answer(picture, panel, plot, state, x, y) {
       cursor: `<line class="cursor" x1="${frame.left}" x2="${frame.right}" y1="${row.y}" y2="${row.y}"/>`,
     };
   }
+  if (picture.form === "scatter") return answerPoint(picture, panel, frame, state, x, y);
   const at = frame.value(clamp(x, frame.left, frame.right));
   const isStep = picture.form === "cdf";
   const rows = [];
@@ -145,6 +146,32 @@ function answer(picture, panel, plot, state, x, y) {
     text: [`${picture.x.label} ${withUnit(at, picture.x.unit)}`].concat(rows).join("\n"),
     cursor: `<line class="cursor" x1="${here}" x2="${here}" y1="${frame.top}" y2="${frame.bottom}"/>` +
       marks.join(""),
+  };
+}
+
+// The points that are shown, from left to right.
+function pointsOf(panel, frame, state) {
+  const all = [];
+  panel.lines.forEach((line, i) => {
+    if (!state.shown(panel, i)) return;
+    for (let j = 0; j < line.raw.length; j += 2) {
+      const [x, y] = [line.raw[j], line.raw[j + 1]];
+      all.push({ line, x, y, at: [frame.x(x), frame.y(y)] });
+    }
+  });
+  return all.sort((a, b) => a.at[0] - b.at[0]);
+}
+
+function answerPoint(picture, panel, frame, state, x, y) {
+  const far = ({ at }) => (at[0] - x) ** 2 + (at[1] - y) ** 2;
+  const all = pointsOf(panel, frame, state);
+  if (!all.length) return null;
+  const best = all.reduce((near, point) => (far(point) < far(near) ? point : near));
+  const [cx, cy] = best.at.map((value) => value.toFixed(1));
+  return {
+    text: [best.line.label, `${picture.x.label} ${withUnit(best.x, picture.x.unit)}`,
+      `${picture.y.label} ${withUnit(best.y, picture.y.unit)}`].filter(Boolean).join("\n"),
+    cursor: `<circle class="line c${best.line.colour}" fill="none" cx="${cx}" cy="${cy}" r="8"/>`,
   };
 }
 
@@ -230,6 +257,13 @@ function followKeys(picture, panel, plot, figure, state) {
       const y = frame.rows[at].y;
       return say(plot, answer(picture, panel, plot, state, frame.left, y), frame.left, y);
     }
+    if (picture.form === "scatter") {
+      const all = pointsOf(panel, frame, state);
+      if (!all.length) return;
+      at = clamp(at === null ? 0 : at + by, 0, all.length - 1);
+      const [x, y] = all[at].at;
+      return say(plot, answerPoint(picture, panel, frame, state, x, y), x, y);
+    }
     const middle = (frame.left + frame.right) / 2;
     at = clamp((at ?? middle) + (by * (frame.right - frame.left)) / 50, frame.left, frame.right);
     say(plot, answer(picture, panel, plot, state, at, frame.top), at, frame.top);
@@ -251,7 +285,7 @@ function followKeys(picture, panel, plot, figure, state) {
   });
   const share = () => {
     const { left, right } = plot.result.frame;
-    return picture.form === "map" || picture.form === "dots" || at === null
+    return ["map", "dots", "scatter"].includes(picture.form) || at === null
       ? 0.5 : clamp((at - left) / (right - left), 0, 1);
   };
   plot.addEventListener("blur", () => { at = null; state.chosen = null; say(plot, null); });

@@ -78,6 +78,14 @@ pub fn all() -> Vec<Named> {
     all
 }
 
+/// Red, green and blue of a colour on light ground, by its name in style sheets.
+#[must_use]
+pub fn on_paper(name: &str) -> [u8; 3] {
+    let all = all();
+    let value = all.iter().find(|known| known.0 == name).map_or("#000000", |known| &known.1);
+    [0, 1, 2].map(|part| channel(value, part) as u8)
+}
+
 /// A colour nearer to the paper or the ink: first to the paper if it can still be seen on it then,
 /// and next to the other.
 fn tone_of(own: &str, paper: &str, ink: &str, tone: usize) -> String {

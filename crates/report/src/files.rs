@@ -9,6 +9,8 @@ pub const SUMMARY: &str = "summary.json";
 pub const SERIES_FILE: &str = "series.parquet";
 /// A record for each flow of each run.
 pub const FLOWS_FILE: &str = "flows.parquet";
+/// A row for each run.
+pub const RUNS_FILE: &str = "runs.csv";
 /// Where the nodes stand in a drawing.
 pub const LAYOUT: &str = "layout.json";
 /// The program's version.

@@ -6,10 +6,13 @@
 mod unfinished;
 
 use crate::error::ReportError;
-use crate::files::{COMMAND, FLOWS_FILE, LAYOUT, REPORT, SERIES_FILE, SUMMARY, Summary, VERSION};
+use crate::files::{
+    COMMAND, FLOWS_FILE, LAYOUT, REPORT, RUNS_FILE, SERIES_FILE, SUMMARY, Summary, VERSION,
+};
 use crate::page::page;
-use crate::parquet_file::{self, Column, SERIES, SeriesWriter, read_series};
-use scenario::result::{Flow, Kind, RunResult, Value};
+use crate::parquet_file::{self, Column, Constant, SERIES, SeriesWriter, read_series};
+use crate::runs_file;
+use scenario::result::{Flow, Kind, RunResult, SweptField, Value};
 use scenario::series::{Row, Rows};
 use scenario::{Batch, Layout};
 use std::collections::BTreeMap;
@@ -24,6 +27,8 @@ const VERSION_TEXT: &str = concat!("weir ", env!("CARGO_PKG_VERSION"), "\n");
 /// A folder that is being written.
 pub struct Folder {
     place: PathBuf,
+    /// The fields that the sweep sets.
+    swept: Vec<SweptField>,
     beside: TempDir,
     /// Held during the life of this process: no other process removes its unfinished folder.
     alive: Option<File>,
@@ -38,7 +43,7 @@ impl Folder {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn begin(place: &Path) -> Result<Folder, ReportError> {
+    pub fn begin(place: &Path, batch: &Batch) -> Result<Folder, ReportError> {
         let failed = |error| ReportError::write(place, error);
         let above = place.parent().filter(|above| !above.as_os_str().is_empty());
         let above = above.unwrap_or(Path::new("."));
@@ -59,7 +64,8 @@ impl Folder {
         unfinished::sweep(above);
         unfinished::sweep(place);
         let (beside, alive) = unfinished::begin(home).map_err(failed)?;
-        Ok(Folder { place: place.to_owned(), beside, alive, failed: Failed::default() })
+        let swept = SweptField::of(batch.runs.iter().map(|run| run.settings.as_slice()));
+        Ok(Folder { place: place.to_owned(), swept, beside, alive, failed: Failed::default() })
     }
 
     /// The complete runs of a batch in the existing results, by their index in the batch. Their
@@ -89,12 +95,16 @@ impl Folder {
             !run.interrupted
                 && wanted.is_some_and(|w| w.seed == run.id.seed && w.settings == run.id.settings)
         });
-        self.take_over(&done)?;
+        self.take_over(batch, &done)?;
         Ok(done)
     }
 
     /// Copies the rows of these runs from the results which are in the place now.
-    fn take_over(&self, done: &BTreeMap<usize, RunResult>) -> Result<(), ReportError> {
+    fn take_over(
+        &self,
+        batch: &Batch,
+        done: &BTreeMap<usize, RunResult>,
+    ) -> Result<(), ReportError> {
         let from = self.place.join(SERIES_FILE);
         if !from.exists() {
             return Ok(());
@@ -102,7 +112,7 @@ impl Folder {
         let failed = |run: usize, error| ReportError::write(&self.part(run), error);
         let mut writers = BTreeMap::new();
         for run in done.keys() {
-            let writer = SeriesWriter::create(&self.part(*run), *run);
+            let writer = SeriesWriter::create(&self.part(*run), *run, self.constants(batch, *run));
             writers.insert(*run, writer.map_err(|error| failed(*run, error))?);
         }
         let mut first = None;
@@ -121,11 +131,21 @@ impl Folder {
         writers.into_iter().try_for_each(|(run, w)| w.close().map_err(|error| failed(run, error)))
     }
 
+    /// The swept fields of a run.
+    fn constants(&self, batch: &Batch, run: usize) -> Vec<Constant> {
+        let settings = batch.runs.get(run).map_or(&[][..], |run| &run.settings);
+        let constant = |field: &SweptField| Constant {
+            column: Column::swept(field),
+            value: field.value(settings),
+        };
+        self.swept.iter().map(constant).collect()
+    }
+
     /// Takes the rows of a run, by its index in the batch.
     #[must_use]
-    pub fn rows(&self, run: usize) -> Box<dyn Rows> {
+    pub fn rows(&self, batch: &Batch, run: usize) -> Box<dyn Rows> {
         let path = self.part(run);
-        let writer = SeriesWriter::create(&path, run);
+        let writer = SeriesWriter::create(&path, run, self.constants(batch, run));
         let failed = Arc::clone(&self.failed);
         let mut part = Part { path, writer: None, failed };
         match writer {
@@ -160,6 +180,7 @@ impl Folder {
         scenarios(batch).try_for_each(|(name, text)| self.text(&name, text))?;
         self.layout(batch)?;
         self.flows(summary.runs())?;
+        self.table(summary.runs())?;
         self.series(batch.runs.len())?;
         self.text(REPORT, &page(&[self.beside.path().to_owned()])?)?;
         self.move_in()
@@ -192,10 +213,22 @@ impl Folder {
                 Value::Text(run.id.scenario.clone()),
                 Value::Text(settings.join(" ")),
             ];
-            run.flows.iter().map(move |flow| about.iter().cloned().chain(flow.values()).collect())
+            let swept: Vec<Value> =
+                self.swept.iter().map(|field| field.value(&run.id.settings)).collect();
+            run.flows
+                .iter()
+                .map(move |flow| about.iter().chain(&swept).cloned().chain(flow.values()).collect())
         });
-        parquet_file::write_records(&self.path(FLOWS_FILE), &flow_columns(), rows)
+        parquet_file::write_records(&self.path(FLOWS_FILE), &flow_columns(&self.swept), rows)
             .map_err(|error| ReportError::write(&self.place.join(FLOWS_FILE), error))
+    }
+
+    fn table(&self, runs: &[RunResult]) -> Result<(), ReportError> {
+        let failed = |error: csv::Error| {
+            ReportError::write(&self.place.join(RUNS_FILE), std::io::Error::from(error))
+        };
+        let file = File::create(self.path(RUNS_FILE)).map_err(csv::Error::from).map_err(failed)?;
+        runs_file::write(file, &self.swept, runs).map_err(failed)
     }
 
     fn series(&self, runs: usize) -> Result<(), ReportError> {
@@ -206,7 +239,9 @@ impl Folder {
         match &*parts {
             [only] => fs::rename(only, to).map_err(|error| failed(error.into())),
             parts => {
-                parquet_file::concatenate(SERIES, parts, &to).map_err(failed)?;
+                let swept = self.swept.iter().map(Column::swept);
+                let columns: Vec<Column> = SERIES.iter().cloned().chain(swept).collect();
+                parquet_file::concatenate(&columns, parts, &to).map_err(failed)?;
                 let gone = parts.iter().try_for_each(fs::remove_file);
                 gone.map_err(|error| failed(error.into()))
             }
@@ -255,28 +290,29 @@ fn scenarios(batch: &Batch) -> impl Iterator<Item = (String, &Arc<str>)> {
 /// Returns `true` for names of files that this program writes into such a folder.
 fn is_ours(name: &str) -> bool {
     let numbered = name.strip_prefix("scenario-").and_then(|rest| rest.strip_suffix(".toml"));
-    [SUMMARY, SERIES_FILE, FLOWS_FILE, LAYOUT, VERSION, COMMAND, REPORT, "scenario.toml"]
+    [SUMMARY, SERIES_FILE, FLOWS_FILE, RUNS_FILE, LAYOUT, VERSION, COMMAND, REPORT, "scenario.toml"]
         .contains(&name)
         || numbered.is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
-/// The columns of `flows.parquet`.
+/// The columns of `flows.parquet` with these swept fields.
 #[must_use]
-pub fn flow_columns() -> Vec<Column> {
+pub fn flow_columns(swept: &[SweptField]) -> Vec<Column> {
     let about = [
         ("run", Kind::Count, "the run, as in the series"),
         ("seed", Kind::Count, "its seed"),
         ("scenario", Kind::Text, "the scenario's name"),
         ("settings", Kind::Text, "what a sweep set for it, `field=value` one behind the other"),
     ];
-    let about = about.map(|(name, kind, help)| Column { name, kind, optional: false, help });
+    let about =
+        about.map(|(name, kind, help)| Column { name: name.into(), kind, optional: false, help });
     let fields = Flow::FIELDS.iter().map(|field| Column {
-        name: field.name,
+        name: field.name.into(),
         kind: field.kind,
         optional: field.optional,
         help: field.help,
     });
-    about.into_iter().chain(fields).collect()
+    about.into_iter().chain(swept.iter().map(Column::swept)).chain(fields).collect()
 }
 
 /// The rows of a run in transit to the disk.

@@ -6,9 +6,11 @@
 
 mod answer;
 mod article;
+mod captions;
 mod colours;
 mod compare;
 pub mod comparison;
+pub mod drawing;
 mod error;
 mod files;
 mod folder;
@@ -16,9 +18,11 @@ mod page;
 mod parquet_file;
 pub mod picture;
 mod pictures;
+pub mod plot;
 mod ratios;
 pub mod reference;
 mod results;
+mod runs_file;
 mod track;
 mod words;
 

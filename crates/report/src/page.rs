@@ -7,6 +7,7 @@ mod tables;
 use crate::answer;
 use crate::colours::{self, Named};
 use crate::comparison::Comparison;
+use crate::drawing;
 use crate::error::ReportError;
 use crate::picture::{Form, Line, Picture};
 use crate::pictures::Pictures;
@@ -145,7 +146,8 @@ pub(crate) fn figure(out: &mut String, picture: &Picture) {
         let keys = match picture.form {
             Form::Map => "Arrow keys go from node to node and link to link",
             Form::Dots => "Arrow keys go from row to row",
-            Form::Time | Form::Curve | Form::Cdf => "Arrow keys move the cursor",
+            Form::Scatter => "Arrow keys go from point to point",
+            Form::Time | Form::Curve | Form::Sweep | Form::Cdf => "Arrow keys move the cursor",
         };
         let _ = write!(
             out,
@@ -157,7 +159,9 @@ pub(crate) fn figure(out: &mut String, picture: &Picture) {
         match picture.form {
             Form::Map => {}
             Form::Dots => values(out, picture, &panel.lines),
-            Form::Time | Form::Curve | Form::Cdf => legend(out, picture, number, &panel.lines),
+            Form::Time | Form::Curve | Form::Sweep | Form::Scatter | Form::Cdf => {
+                legend(out, picture, number, &panel.lines)
+            }
         }
         out.push_str("</div>\n");
     }
@@ -189,16 +193,33 @@ fn legend(out: &mut String, picture: &Picture, panel: usize, lines: &[Line]) {
         let _ = write!(
             out,
             "<tr><td class=\"left\"><button data-line=\"{panel} {number}\" aria-pressed=\"true\">\
-             <svg width=\"30\" height=\"10\" aria-hidden=\"true\"><line class=\"line c{}\" \
-             x1=\"1\" x2=\"29\" y1=\"5\" y2=\"5\" stroke-dasharray=\"{}\"/></svg>{}</button></td>",
-            line.colour,
-            DASHES[line.dash % DASHES.len()],
+             <svg width=\"30\" height=\"10\" aria-hidden=\"true\">{}</svg>{}</button></td>",
+            sample(picture.form, line),
             escaped(&line.label)
         );
         cells(out, "td", &line.cells);
         out.push_str("</tr>");
     }
     out.push_str("</table></div>");
+}
+
+/// A line's look, 30 pixels wide.
+fn sample(form: Form, line: &Line) -> String {
+    let mut out = String::new();
+    if form != Form::Scatter || line.raw.is_empty() {
+        let _ = write!(
+            out,
+            "<line class=\"line c{}\" x1=\"1\" x2=\"29\" y1=\"5\" y2=\"5\" \
+             stroke-dasharray=\"{}\"/>",
+            line.colour,
+            DASHES[line.dash % DASHES.len()]
+        );
+    }
+    if matches!(form, Form::Sweep | Form::Scatter) && !line.raw.is_empty() {
+        let shape = drawing::mark_path(line.dash, [15.0, 5.0], 3.5);
+        let _ = write!(out, "<path class=\"f{}\" d=\"{shape}\"/>", line.colour);
+    }
+    out
 }
 
 /// As in `assets/lines.js`.

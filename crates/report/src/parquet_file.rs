@@ -6,13 +6,14 @@ mod format;
 
 pub use format::{ParquetError, SeriesWriter, concatenate, read_series, write_records};
 
-use scenario::result::Kind;
+use scenario::result::{Kind, SweptField, Value};
+use std::borrow::Cow;
 
 /// A column of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Its type.
     pub kind: Kind,
     /// It may be null.
@@ -22,7 +23,7 @@ pub struct Column {
 }
 
 const fn column(name: &'static str, kind: Kind, help: &'static str) -> Column {
-    Column { name, kind, optional: false, help }
+    Column { name: Cow::Borrowed(name), kind, optional: false, help }
 }
 
 /// The columns of `series.parquet`.
@@ -39,6 +40,25 @@ pub const SERIES: &[Column] = &[
     column("quantity", Kind::Text, "what was measured, with the unit at its end"),
     column("value", Kind::Number, "its value"),
 ];
+
+impl Column {
+    /// The column of a swept field.
+    pub fn swept(field: &SweptField) -> Column {
+        Column {
+            name: Cow::Owned(field.name.clone()),
+            kind: field.kind(),
+            optional: true,
+            help: "the value of a swept field",
+        }
+    }
+}
+
+/// A column with the same value in all rows of a run.
+#[derive(Clone, Debug)]
+pub struct Constant {
+    pub column: Column,
+    pub value: Value,
+}
 
 /// A row of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -50,6 +50,10 @@ pub enum Form {
     Time,
     /// Lines over something else, their points marked.
     Curve,
+    /// The same, with bands around them.
+    Sweep,
+    /// Points with both their intervals.
+    Scatter,
     /// Distributions as steps.
     Cdf,
     /// A value with its interval for each of several things.
@@ -73,6 +77,9 @@ pub struct Line {
     pub smooth: Vec<f64>,
     /// An interval around them, `x, low, high, …`.
     pub band: Vec<f64>,
+    /// Intervals of points to the right and left, `y, low, high, …`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub across: Vec<f64>,
     /// A value to be marked, with its name.
     pub mark: Option<(String, f64)>,
     /// Values that others report, `x, y, x, y, …`; of a row of dots, `x, 0`.

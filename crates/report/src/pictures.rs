@@ -4,7 +4,6 @@ mod dots;
 mod finish;
 mod map;
 mod quantities;
-mod shared;
 mod time;
 
 pub use finish::distribution;
@@ -12,6 +11,7 @@ pub use quantities::axis_name;
 pub use time::over_time;
 
 use crate::picture::Picture;
+use crate::plot;
 use crate::results::Results;
 
 /// All pictures with visible content; rarely needed ones come last.
@@ -25,8 +25,13 @@ pub struct Pictures {
 impl Pictures {
     /// Draws the results.
     pub fn new(results: &Results) -> Pictures {
-        let mut first: Vec<Picture> = map::picture(results).into_iter().collect();
-        first.extend(dots::combinations(results));
+        // A sweep is about its fields first.
+        let mut first = plot::pictures(results);
+        let is_drawn = !first.is_empty();
+        first.extend(map::picture(results));
+        if !is_drawn {
+            first.extend(dots::combinations(results));
+        }
         let (series, more) = time::pictures(results);
         first.extend(series);
         first.extend(finish::picture(results));

@@ -2,7 +2,9 @@
 
 use crate::folder::flow_columns;
 use crate::parquet_file::{Column, SERIES};
-use scenario::result::{Field, Flow, Hits, Kind, Link, Node, NodeHits, Workload};
+use scenario::result::{
+    Field, Flow, Hits, Kind, Link, MEASURES, Node, NodeHits, Settled, Workload,
+};
 use scenario::series::{FLOW, LINK, NETWORK, NODE, Quantity, WORKLOAD};
 use std::fmt::Write;
 
@@ -15,6 +17,7 @@ pub fn manual() -> String {
         ("links", "One for each direction of each link.", Link::FIELDS),
         ("nodes", "One for each node.", Node::FIELDS),
         ("workloads", WORKLOADS, Workload::FIELDS),
+        ("settled", SETTLED, Settled::FIELDS),
         ("caching.whole, .before, .after", HITS, Hits::FIELDS),
         ("caching.nodes", STORES, NodeHits::FIELDS),
     ] {
@@ -31,7 +34,11 @@ pub fn manual() -> String {
     quantities(&mut out, "workload", WORKLOAD);
     quantities(&mut out, "network", NETWORK);
     out.push_str(FLOWS_HEAD);
-    columns(&mut out, &flow_columns()[..4]);
+    columns(&mut out, &flow_columns(&[])[..4]);
+    out.push_str(RUNS_HEAD);
+    for one in MEASURES {
+        let _ = writeln!(out, "| `{}` | `{}` | {} |", one.column, one.name, one.help);
+    }
     out.push_str(TAIL);
     out
 }
@@ -69,6 +76,10 @@ const WORKLOADS: &str =
 began after the warm-up; for it the run is divided into twenty spans, and flows count from the first
 span on that begins behind its end.";
 
+const SETTLED: &str =
+    "Goodput, fairness and queues after the warm-up, from samples of the run: at least a thousand
+until the last flow ends, fewer in a large network. A combination has the means of the last four.";
+
 const HITS: &str = "Answers by their place: in the whole run, until the end of the warm-up, and
 from then on.";
 
@@ -90,6 +101,7 @@ the tables in `crates/scenario/src/result.rs`, `crates/scenario/src/series.rs` a
 | `summary.json` | the object below |
 | `series.parquet` | time series |
 | `flows.parquet` | a row for each flow of each run |
+| `runs.csv` | a row for each run, for spreadsheets |
 | `scenario.toml` | the scenario with all settings and defaults; of a sweep `scenario-0.toml`, … |
 | `layout.json` | where the nodes stand in the drawing |
 | `command.txt`, `version.txt` | what was typed, and the program's version |
@@ -105,9 +117,9 @@ with what is recorded: series go to disk while the run goes on.
 ## The summary
 
 One run is one object. A sweep is an object with `scenario`, `repetitions`, `combinations` (each
-with its `settings`, and `goodput_mbps`, `fct_s`, `jain_index`, `drops`, `rtt_mean_ms` as mean, half
-the width of the 95 % confidence interval `ci95`, and number of runs `n`) and `runs`, a list of such
-objects. A value that does not apply is `null`.
+with its `settings` and `swept`, and `goodput_mbps`, `fct_s`, `jain_index`, `drops`, `rtt_mean_ms`
+as mean, half the width of the 95 % confidence interval `ci95`, and number of runs `n`) and `runs`,
+a list of such objects. A value that does not apply is `null`.
 
 A combination also has `flows`, the number of flows that began in its runs, `finished`, how many of
 them brought everything, and `interrupted`, the number of its runs that were stopped. These runs
@@ -122,6 +134,7 @@ beginning to the end of the run: the mean is then a lower bound, and tables writ
 | `driver` | what ran it: `simulator`, or `testbed` for real daemons |
 | `version` | the version of the program |
 | `settings` | what a sweep set for this run, a list of field and value |
+| `swept` | the same as an object: numbers in s, bit/s, bytes, packets, shares of 1; else texts |
 | `duration_s` | seconds of the run: simulated ones, or real ones of a testbed |
 | `wall_s` | seconds that it took |
 | `interrupted` | it was stopped before its end |
@@ -130,6 +143,7 @@ beginning to the end of the run: the mean is then a lower bound, and tables writ
 | `flows`, `links`, `nodes`, `workloads` | lists, as below |
 | `completions` | for each class `workload`, `class`, `control`, `started`, and `times`: pairs |
 | `caching` | what stores saved: `warmup_rule`, `warmup_detected`, `warmup_end_s`, and as below |
+| `settled` | goodput, fairness and queues after the warm-up, as below |
 | `jain_index` | how fair the flows' goodputs are: 1 if all are equal |
 | `trace_hash` | equal for equal runs: from time, place, kind, size of every packet-hop; or empty |
 ";
@@ -138,7 +152,9 @@ const SERIES_HEAD: &str = "
 ## `series.parquet`
 
 A row for every value of every quantity, so that every tool can filter and pivot it. `[record]` in
-the [scenario](scenario.md) says how often samples are taken, and of what.
+the [scenario](scenario.md) says how often samples are taken, and of what. Behind these columns
+there is one for each field of a sweep, called as in the sweep: `link.loss`, `control`. It holds
+numbers in the units of `swept` above, if all values are of one kind, and else texts.
 
 ";
 
@@ -147,8 +163,19 @@ Sums count from the beginning; differences of them are what happened in between.
 
 ## `flows.parquet`
 
-A row for each flow of each run: these columns, and behind them the fields of `flows` above.
+A row for each flow of each run: these columns, then a column for each swept field, then the fields
+of `flows` above.
 
+";
+
+const RUNS_HEAD: &str = "
+## `runs.csv`
+
+A row for each run that was not interrupted: `run`, `seed`, a column for each swept field as above,
+and these. `weir plot` takes both names: [Plot a sweep](../how-to/plot-a-sweep.md).
+
+| column | of `weir plot` | meaning |
+|---|---|---|
 ";
 
 const TAIL: &str = "

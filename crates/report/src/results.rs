@@ -59,6 +59,9 @@ impl Group {
     }
 }
 
+/// For each run of a folder its group and its place there, if it counts.
+type Places = Vec<Option<(usize, usize)>>;
+
 /// Where results come from.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -96,6 +99,23 @@ impl Results {
     /// # Errors
     /// One of them has no results, or they cannot be read.
     pub fn read(folders: &[PathBuf]) -> Result<Results, ReportError> {
+        let (mut results, places) = Results::summarised(folders)?;
+        for (folder, places) in folders.iter().zip(&places) {
+            results.series(folder, places)?;
+        }
+        results.groups.iter_mut().for_each(|group| derive(&mut group.tracks));
+        Ok(results)
+    }
+
+    /// Reads folders written by `--out`, without their time series.
+    ///
+    /// # Errors
+    /// One of them has no results, or they cannot be read.
+    pub fn summaries(folders: &[PathBuf]) -> Result<Results, ReportError> {
+        Results::summarised(folders).map(|(results, _)| results)
+    }
+
+    fn summarised(folders: &[PathBuf]) -> Result<(Results, Vec<Places>), ReportError> {
         let mut results = Results::default();
         let mut places = Vec::new();
         let names = names(folders);
@@ -110,15 +130,11 @@ impl Results {
         }
         results.shown = shown(&results.groups);
         results.combinations = results.groups.iter().map(summed).collect();
-        for (folder, places) in folders.iter().zip(&places) {
-            results.series(folder, places)?;
-        }
-        results.groups.iter_mut().for_each(|group| derive(&mut group.tracks));
-        Ok(results)
+        Ok((results, places))
     }
 
     /// Adds the runs of a folder: for each the group that it belongs to, if it counts.
-    fn add(&mut self, above: &str, summary: &Summary) -> Vec<Option<(usize, usize)>> {
+    fn add(&mut self, above: &str, summary: &Summary) -> Places {
         let (first, source) = (self.groups.len(), self.sources.len());
         let mut places = Vec::new();
         let settings: Vec<_> =
@@ -324,7 +340,7 @@ mod tests {
     fn read(runs: usize, things: usize) -> Result<usize, ReportError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(SERIES_FILE);
-        let mut writer = SeriesWriter::create(&path, runs - 1).unwrap();
+        let mut writer = SeriesWriter::create(&path, runs - 1, Vec::new()).unwrap();
         for thing in 0..things {
             let entity = &Arc::from(thing.to_string());
             let (subject, quantity) = (Subject::Node, "x");

@@ -176,6 +176,12 @@ fn translated(kind: &FaultKind, nodes: &[NodeId], links: &[LinkId]) -> Fault {
         FaultKind::LinkRate { link, direction, rate } => {
             Fault::Rate { link: links[*link], backward: *direction == 1, rate: Some(*rate) }
         }
+        FaultKind::LinkDelay { link, direction, delay } => {
+            Fault::Delay { link: links[*link], backward: *direction == 1, delay: *delay }
+        }
+        FaultKind::LinkLoss { link, direction, loss } => {
+            Fault::Loss { link: links[*link], backward: *direction == 1, loss: *loss }
+        }
         FaultKind::RouteAdd(route) => Fault::AddRoute {
             at: nodes[route.at],
             prefix: route.prefix.clone(),

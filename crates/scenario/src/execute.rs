@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::build::{BuildError, build};
-use crate::result::{Caching, RunResult, sampling};
+use crate::result::{Caching, Measures, RunResult, sampling};
 use crate::series::{Rows, Sampler, interval};
 use control::{Duration, Time};
 use sim::{OnHashing, Tracer};
@@ -79,6 +79,8 @@ pub fn execute(batch: &Batch, number: usize, watch: &dyn Watch) -> Result<RunRes
     if let Some((every, most)) = sampling {
         network.watch_stores(every, most);
     }
+    // Samples are at the same instants however long the steps are.
+    let (mut measures, mut is_over) = (Measures::new(&run.scenario), false);
     let end = run.scenario.duration;
     let longest = Duration(end.0.div_ceil(LOOKS));
     // How much happens in a span is not known yet: the first ones are short.
@@ -86,6 +88,11 @@ pub fn execute(batch: &Batch, number: usize, watch: &dyn Watch) -> Result<RunRes
     let (mut step, mut now, mut looked) = (first, Time::ZERO, began);
     loop {
         now = (now + step).min(Time(end.0));
+        while measures.due() <= now && !is_over && !network.is_given_up() {
+            network.advance(measures.due());
+            network.sample(&mut measures);
+            is_over = network.is_over();
+        }
         network.advance(now);
         // Where it was given up, if it was.
         let given_up = network.is_given_up();
@@ -96,9 +103,17 @@ pub fn execute(batch: &Batch, number: usize, watch: &dyn Watch) -> Result<RunRes
         if span == end || !goes_on {
             let samples = (network.store_samples(), &network.store_sample());
             let caching = sampling.and_then(|_| Caching::new(&run.scenario, samples.0, samples.1));
+            network.sample(&mut measures);
             let outcome = network.outcome();
             let interrupted = given_up || span < end;
-            return Ok(RunResult::new(run, &outcome, caching, seconds - began, interrupted));
+            return Ok(RunResult::new(
+                run,
+                &outcome,
+                &measures,
+                caching,
+                seconds - began,
+                interrupted,
+            ));
         }
         // Where the looks fall does not change what happens.
         step = match seconds - looked {

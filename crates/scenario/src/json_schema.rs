@@ -159,8 +159,9 @@ fn told(what: &str) -> Option<Value> {
         "number from 0 on" => json!({ "type": "number", "minimum": 0 }),
         "number a second (`\"140 /s\"`)" => like(&format!("{NUMBER}/s\\s*$")),
         "path, from the folder of the scenario" => text_value(),
-        "size, or packets (`\"100 packets\"`)" => {
-            either([form(Form::Size), like(r"^\s*[0-9_]+\s*packets\s*$")])
+        "size, packets (`\"100 packets\"`) or BDP (`\"0.5 BDP\"`)" => {
+            let products = like(r"^\s*[0-9]*\.?[0-9]+\s*BDP\s*$");
+            either([form(Form::Size), like(r"^\s*[0-9_]+\s*packets\s*$"), products])
         }
         "share, or `{ to_bad, to_good, good, bad }`" => either([
             share(),

@@ -5,6 +5,7 @@
 //! [`sim`]. Schemes are known by name alone.
 #![forbid(unsafe_code)]
 
+mod bandwidth_delay;
 pub mod batch;
 mod build;
 pub mod drawing;

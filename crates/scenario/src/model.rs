@@ -105,6 +105,9 @@ pub struct Direction {
     pub delay: Duration,
     /// The bound of the queue.
     pub queue: Queue,
+    /// The bound in products of rate and round-trip time, if it was given so; `queue` has the
+    /// bytes.
+    pub products: Option<f64>,
     /// Its cost for routes by metric, in thousandths.
     pub metric: u64,
     /// Loss and other harm.
@@ -208,7 +211,7 @@ pub struct Fault {
 }
 
 /// A kind of fault.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum FaultKind {
     /// Both directions of a link carry nothing from now on.
     LinkDown(usize),
@@ -227,6 +230,24 @@ pub enum FaultKind {
         /// The new rate, greater than zero.
         rate: Rate,
     },
+    /// A direction of a link has another propagation delay.
+    LinkDelay {
+        /// The link.
+        link: usize,
+        /// 0: from its first end to its second; 1: back.
+        direction: usize,
+        /// The new delay.
+        delay: Duration,
+    },
+    /// A direction of a link loses another share of frames.
+    LinkLoss {
+        /// The link.
+        link: usize,
+        /// 0: from its first end to its second; 1: back.
+        direction: usize,
+        /// The new model.
+        loss: Loss,
+    },
     /// A route comes.
     RouteAdd(Route),
     /// A route goes.
@@ -244,6 +265,8 @@ pub struct Recording {
     pub links: Pick,
     /// Nodes, by index.
     pub nodes: Pick,
+    /// The end of the warm-up of goodput, fairness and queues.
+    pub warmup: Warmup,
 }
 
 /// Some of many.

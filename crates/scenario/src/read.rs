@@ -10,6 +10,7 @@ mod record;
 mod trace;
 mod workload;
 
+use crate::bandwidth_delay;
 use crate::model::{Node, Scenario};
 use crate::read::places::{MAX_NODES, Names, Places};
 use crate::routes;
@@ -83,7 +84,8 @@ pub fn scenario<'d>(
         return None;
     }
     let (listed, spans): (_, Vec<_>) = listed.into_iter().unzip();
-    let scenario = routes::complete(scenario, about.routing, about.paths, listed, doc);
+    let mut scenario = routes::complete(scenario, about.routing, about.paths, listed, doc);
+    bandwidth_delay::resolve(&mut scenario);
     let places = consumers.into_iter().map(|(_, place)| place).collect::<Vec<_>>();
     let workloads = workloads.into_iter().map(|(_, place)| place).collect::<Vec<_>>();
     routes::check(&scenario, &places, &workloads, &spans, doc);

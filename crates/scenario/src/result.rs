@@ -5,7 +5,11 @@ pub mod columns;
 mod described;
 mod flow;
 mod link;
+mod measure;
+mod measures;
 mod node;
+mod settled;
+mod swept;
 mod workload;
 
 pub use caching::{Caching, Hits, NodeHits, sampling};
@@ -13,7 +17,11 @@ pub use columns::{averaged, counted, digits, given};
 pub use described::{Field, Held, Kind, Value};
 pub use flow::{Flow, flow_labels};
 pub use link::Link;
+pub use measure::{MEASURES, Measure};
+pub use measures::Measures;
 pub use node::Node;
+pub use settled::{Settled, SettledMeans};
+pub use swept::{Amount, Dimension, SweptField, Unit, swept};
 pub use workload::{Completions, Workload};
 
 use crate::batch::Run;
@@ -22,6 +30,7 @@ use crate::statistics::Mean;
 use control::{Duration, Time};
 use record::Outcome;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The driver of simulated runs.
 pub const SIMULATOR: &str = "simulator";
@@ -44,6 +53,8 @@ pub struct RunId {
     pub version: String,
     /// The fields that a sweep set for this run, and their values.
     pub settings: Vec<(String, String)>,
+    /// The same as an object, with numbers.
+    pub swept: BTreeMap<String, Value>,
 }
 
 /// The result of a run.
@@ -77,6 +88,8 @@ pub struct RunResult {
     pub caching: Option<Caching>,
     /// How fair the flows' goodputs are (Jain): 1 if all are equal.
     pub jain_index: Option<f64>,
+    /// Goodput, fairness and queues after the warm-up.
+    pub settled: Settled,
     /// Equal for equal runs.
     pub trace_hash: String,
 }
@@ -87,6 +100,7 @@ impl RunResult {
     pub fn new(
         run: &Run,
         outcome: &Outcome,
+        measures: &Measures,
         caching: Option<Caching>,
         wall_s: f64,
         interrupted: bool,
@@ -116,7 +130,8 @@ impl RunResult {
         let workloads = workloads.flat_map(|result| workload::classes(result, warm_from));
         let directions = scenario.links.iter().flat_map(|link| &link.directions);
         let shares: Vec<f64> = flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
-        RunResult {
+        let links = outcome.links.iter().zip(directions).map(|(l, d)| Link::new(l, d));
+        let mut result = RunResult {
             id: RunId {
                 scenario: scenario.name.clone(),
                 question: scenario.question.clone(),
@@ -124,6 +139,7 @@ impl RunResult {
                 driver: SIMULATOR.to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 settings: run.settings.clone(),
+                swept: swept(&run.settings),
             },
             duration_s: outcome.duration.as_secs_f64(),
             wall_s,
@@ -131,14 +147,18 @@ impl RunResult {
             events: outcome.events,
             packet_hops: outcome.packet_hops,
             flows,
-            links: outcome.links.iter().zip(directions).map(|(l, d)| Link::new(l, d)).collect(),
+            links: links.collect(),
             nodes: (0..).zip(&outcome.nodes).map(|(i, n)| Node::new(n, i, scenario)).collect(),
             workloads: workloads.collect(),
             completions: completions.collect(),
             caching,
             jain_index: record::jain_index(&shares),
+            settled: Settled::default(),
             trace_hash: format!("{:016x}", outcome.trace_hash),
-        }
+        };
+        let end = result.last_end_s();
+        result.settled = measures.settled(scenario, &result.flows, end, &mut result.links);
+        result
     }
 }
 
@@ -261,6 +281,8 @@ pub struct SweepResult {
 pub struct Combination {
     /// Fields and values.
     pub settings: Vec<(String, String)>,
+    /// The same as an object, with numbers.
+    pub swept: BTreeMap<String, Value>,
     /// All content that came, over the time from the first flow's beginning to the last one's end.
     pub goodput_mbps: Option<Mean>,
     /// Runs that were interrupted, which count nowhere else here.
@@ -275,6 +297,8 @@ pub struct Combination {
     pub fct_s: Option<Mean>,
     /// How fair it was.
     pub jain_index: Option<Mean>,
+    /// The same after the warm-up, and queues.
+    pub settled: SettledMeans,
     /// Packets lost on all links.
     pub drops: Option<Mean>,
     /// The mean of the flows' mean round-trip times.
@@ -322,19 +346,23 @@ impl Combination {
         let over = |value: &dyn Fn(&RunResult) -> Option<f64>| {
             Mean::of(&runs.iter().filter_map(|run| value(run)).collect::<Vec<_>>())
         };
-        let mean_of = |run: &RunResult, value: fn(&Flow) -> Option<f64>| {
-            Mean::of(&run.flows.iter().filter_map(value).collect::<Vec<_>>()).map(|m| m.mean)
-        };
         Combination {
             settings: settings.to_vec(),
+            swept: swept(settings),
             goodput_mbps: over(&RunResult::goodput_mbps),
             interrupted: (all - runs.len()) as u64,
             flows: completions().map(|one| one.flows).sum(),
             finished: completions().map(|one| one.finished).sum(),
             fct_s: over(&|run| run.completion().mean_s()),
             jain_index: over(&|run| run.jain_index),
+            settled: SettledMeans {
+                goodput_mbps: over(&|run| run.settled.goodput_mbps),
+                jain_index: over(&|run| run.settled.jain_index),
+                queue_delay_mean_ms: over(&|run| run.settled.queue_delay_mean_ms),
+                queue_delay_p99_ms: over(&|run| run.settled.queue_delay_p99_ms),
+            },
             drops: over(&|run| Some(run.drops() as f64)),
-            rtt_mean_ms: over(&|run| mean_of(run, |flow| flow.rtt_mean_ms)),
+            rtt_mean_ms: over(&|run| run.mean_of(|flow| flow.rtt_mean_ms)),
             hit_ratio: over(&RunResult::hit_ratio),
         }
     }

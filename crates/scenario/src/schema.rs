@@ -9,8 +9,9 @@ pub use workload::{
     SigningWord, Store, WorkloadSection,
 };
 
-use crate::model::{Loss, Machine, Queue};
-use crate::values::{interval, metric, node_names, rate};
+use crate::bandwidth_delay::QueueBound;
+use crate::model::{Loss, Machine, Warmup};
+use crate::values::{interval, metric, node_names, rate, warmup};
 use control::{Duration, Rate, Ratio};
 use document::schema::{Form, Section};
 use document::{Described, Fields, LOSS_FORM, Parts, Read, Words, parts};
@@ -124,9 +125,14 @@ pub struct WaySection {
     #[field(default = 1, form = "number from 0 on", with = metric)]
     pub metric: u64,
     /// Bound of the queue of Data at the sending end; Interests and Nacks have one of their own
-    /// with the same bound.
-    #[field(default = "100 packets", form = "size, or packets (`\"100 packets\"`)")]
-    pub queue: Queue,
+    /// with the same bound. In BDP: the rate times the longest round-trip time, without queueing,
+    /// of a consumer or workload whose way crosses the link; room for a packet at least.
+    #[field(
+        default = "100 packets",
+        form = "size, packets (`\"100 packets\"`) or BDP (`\"0.5 BDP\"`)",
+        with = QueueBound::read
+    )]
+    pub queue: QueueBound,
     /// Share of frames that are lost (Bernoulli); as a table, the four probabilities of the
     /// Gilbert-Elliott model: of changing the state after a frame, and of loss in each state
     /// (`good` is 0 and `bad` is 1 unless given).
@@ -304,6 +310,12 @@ pub struct FaultSection {
     /// The new rate of `link-rate`, from the first node to the second.
     #[field(with = rate)]
     pub rate: Option<Rate>,
+    /// The new delay of `link-delay`, from the first node to the second. Frames on the way are not
+    /// overtaken.
+    pub delay: Option<Duration>,
+    /// The new loss of `link-loss`, from the first node to the second, as of a link.
+    #[field(form = Form::As(LOSS_FORM), by = changed_loss)]
+    pub loss: Option<Loss>,
     /// The prefix of a `route-…` fault.
     pub prefix: Option<Name>,
     /// The neighbour of a `route-…` fault.
@@ -312,6 +324,12 @@ pub struct FaultSection {
     /// The cost of `route-add`.
     #[field(default = 0, range = 0..)]
     pub cost: u64,
+}
+
+/// The loss of a fault that has one.
+fn changed_loss(s: &document::Section<'_>, field: &str) -> Option<Loss> {
+    s.given(field)?;
+    document::loss(s, field)
 }
 
 /// A kind of fault.
@@ -323,6 +341,8 @@ pub enum FaultWord {
     NodeCrash,
     NodeRestart,
     LinkRate,
+    LinkDelay,
+    LinkLoss,
     RouteAdd,
     RouteRemove,
 }
@@ -346,6 +366,10 @@ pub struct RecordSection {
     /// Nodes.
     #[field(default = "all", form = "`\"all\"`, `\"none\"`, or list of nodes", elsewhere)]
     pub nodes: (),
+    /// The end of the warm-up of `settled` in the summary: goodput, fairness and queues. `auto`
+    /// looks for it in the goodput of all flows (MSER-5).
+    #[field(default = "auto", form = "`\"auto\"` or time", with = warmup)]
+    pub warmup: Warmup,
 }
 
 /// Runs with each of several settings: a field's name as `--set` takes it, and a list of values.

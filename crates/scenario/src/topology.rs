@@ -120,7 +120,9 @@ impl Way {
         let mut direction = like.clone();
         direction.rate = self.rate.unwrap_or(direction.rate);
         direction.delay = self.delay.unwrap_or(direction.delay);
-        direction.queue = self.queue.unwrap_or(direction.queue);
+        if let Some(queue) = self.queue {
+            (direction.queue, direction.products) = (queue, None);
+        }
         direction.impairment.loss = self.loss.unwrap_or(direction.impairment.loss);
         direction.metric = self.metric.unwrap_or(direction.metric);
         direction

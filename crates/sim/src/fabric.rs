@@ -301,6 +301,12 @@ impl Fabric {
                 let sender = self.topology.set_rate(self.agenda.now(), wire, *rate);
                 self.pump(sender);
             }
+            Fault::Delay { link, backward, delay } => {
+                self.topology.set_delay(WireId::of(*link, *backward), *delay);
+            }
+            Fault::Loss { link, backward, loss } => {
+                self.topology.set_loss(self.seed, WireId::of(*link, *backward), *loss);
+            }
         }
         self.trace_fault(fault);
     }

@@ -1,11 +1,11 @@
 //! Faults and other changes during a run.
 
-use control::Rate;
+use control::{Duration, LossModel, Rate};
 use packet::Name;
 use record::{LinkId, NodeId};
 
 /// A fault or another change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// The link loses all frames in flight and all later ones, in both directions. No component is
     /// informed.
@@ -44,5 +44,24 @@ pub enum Fault {
         backward: bool,
         /// The new rate; `None` is unlimited. At 0 nothing is sent.
         rate: Option<Rate>,
+    },
+    /// The propagation delay of a link direction changes, for frames that are sent from now on.
+    /// They do not overtake earlier ones.
+    Delay {
+        /// The link.
+        link: LinkId,
+        /// True for the direction from the link's `b` to its `a`.
+        backward: bool,
+        /// The new delay.
+        delay: Duration,
+    },
+    /// The loss of a link direction changes, for frames that are sent from now on.
+    Loss {
+        /// The link.
+        link: LinkId,
+        /// True for the direction from the link's `b` to its `a`.
+        backward: bool,
+        /// The new model.
+        loss: LossModel,
     },
 }

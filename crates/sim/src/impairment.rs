@@ -73,6 +73,12 @@ impl Dice {
         }))
     }
 
+    /// Changes the loss of later frames.
+    pub fn set_loss(&mut self, loss: Loss) {
+        self.impairment.loss = loss;
+        self.loss.change(loss);
+    }
+
     /// Draws the fate of the next frame.
     pub fn roll(&mut self) -> Fate {
         let i = &self.impairment;

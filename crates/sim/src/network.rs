@@ -218,6 +218,11 @@ impl Network {
         self.stores.watch(&mut self.fabric, every, most);
     }
 
+    /// Passes a sample of links, flows and workloads at this instant to a recorder.
+    pub fn sample(&self, recorder: &mut dyn Recorder) {
+        results::sample(&self.fabric, &self.population, recorder);
+    }
+
     /// Reports the progress of hashing objects, which may take long but no simulated time. If the
     /// callback returns `false`, the run ends: see [`Network::is_given_up`].
     pub fn on_hashing(&mut self, callback: OnHashing) {

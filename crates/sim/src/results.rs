@@ -31,6 +31,7 @@ pub(crate) fn take_sample(fabric: &mut Fabric, population: &Population) {
     match fabric.observers_mut().take_recorder() {
         Some(mut recorder) => {
             sample(fabric, population, &mut *recorder);
+            sample_nodes(fabric, &mut *recorder);
             fabric.observers_mut().put_recorder(recorder);
         }
         None => fabric.observers_mut().stop_samples(),
@@ -38,7 +39,8 @@ pub(crate) fn take_sample(fabric: &mut Fabric, population: &Population) {
     fabric.schedule_sample();
 }
 
-fn sample(fabric: &Fabric, population: &Population, recorder: &mut dyn Recorder) {
+/// Passes a sample of links, flows and workloads to the recorder.
+pub(crate) fn sample(fabric: &Fabric, population: &Population, recorder: &mut dyn Recorder) {
     let (now, topology) = (fabric.now(), fabric.topology());
     for (wire, end) in topology.ends() {
         let result = topology.link_result(now, end);
@@ -55,7 +57,6 @@ fn sample(fabric: &Fabric, population: &Population, recorder: &mut dyn Recorder)
         });
     }
     fabric.flows().samples(now, fabric.apps()).for_each(|sample| recorder.flow(&sample));
-    sample_nodes(fabric, recorder);
     for sample in population.numbered_samples(now, fabric.apps()) {
         recorder.workload(&sample);
     }

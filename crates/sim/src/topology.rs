@@ -1,6 +1,6 @@
 //! The nodes of a network and the links between them.
 
-use control::{Rate, Time};
+use control::{Duration, Rate, Time};
 use forwarder::FaceId;
 use packet::Name;
 use packet::options::Capability;
@@ -8,7 +8,7 @@ use record::{LinkId, LinkResult, NodeId};
 
 use crate::agenda::{Agenda, Target};
 use crate::error::BuildError;
-use crate::impairment::Dice;
+use crate::impairment::{Dice, Loss};
 use crate::link_end::{Endpoint, LinkEnd};
 use crate::node::{LinkPlan, Node, Port};
 use crate::spec::{NodeSpec, WireSpec};
@@ -192,6 +192,21 @@ impl Topology {
         self.node_mut(to.node).set_rate_in(to.face, rate);
         self.node_mut(from.node).set_rate(now, from.face, rate);
         from.node
+    }
+
+    /// Changes the propagation delay of a wire.
+    pub fn set_delay(&mut self, wire: WireId, delay: Duration) {
+        self.end_mut(wire).wire_mut().set_delay(delay);
+    }
+
+    /// Changes the loss of a wire.
+    pub fn set_loss(&mut self, seed: u64, wire: WireId, loss: Loss) {
+        let end = self.end_mut(wire);
+        let ends = [end.from().node, end.to().node];
+        let [from, to] = ends.map(|node| self.node(node).name().to_owned());
+        // The number tells parallel links apart.
+        let which = format!("changed {}", wire.0);
+        self.end_mut(wire).wire_mut().set_loss(seed, [&from, &to, &which], loss);
     }
 
     /// Stops a node: its queues are lost. Returns false if it was down already.

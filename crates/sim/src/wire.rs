@@ -9,7 +9,7 @@ use control::{Duration, Rate, Size, Time};
 use forwarder::link::pacing::Pacer;
 use std::collections::VecDeque;
 
-use crate::impairment::{Dice, Fate};
+use crate::impairment::{Dice, Fate, Impairment, Loss};
 use record::{LinkId, WireCounters};
 
 /// The number of a wire. Each link has two, first the one from its `a` to its `b`.
@@ -136,7 +136,9 @@ impl Wire {
                     }
                     Frame::Shared(bytes) => Some(bytes),
                 };
-                self.frames.push_back(InFlight { at: sent + self.delay, len: len as u32, shared });
+                // The delay may have become smaller.
+                self.latest = self.latest.max(sent + self.delay);
+                self.frames.push_back(InFlight { at: self.latest, len: len as u32, shared });
             }
         }
     }
@@ -210,6 +212,22 @@ impl Wire {
             self.frames.clear();
             self.buffer.clear();
             self.head = 0;
+        }
+    }
+
+    /// Changes the propagation delay for later frames.
+    pub fn set_delay(&mut self, delay: Duration) {
+        self.delay = delay;
+    }
+
+    /// Changes the loss of later frames. `names` select the random streams of a wire that had no
+    /// impairments.
+    pub fn set_loss(&mut self, seed: u64, names: [&str; 3], loss: Loss) {
+        match &mut self.dice {
+            Some(dice) => dice.set_loss(loss),
+            None => {
+                self.dice = Dice::new(seed, names, &Impairment { loss, ..Impairment::default() })
+            }
         }
     }
 

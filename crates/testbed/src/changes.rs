@@ -28,6 +28,8 @@ pub fn of(kind: &FaultKind, testbed: &Testbed) -> Vec<(usize, Change)> {
         }
         FaultKind::LinkDown(_)
         | FaultKind::LinkUp(_)
+        | FaultKind::LinkDelay { .. }
+        | FaultKind::LinkLoss { .. }
         | FaultKind::NodeCrash(_)
         | FaultKind::NodeRestart(_) => Vec::new(),
     }

@@ -14,7 +14,7 @@ use record::{
     NodeResult, NodeSample, Outcome, Queue, Recorder, WireCounters, WorkloadSample,
 };
 use scenario::model::Scenario;
-use scenario::result::Caching;
+use scenario::result::{Caching, Measures};
 use scenario::series::{Rows, Sampler};
 use std::collections::BTreeMap;
 use transport::Snapshot;
@@ -62,15 +62,23 @@ fn sender<'a>(scenario: &Scenario, observed: &'a Observed, number: usize) -> (us
     (scenario.links[link].ends[end], &observed.interfaces[link])
 }
 
-/// The run's result; its time series go to `rows`, if anywhere.
+/// The run's result, and samples of it at this interval; its time series go to `rows`, if anywhere.
 pub fn outcome(
     scenario: &Scenario,
     observed: &Observed,
+    every: Duration,
     rows: Option<Box<dyn Rows>>,
-) -> (Outcome, Option<Caching>) {
+) -> (Outcome, Measures, Option<Caching>) {
     let lives = lives(observed.origin, &observed.readings);
+    let mut samples = samples(scenario, observed, &lives);
     if let Some(rows) = rows {
-        record(scenario, observed, &lives, rows);
+        let mut sampler = Sampler::new(scenario, &observed.carried.workloads, rows);
+        samples.iter().for_each(|(_, sample)| sample.record(&mut sampler));
+    }
+    let mut measures = Measures::new(scenario);
+    for (_, sample) in &mut samples {
+        sample.align(every);
+        sample.record(&mut measures);
     }
     let links = 0..2 * scenario.links.len();
     let links = links.map(|number| link(scenario, observed, &lives, number)).collect();
@@ -90,7 +98,7 @@ pub fn outcome(
         nodes: nodes.collect(),
         trace_hash: 0,
     };
-    (outcome, caching(scenario, &lives, observed.duration))
+    (outcome, measures, caching(scenario, &lives, observed.duration))
 }
 
 /// Consumers in the order of the scenario, then those that began by themselves.
@@ -225,15 +233,42 @@ fn of_node(name: &str, lives: &[Moment]) -> NodeResult {
     }
 }
 
-/// Writes the time series, in the order of time.
-fn record(scenario: &Scenario, observed: &Observed, lives: &Moments, rows: Box<dyn Rows>) {
-    enum Sample {
-        Link(LinkSample),
-        Node(NodeSample),
-        Flow(FlowSample),
-        Workload(WorkloadSample),
-        Network(NetworkSample),
+/// A sample of a daemon, a transfer or an application.
+enum Sample {
+    Link(LinkSample),
+    Node(NodeSample),
+    Flow(FlowSample),
+    Workload(WorkloadSample),
+    Network(NetworkSample),
+}
+
+impl Sample {
+    fn record(&self, recorder: &mut dyn Recorder) {
+        match self {
+            Sample::Link(link) => recorder.link(link),
+            Sample::Node(node) => recorder.node(node),
+            Sample::Flow(flow) => recorder.flow(flow),
+            Sample::Workload(workload) => recorder.workload(workload),
+            Sample::Network(network) => recorder.network(network),
+        }
     }
+
+    /// Moves it to the last multiple of the interval: samples of several programs are not at equal
+    /// times.
+    fn align(&mut self, every: Duration) {
+        let at = match self {
+            Sample::Link(link) => &mut link.at,
+            Sample::Node(node) => &mut node.at,
+            Sample::Flow(flow) => &mut flow.at,
+            Sample::Workload(workload) => &mut workload.at,
+            Sample::Network(network) => &mut network.at,
+        };
+        at.0 -= at.0 % every.0.max(1);
+    }
+}
+
+/// All samples, in the order of time.
+fn samples(scenario: &Scenario, observed: &Observed, lives: &Moments) -> Vec<(Duration, Sample)> {
     let mut samples = Vec::new();
     for number in 0..2 * scenario.links.len() {
         let (at, interface) = sender(scenario, observed, number);
@@ -274,16 +309,7 @@ fn record(scenario: &Scenario, observed: &Observed, lives: &Moments, rows: Box<d
         samples.push((*since, Sample::Network(together(lives, *since))));
     }
     samples.sort_by_key(|(since, _)| *since);
-    let mut sampler = Sampler::new(scenario, &observed.carried.workloads, rows);
-    for (_, sample) in &samples {
-        match sample {
-            Sample::Link(link) => sampler.link(link),
-            Sample::Node(node) => sampler.node(node),
-            Sample::Flow(flow) => sampler.flow(flow),
-            Sample::Workload(workload) => sampler.workload(workload),
-            Sample::Network(network) => sampler.network(network),
-        }
-    }
+    samples
 }
 
 fn flow_sample(flow: FlowId, at: Time, one: &Snapshot) -> FlowSample {

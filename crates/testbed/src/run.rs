@@ -52,9 +52,9 @@ pub fn run(
     let in_process = InProcessApps::new(scenario, run.seed, &testbed)?;
     let observed = Course::begin(testbed, in_process, scenario, every)?.go(end, &goes_on)?;
     let interrupted = observed.duration < end;
-    let (outcome, caching) = outcome(scenario, &observed, watch.rows(number));
+    let (outcome, measures, caching) = outcome(scenario, &observed, every, watch.rows(number));
     let wall_s = watch.seconds() - began;
-    let mut result = RunResult::new(run, &outcome, caching, wall_s, interrupted);
+    let mut result = RunResult::new(run, &outcome, &measures, caching, wall_s, interrupted);
     result.id.driver = TESTBED.to_owned();
     // Nothing repeats exactly on real daemons.
     result.trace_hash = String::new();
@@ -176,6 +176,8 @@ impl Course {
                 }
                 self.testbed.publish_again(at)
             }
+            // A plan does not have these.
+            FaultKind::LinkDelay { .. } | FaultKind::LinkLoss { .. } => Ok(()),
             FaultKind::LinkRate { .. } | FaultKind::RouteAdd(_) | FaultKind::RouteRemove(_) => {
                 let changes = changes::of(&kind, &self.testbed);
                 changes.into_iter().try_for_each(|(at, change)| self.testbed.change(at, change))

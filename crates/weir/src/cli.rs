@@ -3,6 +3,8 @@
 // The manual's test has this file as a module of its own, by its path.
 #[path = "cli/manage.rs"]
 pub mod manage;
+#[path = "cli/plot.rs"]
+pub mod plot;
 #[path = "cli/sim.rs"]
 pub mod sim;
 #[path = "cli/swarm.rs"]
@@ -79,6 +81,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Compare two results: the differences, their size, and their confidence.
     Compare(CompareArgs),
+    /// Draw a sweep into a file: a measure over a field, or two measures as points.
+    Plot(plot::PlotArgs),
     /// Publish a file and fetch it twice through three forwarders on this machine.
     Demo(DemoArgs),
 }

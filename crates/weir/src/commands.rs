@@ -7,6 +7,7 @@ mod gateway;
 mod get;
 mod key;
 mod manage;
+mod plot;
 mod put;
 mod report;
 mod scenario;
@@ -43,6 +44,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Testbed(command) => testbed::run(&command),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Plot(args) => plot::run(&args),
         Command::Demo(args) => demo::run(&args),
     }
 }

@@ -7,9 +7,9 @@ use crate::{Finding, Repository};
 const SIZE_LIMIT: usize = 200_000;
 const FOLDER_LIMIT: usize = 500;
 
-/// Folders of captured packets, and endings of pictures.
+/// Folders of captured packets, and endings of pictures and fonts.
 const BINARY_FOLDERS: &[&str] = &["corpus", "vectors", "captures"];
-const BINARY_ENDINGS: &[&str] = &["png", "woff2"];
+const BINARY_ENDINGS: &[&str] = &["png", "ttf", "woff2"];
 
 /// Finds large files, binaries outside their places, and masses of generated files.
 pub fn no_bulk(repository: &Repository) -> Vec<Finding> {

@@ -54,6 +54,9 @@ impl<'o> Table<'o> {
     }
 }
 
+/// Combinations in a table: more would make a browser slow.
+const MOST_COMBINATIONS: usize = 1_000;
+
 /// The main tables of the report.
 pub fn first(out: &mut String, results: &Results) {
     match &*results.groups {
@@ -69,13 +72,21 @@ fn groups(out: &mut String, results: &Results) {
     let mut heads = vec![&*what, "runs"];
     heads.extend(columns.iter().map(|column| column.long));
     let mut table = Table::begin(out, 1, &heads);
-    for (group, (label, c)) in results.groups.iter().zip(&results.combinations).take(MOST) {
+    let rows = results.groups.iter().zip(&results.combinations);
+    for (group, (label, c)) in rows.take(MOST_COMBINATIONS) {
         let label = if label.is_empty() { "all runs".to_owned() } else { label.clone() };
         let mut row = vec![label, group.runs.len().to_string()];
         row.extend(columns.iter().map(|column| column.cell(c)));
         table.row(&row);
     }
-    table.end(results.groups.len(), "combinations; summary.json has all");
+    let out = table.close();
+    if results.groups.len() > MOST_COMBINATIONS {
+        let all = results.groups.len();
+        let _ = writeln!(
+            out,
+            "<p class=\"soft\">{MOST_COMBINATIONS} of {all} combinations; runs.csv has all.</p>"
+        );
+    }
     if results.groups.iter().any(|group| group.runs.len() > 1) {
         out.push_str(
             "<p class=\"soft\">Means with 95 % confidence intervals over the seeds, by Student's \

@@ -26,7 +26,7 @@ fn schema(columns: &[Column]) -> Result<Arc<Type>, ParquetError> {
             Kind::Switch => (Physical::BOOLEAN, None),
         };
         let repetition = if column.optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
-        Type::primitive_type_builder(column.name, physical)
+        Type::primitive_type_builder(&column.name, physical)
             .with_repetition(repetition)
             .with_logical_type(logical)
             .build()

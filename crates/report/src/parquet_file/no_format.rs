@@ -1,6 +1,6 @@
 //! The format in a program that is built without it: nothing can be written or read.
 
-use super::{Column, ReadRow};
+use super::{Column, Constant, ReadRow};
 use scenario::result::Value;
 use scenario::series::Row;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ impl From<ParquetError> for std::io::Error {
 pub enum SeriesWriter {}
 
 impl SeriesWriter {
-    pub fn create(_: &Path, _: usize) -> Result<SeriesWriter, ParquetError> {
+    pub fn create(_: &Path, _: usize, _: Vec<Constant>) -> Result<SeriesWriter, ParquetError> {
         Err(ParquetError::NotBuilt)
     }
 

@@ -1,6 +1,6 @@
 //! Rows of dots: a value for each of several things.
 
-use super::shared::{experiment, group_colours};
+use crate::captions::{experiment, group_colours};
 use crate::colours;
 use crate::picture::{Axis, Form, Line, Panel, Picture, short};
 use crate::results::Results;
@@ -9,8 +9,10 @@ use scenario::Mean;
 use scenario::result::Combination;
 use std::collections::BTreeMap;
 
-/// Rows that a picture has at most.
+/// Stores that a picture has at most.
 const MOST_ROWS: usize = 24;
+/// Combinations that a picture has at most: more would make a browser slow.
+const MOST_COMBINATIONS: usize = 500;
 
 /// A picture for each quantity of a sweep's combinations.
 pub fn combinations(results: &Results) -> Vec<Picture> {
@@ -85,7 +87,7 @@ fn combination(
         form: Form::Dots,
         y: Axis::new("", ""),
         panels: vec![Panel {
-            lines: rows.iter().take(MOST_ROWS).map(line).collect(),
+            lines: rows.iter().take(MOST_COMBINATIONS).map(line).collect(),
             ..Panel::default()
         }],
         corner: String::new(),
@@ -119,8 +121,9 @@ fn caption(results: &Results, id: &str, rows: &[(&str, Mean)]) -> String {
             listed(&unfinished)
         );
     }
-    if rows.len() > MOST_ROWS {
-        caption += &format!(" The first {MOST_ROWS} of {} combinations.", rows.len());
+    if rows.len() > MOST_COMBINATIONS {
+        let all = rows.len();
+        caption += &format!(" The first {MOST_COMBINATIONS} of {all} combinations.");
     }
     caption
 }

@@ -1,7 +1,7 @@
 //! When flows were complete, as distributions.
 
-use super::shared::{MOST_LINES, experiment, group_colours};
 use super::time::class_turn;
+use crate::captions::{MOST_LINES, experiment, group_colours};
 use crate::colours;
 use crate::picture::{Axis, Form, Line, Panel, Picture, short};
 use crate::results::Results;

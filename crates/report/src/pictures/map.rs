@@ -1,6 +1,6 @@
 //! The network, with the use of its links.
 
-use super::shared::experiment;
+use crate::captions::experiment;
 use crate::picture::{Axis, Form, Panel, Picture, Spot, Way, short};
 use crate::results::{Group, Results, busiest, used};
 use crate::words::{digits, many, rate, trimmed, way, with_unit};

@@ -6,7 +6,7 @@ pub use samples::over_time;
 use samples::samples;
 
 use super::quantities::{Rank, SPECS, Spec, unit_of};
-use super::shared::{MOST_LINES, MOST_PANELS, experiment, group_colours};
+use crate::captions::{MOST_LINES, MOST_PANELS, experiment, group_colours};
 use crate::colours;
 use crate::picture::{Axis, Form, Limit, Line, Panel, Picture, flat, short};
 use crate::results::{Group, Results};

@@ -1,7 +1,8 @@
 //! Links and their directions.
 
 use super::places::Names;
-use crate::model::{Direction, Impairment, Link, Reorder};
+use crate::bandwidth_delay::QueueBound;
+use crate::model::{Direction, Impairment, Link, Queue, Reorder};
 use crate::schema::{LinkSection, WaySection};
 use control::{Duration, Rate};
 use document::{Document, Parts, Read, Section};
@@ -62,7 +63,15 @@ impl WaySection {
         Direction {
             rate: self.rate.unwrap_or(UNREADABLE),
             delay: self.delay,
-            queue: self.queue,
+            queue: match self.queue {
+                QueueBound::Fixed(queue) => queue,
+                // Until the ways of consumers are known.
+                QueueBound::Products(_) => Queue::Packets(1),
+            },
+            products: match self.queue {
+                QueueBound::Fixed(_) => None,
+                QueueBound::Products(products) => Some(products),
+            },
             metric: self.metric,
             impairment: Impairment {
                 loss: self.loss,

@@ -14,13 +14,14 @@ pub fn read<'d>(
     places: &Places<'_>,
 ) -> Option<Recording> {
     let section = Section::of::<RecordSection>(doc, table);
-    let RecordSection { interval, .. } = RecordSection::read(&section)?;
+    let RecordSection { interval, warmup, .. } = RecordSection::read(&section)?;
     let node = |value: &Spanned<DeValue<'_>>, field: &str| places.names.find(value, field, doc);
     Some(Recording {
         interval,
         flows: pick(&section, "flows", &node),
         links: pick(&section, "links", &|value, field| link(doc, places, value, field)),
         nodes: pick(&section, "nodes", &node),
+        warmup,
     })
 }
 

@@ -118,15 +118,17 @@ fn fields_of(kind: FaultWord) -> &'static [&'static str] {
         FaultWord::LinkDown | FaultWord::LinkUp => &["link"],
         FaultWord::NodeCrash | FaultWord::NodeRestart => &["node"],
         FaultWord::LinkRate => &["link", "rate"],
+        FaultWord::LinkDelay => &["link", "delay"],
+        FaultWord::LinkLoss => &["link", "loss"],
         FaultWord::RouteAdd => &["node", "prefix", "via", "cost"],
         FaultWord::RouteRemove => &["node", "prefix", "via"],
     }
 }
 
 fn fault(s: &Section<'_>, places: &Places<'_>) -> Option<Fault> {
-    let FaultSection { at, kind, rate, prefix, cost, .. } = FaultSection::read(s)?;
+    let FaultSection { at, kind, rate, delay, loss, prefix, cost, .. } = FaultSection::read(s)?;
     let wanted = fields_of(kind);
-    for field in ["link", "node", "rate", "prefix", "via", "cost"] {
+    for field in ["link", "node", "rate", "delay", "loss", "prefix", "via", "cost"] {
         let is_given = s.given(field).is_some();
         if is_given && !wanted.contains(&field) {
             s.misplaced(field, &format!("a fault `{}` has none", kind.word()));
@@ -145,6 +147,14 @@ fn fault(s: &Section<'_>, places: &Places<'_>) -> Option<Fault> {
         FaultWord::LinkRate => {
             let (link, direction) = link?;
             FaultKind::LinkRate { link, direction, rate: rate? }
+        }
+        FaultWord::LinkDelay => {
+            let (link, direction) = link?;
+            FaultKind::LinkDelay { link, direction, delay: delay? }
+        }
+        FaultWord::LinkLoss => {
+            let (link, direction) = link?;
+            FaultKind::LinkLoss { link, direction, loss: loss? }
         }
         FaultWord::RouteAdd => FaultKind::RouteAdd(places.route(s, node, prefix, cost)?),
         FaultWord::RouteRemove => FaultKind::RouteRemove(places.route(s, node, prefix, cost)?),

@@ -27,6 +27,13 @@ record! {
         pub queue_stdev_bytes: f64,
         /// The most that there were.
         pub queue_max_bytes: u64,
+        /// Bytes in all queues of the sending face that 99 % of the samples after the warm-up have
+        /// at most.
+        pub queue_p99_bytes: Option<u64>,
+        /// The time that the link needs for the bytes in these queues: mean after the warm-up.
+        pub queue_delay_mean_ms: Option<f64>,
+        /// Its 99th percentile.
+        pub queue_delay_p99_ms: Option<f64>,
         /// Packets lost, by the queue or on the wire.
         pub drops: u64,
         /// Of these, packets that the queue or its management dropped.
@@ -67,6 +74,9 @@ impl Link {
             queue_mean_bytes: link.queue.mean,
             queue_stdev_bytes: link.queue.stdev,
             queue_max_bytes: link.queue.max,
+            queue_p99_bytes: None,
+            queue_delay_mean_ms: None,
+            queue_delay_p99_ms: None,
             drops: link.drops(),
             queue_drops: link.tally.dropped.0,
             marked: link.marked,

@@ -281,6 +281,8 @@ impl<W: Write + Send> Tracer for EventLog<W> {
                 let line = on(link, *backward, "link-rate");
                 FaultLine { rate_bps: rate.map(|Rate(bits)| bits), ..line }
             }
+            Fault::Delay { link, backward, .. } => on(link, *backward, "link-delay"),
+            Fault::Loss { link, backward, .. } => on(link, *backward, "link-loss"),
         };
         Self::line(&mut self.out, &self.trouble, &line);
     }

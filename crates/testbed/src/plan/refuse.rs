@@ -51,13 +51,19 @@ pub fn of_network(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
 
 /// All unsupported faults.
 pub fn of_faults(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
-    let is_fixed = |kind: &FaultKind| {
-        medium.shape == Shape::Kernel && matches!(kind, FaultKind::LinkRate { .. })
+    let why = |kind: &FaultKind| match kind {
+        FaultKind::LinkRate { .. } if medium.shape == Shape::Kernel => {
+            Some("the kernel's token buckets keep their rates: leave --shape kernel away")
+        }
+        FaultKind::LinkDelay { .. } | FaultKind::LinkLoss { .. } => {
+            Some("faces keep their delay and loss: only the simulator changes them")
+        }
+        _ => None,
     };
-    let faults = scenario.faults.iter().zip(1..).filter(|(fault, _)| is_fixed(&fault.kind));
-    let refused = faults.map(|(_, number)| Refused {
-        place: format!("fault {number}"),
-        what: "the kernel's token buckets keep their rates: leave --shape kernel away".to_owned(),
+    let faults = scenario.faults.iter().zip(1..);
+    let refused = faults.filter_map(|(fault, number)| {
+        let what = why(&fault.kind)?.to_owned();
+        Some(Refused { place: format!("fault {number}"), what })
     });
     refused.collect()
 }

@@ -23,7 +23,8 @@ pub fn run(command: &SimCommand) -> Result<(), Failure> {
     let batch = load(&args.scenario, args.seed)?;
     let traces = Traces::new(args, &batch)?;
     // A folder that cannot be written is reported before the work is done.
-    let folder = args.out.as_deref().map(Folder::begin).transpose().map_err(|e| unwritable(&e))?;
+    let folder = args.out.as_deref().map(|place| Folder::begin(place, &batch)).transpose();
+    let folder = folder.map_err(|e| unwritable(&e))?;
     let done = match &folder {
         Some(folder) if args.resume => folder.resume(&batch).map_err(|e| not_resumed(&e))?,
         _ => BTreeMap::new(),

@@ -40,7 +40,8 @@ fn run_all(args: &TestbedRunArgs) -> Result<(), Failure> {
         }
     }
     ensure_rights()?;
-    let folder = args.out.as_deref().map(Folder::begin).transpose().map_err(|e| unwritable(&e))?;
+    let folder = args.out.as_deref().map(|place| Folder::begin(place, &batch)).transpose();
+    let folder = folder.map_err(|e| unwritable(&e))?;
     let (stop, program) = (listen()?, program()?);
     let watcher = Watcher::new(&batch, None, stop, args.quiet, folder);
     let mut results: Vec<RunResult> = Vec::new();

@@ -11,18 +11,19 @@ use std::path::Path;
 ///
 /// # Errors
 /// It cannot be written.
-pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+
+pub fn replace(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let is_special = path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
     if is_special || is_open_file(path) {
-        return OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes());
+        return OpenOptions::new().write(true).open(path)?.write_all(content.as_ref());
     }
     let path = behind_links(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file = tempfile::Builder::new()
         .permissions(std::fs::Permissions::from_mode(0o666))
         .tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(content.as_ref())?;
     file.persist(path).map(drop).map_err(|error| named(error.error))
 }
 

@@ -26,15 +26,23 @@ pub fn write_records(
         }
         let mut next = out.next_row_group()?;
         for (place, column) in columns.iter().enumerate() {
-            let values = || group.iter().map(|row| &row[place]);
-            match column.kind {
-                Kind::Text => put::<ByteArrayType>(&mut next, column, values().map(text)),
-                Kind::Count => put::<Int64Type>(&mut next, column, values().map(count)),
-                Kind::Number => put::<DoubleType>(&mut next, column, values().map(number)),
-                Kind::Switch => put::<BoolType>(&mut next, column, values().map(switch)),
-            }?;
+            write_column(&mut next, column, group.iter().map(|row| &row[place]))?;
         }
         next.close()?;
+    }
+}
+
+/// Writes the values of one column.
+pub fn write_column<'v>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    column: &Column,
+    values: impl Iterator<Item = &'v Value>,
+) -> Result<(), ParquetError> {
+    match column.kind {
+        Kind::Text => put::<ByteArrayType>(group, column, values.map(text)),
+        Kind::Count => put::<Int64Type>(group, column, values.map(count)),
+        Kind::Number => put::<DoubleType>(group, column, values.map(number)),
+        Kind::Switch => put::<BoolType>(group, column, values.map(switch)),
     }
 }
 

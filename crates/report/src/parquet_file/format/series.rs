@@ -1,7 +1,8 @@
 //! `series.parquet`: a row for every value of every quantity.
 
+use super::records::write_column;
 use super::{pages, properties, schema};
-use crate::parquet_file::{ReadRow, SERIES};
+use crate::parquet_file::{Constant, ReadRow, SERIES};
 use bytes::Bytes;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -31,6 +32,8 @@ struct Held {
 /// Writes the rows of one run.
 pub struct SeriesWriter {
     run: i64,
+    /// Columns behind the others.
+    constants: Vec<Constant>,
     out: SerializedFileWriter<File>,
     held: Held,
     entities: BTreeMap<Arc<str>, ByteArray>,
@@ -38,10 +41,16 @@ pub struct SeriesWriter {
 
 impl SeriesWriter {
     /// Begins a file.
-    pub fn create(path: &Path, run: usize) -> Result<SeriesWriter, ParquetError> {
-        let out = SerializedFileWriter::new(File::create(path)?, schema(SERIES)?, properties())?;
+    pub fn create(
+        path: &Path,
+        run: usize,
+        constants: Vec<Constant>,
+    ) -> Result<SeriesWriter, ParquetError> {
+        let more = constants.iter().map(|constant| &constant.column);
+        let schema = schema(&SERIES.iter().chain(more).cloned().collect::<Vec<_>>())?;
+        let out = SerializedFileWriter::new(File::create(path)?, schema, properties())?;
         let run = i64::try_from(run).unwrap_or(i64::MAX);
-        Ok(SeriesWriter { run, out, held: Held::default(), entities: BTreeMap::new() })
+        Ok(SeriesWriter { run, constants, out, held: Held::default(), entities: BTreeMap::new() })
     }
 
     /// Adds a row.
@@ -85,6 +94,9 @@ impl SeriesWriter {
         put::<ByteArrayType>(&mut group, &held.entity)?;
         put::<ByteArrayType>(&mut group, &held.quantity)?;
         put::<DoubleType>(&mut group, &held.value)?;
+        for Constant { column, value } in &self.constants {
+            write_column(&mut group, column, std::iter::repeat_n(value, held.run.len()))?;
+        }
         group.close().map(drop)
     }
 
@@ -126,7 +138,7 @@ pub fn read_series(
             .position(|column| column.name() == name)
             .ok_or_else(|| ParquetError::General(format!("there is no column `{name}`")))
     };
-    let places = SERIES.iter().map(|c| place(c.name)).collect::<Result<Vec<_>, _>>()?;
+    let places = SERIES.iter().map(|column| place(&column.name)).collect::<Result<Vec<_>, _>>()?;
     for number in 0..reader.num_row_groups() {
         let group = reader.get_row_group(number)?;
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);

@@ -123,6 +123,14 @@ fn faults(scenario: &Scenario) -> Vec<String> {
             let [from, to] = [ends(link)[*direction], ends(link)[1 - *direction]];
             format!("{} to {} has {rate}", name(&from), name(&to))
         }
+        FaultKind::LinkDelay { link, direction, delay } => {
+            let [from, to] = [ends(link)[*direction], ends(link)[1 - *direction]];
+            format!("{} to {} has a delay of {delay}", name(&from), name(&to))
+        }
+        FaultKind::LinkLoss { link, direction, .. } => {
+            let [from, to] = [ends(link)[*direction], ends(link)[1 - *direction]];
+            format!("{} to {} has another loss", name(&from), name(&to))
+        }
         FaultKind::RouteAdd(route) => {
             format!("{} has a route to {}", name(&route.at), route.prefix)
         }

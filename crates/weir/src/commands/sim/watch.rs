@@ -77,6 +77,6 @@ impl Watch for Watcher<'_> {
     }
 
     fn rows(&self, run: usize) -> Option<Box<dyn Rows>> {
-        self.folder.as_ref().map(|folder| folder.rows(run))
+        self.folder.as_ref().map(|folder| folder.rows(self.batch, run))
     }
 }

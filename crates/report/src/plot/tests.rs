@@ -1,0 +1,212 @@
+use super::*;
+use crate::picture::{Form, Line};
+use scenario::result::{Flow, RunId, RunResult, Settled};
+
+/// A run with these settings, goodput and queueing delay.
+fn run(settings: &[(&str, &str)], seed: u64, goodput: f64, delay: f64) -> RunResult {
+    let settings = settings.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned()));
+    RunResult {
+        id: RunId { seed, settings: settings.collect(), ..RunId::default() },
+        settled: Settled {
+            goodput_mbps: Some(goodput),
+            queue_delay_mean_ms: Some(delay),
+            ..Settled::default()
+        },
+        flows: vec![Flow { control: "cubic".to_owned(), ..Flow::default() }],
+        ..RunResult::default()
+    }
+}
+
+fn results(runs: Vec<RunResult>) -> Results {
+    Results::of_runs(&[("one", runs)])
+}
+
+/// Two schemes at two losses with three seeds.
+fn lossy() -> Results {
+    let mut runs = Vec::new();
+    for (control, loss, goodputs) in [
+        ("bbr", "0 %", [4.0, 6.0, 8.0]),
+        ("bbr", "2 %", [5.0, 5.0, 5.0]),
+        ("cubic", "0 %", [9.0, 9.0, 9.0]),
+        ("cubic", "2 %", [1.0, 1.0, 1.0]),
+    ] {
+        for (seed, goodput) in (1..).zip(goodputs) {
+            let settings = [("control", control), ("link.loss", loss)];
+            runs.push(run(&settings, seed, goodput, goodput * 2.0));
+        }
+    }
+    results(runs)
+}
+
+fn labels(lines: &[Line]) -> Vec<&str> {
+    lines.iter().map(|line| line.label.as_str()).collect()
+}
+
+fn refused(results: &Results, request: &Request) -> String {
+    draw(results, request).expect_err("it is refused").to_string()
+}
+
+#[test]
+fn a_line_has_means_in_the_field_s_unit_and_a_band_by_student_s_t() {
+    let picture = draw(&lossy(), &Request::default()).unwrap();
+    assert_eq!((picture.form, picture.x.label.as_str()), (Form::Sweep, "link.loss"));
+    assert_eq!((&*picture.x.unit, &*picture.y.unit), ("%", "Mbit/s"));
+    let [bbr, cubic] = &*picture.panels[0].lines else { panic!("{:?}", picture.panels) };
+    assert_eq!((&*bbr.label, &*cubic.label), ("bbr", "cubic"));
+    assert_eq!((bbr.colour, cubic.colour), (0, 1), "as everywhere");
+    assert_eq!(bbr.raw, [0.0, 6.0, 2.0, 5.0]);
+    // 4, 6, 8: standard error 2 / sqrt(3), t(2) = 4.303: 6 ± 4.9687.
+    assert_eq!(bbr.band[..3], [0.0, 1.0313, 10.969]);
+    assert_eq!(bbr.band[3..], [2.0, 5.0, 5.0]);
+    assert!(picture.title.contains("most with bbr, 5.50 Mbit/s"), "{}", picture.title);
+    assert!(picture.caption.contains("Student's t"), "{}", picture.caption);
+}
+
+#[test]
+fn a_single_seed_has_no_band() {
+    let one = |loss| run(&[("link.loss", loss)], 1, 3.0, 1.0);
+    let picture = draw(&results(vec![one("1 %"), one("0 %")]), &Request::default()).unwrap();
+    let [line] = &*picture.panels[0].lines else { panic!("{:?}", picture.panels) };
+    assert_eq!((line.raw.len(), line.band.len()), (4, 0));
+    assert_eq!(line.raw[0], 0.0, "from left to right");
+    assert_eq!(line.colour, 1, "that of cubic");
+    assert!(!picture.caption.contains("Student"), "{}", picture.caption);
+}
+
+#[test]
+fn what_is_not_there_is_answered_by_what_is() {
+    let lossy = lossy();
+    let named = |name: &str| Some(name.to_owned());
+    let error = refused(&lossy, &Request { x: named("loss"), ..Request::default() });
+    assert_eq!(
+        error,
+        "`loss` is no field of these results; fields with numbers: link.loss; with texts: control"
+    );
+    let error = refused(&lossy, &Request { facet: named("queue"), ..Request::default() });
+    assert!(error.contains("`queue`") && error.contains("link.loss"), "{error}");
+    let error = refused(&lossy, &Request { x: named("control"), ..Request::default() });
+    assert!(error.contains("cannot be an x axis") && error.contains("link.loss"), "{error}");
+    let error = refused(&lossy, &Request { y: named("good"), ..Request::default() });
+    assert!(error.contains("`good` is no measure; there are goodput, "), "{error}");
+    let error = refused(&lossy, &Request { y: named("hit-ratio"), ..Request::default() });
+    assert_eq!(error, "no run has a value of `hit-ratio`");
+    let texts = results(vec![run(&[("control", "bbr")], 1, 1.0, 1.0)]);
+    let error = refused(&texts, &Request::default());
+    assert!(error.contains("no swept field has two or more numbers"), "{error}");
+    let stopped = RunResult { interrupted: true, ..RunResult::default() };
+    let error = refused(&results(vec![stopped]), &Request::default());
+    assert!(error.contains("no run is complete"), "{error}");
+}
+
+/// All points of a picture.
+fn points(picture: &Picture) -> usize {
+    let lines = picture.panels.iter().flat_map(|panel| &panel.lines);
+    lines.map(|line| line.raw.len() / 2).sum()
+}
+
+/// A sweep over three fields with so many values.
+fn three_fields(schemes: usize, losses: usize, queues: usize) -> Results {
+    let names = ["bbr", "cubic", "aimd", "icp", "pcon", "rcp", "mircc", "bic", "raaqm"];
+    let mut runs = Vec::new();
+    for scheme in &names[..schemes] {
+        for loss in 0..losses {
+            for queue in 0..queues {
+                let (loss, queue) = (format!("{loss} %"), format!("{queue} packets or so"));
+                let settings = [("control", *scheme), ("loss", &*loss), ("queue", &*queue)];
+                runs.push(run(&settings, 1, 1.0, 1.0));
+            }
+        }
+    }
+    results(runs)
+}
+
+#[test]
+fn no_combination_is_mixed_with_another_or_left_out() {
+    let drawn = |schemes, queues| {
+        let picture = draw(&three_fields(schemes, 3, queues), &Request::default()).unwrap();
+        assert_eq!(points(&picture), schemes * 3 * queues);
+        (picture.panels.len(), picture.panels[0].lines.len())
+    };
+    assert_eq!(drawn(2, 4), (1, 8), "as many lines as a panel has");
+    assert_eq!(drawn(5, 4), (4, 5), "else a panel for each queue");
+    assert_eq!(drawn(9, 1), (9, 1), "or for each scheme");
+    let facet = Request { facet: Some("control".to_owned()), ..Request::default() };
+    let picture = draw(&three_fields(2, 3, 4), &facet).unwrap();
+    let titles: Vec<&str> = picture.panels.iter().map(|panel| panel.title.as_str()).collect();
+    assert_eq!((titles, points(&picture)), (vec!["bbr", "cubic"], 24));
+    let by = Request { by: vec!["queue".to_owned(), "control".to_owned()], ..Request::default() };
+    let picture = draw(&three_fields(2, 3, 2), &by).unwrap();
+    assert_eq!(picture.panels[0].lines[1].label, "0 packets or so, cubic");
+    let looks: std::collections::BTreeSet<_> =
+        picture.panels[0].lines.iter().map(|line| (line.colour, line.dash)).collect();
+    assert_eq!(looks.len(), 4, "lines of one scheme differ");
+}
+
+#[test]
+fn axes_are_logarithmic_where_values_are_far_apart() {
+    let of = |values: [&str; 3], log| {
+        let runs = values.map(|value| run(&[("link.delay", value)], 1, 1.0, 1.0));
+        draw(&results(runs.to_vec()), &Request { log, ..Request::default() }).unwrap()
+    };
+    assert_eq!(of(["1 ms", "5 ms", "40 ms"], Log::Auto).x.log, None);
+    let far = of(["1 ms", "20 ms", "400 ms"], Log::Auto);
+    assert_eq!((far.x.log, &*far.x.unit), (Some(0.5), "ms"));
+    assert_eq!(of(["1 ms", "20 ms", "400 ms"], Log::None).x.log, None);
+    assert_eq!(of(["0 ms", "1 ms", "4 ms"], Log::X).x.log, Some(0.1), "zero has room");
+    let both = of(["1 ms", "2 ms", "3 ms"], Log::Both);
+    assert!(both.x.log.is_some() && both.y.log.is_some());
+    assert!(of(["1 ms", "2 ms", "3 ms"], Log::Y).x.log.is_none());
+}
+
+#[test]
+fn the_front_has_the_points_that_none_beats() {
+    let spot = |control, loss, goodput, delay| {
+        run(&[("control", control), ("loss", loss)], 1, goodput, delay)
+    };
+    let runs = vec![
+        spot("bbr", "0 %", 5.0, 1.0),
+        spot("bbr", "1 %", 4.0, 2.0),
+        spot("cubic", "0 %", 9.0, 3.0),
+        spot("cubic", "1 %", 8.0, 3.5),
+    ];
+    let picture =
+        draw(&results(runs), &Request { is_scatter: true, ..Request::default() }).unwrap();
+    let lines = &picture.panels[0].lines;
+    assert_eq!(labels(lines), ["bbr", "cubic", "Pareto front"]);
+    assert_eq!(lines[0].raw, [1.0, 5.0, 2.0, 4.0]);
+    assert_eq!(lines[0].cells, ["2", "loss: 0 %"]);
+    assert_eq!(lines[2].smooth, [1.0, 5.0, 3.0, 5.0, 3.0, 9.0], "stairs");
+    assert!(picture.title.ends_with("bbr (1 of 2) and cubic (1 of 2)"), "{}", picture.title);
+    assert_eq!((&*picture.x.label, &*picture.y.label), ("mean queueing delay", "goodput"));
+}
+
+#[test]
+fn equal_lines_share_the_title() {
+    let mut runs = Vec::new();
+    for control in ["bbr", "rcp", "aimd"] {
+        for loss in ["0 %", "1 %"] {
+            let goodput = if control == "aimd" { 2.0 } else { 7.0 };
+            runs.push(run(&[("control", control), ("loss", loss)], 1, goodput, 1.0));
+        }
+    }
+    let title = draw(&results(runs), &Request::default()).unwrap().title;
+    assert!(title.contains("most with bbr and rcp, 7.00 Mbit/s"), "{title}");
+}
+
+#[test]
+fn folders_are_a_field() {
+    let of = |goodput| {
+        vec![run(&[("loss", "0 %")], 1, goodput, 1.0), run(&[("loss", "1 %")], 1, 2.0, 1.0)]
+    };
+    let results = Results::of_runs(&[("before", of(1.0)), ("after", of(3.0))]);
+    let picture = draw(&results, &Request::default()).unwrap();
+    assert_eq!(labels(&picture.panels[0].lines), ["before", "after"]);
+}
+
+#[test]
+fn a_page_has_pictures_for_numbers_alone() {
+    let ids: Vec<String> = pictures(&lossy()).into_iter().map(|picture| picture.id).collect();
+    assert_eq!(ids, ["sweep-goodput", "goodput-and-queue-delay", "sweep-queue-delay"]);
+    let texts = ["bbr", "cubic"].map(|name| run(&[("control", name)], 1, 1.0, 1.0));
+    assert!(pictures(&results(texts.to_vec())).is_empty());
+}
