@@ -355,10 +355,12 @@ mod tests {
     #[test]
     fn a_name_that_cannot_be_had_is_an_error_before_the_runs() {
         let home = tempfile::tempdir().unwrap();
+        let batch =
+            Batch { name: "test".into(), runs: Vec::new(), repetitions: 1, is_sweep: false };
         // No file system in use takes more than 255 bytes.
-        assert!(Folder::begin(&home.path().join("x".repeat(300))).is_err());
+        assert!(Folder::begin(&home.path().join("x".repeat(300)), &batch).is_err());
         let place = home.path().join("results");
-        let folder = Folder::begin(&place).unwrap();
+        let folder = Folder::begin(&place, &batch).unwrap();
         assert!(!place.exists(), "a folder without results is not there");
         drop(folder);
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);

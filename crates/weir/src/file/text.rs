@@ -11,7 +11,6 @@ use std::path::Path;
 ///
 /// # Errors
 /// It cannot be written.
-
 pub fn replace(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let is_special = path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
