@@ -8,7 +8,10 @@
 //! Nothing from the network is believed beyond its bounds: round-trip times are clamped, a stamp is
 //! only ever lowered, one that cannot be read is replaced.
 
-use control::{Cx, DataMeta, Duration, Flow, InterestMeta, LinkView, NodeView, Rng, Stamper, Time};
+use control::{
+    Crossing, Cx, DataMeta, Direction, Duration, Flow, InterestMeta, Kind, LinkView, NodeView, Rng,
+    Stamper, Time,
+};
 use packet::options::{RateStamp, RttHint, TrafficClass};
 use packet::{HopOption, HopOptions};
 
@@ -142,14 +145,10 @@ impl<L: RateLaw> RateStamper<L> {
 }
 
 impl<L: RateLaw> Stamper for RateStamper<L> {
-    fn on_interest(
-        &mut self,
-        _cx: &mut Cx<'_>,
-        _view: &LinkView,
-        _node: &dyn NodeView,
-        interest: &mut InterestMeta,
-    ) {
-        self.neighbour = self.neighbour.saturating_add(interest.size.0.saturating_mul(8));
+    fn on_crossing(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, crossing: &Crossing<'_>) {
+        if let (Direction::In, Kind::Interest) = (crossing.direction, crossing.kind) {
+            self.neighbour = self.neighbour.saturating_add(crossing.size.0.saturating_mul(8));
+        }
     }
 
     fn on_interest_out(

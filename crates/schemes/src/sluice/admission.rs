@@ -41,6 +41,9 @@ pub(super) struct Admission {
     free_at: Time,
     /// Bytes that were booked and did not come; negative: that came and were not booked.
     left: i64,
+    /// The size of the Data that came last: the host reports the result of its Interest next, and
+    /// counts without the link's header there.
+    came: Size,
     /// The latest time that was seen.
     latest: Time,
     /// The neighbour's Interests, in bit/s, and what is counted of them in this window.
@@ -58,6 +61,7 @@ impl Admission {
             sizes: Sizes::default(),
             free_at: Time::ZERO,
             left: 0,
+            came: Size(0),
             latest: Time::ZERO,
             neighbour: 0.0,
             window: (Time::ZERO, 0),
@@ -152,7 +156,7 @@ impl Shaper for Admission {
     }
 
     fn on_returned(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, returned: &Returned) {
-        let brought = returned.size.unwrap_or_default();
+        let brought = returned.size.map_or(Size(0), |size| size.max(self.came));
         self.left += self.sizes.overcharge(returned.flow, returned.expected, brought);
         let most = MOST_OWED * charge(Size(self.sizes.typical())) as i64;
         self.left = self.left.clamp(-most, most);
@@ -165,6 +169,7 @@ impl Shaper for Admission {
             }
             (Direction::In, Kind::Data) => {
                 self.sizes.on_data(cx.now, crossing.flow, crossing.size);
+                self.came = crossing.size;
             }
             _ => {}
         }

@@ -4,7 +4,8 @@
 //!
 //! - The first Data come so far apart that the path has less than half of the offered rate, as in a
 //!   packet pair. They have to come by one path: by several, each brings a part of them.
-//! - Round trips lose Data while a queue stands, or a quarter of all. Random loss alone is no
+//! - Round trips lose Data while a queue stands, or a tenth of all, whatever the queue: that of a
+//!   link with a small buffer is not seen. A single one loses a quarter. Random loss alone is no
 //!   proof: a link that offers a rate knows its queue.
 //! - The window is full, and Data come more slowly than offered.
 //!
@@ -13,8 +14,10 @@
 use crate::train::Train;
 use control::{Duration, Time};
 
-/// Lost shares of a round trip that show an overflow: with a queue, and whatever the queue.
+/// Lost shares of a round trip that show an overflow: with a queue; whatever the queue, twice of
+/// the random loss that the scheme is to bear; and in a single round trip.
 const LOSSY: f64 = 0.03;
+const MORE_LOSSY: f64 = 0.1;
 const VERY_LOSSY: f64 = 0.25;
 
 /// The weight of a round trip's losses in the next one: a loss may prove false by then.
@@ -147,7 +150,7 @@ impl Doubt {
         let is_slow = self.is_full && came < BINDING * seen.offered;
         (self.came, self.lost) = (self.came * MEMORY, self.lost * MEMORY);
         (self.is_full, self.since, self.bytes) = (false, now, 0);
-        let overflows = share > VERY_LOSSY || share > LOSSY && is_queued || is_slow;
+        let overflows = share > MORE_LOSSY || share > LOSSY && is_queued || is_slow;
         let is_as_offered = seen.found >= BINDING * seen.offered;
         let says_otherwise = if self.stands { is_as_offered } else { overflows };
         self.evidence = if says_otherwise { self.evidence + 1 } else { 0 };

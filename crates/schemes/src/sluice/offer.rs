@@ -48,10 +48,9 @@ const LARGEST: f64 = 4.0;
 /// Hashes that distinguish names.
 const HASHES: usize = 4096;
 
-/// A name is a flow once so many Interests asked for it in a window and the one before. It remains
-/// one as long as it has two of them.
+/// A name is a flow once so many Interests asked for it in a window and the one before. It has ended
+/// when a window has none.
 const FEWEST_INTERESTS: u8 = 4;
-const LASTING: u8 = 2;
 
 /// A window ends with the first period after so many Interests for each flow, or after so long, in
 /// s: a flow at its share is in each window then, however many there are.
@@ -111,9 +110,9 @@ impl Names {
         let before = self.flows;
         (self.names, self.flows, self.interests, self.span) = (0, 0, 0, 0.0);
         for at in 0..HASHES {
-            let asked = self.asked[0][at].saturating_add(self.asked[1][at]);
-            self.is_flow[at] &= asked >= LASTING;
-            self.names += u32::from(self.asked[0][at] > 0);
+            let is_asked = self.asked[0][at] > 0;
+            self.is_flow[at] &= is_asked;
+            self.names += u32::from(is_asked);
             self.flows += u32::from(self.is_flow[at]);
         }
         self.asked = [[0; HASHES], self.asked[0]];
