@@ -53,8 +53,10 @@ pub(crate) trait RateLaw: Send {
         interest.expected.0
     }
 
-    /// Data has arrived.
-    fn on_data(&mut self, _now: Time, _data: &DataMeta) {}
+    /// Data has arrived. Returns the bytes that its Interest was taken to ask for beyond it.
+    fn on_data(&mut self, _now: Time, _data: &DataMeta) -> i64 {
+        0
+    }
 
     /// A period ends.
     fn update(&mut self, capacity: f64, seen: &Seen);
@@ -187,7 +189,8 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
         data: &mut DataMeta,
         since_release: Duration,
     ) {
-        self.law.on_data(cx.now, data);
+        let bits = self.law.on_data(cx.now, data).saturating_mul(8);
+        self.offered[0] = self.offered[0].saturating_add_signed(bits.saturating_neg());
         // Consumers report the round trip of the whole path, which is better than the measured one
         // of a part of it.
         if !self.told.0 && !self.told.1 {

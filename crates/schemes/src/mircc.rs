@@ -209,9 +209,10 @@ impl RateLaw for Mircc {
         self.rtt = Some(self.rtt.map_or(rtt, |d| d + GAIN * (rtt - d)));
     }
 
-    fn on_data(&mut self, _now: Time, data: &DataMeta) {
+    fn on_data(&mut self, _now: Time, data: &DataMeta) -> i64 {
         let bytes = data.size.0 as f64;
         self.size = if self.size > 0.0 { self.size + GAIN * (bytes - self.size) } else { bytes };
+        0
     }
 
     fn update(&mut self, capacity: f64, seen: &Seen) {
