@@ -56,7 +56,7 @@ class Messages(Tools):
             port = unused.getsockname()[1]
         for address in (dead, self.sent, f"tcp://127.0.0.1:{port}"):
             with self.subTest(address=address):
-                parts = [str(address), "nobody listens there", "`weir daemon`"]
+                parts = [str(address), "no program listens there", "`weir daemon`"]
                 self.refused(NO_FORWARDER, parts, "get", "/a", "--socket", address)
 
     def test_nowhere_to_listen(self):

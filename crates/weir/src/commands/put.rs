@@ -158,7 +158,7 @@ fn register(
             Ok(()) => registered.push(key.clone()),
             Err(error @ CommandError::Connection(_)) => return Err(error),
             Err(error) if !quiet => {
-                output::note(&format!("nobody will be told the certificate of {key}: {error}"));
+                output::note(&format!("consumers cannot fetch the certificate of {key}: {error}"));
             }
             Err(_) => {}
         }
