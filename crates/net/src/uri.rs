@@ -198,7 +198,8 @@ fn default_port(host: &str) -> u16 {
 /// and ndn-cxx does not.
 fn canonical(host: &str) -> Result<String, &'static str> {
     let Some((address, zone)) = host.split_once('%') else {
-        // The system's resolver takes `1.2.3` for 1.2.0.3. No name ends in a number (RFC 1123, 2.1).
+        // The system's resolver takes `1.2.3` for 1.2.0.3. No name ends in a number (RFC 1123,
+        // section 2.1).
         let is_number =
             |label: &str| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit());
         return match host.parse::<IpAddr>() {

@@ -57,8 +57,8 @@ pub fn renew(args: &KeyRenewArgs) -> Result<(), Failure> {
         output::note(&format!("the key {name} has a new certificate:"));
     } else {
         output::note(&format!(
-            "another key certifies {name}, and must do so again: give this to its owner for `weir key \
-             sign`, and import the answer with `weir key import`:"
+            "another key certifies {name} and must do so again: its owner passes this to `weir key \
+             sign`, and you pass the answer to `weir key import`:"
         ));
     }
     print(&renewed)
