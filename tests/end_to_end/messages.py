@@ -263,6 +263,8 @@ class Messages(Tools):
                 self.refused(FILE, parts, *self.on_daemon("put", "/a", path))
         parts = ["`-` has none", "publish it alone"]
         self.refused(USAGE, parts, *self.on_daemon("put", "/a", self.sent, "-"))
+        parts = ["/a/v=1 ends in a version already", "publish as /a"]
+        self.refused(USAGE, parts, *self.on_daemon("put", "/a/v=1", self.sent))
         other = self.here / "folder" / Path(self.sent).name
         parts = [f"`{self.sent}` and `{other}` would both be published as /a/", "another name"]
         self.refused(USAGE, parts, *self.on_daemon("put", "/a", self.sent, other))
