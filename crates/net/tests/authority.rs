@@ -249,7 +249,7 @@ fn chains_that_do_not_hold_are_refused_with_the_reason_and_how_far_they_went() {
     let unknown = Party::alone("/site/x", 4);
     refused(&unknown, "/site/x", &[&unknown], &["signed by itself"]);
     let other = Party::alone("/other", 5);
-    refused(&other, "/other/x", &[&other], &["no anchor is above it"]);
+    refused(&other, "/other/x", &[&other], &["no anchor is above that key"]);
     // Each vouches for the other.
     let (a, b) = (Party::alone("/site/c", 6), Party::alone("/site/c", 7));
     let b = b.under(&a, now_valid());
