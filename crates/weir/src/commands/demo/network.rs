@@ -6,6 +6,7 @@ use crate::output;
 use control::{Duration, Rate, Size};
 use net::client::{Address, Connection};
 use serde_json::Value;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::net::UdpSocket;
@@ -37,7 +38,7 @@ pub struct Network {
     program: PathBuf,
     dir: tempfile::TempDir,
     children: Vec<Child>,
-    /// Set by SIGINT and SIGTERM. However many come, the children have to be ended.
+    /// Set by SIGINT, SIGTERM and SIGHUP. However many come, the children have to be ended.
     stop: Arc<AtomicBool>,
 }
 
@@ -59,7 +60,7 @@ impl Network {
         })?;
         let program = std::env::current_exe().map_err(failed)?;
         let stop = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(failed)?;
         }
         let mut network = Network { program, dir, children: Vec::new(), stop };
@@ -73,7 +74,8 @@ impl Network {
             let log = log.map_err(|error| Failure::new(Kind::File, error))?;
             let path = path.display().to_string();
             let mut command = network.weir(&["daemon", "--config", &path]);
-            network.spawn(command.stdout(Stdio::null()).stderr(log))?;
+            // Ctrl-C at the terminal ends the demonstration, which then ends its forwarders.
+            network.spawn(command.stdout(Stdio::null()).stderr(log).process_group(0))?;
         }
         for i in 0..NODES.len() {
             network.wait_for(i)?;
@@ -204,7 +206,7 @@ impl Network {
         if quiet {
             command.arg("--quiet");
         }
-        // Ctrl-C at the terminal ends the demonstration, which has no transfer to resume.
+        // As the forwarders: an interrupted `weir get` says how to resume, but this one cannot.
         let child = self.spawn(command.stdout(Stdio::piped()).process_group(0))?;
         let got = self.wait(child)?;
         if !got.status.success() {
