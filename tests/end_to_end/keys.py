@@ -2,13 +2,17 @@
 
 import json
 import os
+import pty
 import subprocess
+import termios
 from pathlib import Path
 
 from alone import Alone
 from support import content
+from support.children import wait_until
 
 NOT_VERIFIED = 4
+INTERRUPTED = 5
 PATIENCE = 60
 
 BLOG = """
@@ -21,6 +25,11 @@ signer = "/blog/author/{author}"
 certificate = "/blog/author/{}"
 signer = "/blog"
 """
+
+
+def shows_typing(terminal):
+    """True if a terminal shows what is typed."""
+    return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
 
 
 class Person:
@@ -87,6 +96,23 @@ class Keys(Alone):
         self.addCleanup(child.__exit__, None, None, None)
         child.__enter__()
 
+    def test_ctrl_c_at_the_prompt(self):
+        """The terminal shows what is typed again, and the exit code is that of an interruption."""
+        person = Person(self, "alice")
+        person.new_key("/alice")
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        self.addCleanup(os.close, theirs)
+        # `setsid --ctty` makes it the terminal that the command asks.
+        argv = ["setsid", "--ctty", "--wait", self.program, "key", "export", "/alice", "--secret"]
+        env = {**os.environ, "WEIR_HOME": str(person.home)}
+        with subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as asking:
+            wait_until(lambda: not shows_typing(theirs), "a prompt without echo")
+            os.write(ours, b"\x03")
+            self.assertEqual(asking.wait(PATIENCE), INTERRUPTED)
+        self.assertTrue(shows_typing(theirs))
+        self.assertIn(b"weir: interrupted before the passphrase", os.read(ours, 65536))
+
     def vouch(self, above, below, identity, by, kind):
         """One makes a key, the other vouches for it."""
         request = below.new_key(identity, kind)
@@ -118,7 +144,7 @@ class Keys(Alone):
         anchor = consumer.keep("root.cert", root)
         said = consumer.get("/site/alice/film", anchor, NOT_VERIFIED)
         self.assertIn("is signed by itself, and is none of the anchors", said)
-        self.assertIn("its chain as far as it went: /site/alice/KEY/", said)
+        self.assertIn("the valid part of its chain: /site/alice/KEY/", said)
 
     def test_rules_say_who_may_sign(self):
         """Ann signs articles of hers, and no others."""

@@ -82,6 +82,6 @@ class Manage(Alone):
         before = self.object("cs", "info")["capacity"]
         told = self.object("cs", "config", "--capacity", 100, "--admit", "off")
         self.assertEqual(told, {"capacity": 100, "flags": ["serve"]})
-        self.assertIn("up to 100 packets; does not take in", self.said("cs", "info"))
+        self.assertIn("at most 100 packets; admit off, serve on", self.said("cs", "info"))
         self.said("cs", "config", "--capacity", before, "--admit", "on")
         self.assertIn("erased", self.object("cs", "erase", "/"))

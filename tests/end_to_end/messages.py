@@ -56,7 +56,7 @@ class Messages(Tools):
             port = unused.getsockname()[1]
         for address in (dead, self.sent, f"tcp://127.0.0.1:{port}"):
             with self.subTest(address=address):
-                parts = [str(address), "nobody listens there", "`weir daemon`"]
+                parts = [str(address), "no program listens there", "`weir daemon`"]
                 self.refused(NO_FORWARDER, parts, "get", "/a", "--socket", address)
 
     def test_nowhere_to_listen(self):
@@ -263,6 +263,8 @@ class Messages(Tools):
                 self.refused(FILE, parts, *self.on_daemon("put", "/a", path))
         parts = ["`-` has none", "publish it alone"]
         self.refused(USAGE, parts, *self.on_daemon("put", "/a", self.sent, "-"))
+        parts = ["/a/v=1 ends in a version already", "publish as /a"]
+        self.refused(USAGE, parts, *self.on_daemon("put", "/a/v=1", self.sent))
         other = self.here / "folder" / Path(self.sent).name
         parts = [f"`{self.sent}` and `{other}` would both be published as /a/", "another name"]
         self.refused(USAGE, parts, *self.on_daemon("put", "/a", self.sent, other))

@@ -202,7 +202,7 @@ class Trace(Alone):
         for options, status, said in [
             (["--socket", self.here / "none.sock"], NO_FORWARDER, "no forwarder at"),
             (["--socket", socket, "--face", "99"], NOT_FOUND, "has no face 99; `weir face list`"),
-            (["--socket", socket, "--pcap", self.here / "no/pcap"], FILE, "cannot write"),
+            (["--socket", socket, "--pcap", self.here / "no/pcap"], FILE, "directory; choose"),
         ]:
             argv = [self.program, "trace", *options]
             done = subprocess.run(argv, capture_output=True, text=True, check=False)

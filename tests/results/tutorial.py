@@ -1,4 +1,4 @@
-"""The tutorial is followed: every command does what the page says that it does."""
+"""The tutorial is followed: every command prints what the page shows, apart from times."""
 
 import tempfile
 import unittest

@@ -1,13 +1,24 @@
 """Follows a page of docs/tutorial by typing its commands."""
 
+import difflib
+import fcntl
 import os
+import pty
 import re
+import struct
 import subprocess
 import tempfile
+import termios
 from dataclasses import dataclass
 from pathlib import Path
 
 from .children import Failed
+
+
+# The columns of the terminal that the pages show.
+COLUMNS = 110
+# The parts of the output that differ from run to run.
+TIMES = re.compile(r"simulated in [\d.]+ m?s|\([\d.]+ \w+ a second\)")
 
 
 @dataclass
@@ -21,6 +32,18 @@ class Step:
     def may_fail(self):
         """True if the page shows an error."""
         return self.answer.startswith("weir: ")
+
+    @property
+    def is_shortened(self):
+        """True if the page shows a part of the output."""
+        return "…" in self.answer.splitlines()
+
+    def differs(self, answer):
+        """The difference between the page's output and this one, apart from times."""
+        if self.is_shortened or not self.answer:
+            return ""
+        page, run = (TIMES.sub("…", text).splitlines() for text in (self.answer, answer))
+        return "\n".join(difflib.unified_diff(page, run, "page", "run", lineterm="", n=0))
 
 
 def steps(text):
@@ -39,27 +62,63 @@ def steps(text):
     return found
 
 
-def follow(page, folder, program, root):
-    """Type every command of a page in a folder; Failed where one goes otherwise than said."""
+def follow(page, folder, program, root, renew=False):
+    """Type every command of a page in a folder; Failed where the output differs from the page's.
+
+    With `renew`, the page gets the new output instead.
+    """
     # Whatever the program's file is called, here it is `weir`.
     with tempfile.TemporaryDirectory(prefix="weir-") as path:
         Path(path, "weir").symlink_to(program)
         variables = {"PATH": f"{path}{os.pathsep}{os.environ['PATH']}", "WEIR": str(root)}
-        type_in(page, folder, variables)
+        text = page.read_text(encoding="utf-8")
+        env = {**os.environ, **variables}
+        for step in steps(text):
+            answer = type_in(step, folder, env)
+            if renew and step.answer and not step.is_shortened:
+                old, new = (f"$ {step.command}\n{lines}\n" for lines in (step.answer, answer))
+                text = text.replace(old, new)
+            elif not renew and (differing := step.differs(answer)):
+                raise Failed(f"{step.command}\n{differing}\n`scripts/pictures` renews the page")
+        if renew:
+            page.write_text(text, encoding="utf-8")
 
 
-def type_in(page, folder, variables):
-    """The same with these variables."""
-    env = {**os.environ, **variables}
-    for step in steps(page.read_text(encoding="utf-8")):
-        done = subprocess.run(
-            ["bash", "-c", step.command], cwd=folder, env=env, capture_output=True, text=True,
-            check=False,
-        )
-        if step.may_fail != (done.returncode != 0):
-            raise Failed(f"{step.command}\nended with {done.returncode}\n{done.stderr}")
-        heads = {line.split()[0] for line in step.answer.splitlines() if line.strip()}
-        lines = (done.stdout + done.stderr).splitlines()
-        said = {line.split()[0] for line in lines if line.strip()}
-        if missing := heads - said - {"…"}:
-            raise Failed(f"{step.command}\nsays nothing that begins with {missing}\n{done.stdout}")
+def type_in(step, folder, env):
+    """Type a command at a terminal of the page's width; return its lines."""
+    ours, theirs = pty.openpty()
+    termios.tcsetattr(theirs, termios.TCSANOW, raw(termios.tcgetattr(theirs)))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    with tempfile.TemporaryFile() as errors, subprocess.Popen(
+        ["bash", "-c", step.command], cwd=folder, env=env, stdout=theirs, stderr=errors,
+        stdin=subprocess.DEVNULL,
+    ) as running:
+        os.close(theirs)
+        lines = received(ours)
+        code = running.wait()
+        errors.seek(0)
+        lines += errors.read().decode()
+    if step.may_fail != (code != 0):
+        raise Failed(f"{step.command}\nended with {code}\n{lines}")
+    return "\n".join(line.rstrip() for line in lines.strip("\n").splitlines())
+
+
+def raw(attributes):
+    """Attributes of a terminal without changes to the output."""
+    attributes[1] &= ~termios.OPOST
+    return attributes
+
+
+def received(terminal):
+    """Everything that is written to the other end of a terminal until it is closed."""
+    parts = []
+    with open(terminal, "rb", buffering=0) as file:
+        while True:
+            try:
+                part = file.read(65536)
+            except OSError:  # EIO: the other end is closed
+                break
+            if not part:
+                break
+            parts.append(part)
+    return b"".join(parts).decode()

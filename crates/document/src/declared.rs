@@ -7,9 +7,7 @@ use crate::schema::{self, Form, Item};
 use crate::value::{self, shown, text};
 use control::{Duration, Rate, Ratio, Size};
 use packet::Name;
-use std::fmt::Display;
 use std::path::PathBuf;
-use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -147,11 +145,6 @@ impl Value for Ratio {
     }
 }
 
-/// A quantity with its unit.
-fn quantity<T: FromStr<Err: Display>>(value: &DeValue<'_>) -> Result<T, String> {
-    text(value)?.parse().map_err(|error: T::Err| error.to_string())
-}
-
 /// Types that are texts with a unit.
 macro_rules! quantities {
     ($($of:ident: $form:expr;)+) => {
@@ -162,7 +155,7 @@ macro_rules! quantities {
 
             impl Value for $of {
                 fn read(value: &DeValue<'_>) -> Result<$of, String> {
-                    quantity(value)
+                    value::quantity(value)
                 }
             }
         )+

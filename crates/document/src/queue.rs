@@ -1,6 +1,6 @@
 //! The bound of a queue, as it is written.
 
-use crate::value::text;
+use crate::value::quantity;
 use control::Size;
 use std::fmt;
 use std::str::FromStr;
@@ -21,7 +21,7 @@ impl Queue {
     /// # Errors
     /// It is neither a size nor a number of packets, or nothing fits into it.
     pub fn read(value: &DeValue<'_>) -> Result<Queue, String> {
-        text(value)?.parse()
+        quantity(value)
     }
 
     /// Its limits in bytes and packets: `n` packets of any size must fit.

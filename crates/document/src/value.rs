@@ -16,6 +16,23 @@ pub fn text<'v>(value: &'v DeValue<'_>) -> Result<&'v str, String> {
     value.as_str().ok_or_else(|| format!("it is a text in quotes, not {}", shown(value)))
 }
 
+/// A quantity with its unit, in quotes. The message about a bare number shows the unit.
+///
+/// # Errors
+/// It is something else.
+pub fn quantity<T: FromStr<Err: Display>>(value: &DeValue<'_>) -> Result<T, String> {
+    let bare = match value {
+        DeValue::Integer(number) => number.as_str().parse::<T>().err(),
+        DeValue::Float(number) => number.as_str().parse::<T>().err(),
+        _ => None,
+    };
+    match (text(value), bare) {
+        (Ok(given), _) => given.parse().map_err(|error: T::Err| error.to_string()),
+        (Err(why), Some(error)) => Err(format!("{why}; {error}")),
+        (Err(why), None) => Err(why),
+    }
+}
+
 /// The values of a field that takes one text or a list of texts.
 ///
 /// # Errors

@@ -105,7 +105,8 @@ fn every_mistake_has_its_place() {
         "1:1: `pump` needs a field `name`",
         "1:1: `pump` needs a field `opens`",
         "2:11: `strokes`: it is a whole number from 1 to 5000, not the number 9999",
-        "3:8: `rate`: it is a text in quotes, not the number 7",
+        "3:8: `rate`: it is a text in quotes, not the number 7; `7` is not a rate: the unit is \
+         missing; write it like \"40 Mbit/s\", \"1.5 Gbit/s\"",
         "4:7: `way`: `thre` is not known; did you mean `there`? Valid are `there`, \
          `there-and-back`",
         "5:9: `depth`: it is a whole number from -5 to 9223372036854775807, not the number -6",

@@ -38,7 +38,10 @@ pub enum TrustError {
         why: CertificateError,
     },
     /// The file has mistakes, in the order in which they stand there.
-    #[error("{}", document::mistake::lines(.0))]
+    #[error(
+        "the trust rules have mistakes; fix them, or name the file of a certificate:\n{}",
+        document::mistake::lines(.0)
+    )]
     Mistakes(Vec<Mistake>),
 }
 

@@ -198,8 +198,17 @@ fn default_port(host: &str) -> u16 {
 /// and ndn-cxx does not.
 fn canonical(host: &str) -> Result<String, &'static str> {
     let Some((address, zone)) = host.split_once('%') else {
-        let address = host.parse::<IpAddr>();
-        return Ok(address.map_or_else(|_| host.to_ascii_lowercase(), |ip| ip.to_string()));
+        // The system's resolver takes `1.2.3` for 1.2.0.3. No name ends in a number (RFC 1123,
+        // section 2.1).
+        let is_number =
+            |label: &str| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit());
+        return match host.parse::<IpAddr>() {
+            Ok(ip) => Ok(ip.to_string()),
+            Err(_) if host.rsplit('.').next().is_some_and(is_number) => {
+                Err("an IPv4 address has four numbers from 0 to 255, without leading zeros")
+            }
+            Err(_) => Ok(host.to_ascii_lowercase()),
+        };
     };
     let zone = zone.strip_prefix("25").filter(|rest| !rest.is_empty()).unwrap_or(zone);
     let address: Ipv6Addr =
@@ -308,6 +317,9 @@ mod tests {
             ("udp4://192.0.2.1:66000", "1 to 65535"),
             ("udp4://", "host is missing"),
             ("tcp4://a/b:1", "host is missing or malformed"),
+            ("udp4://1.2.3", "four numbers"),
+            ("udp://192.0.2.256:6363", "four numbers"),
+            ("tcp://192.0.2.01", "four numbers"),
             ("unix://nfd.sock", "absolute"),
             ("udp6://[::1", "not closed"),
             ("udp6://[2001:db8::1%eth0]", "only a link-local address"),

@@ -243,13 +243,13 @@ fn chains_that_do_not_hold_are_refused_with_the_reason_and_how_far_they_went() {
     let expired = Validity::days(seconds - 10 * day, 5);
     let old = Party::alone("/site/old", 2).under(&root, expired);
     let name = old.certificate.name().to_string();
-    refused(&old, "/site/old", &[&old], &["has expired at", "as far as it went", &name]);
+    refused(&old, "/site/old", &[&old], &["has expired at", "the valid part of its chain", &name]);
     let early = Party::alone("/site/new", 3).under(&root, Validity::days(seconds + day, 5));
     refused(&early, "/site/new", &[&early], &["is not valid before"]);
     let unknown = Party::alone("/site/x", 4);
     refused(&unknown, "/site/x", &[&unknown], &["signed by itself"]);
     let other = Party::alone("/other", 5);
-    refused(&other, "/other/x", &[&other], &["no anchor is above it"]);
+    refused(&other, "/other/x", &[&other], &["no anchor is above that key"]);
     // Each vouches for the other.
     let (a, b) = (Party::alone("/site/c", 6), Party::alone("/site/c", 7));
     let b = b.under(&a, now_valid());

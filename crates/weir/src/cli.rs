@@ -129,7 +129,8 @@ pub struct PutArgs {
     /// The files; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Bytes of content in a segment. The default is 8000, or fewer if the name is long.
+    /// Bytes of content in a segment, such as "4 kB". The default is 8 kB, or fewer if the name is
+    /// long.
     #[arg(long, value_name = "SIZE")]
     pub segment_size: Option<Size>,
     /// Sign with this key, by key or identity name. The default is the default key if the name is

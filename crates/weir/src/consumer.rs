@@ -411,13 +411,17 @@ impl<'a> Waiting<'a> {
 
 fn interrupted(fetch: &Fetch, resumes: bool) -> Failure {
     let (there, fetched) = fetch.bytes();
-    let message = match fetch.object() {
+    let (message, next) = match fetch.object() {
         Some(object) => {
-            format!("interrupted with {} of {} there", Size(there + fetched), object.name)
+            let kept = Size(there + fetched);
+            (format!("interrupted with {kept} of {} there", object.name), again(resumes))
         }
-        None => format!("interrupted before anything of {} was found", fetch.name()),
+        None => {
+            let message = format!("interrupted before anything of {} was found", fetch.name());
+            (message, "run the same command again")
+        }
     };
-    Failure::new(Kind::Interrupted, message).then(again(resumes))
+    Failure::new(Kind::Interrupted, message).then(next)
 }
 
 /// The next step after a transfer that did not end; what went to a pipe cannot be resumed.

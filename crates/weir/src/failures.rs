@@ -56,11 +56,13 @@ impl From<DatasetError> for Failure {
     fn from(error: DatasetError) -> Failure {
         let (kind, next) = match error {
             DatasetError::Connection(error) => return error.into(),
-            DatasetError::Interrupted => (Kind::Interrupted, ""),
+            DatasetError::Interrupted => (Kind::Interrupted, "run the same command again"),
             DatasetError::Malformed { .. } => (Kind::Failed, "is it a weir forwarder?"),
-            DatasetError::NoAnswer { .. } => {
-                (Kind::NoForwarder, "it answers only to its own host, and that only if it knows it")
-            }
+            DatasetError::NoAnswer { .. } => (
+                Kind::NoForwarder,
+                "it may be stopped or overloaded, and over UDP it answers only its own host; its \
+                 log says more",
+            ),
         };
         Failure::new(kind, error).then(next)
     }

@@ -50,6 +50,13 @@ fn one_line(text: &str, command: &str) -> String {
             line = line + "; " + &words;
         }
     }
+    for (standard, plain) in [
+        ("invalid digit found in string", "it is not a whole number"),
+        ("invalid float literal", "it is not a number"),
+        ("number too large to fit in target type", "the number is too large"),
+    ] {
+        line = line.replace(standard, plain);
+    }
     line + "; see `" + command + " --help`"
 }
 
@@ -83,6 +90,8 @@ mod tests {
             (&["weir", "gateway", "--listen", "8080"], "such as 127.0.0.1:8080"),
             (&["weir", "gateway", "--listen", "localhost:0"], "such as 127.0.0.1:8080"),
             (&["weir", "put", "/a", "f", "--linger", "soon"], "`soon` is not a duration"),
+            (&["weir", "sim", "run", "f", "--seed", "x"], "it is not a whole number"),
+            (&["weir", "sim", "run", "f", "--seed", "5000000000"], "4294967295"),
         ] {
             let said = said(arguments);
             assert!(said.contains(part) && !said.contains('\n'), "{said}");

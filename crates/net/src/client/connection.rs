@@ -27,14 +27,14 @@ const WRITE: usize = 256 * 1024;
 pub enum ConnectError {
     /// There is no socket of that name.
     #[error(
-        "no forwarder at {0}: there is no such socket; start one with `weir daemon`, or say where \
-         it is with --socket or NDN_CLIENT_TRANSPORT"
+        "no forwarder at {0}: there is no such socket; start one with `weir daemon`, or give its \
+         address with --socket or NDN_CLIENT_TRANSPORT"
     )]
     NoSocket(PathBuf),
     /// No program listens there.
     #[error(
-        "no forwarder at {0}: nobody listens there; start one with `weir daemon`, or say where it \
-         is with --socket or NDN_CLIENT_TRANSPORT"
+        "no forwarder at {0}: no program listens there; start one with `weir daemon`, or give its \
+         address with --socket or NDN_CLIENT_TRANSPORT"
     )]
     NobodyListens(Address),
     /// The socket's permissions keep this user out.

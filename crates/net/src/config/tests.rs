@@ -278,7 +278,7 @@ fn every_mistake_has_its_place_the_text_and_the_way_out() {
             "3:8",
             &["`40 Mbits`", "unit is unknown", "\"40 Mbit/s\""],
         ),
-        ("[on_demand]\nrate = 40", "2:8", &["text in quotes", "the number 40"]),
+        ("[on_demand]\nrate = 40", "2:8", &["text in quotes", "the number 40", "write it like"]),
         ("[on_demand]\nrate = \"0 bit/s\"", "2:8", &["lets nothing pass"]),
         ("[on_demand]\nloss = \"101 %\"", "2:8", &["101 %", "between 0 and 100"]),
         ("[on_demand]\nloss = 2", "2:8", &["between 0 and 100"]),

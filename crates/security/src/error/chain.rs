@@ -9,7 +9,7 @@ use crate::validity::{Validity, human};
 
 /// An untrusted packet, with the reason and the valid part of its chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name} is not trusted: {why}{}", trail(.chain))]
+#[error("{name} is not trusted: {}{}", .why.about(.name), trail(.chain))]
 pub struct ChainError {
     /// The packet.
     pub name: Name,
@@ -35,7 +35,7 @@ fn trail(chain: &[Name]) -> String {
         return String::new();
     }
     let names: Vec<_> = chain.iter().map(ToString::to_string).collect();
-    format!("; its chain as far as it went: {}", names.join(", signed by "))
+    format!("; the valid part of its chain: {}", names.join(", signed by "))
 }
 
 /// Where a chain ends.
@@ -56,7 +56,7 @@ pub enum Broken {
         key: Name,
     },
     /// No anchor is above the key, so no chain can lead to it.
-    #[error("{packet} is signed by {key}, a key that is not trusted: no anchor is above it")]
+    #[error("{packet} is signed by {key}, a key that is not trusted: no anchor is above that key")]
     NoAnchor {
         /// The signed packet.
         packet: Name,
@@ -112,6 +112,27 @@ pub enum Broken {
         /// The named key.
         locator: Name,
     },
+}
+
+impl Broken {
+    /// The text behind the name of the packet: it names the packet again only if it is another one.
+    fn about(&self, name: &Name) -> String {
+        match self {
+            Broken::NotAllowed { packet, key } if packet == name => {
+                format!("no rule lets {key} sign it")
+            }
+            Broken::NoAnchor { packet, key } if packet == name => format!(
+                "it is signed by {key}, a key that is not trusted: no anchor is above that key"
+            ),
+            Broken::Signature { packet, key } if packet == name => {
+                format!("its signature is not by {key}: one of them was forged or damaged")
+            }
+            Broken::NoKeyLocator(packet) if packet == name => {
+                "its signature does not name its key".to_owned()
+            }
+            other => other.to_string(),
+        }
+    }
 }
 
 fn when(validity: &Validity, now: u64) -> impl fmt::Display {

@@ -30,7 +30,7 @@ pub enum ManifestError {
         why: NodeError,
     },
     /// The root does not satisfy the trust policy.
-    #[error("the manifest's root is not trusted: {0}")]
+    #[error(transparent)]
     Untrusted(#[from] VerifyError),
     /// The packet's digest is not the one that its parent (or the caller, for the root) has.
     #[error("manifest packet {0} has another digest than the signed manifest says")]

@@ -12,7 +12,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum FetchError {
     /// No route leads to the name.
-    #[error("no route leads to {0}: nobody has registered it where the forwarder can see it")]
+    #[error("no route leads to {0}: no producer has registered it where the forwarder can see it")]
     NoRoute(Name),
     /// A producer was reached, but has no object of that name.
     #[error("{0} was not found: a producer was reached, but it has nothing of that name")]

@@ -187,6 +187,7 @@ fn three_digits(value: f64) -> String {
 fn sha256(path: &Path) -> Result<([u8; 32], u64), Failure> {
     let failed = |error: std::io::Error| {
         Failure::new(Kind::File, format!("cannot read {}: {error}", path.display()))
+            .then("name a file that can be read")
     };
     let mut file = File::open(path).map_err(failed)?;
     let (mut digest, mut size, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);

@@ -50,7 +50,7 @@ fn new_shared(identity: &Name, default: bool) -> Result<(), Failure> {
         return Err(never_default());
     }
     let (shared, path) = identity::new_shared(identity)?;
-    output::note(&format!("made {}; whoever shall sign and check needs this file:", shared.name));
+    output::note(&format!("made {}; signers and verifiers need this file:", shared.name));
     output::result(&path.display().to_string())
 }
 
@@ -73,7 +73,7 @@ fn text(path: &Path) -> Result<String, Failure> {
     };
     read.map_err(|error| {
         Failure::new(Kind::File, format!("cannot read {}: {error}", path.display()))
-            .then("name a file that somebody exported, or `-` for standard input")
+            .then("name a file that `weir key export` wrote, or `-` for standard input")
     })?;
     Ok(text)
 }

@@ -47,15 +47,10 @@ impl Session {
         if answer.code == 200 || also.contains(&answer.code) {
             return Ok(answer);
         }
-        let (kind, next) = match answer.code {
-            403 => (Kind::Failed, "its configuration says who may command; --sign chooses a key"),
-            404 | 410 => (Kind::NotFound, "the `list` beside it shows what there is"),
-            400 => (Kind::Usage, "see `--help`"),
-            _ => (Kind::Failed, "the forwarder's log says more"),
-        };
+        let (kind, next) = next_step(answer.code, verb[1]);
         let ControlResponse { code, text, .. } = answer;
         Err(Failure::new(kind, format!("the forwarder refused to {what}: {code} {text}"))
-            .then(next))
+            .then(&next))
     }
 
     /// The face of this number or URI.
@@ -83,6 +78,25 @@ impl Session {
         }
         let width = output::width(std::io::stdout());
         table.lines(width).iter().try_for_each(|line| output::result(line))
+    }
+}
+
+/// The kind of a rejection by a module of the forwarder, and what to do next.
+fn next_step(code: u64, module: &str) -> (Kind, String) {
+    let (group, list) = match module {
+        "faces" => ("face", "face list"),
+        "rib" => ("route", "route list"),
+        "strategy-choice" => ("strategy", "strategy list"),
+        _ => ("cs", "cs info"),
+    };
+    match code {
+        403 => {
+            let next = "its configuration says who may command; --sign chooses a key";
+            (Kind::Failed, next.to_owned())
+        }
+        404 | 410 => (Kind::NotFound, format!("see `weir {list}`")),
+        400 => (Kind::Usage, format!("see `weir {group} --help`")),
+        _ => (Kind::Failed, "the forwarder's log says more".to_owned()),
     }
 }
 
@@ -130,6 +144,18 @@ mod tests {
         let some = [(Some(Switch::On), 2), (None, 1), (Some(Switch::Off), 4)];
         assert_eq!(flags(&some), (Some(2), Some(6)));
         assert_eq!(words(6, &[(1, "a"), (2, "b"), (4, "c")]), ["b", "c"]);
+    }
+
+    #[test]
+    fn a_rejection_names_the_command_that_helps() {
+        for (code, module, kind, next) in [
+            (400, "faces", Kind::Usage, "see `weir face --help`"),
+            (400, "cs", Kind::Usage, "see `weir cs --help`"),
+            (404, "strategy-choice", Kind::NotFound, "see `weir strategy list`"),
+            (410, "rib", Kind::NotFound, "see `weir route list`"),
+        ] {
+            assert_eq!(next_step(code, module), (kind, next.to_owned()));
+        }
     }
 
     #[test]

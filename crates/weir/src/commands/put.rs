@@ -41,6 +41,8 @@ struct Object {
 
 /// Publishes and serves.
 pub fn run(args: &PutArgs) -> Result<(), Failure> {
+    reject_version(args)?;
+    reject_equal_names(args)?;
     let Signing { signer, chain, remark } = identity::signing(args.sign.as_ref(), &args.name)?;
     if args.sign_segments && matches!(signer, Signer::Digest) {
         let why = remark.unwrap_or_else(|| "there is no key to sign segments by".to_owned());
@@ -50,7 +52,6 @@ pub fn run(args: &PutArgs) -> Result<(), Failure> {
     if let Some(remark) = remark.filter(|_| !args.output.quiet) {
         output::note(&remark);
     }
-    reject_equal_names(args)?;
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     // Before hours of hashing, see whether there is a forwarder at all.
     let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
@@ -158,7 +159,7 @@ fn register(
             Ok(()) => registered.push(key.clone()),
             Err(error @ CommandError::Connection(_)) => return Err(error),
             Err(error) if !quiet => {
-                output::note(&format!("nobody will be told the certificate of {key}: {error}"));
+                output::note(&format!("consumers cannot fetch the certificate of {key}: {error}"));
             }
             Err(_) => {}
         }
@@ -224,6 +225,17 @@ fn object_name(args: &PutArgs, path: &Path) -> Result<Name, Failure> {
     })?;
     let component = Component::generic(std::os::unix::ffi::OsStrExt::as_bytes(file));
     Ok(args.name.clone().with(&component))
+}
+
+/// Consumers take the last version of a name for that of the object, so they would not find it.
+fn reject_version(args: &PutArgs) -> Result<(), Failure> {
+    let version = args.name.as_ref().last().filter(|last| last.as_version_any().is_some());
+    if args.files.len() > 1 || version.is_none() {
+        return Ok(());
+    }
+    let parent = args.name.as_ref().parent().to_name();
+    Err(Failure::new(Kind::Usage, format!("{} ends in a version already", args.name))
+        .then(&format!("publish as {parent}: the file's time becomes the version")))
 }
 
 /// Of two files with one name only one could be fetched.

@@ -22,7 +22,9 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
 /// Results that cannot be read.
 pub fn unreadable(error: &ReportError) -> Failure {
     let next = match error {
-        ReportError::NoResults { .. } => "name a folder that `weir sim run --out` wrote",
+        ReportError::NoResults { .. } | ReportError::Read { .. } | ReportError::Damaged { .. } => {
+            "name a folder that `weir sim run --out` wrote"
+        }
         _ => "",
     };
     Failure::new(Kind::File, error).then(next)

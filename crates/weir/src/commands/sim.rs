@@ -130,5 +130,5 @@ fn not_resumed(error: &ReportError) -> Failure {
 
 /// A folder that cannot be written.
 pub fn unwritable(error: &ReportError) -> Failure {
-    Failure::new(Kind::File, error).then("choose another folder with --out")
+    Failure::new(Kind::File, error).then("make room there, or choose another folder with --out")
 }

@@ -279,7 +279,7 @@ fn trust_rules_tie_what_a_command_is_about_to_who_signs_it() {
     let why = trusted(&[("/{site}/{...}", "/op/{site}")], "/op/c", true).unwrap_err();
     assert!(why.contains("no rule lets /op/c/KEY/"), "{why}");
     // The reason names the command.
-    assert!(why.contains("sign /localhop/nfd/rib/register/a/b"), "{why}");
+    assert!(why.starts_with("/localhop/nfd/rib/register/a/b is not trusted"), "{why}");
     let why = trusted(&[], "/op/a", true).unwrap_err();
     assert!(why.contains("no rule lets"), "{why}");
     let lacks = trusted(&[("/{...}", "/op/{}")], "/op/a", false).unwrap_err();

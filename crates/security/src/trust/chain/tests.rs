@@ -140,7 +140,10 @@ fn who_is_below_no_anchor_is_refused_before_anything_is_fetched() {
     let validator = validator(&[&root], Schema::Hierarchy);
     let (verdict, fetched) = ask(&validator, &eve.says("/eve/file"), &[&eve], NOW);
     let refused = Broken::NoAnchor { packet: name("/eve/file"), key: key(&eve) };
-    assert_eq!((verdict.unwrap_err().why, fetched), (refused, 0));
+    let error = verdict.unwrap_err();
+    let said = error.to_string();
+    assert_eq!((error.why, fetched), (refused, 0));
+    assert_eq!(said.matches("/eve/file").count(), 1, "the packet is named once: {said}");
 }
 
 #[test]

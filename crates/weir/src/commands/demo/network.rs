@@ -2,12 +2,15 @@
 
 use crate::commands::status;
 use crate::exit::{Failure, Kind};
+use crate::output;
 use control::{Duration, Rate, Size};
 use net::client::{Address, Connection};
 use serde_json::Value;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::net::UdpSocket;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
@@ -18,9 +21,6 @@ const NODES: [&str; 3] = ["A", "B", "C"];
 
 /// How often children and signals are looked at.
 const TICK: Span = Span::from_millis(20);
-
-/// Ticks that a child gets to say its last word once the demonstration is to stop.
-const LAST_WORD: u32 = 25;
 
 /// The properties of both links, in both directions.
 pub struct Link {
@@ -38,7 +38,7 @@ pub struct Network {
     program: PathBuf,
     dir: tempfile::TempDir,
     children: Vec<Child>,
-    /// Set by SIGINT and SIGTERM. However many come, the children have to be ended.
+    /// Set by SIGINT, SIGTERM and SIGHUP. However many come, the children have to be ended.
     stop: Arc<AtomicBool>,
 }
 
@@ -60,7 +60,7 @@ impl Network {
         })?;
         let program = std::env::current_exe().map_err(failed)?;
         let stop = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(failed)?;
         }
         let mut network = Network { program, dir, children: Vec::new(), stop };
@@ -74,7 +74,8 @@ impl Network {
             let log = log.map_err(|error| Failure::new(Kind::File, error))?;
             let path = path.display().to_string();
             let mut command = network.weir(&["daemon", "--config", &path]);
-            network.spawn(command.stdout(Stdio::null()).stderr(log))?;
+            // Ctrl-C at the terminal ends the demonstration, which then ends its forwarders.
+            network.spawn(command.stdout(Stdio::null()).stderr(log).process_group(0))?;
         }
         for i in 0..NODES.len() {
             network.wait_for(i)?;
@@ -205,7 +206,8 @@ impl Network {
         if quiet {
             command.arg("--quiet");
         }
-        let child = self.spawn(command.stdout(Stdio::piped()))?;
+        // As the forwarders: an interrupted `weir get` says how to resume, but this one cannot.
+        let child = self.spawn(command.stdout(Stdio::piped()).process_group(0))?;
         let got = self.wait(child)?;
         if !got.status.success() {
             self.check_stop()?;
@@ -221,17 +223,18 @@ impl Network {
     fn wait(&mut self, child: usize) -> Result<Output, Failure> {
         let failed = |error| Failure::new(Kind::Failed, error);
         let child = &mut self.children[child];
-        let mut patience = LAST_WORD;
         let status = loop {
             if let Some(status) = child.try_wait().map_err(failed)? {
                 break status;
             }
             if self.stop.load(Ordering::Relaxed) {
-                patience -= 1;
-                if patience == 0 {
-                    child.kill().map_err(failed)?;
-                    break child.wait().map_err(failed)?;
+                child.kill().map_err(failed)?;
+                let status = child.wait().map_err(failed)?;
+                // Its progress bar stands on the line.
+                if std::io::stderr().is_terminal() {
+                    output::note("");
                 }
+                break status;
             }
             std::thread::park_timeout(TICK);
         };

@@ -57,8 +57,8 @@ pub fn renew(args: &KeyRenewArgs) -> Result<(), Failure> {
         output::note(&format!("the key {name} has a new certificate:"));
     } else {
         output::note(&format!(
-            "somebody else vouches for {name}, and has to again: let them `weir key sign` this, \
-             and `weir key import` what they return:"
+            "another key certifies {name} and must do so again: its owner passes this to `weir key \
+             sign`, and you pass the answer to `weir key import`:"
         ));
     }
     print(&renewed)

@@ -36,11 +36,8 @@ pub fn run(command: &CsCommand) -> Result<(), Failure> {
 }
 
 fn holds(capacity: u64, flags: u64) -> String {
-    let does = |bit, what: &str| match flags & bit {
-        0 => format!("does not {what}"),
-        _ => format!("does {what}"),
-    };
-    format!("up to {capacity} packets; {}, {}", does(ADMIT, "take in"), does(SERVE, "answer"))
+    let state = |bit| if flags & bit == 0 { "off" } else { "on" };
+    format!("at most {capacity} packets; admit {}, serve {}", state(ADMIT), state(SERVE))
 }
 
 fn info(args: &ListArgs) -> Result<(), Failure> {
@@ -55,7 +52,7 @@ fn info(args: &ListArgs) -> Result<(), Failure> {
     });
     let asked = store.hits + store.misses;
     let line = format!(
-        "{} packets of {}\nit had {} of {asked} packets that it was asked for",
+        "{} packets, {}\ncache hits: {} of {asked}",
         store.entries,
         holds(store.capacity, store.flags),
         store.hits,

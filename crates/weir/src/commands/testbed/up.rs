@@ -32,7 +32,7 @@ pub fn run(args: &TestbedUpArgs) -> Result<(), Failure> {
         if batch.runs.len() > 1 {
             output::note("of the scenario's sweep it is the first run's network");
         }
-        output::note("it stands until Ctrl-C");
+        output::note("Ctrl-C removes it");
     }
     while !stop.requested() {
         testbed.check().map_err(|error| failure(&error))?;

@@ -118,5 +118,8 @@ fn failure(path: &Path, error: &io::Error) -> Failure {
         }
         _ => "choose another file with --pcap FILE",
     };
-    Failure::new(Kind::File, format!("cannot write {}: {error}", path.display())).then(next)
+    // `tempfile` appends the path of its own file.
+    let text = error.to_string();
+    let why = text.split(" at path ").next().unwrap_or_default();
+    Failure::new(Kind::File, format!("cannot write {}: {why}", path.display())).then(next)
 }
