@@ -391,7 +391,8 @@ mod tests {
         let hash = |of: u64| Rng::stream(of, &["name"]).next_u64();
         for round in 0..200 {
             (0..50).for_each(|_| law.on_interest(1));
-            // Eight objects of eight segments, none of which is asked for again: two megabits in all.
+            // Eight objects of eight segments, none of which is asked for again: two megabits in
+            // all.
             (0..64).for_each(|i| law.on_interest(hash(round * 8 + i / 8)));
             law.update(C, &Seen { offered: [law.rate + 2e6, 0.0], ..SEEN });
         }
