@@ -210,7 +210,8 @@ class Folder(unittest.TestCase):
     def test_a_folder_that_cannot_be_written_is_found_before_anything_is_run(self):
         done = self.run_it("one.toml", "--out", "one.toml/out", "--set", "scenario.duration=1000 h")
         self.assertEqual(done.returncode, FILE)
-        self.assertRegex(done.stderr, r"^weir: cannot write one\.toml/out: .*; make room there, or choose another")
+        said = r"^weir: cannot write one\.toml/out: .*; make room there, or choose another"
+        self.assertRegex(done.stderr, said)
         self.assertEqual(done.stdout, "")
 
     def test_a_full_disk_leaves_nothing_half_written(self):
@@ -222,7 +223,8 @@ class Folder(unittest.TestCase):
         command = ["one.toml", "--out", "out", "--set", "record.interval=50 us"]
         done = self.run_it(*command, preexec_fn=small, restore_signals=False)
         self.assertEqual(done.returncode, FILE, done.stderr)
-        self.assertRegex(done.stderr, "^weir: cannot write .*: File too large; make room there, or choose another")
+        said = "^weir: cannot write .*: File too large; make room there, or choose another"
+        self.assertRegex(done.stderr, said)
         self.assertEqual({path.name for path in self.here.iterdir()}, {"one.toml", "many.toml"})
 
     def test_a_report_of_what_is_no_result(self):

@@ -127,7 +127,7 @@ fn a_signed_object_is_accepted_by_those_who_trust_the_key() {
 
     let other = SecretKey::ed25519(&[8; 32]).public();
     let (fetch, sink) = attempt(TrustPolicy::Keys(vec![TrustedKey::new(key, other, name("/a"))]));
-    assert!(failure(&fetch).to_string().contains("not trusted"), "{}", failure(&fetch));
+    assert!(failure(&fetch).to_string().contains("is wrong"), "{}", failure(&fetch));
     assert!(sink.bytes.is_empty(), "nothing unverified is handed on");
 }
 
