@@ -55,6 +55,10 @@ impl Column {
 
 /// A column with the same value in all rows of a run.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    not(feature = "parquet"),
+    expect(dead_code, reason = "without the format, no file is written")
+)]
 pub struct Constant {
     pub column: Column,
     pub value: Value,
