@@ -8,6 +8,10 @@
 #[allow(dead_code, reason = "a transfer uses more of it")]
 mod own;
 
+#[path = "../../crates/weir/src/file/place.rs"]
+#[allow(dead_code, reason = "a transfer uses more of it")]
+mod place;
+
 #[path = "../../crates/weir/src/file/journal.rs"]
 #[allow(dead_code, reason = "a transfer uses more of it")]
 mod journal;

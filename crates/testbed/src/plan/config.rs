@@ -28,11 +28,14 @@ pub fn text(
     if let Some(memory) = node.machine.memory {
         let _ = writeln!(text, "memory = \"{} B\"", memory.0);
     }
+    // Scenarios may have stores without a limit. A daemon takes no more than the host has.
+    let most = net::host_memory::host_memory().and_then(|most| usize::try_from(most).ok());
+    let capacity = store.capacity.min(most.unwrap_or(usize::MAX));
     let _ = write!(
         text,
-        "\n[application]\nmax = {APPLICATIONS}\n\n[content_store]\ncapacity = \"{} B\"\n\
+        "\n[application]\nmax = {APPLICATIONS}\n\n[content_store]\ncapacity = \"{capacity} B\"\n\
          policy = \"{}\"\n",
-        store.capacity, store.policy,
+        store.policy,
     );
     if store.packets != usize::MAX {
         let _ = writeln!(text, "packets = {}", store.packets);
