@@ -11,7 +11,7 @@ use super::flows::Flows;
 use super::line::Line;
 use super::queue::{QueuedControl, QueuedData};
 use super::shaping::{Expectations, Expected, Offered, Shaping, Share, Waiting};
-use crate::tables::PitKey;
+use crate::tables::{PitKey, memory};
 
 /// A marker or stamper with its random stream.
 pub(super) struct Hosted<T: ?Sized> {
@@ -22,6 +22,11 @@ pub(super) struct Hosted<T: ?Sized> {
 impl<T: ?Sized> Hosted<T> {
     pub(super) fn new(part: Box<T>, rng: Rng) -> Hosted<T> {
         Hosted { part, rng }
+    }
+
+    /// Bytes of memory that the part takes, without what it allocates itself.
+    fn memory(&self) -> usize {
+        memory::block(size_of_val(&*self.part))
     }
 }
 
@@ -86,7 +91,9 @@ impl Parts {
 
     /// Bytes of memory held.
     pub(super) fn memory(&self) -> usize {
-        self.flows.memory()
+        self.marker.as_ref().map_or(0, Hosted::memory)
+            + self.stamper.as_ref().map_or(0, Hosted::memory)
+            + self.flows.memory()
             + self.expected_in.memory()
             + self.expected_out.memory()
             + self.shaping.as_ref().map_or(0, Shaping::memory)

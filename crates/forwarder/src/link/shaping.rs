@@ -112,7 +112,7 @@ impl Shaping {
 
     /// Bytes of memory held.
     pub(crate) fn memory(&self) -> usize {
-        self.memory
+        self.memory + memory::block(size_of_val(&*self.shaper))
     }
 
     /// Bytes that holding an Interest of `bytes` bytes would add.

@@ -1,9 +1,10 @@
 //! One limit on memory: nothing goes beyond it, the content store gives way, refusals are counted.
 
 use crate::support::{Bench, Cheapest, data, frame, interest, ms, name};
+use control::Marker;
 use forwarder::tables::fib::FibError;
 use forwarder::{
-    DropReason, FaceConfig, FaceId, ForwarderConfig, Medium, MemoryUse, Refused, Scope,
+    DropReason, FaceConfig, FaceId, FaceParts, ForwarderConfig, Medium, MemoryUse, Refused, Scope,
 };
 use packet::{InterestBuf, LpHeader};
 use proptest::prelude::*;
@@ -53,6 +54,28 @@ fn without_a_limit_nothing_is_counted_and_nothing_refused() {
     let memory = b.fw.memory();
     assert_eq!((memory.limit, memory.faces, memory.refused), (None, 0, Refused::default()));
     assert!(memory.content_store > 4000 && b.fw.has_room_for_face(Scope::NonLocal, usize::MAX / 4));
+}
+
+/// A marker with much state of its own.
+struct Large {
+    _state: [u8; 20_000],
+}
+
+impl Marker for Large {}
+
+#[test]
+fn the_state_of_a_faces_parts_counts() {
+    let mut b = limited(LIMIT);
+    let before = memory(&b).faces;
+    b.face();
+    let plain = memory(&b).faces - before;
+    let marker: Option<Box<dyn Marker>> = Some(Box::new(Large { _state: [1; 20_000] }));
+    b.face_with(FaceConfig {
+        parts: FaceParts { marker, ..FaceParts::default() },
+        ..FaceConfig::default()
+    });
+    let with_part = memory(&b).faces - before - plain;
+    assert!(with_part >= plain + 20_000, "{with_part} beside {plain}");
 }
 
 #[test]

@@ -88,8 +88,8 @@ enum Age {
 }
 
 impl Names {
-    fn new() -> Box<Names> {
-        Box::new(Names {
+    fn new() -> Names {
+        Names {
             asked: [[0; HASHES]; 2],
             age: [Age::NoFlow; HASHES],
             names: 0,
@@ -98,7 +98,7 @@ impl Names {
             interests: 0,
             lasting: 1.0,
             span: 0.0,
-        })
+        }
     }
 
     /// Returns `true` if the name is a flow from now on.
@@ -166,7 +166,7 @@ pub(super) struct Law {
     /// R, and its code.
     rate: f64,
     code: u16,
-    names: Box<Names>,
+    names: Names,
     sizes: Sizes,
     /// See [`LEAST`].
     least: f64,
