@@ -58,6 +58,12 @@ pub(crate) trait RateLaw: Send {
         0
     }
 
+    /// The neighbour has answered an Interest of this flow with a Nack. Returns the bytes that it
+    /// was taken to ask for and does not bring.
+    fn on_nack(&mut self, _flow: Flow) -> i64 {
+        0
+    }
+
     /// A period ends.
     fn update(&mut self, capacity: f64, seen: &Seen);
 
@@ -135,6 +141,12 @@ impl<L: RateLaw> RateStamper<L> {
         self.told = (false, self.told.0);
     }
 
+    /// Interests were taken to ask for so many bytes more than they bring.
+    fn correct(&mut self, over: i64) {
+        let bits = over.saturating_mul(8).saturating_neg();
+        self.offered[0] = self.offered[0].saturating_add_signed(bits);
+    }
+
     /// Lowers what the options say to what the link offers.
     fn lower(&self, cx: &mut Cx<'_>, view: &LinkView, options: &mut HopOptions) {
         if !self.begun || self.capacity(view).is_none() {
@@ -148,8 +160,15 @@ impl<L: RateLaw> RateStamper<L> {
 
 impl<L: RateLaw> Stamper for RateStamper<L> {
     fn on_crossing(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, crossing: &Crossing<'_>) {
-        if let (Direction::In, Kind::Interest) = (crossing.direction, crossing.kind) {
-            self.neighbour = self.neighbour.saturating_add(crossing.size.0.saturating_mul(8));
+        match (crossing.direction, crossing.kind) {
+            (Direction::In, Kind::Interest) => {
+                self.neighbour = self.neighbour.saturating_add(crossing.size.0.saturating_mul(8));
+            }
+            (Direction::In, Kind::Nack) => {
+                let over = self.law.on_nack(crossing.flow);
+                self.correct(over);
+            }
+            _ => {}
         }
     }
 
@@ -189,8 +208,8 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
         data: &mut DataMeta,
         since_release: Duration,
     ) {
-        let bits = self.law.on_data(cx.now, data).saturating_mul(8);
-        self.offered[0] = self.offered[0].saturating_add_signed(bits.saturating_neg());
+        let over = self.law.on_data(cx.now, data);
+        self.correct(over);
         // Consumers report the round trip of the whole path, which is better than the measured one
         // of a part of it.
         if !self.told.0 && !self.told.1 {

@@ -19,7 +19,7 @@ use super::LEAST_LEFT;
 use super::log_rate;
 use super::sizes::Sizes;
 use crate::explicit_rate::{RateLaw, Seen};
-use control::{DataMeta, Flow, InterestMeta, Params, Rng, Time, math};
+use control::{DataMeta, Flow, InterestMeta, Params, Rng, Size, Time, math};
 use packet::options::{Offer, Offers, RateStamp};
 use packet::{HopOption, HopOptions};
 
@@ -237,6 +237,10 @@ impl RateLaw for Law {
         let bytes = data.size.0 as f64;
         self.size = if self.size > 0.0 { self.size + GAIN * (bytes - self.size) } else { bytes };
         self.sizes.overcharge(data.flow, data.size, data.size)
+    }
+
+    fn on_nack(&mut self, flow: Flow) -> i64 {
+        self.sizes.overcharge(flow, Size(0), Size(0))
     }
 
     fn update(&mut self, capacity: f64, seen: &Seen) {

@@ -5,8 +5,9 @@
 //! little, by a lie; the second too little or too much, beside flows with other Data. So the first
 //! Interest of a flow that is not known is taken to ask for what first Data of flows have, and the
 //! second and each after it for what large Data on the link have; for what it says, if that is
-//! more. Otherwise the first window of a flow might pass at once. The overcharge is known when the
-//! Data has come ([`Sizes::overcharge`]).
+//! more. Otherwise the first window of a flow might pass at once. All of this is multiplied by the
+//! part of first Interests that Data answers: names that bring nothing would otherwise keep a link
+//! booked. The overcharge is known when the Data or a Nack has come ([`Sizes::overcharge`]).
 
 use crate::per_flow::charge;
 use control::{Duration, Flow, InterestMeta, Size, Time};
@@ -17,6 +18,9 @@ use packet::options::{ExpectedBytes, Range};
 /// size for longer.
 const PERIOD: Duration = Duration::from_millis(500);
 
+/// The weight of an Interest in the part of those that are answered.
+const MEMORY: f64 = 1.0 / 16.0;
+
 /// Hashes that distinguish flows.
 const HASHES: usize = 4096;
 
@@ -26,6 +30,8 @@ pub(super) struct Sizes {
     typical: u64,
     /// The mean size of Data of flows that were not known.
     first: u64,
+    /// The part of first Interests of such flows that brought Data.
+    answered: f64,
     known: [[u64; HASHES / 64]; 2],
     since: Time,
     /// The last charge of flows that were not known, by hash; 0: none.
@@ -35,7 +41,14 @@ pub(super) struct Sizes {
 impl Default for Sizes {
     fn default() -> Sizes {
         let known = [[0; HASHES / 64]; 2];
-        Sizes { typical: 0, first: 0, known, since: Time::ZERO, guessed: [0; HASHES] }
+        Sizes {
+            typical: 0,
+            first: 0,
+            answered: 1.0,
+            known,
+            since: Time::ZERO,
+            guessed: [0; HASHES],
+        }
     }
 }
 
@@ -81,7 +94,7 @@ impl Sizes {
         let says = [ExpectedBytes::TYPE, Range::TYPE];
         let says_so = says.iter().any(|option| interest.options.get_raw(*option).is_some());
         let said = if says_so || least == 0 { interest.expected.0 } else { 0 };
-        let guess = charge(Size(least.max(said)));
+        let guess = charge(Size((least.max(said) as f64 * self.answered) as u64));
         if *guessed == 0 {
             *guessed = u32::try_from(guess).unwrap_or(u32::MAX);
         }
@@ -92,6 +105,10 @@ impl Sizes {
     /// `expected` of it. A guess counts once, so that no flow gains by asking for nothing.
     pub(super) fn overcharge(&mut self, flow: Flow, expected: Size, brought: Size) -> i64 {
         let guess = std::mem::take(&mut self.guessed[flow as usize % HASHES]);
+        if guess > 0 {
+            let outcome = f64::from(u8::from(brought > Size(0)));
+            self.answered += MEMORY * (outcome - self.answered);
+        }
         let charged = if guess > 0 { u64::from(guess) } else { charge(expected) };
         charged as i64 - charge(brought) as i64
     }
@@ -171,6 +188,28 @@ mod tests {
         assert!(guess < 200, "{guess}");
         assert_eq!(sizes.overcharge(100, Size(8000), Size(70)), guess as i64 - 70);
         assert_eq!(charged(&mut sizes, MS(0), 101, 8000, true), 8000);
+    }
+
+    #[test]
+    fn names_that_bring_nothing_cost_nothing() {
+        let mut sizes = Sizes::default();
+        for name in 0..200 {
+            // Each asks twice, so that the second is not taken for the first of a small object.
+            charged(&mut sizes, MS(0), name, 8000, true);
+            charged(&mut sizes, MS(0), name, 8000, true);
+            sizes.on_data(MS(0), 4000, Size(8000));
+            sizes.overcharge(name, Size(8000), Size(0));
+        }
+        let junk: u64 = (200..300).map(|n| charged(&mut sizes, MS(0), n, 8000, true)).sum();
+        assert!(junk < 8000, "{junk}");
+        assert_eq!(charged(&mut sizes, MS(0), 4000, 8000, true), 8000, "it brings Data");
+        // If names bring Data again, they are charged for it.
+        for name in 300..400 {
+            charged(&mut sizes, MS(0), name, 8000, true);
+            sizes.on_data(MS(0), name, Size(8000));
+            sizes.overcharge(name, Size(8000), Size(8000));
+        }
+        assert!(charged(&mut sizes, MS(0), 500, 8000, true) > 7900);
     }
 
     #[test]
