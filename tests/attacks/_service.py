@@ -128,13 +128,14 @@ class Router(Stage):
 
     Names under /victim lead to the producer's daemon, over a face of 8 Mbit/s. The router has the
     default configuration, but for faces and routes that a test adds, and what `options` replace.
-    Names under /silent lead to a port of the attacker that never answers. `wrapped` is how a shell
+    `link` has options of the router's face to the producer. Names under /silent lead to a port of
+    the attacker that never answers. `wrapped` is how a shell
     starts the router's program, "$WEIR", where something is to be put around it.
     """
 
-    def __init__(self, wrapped=None, **options):
+    def __init__(self, wrapped=None, link=None, **options):
         super().__init__()
-        self._options, self._wrapped = options, wrapped
+        self._options, self._wrapped, self._link = options, wrapped, link or {}
         self.attackers = []
         self._objects = 0
 
@@ -150,7 +151,7 @@ class Router(Stage):
         self.address, self.attacker = cables["attack"].addresses
         options = {"faces": [], "routes": [], **self._options}
         options["faces"] = [
-            ("producer", f"udp4://{far}:6363"),
+            ("producer", f"udp4://{far}:6363", self._link),
             ("silent", f"udp4://{self.attacker}:7000"),
             *(
                 (name, uri.replace("ATTACKER", self.attacker), *more)

@@ -46,6 +46,16 @@ class Floods(_service.Kept):
             lambda router: router.attack("interests", prefix="/victim", lifetime_ms=500, rate=200)
         )
 
+    def test_names_without_content_on_a_link_that_offers_rates(self):
+        """The same, over a face with the link's rate, whose scheme books the link for Interests.
+
+        Names that bring nothing book nothing. Others keep their service.
+        """
+        self.keep(
+            lambda router: router.attack("interests", prefix="/victim", lifetime_ms=500, rate=400),
+            link={"rate_in": _service.RATE},
+        )
+
     def test_names_without_a_route(self):
         """Interests below no route, from one port and from 200. Others keep their service."""
 
