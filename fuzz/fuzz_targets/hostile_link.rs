@@ -220,10 +220,12 @@ struct Machine {
 }
 
 impl Machine {
-    fn new(now: Time, side: Side, how: u8) -> Machine {
+    /// `seed` differs from start to start: numbers of frames begin at random, so those from before
+    /// a restart belong to no packet of later.
+    fn new(now: Time, side: Side, how: u8, seed: u64) -> Machine {
         let strategy = schemes::Choice::named("best-route").and_then(|choice| choice.strategy());
         let mut config = ForwarderConfig::new(strategy.expect("a strategy"));
-        config.seed = side as u64;
+        config.seed = seed;
         config.pit = PitConfig { entries: ENTRIES, ..PitConfig::default() };
         config.content_store = ContentStoreConfig { capacity: STORE, ..Default::default() };
         config.dead_nonces = 100;
@@ -276,6 +278,8 @@ struct World<'a> {
     now: Time,
     how: u8,
     machines: [Machine; 2],
+    /// Machines that were started, restarts included.
+    started: u64,
     link: Link<'a>,
     fetch: Fetch,
     judge: Judge,
@@ -298,7 +302,8 @@ impl<'a> World<'a> {
         World {
             now,
             how,
-            machines: [Consumer, Producer].map(|side| Machine::new(now, side, how)),
+            machines: [Consumer, Producer].map(|side| Machine::new(now, side, how, side as u64)),
+            started: 2,
             link: Link {
                 input,
                 more: (0, true),
@@ -373,7 +378,10 @@ impl<'a> World<'a> {
                 Some(frame) => {
                     machine.forwarder.receive(self.now, machine.link, Wire::Borrowed(&frame));
                 }
-                None => *machine = Machine::new(self.now, to, self.how),
+                None => {
+                    *machine = Machine::new(self.now, to, self.how, self.started);
+                    self.started += 1;
+                }
             }
         }
         for machine in &mut self.machines {

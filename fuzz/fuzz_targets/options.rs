@@ -4,8 +4,8 @@
 use forwarder::caching::{CachesBelow, CachesPassed};
 use libfuzzer_sys::fuzz_target;
 use packet::options::{
-    Anticipated, Capability, ExpectedBytes, PathId, PathLabel, Range, RateStamp, RttHint, ServedBy,
-    SteeringHint, TrafficClass, answer,
+    Anticipated, Capability, ExpectedBytes, PathId, PathLabel, Range, RateStamp, RttHint,
+    RttSpread, ServedBy, SteeringHint, TrafficClass, answer,
 };
 use packet::{HopOption, HopOptions};
 
@@ -36,6 +36,7 @@ fuzz_target!(|value: &[u8]| {
     survives::<ServedBy>(value);
     survives::<ExpectedBytes>(value);
     survives::<RttHint>(value);
+    survives::<RttSpread>(value);
     survives::<Capability>(value);
     survives::<CachesBelow>(value);
     survives::<CachesPassed>(value);

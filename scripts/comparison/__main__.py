@@ -1,4 +1,4 @@
-"""`scripts/schemes [--quick | --merge] [SCHEME...]`"""
+"""`scripts/schemes [--quick] [SCHEME...]`, `scripts/schemes --merge SCHEME...`"""
 
 import json
 import subprocess
@@ -15,6 +15,9 @@ def main(arguments):
     """Runs all, writes all."""
     quick = "--quick" in arguments
     wanted = [word for word in arguments if not word.startswith("-")]
+    if mistake := merge.mistake(arguments):
+        print(mistake, file=sys.stderr)
+        return 2
     program = weir.program("release")
     known = runs.schemes(program)
     plain = runs.baseline(known)
@@ -30,7 +33,7 @@ def main(arguments):
     )
     rows = [json.loads(line) for line in said.stdout.splitlines() if line.startswith("{")]
     folder = runs.ROOT / "docs/explanation"
-    if "--merge" in arguments and wanted and not quick:
+    if "--merge" in arguments:
         file = folder / "schemes.md"
         text = merge.merged(file.read_text(encoding="utf-8"), results, rows)
         file.write_text(text, encoding="utf-8")

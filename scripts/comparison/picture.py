@@ -2,12 +2,6 @@
 
 import re
 
-import matplotlib
-
-matplotlib.use("svg")
-from matplotlib import pyplot  # noqa: E402
-from matplotlib.ticker import MultipleLocator  # noqa: E402
-
 COLUMNS = 4
 # Okabe and Ito's colours, as crates/report/src/colours.rs has them, on light and on dark ground.
 FLOWS = [("#0072b2", "#4aa8e0"), ("#d55e00", "#f0803c"), ("#009e73", "#2fc79b"),
@@ -23,6 +17,12 @@ PLAIN = {"svg.hashsalt": "weir", "svg.fonttype": "none", "font.family": "sans-se
 
 def draw(results, file):
     """Draws the runs of a scenario."""
+    # Merging rows into a page draws nothing and does not need it.
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
     scenario = results[0].scenario
     rows = -(-len(results) // COLUMNS)
     with matplotlib.rc_context(PLAIN):
@@ -95,6 +95,8 @@ def one(panel, result):
     panel.set_xlim(0, None)
     panel.grid(color=GRID[0], linewidth=0.5)
     panel.set_yticks([0, 20, 40] if not many else [0, result.scenario.share, top])
+    from matplotlib.ticker import MultipleLocator
+
     panel.xaxis.set_major_locator(MultipleLocator(10))
     panel.tick_params(labelsize=7, labelcolor=SOFT[0], length=0)
     for spine in panel.spines.values():

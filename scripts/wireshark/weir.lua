@@ -54,6 +54,7 @@ field("served.node", "uint64", "Served by: node", base.HEX)
 field("served.hops", "uint8", "Served by: forwarders since")
 field("expected", "uint64", "Expected bytes of Data")
 field("rtt", "uint64", "Round-trip time of the consumer (ns)")
+field("rtt_spread", "uint64", "Time by which answers over another path may come later (ns)")
 field("capability", "uint64", "Capability", base.HEX)
 field("capability.range", "bool", "Capability: ranges")
 field("capability.options", "bool", "Capability: options")
@@ -298,6 +299,8 @@ end
 
 option[896] = number("expected")
 option[900] = number("rtt")
+
+option[928] = number("rtt_spread")
 
 option[904] = function(tree, tvb)
   local fits, n = number("capability")(tree, tvb)

@@ -1,6 +1,7 @@
 //! Links with random loss of frames, for the simulator's wires and the daemon's emulated links.
 
-use crate::Rng;
+use crate::{Ratio, Rng};
+use std::fmt;
 
 /// A loss model.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,6 +23,22 @@ pub enum LossModel {
         /// The loss probability while bad.
         loss_bad: f64,
     },
+}
+
+impl fmt::Display for LossModel {
+    /// As scenarios take it: `2.00 %`, or the fields of both states.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = |probability: f64| Ratio::new(probability).unwrap_or_default();
+        match *self {
+            LossModel::None => write!(f, "{}", share(0.0)),
+            LossModel::Random(p) => write!(f, "{}", share(p)),
+            LossModel::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => {
+                let [to_bad, to_good] = [to_bad, to_good].map(share);
+                let [good, bad] = [loss_good, loss_bad].map(share);
+                write!(f, "to_bad {to_bad}, to_good {to_good}, good {good}, bad {bad}")
+            }
+        }
+    }
 }
 
 /// A link that loses frames, with its state.
@@ -64,6 +81,19 @@ mod tests {
 
     fn lossy(model: LossModel) -> Lossy {
         Lossy::new(model, Rng::stream(1, &["wire", "loss"]))
+    }
+
+    #[test]
+    fn a_model_is_written_as_scenarios_take_it() {
+        let bursts = LossModel::GilbertElliott {
+            to_bad: 0.01,
+            to_good: 0.25,
+            loss_good: 0.0,
+            loss_bad: 1.0,
+        };
+        let texts = [LossModel::None, LossModel::Random(0.02), bursts].map(|one| one.to_string());
+        let both = "to_bad 1.00 %, to_good 25.0 %, good 0.00 %, bad 100 %";
+        assert_eq!(texts, ["0.00 %", "2.00 %", both]);
     }
 
     #[test]

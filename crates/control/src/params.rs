@@ -193,13 +193,14 @@ impl fmt::Display for Value {
 pub struct Params {
     table: &'static [ParamSpec],
     values: Vec<Value>,
+    key: u64,
 }
 
 impl PartialEq for Params {
     /// Tables are constants: equal values under equal names are of one table.
     fn eq(&self, other: &Params) -> bool {
         let names = |params: &Params| params.table.iter().map(|row| row.name);
-        self.values == other.values && names(self).eq(names(other))
+        self.key == other.key && self.values == other.values && names(self).eq(names(other))
     }
 }
 
@@ -207,7 +208,19 @@ impl Params {
     /// All defaults.
     #[must_use]
     pub fn defaults(table: &'static [ParamSpec]) -> Params {
-        Params { table, values: table.iter().map(|row| row.default).collect() }
+        Params { table, values: table.iter().map(|row| row.default).collect(), key: 0 }
+    }
+
+    /// The same for the scheme with this [key](crate::Scheme::key).
+    #[must_use]
+    pub fn with_key(self, key: u64) -> Params {
+        Params { key, ..self }
+    }
+
+    /// The [key](crate::Scheme::key) of the scheme.
+    #[must_use]
+    pub fn key(&self) -> u64 {
+        self.key
     }
 
     /// Sets one parameter from text; `scheme` is for the message.

@@ -48,6 +48,9 @@ pub struct Scheme {
     pub version: u64,
     /// `true` if its strategy works without routes.
     pub finds_routes: bool,
+    /// Tells the schemes apart that a program adds while it runs: the functions that build their
+    /// parts find it in [`Params::key`]. 0 for a published scheme.
+    pub key: u64,
 }
 
 impl Scheme {
@@ -67,6 +70,7 @@ impl Scheme {
         strategy: None,
         version: 1,
         finds_routes: false,
+        key: 0,
     };
 
     /// The names of the parts that the scheme has, in a fixed order.

@@ -209,6 +209,8 @@ reasons! {
     AddressEcho = "address-echo",
     /// Offers that are not 1 to 3 offers of different links in order of their rates.
     Offers = "offers",
+    /// An RttSpread that is no NonNegativeInteger.
+    RttSpread = "rtt-spread",
     /// A CachesBelow that is not a byte and a NonNegativeInteger.
     CachesBelow = "caches-below",
     /// A CachesPassed that is not a byte and perhaps a NonNegativeInteger.

@@ -35,6 +35,21 @@ fn socket() -> io::Result<std::net::UdpSocket> {
     std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0))
 }
 
+/// The names of the interfaces that are up and have an address of IP, in alphabetical order.
+///
+/// # Errors
+/// The system does not list them.
+pub fn in_use() -> io::Result<Vec<String>> {
+    let is_used = |one: &nix::ifaddrs::InterfaceAddress| {
+        let address = one.address.as_ref();
+        let is_ip = address
+            .is_some_and(|at| at.as_sockaddr_in().is_some() || at.as_sockaddr_in6().is_some());
+        is_ip && one.flags.contains(nix::net::if_::InterfaceFlags::IFF_UP)
+    };
+    let used = nix::ifaddrs::getifaddrs()?.filter(is_used).map(|one| one.interface_name);
+    Ok(used.collect::<std::collections::BTreeSet<_>>().into_iter().collect())
+}
+
 /// The networks that this host has addresses in, by the addresses and prefix lengths of its
 /// interfaces. None if the system does not say. Point-to-point interfaces have single addresses.
 #[must_use]
@@ -65,5 +80,6 @@ mod tests {
     fn loopback_is_a_network_of_this_host() {
         let networks = super::networks();
         assert!(networks.contains(&"127.0.0.0/8".parse().unwrap()), "{networks:?}");
+        assert!(super::in_use().unwrap().contains(&"lo".to_owned()));
     }
 }

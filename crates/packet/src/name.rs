@@ -10,6 +10,11 @@ use std::hash::{Hash, Hasher};
 /// have about ten. The limit bounds the work that one packet can cause.
 pub const MAX_COMPONENTS: usize = 256;
 
+/// The maximum number of components of a name that an Interest with CanBePrefix has, and of a
+/// prefix that a forwarder's tables match by. The bound keeps the work for a packet of nothing but
+/// tiny components within that for an ordinary one.
+pub const MAX_PREFIX: usize = 64;
+
 /// The TLV-VALUE of a Name, checked.
 #[derive(Clone, Copy, Default)]
 pub struct NameRef<'a> {

@@ -555,7 +555,8 @@ impl Controller for Bbr {
             let queued = self.queued();
             if self.mode != Mode::Startup {
                 self.share.lost(loss.sent_at, queued);
-            } else if self.startup.losses.lost() {
+            } else if self.path.rtt.smoothed().is_some() && self.startup.losses.lost() {
+                // Before the first round trip is known, a loss may be an answer that is on its way.
                 self.leave_startup(cx, LEFT_AFTER_LOSS);
             }
             self.round.lost(news && more && queued, loss.segment);

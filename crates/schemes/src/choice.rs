@@ -1,6 +1,6 @@
 //! Choosing a scheme by text, and building its parts.
 
-use crate::SCHEMES;
+use crate::added::all;
 use control::{Controller, Marker, ParamError, Params, Scheme, Shaper, Stamper, Strategy};
 use thiserror::Error;
 
@@ -99,7 +99,7 @@ impl PartialEq for Choice {
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Scheme> {
     let name = name.trim().replace('_', "-");
-    SCHEMES.iter().find(|scheme| scheme.name == name)
+    all().into_iter().find(|scheme| scheme.name == name)
 }
 
 impl Choice {
@@ -110,10 +110,11 @@ impl Choice {
     pub fn named(name: &str) -> Result<Choice, ChoiceError> {
         let scheme = find(name).ok_or_else(|| ChoiceError::UnknownScheme {
             name: name.trim().to_owned(),
-            nearest: nearest(name.trim(), SCHEMES.iter().map(|s| s.name)),
-            valid: quoted(SCHEMES.iter().map(|s| s.name)),
+            nearest: nearest(name.trim(), all().into_iter().map(|s| s.name)),
+            valid: quoted(all().into_iter().map(|s| s.name)),
         })?;
-        Ok(Choice { scheme, params: Params::defaults(scheme.params), startup: None })
+        let params = Params::defaults(scheme.params).with_key(scheme.key);
+        Ok(Choice { scheme, params, startup: None })
     }
 
     /// Puts the startup of another scheme before this one's controller.
@@ -236,7 +237,7 @@ impl Choice {
             scheme: self.scheme.name,
             part,
             has: self.scheme.parts().join(" and "),
-            valid: quoted(SCHEMES.iter().filter(|s| has_it(s)).map(|s| s.name)),
+            valid: quoted(all().into_iter().filter(|s| has_it(s)).map(|s| s.name)),
         }
     }
 }
@@ -254,7 +255,7 @@ fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<
 
 /// The schemes that have a strategy.
 pub(crate) fn strategies() -> String {
-    quoted(SCHEMES.iter().filter(|s| s.strategy.is_some()).map(|s| s.name))
+    quoted(all().into_iter().filter(|s| s.strategy.is_some()).map(|s| s.name))
 }
 
 fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {

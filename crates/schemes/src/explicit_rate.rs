@@ -53,8 +53,9 @@ pub(crate) trait RateLaw: Send {
         interest.expected.0
     }
 
-    /// Data has arrived. Returns the bytes that its Interest was taken to ask for beyond it.
-    fn on_data(&mut self, _now: Time, _data: &DataMeta) -> i64 {
+    /// Data has arrived, this time after its Interest had left by the link. Returns the bytes that
+    /// its Interest was taken to ask for beyond it.
+    fn on_data(&mut self, _now: Time, _data: &DataMeta, _taken: Duration) -> i64 {
         0
     }
 
@@ -208,7 +209,7 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
         data: &mut DataMeta,
         since_release: Duration,
     ) {
-        let over = self.law.on_data(cx.now, data);
+        let over = self.law.on_data(cx.now, data, since_release);
         self.correct(over);
         // Consumers report the round trip of the whole path, which is better than the measured one
         // of a part of it.

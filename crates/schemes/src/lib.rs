@@ -4,6 +4,7 @@
 //! A scheme is chosen by a line of text, [`Choice`]: `"cubic"`, `"cubic:beta=0.8,C=0.4"`.
 #![forbid(unsafe_code)]
 
+pub mod added;
 pub mod choice;
 pub mod defaults;
 mod explicit_rate;
@@ -23,6 +24,7 @@ mod testing;
 mod text;
 mod train;
 
+pub use added::{AddError, add, all};
 pub use choice::{Choice, ChoiceError, find};
 
 control::registry! {

@@ -38,7 +38,7 @@ pub(crate) mod unstamped;
 
 use crate::explicit_rate::{RateLaw, RateStamper, Seen};
 use crate::{path_label, silence, suppression};
-use control::{DataMeta, Equation, ParamSpec, Params, Rng, Scheme, Time, Value, Word};
+use control::{DataMeta, Duration, Equation, ParamSpec, Params, Rng, Scheme, Time, Value, Word};
 use packet::options::RateStamp;
 use rate::{Law, LinkRates, Period};
 
@@ -209,7 +209,7 @@ impl RateLaw for Mircc {
         self.rtt = Some(self.rtt.map_or(rtt, |d| d + GAIN * (rtt - d)));
     }
 
-    fn on_data(&mut self, _now: Time, data: &DataMeta) -> i64 {
+    fn on_data(&mut self, _now: Time, data: &DataMeta, _taken: Duration) -> i64 {
         let bytes = data.size.0 as f64;
         self.size = if self.size > 0.0 { self.size + GAIN * (bytes - self.size) } else { bytes };
         0

@@ -15,18 +15,20 @@
 //!   prove too high for a link that makes none, the model of the path rules (`bbr.rs`).
 
 mod admission;
+mod backlog;
 mod consumer;
 mod doubt;
 mod lanes;
 mod log_rate;
 mod offer;
+mod retry;
 mod sizes;
 mod splitter;
 mod turns;
 
 use crate::explicit_rate::RateStamper;
 use crate::one_of::OneOf;
-use crate::{silence, suppression};
+use crate::suppression;
 use control::{Duration, Equation, ParamSpec, Rate, Scheme, Value};
 
 /// The scheme.
@@ -43,9 +45,7 @@ pub const SCHEME: Scheme = Scheme {
         let capacity = params.rate("capacity").0 as f64;
         Box::new(RateStamper::new(offer::Law::new(params), capacity))
     }),
-    strategy: Some(|params| {
-        silence::watch(params, OneOf::new(splitter::Splitter::default(), params))
-    }),
+    strategy: Some(|params| Box::new(OneOf::new(splitter::Splitter::default(), params))),
     ..Scheme::EMPTY
 };
 
@@ -105,5 +105,4 @@ const PARAMS: &[ParamSpec] = &[
     suppression::PARAMS[0],
     suppression::PARAMS[1],
     suppression::PARAMS[2],
-    silence::PARAM,
 ];

@@ -167,9 +167,10 @@ impl Noted {
     }
 }
 
-/// The upstream that a pending Interest was sent to last, of those that may still answer.
+/// The upstream that a pending Interest was sent to last, of those that may still answer; not one
+/// that got a copy then.
 pub(crate) fn latest(s: &StrategyCx<'_, '_>) -> Option<Upstream> {
-    let pending = s.upstreams.iter().filter(|u| u.nacked.is_none());
+    let pending = s.upstreams.iter().rev().filter(|u| u.nacked.is_none());
     pending.max_by_key(|u| u.released_at).copied()
 }
 
@@ -237,6 +238,11 @@ impl Suppression {
             false if trip.outlives(last) => false,
             false => age < trip.timeout() || trip.is_on_its_way(now, last.released_at),
         })
+    }
+
+    /// No retransmission was forwarded yet.
+    pub(crate) fn is_first(s: &StrategyCx<'_, '_>) -> bool {
+        Noted::of(s.note).again == 0
     }
 
     /// A retransmission is forwarded: the next one has to wait longer.

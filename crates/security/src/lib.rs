@@ -31,5 +31,5 @@ pub use keychain::KeyChain;
 pub use safe_bag::SafeBag;
 pub use signer::Signer;
 pub use trust::{Chains, TrustPolicy, TrustedKey, Validator};
-pub use validity::{MAX_INSTANT, Validity};
+pub use validity::{MAX_INSTANT, Validity, human as human_instant};
 pub use verify::{Proof, verify_digest, verify_shared, verify_signature};

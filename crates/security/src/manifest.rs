@@ -14,7 +14,7 @@ mod node;
 mod verifier;
 
 pub use announcement::Announcement;
-pub use builder::{BuildError, Builder, Tree};
+pub use builder::{BuildError, Builder, Tree, Unsigned};
 pub use layout::{Children, DEFAULT_FANOUT, Layout, LayoutError, MAX_FANOUT, MAX_SEGMENTS};
 pub use node::{
     FRESHNESS_MS, KEYWORD, Node, NodeError, Shape, largest_fanout, manifest_data, node_name,

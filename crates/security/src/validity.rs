@@ -84,8 +84,9 @@ impl fmt::Display for Validity {
     }
 }
 
-/// An instant for people.
-pub(crate) fn human(instant: u64) -> String {
+/// An instant, in seconds since 1970, for people: `2026-11-20 14:03:07 UTC`.
+#[must_use]
+pub fn human(instant: u64) -> String {
     let (year, month, day) = civil(instant / DAY);
     let (hour, minute, second) = clock(instant);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")

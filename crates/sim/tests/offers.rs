@@ -4,7 +4,7 @@
 mod support;
 
 use control::{Cx, DataMeta, Duration, LinkView, NodeView, Rng, Size, Stamper};
-use packet::options::{Offer, Offers};
+use packet::options::{Offer, Offers, RttSpread};
 use packet::{HopOption, HopOptions};
 use sim::{FetchSpec, FlowId, Network, ObjectSpec, Signing, WireSpec};
 use std::sync::Arc;
@@ -23,6 +23,8 @@ enum Lie {
     Everything,
     Chance,
     Garbage,
+    /// Offers are as they were, and other answers are said to come much later.
+    Spread,
 }
 
 struct Liar {
@@ -45,6 +47,10 @@ impl Stamper for Liar {
             Lie::Chance => self.rng.next_u64() as u16,
             Lie::Garbage => {
                 data.options.set_raw(Offers::TYPE, &[1; 5]);
+                return;
+            }
+            Lie::Spread => {
+                data.options.set(&RttSpread(self.rng.next_u64()));
                 return;
             }
         };
@@ -93,7 +99,7 @@ fn shared_with(lie: Lie) -> [f64; 2] {
 
 #[test]
 fn lies_take_nothing_from_others_and_stop_no_transfer() {
-    for lie in [Lie::Nothing, Lie::Everything, Lie::Chance, Lie::Garbage] {
+    for lie in [Lie::Nothing, Lie::Everything, Lie::Chance, Lie::Garbage, Lie::Spread] {
         let [deceived, other] = shared_with(lie);
         // Others lose a tenth at most, in which the beginning of both is included.
         assert!(other > 0.9 * SHARE, "{lie:?}: {other} of {SHARE}");
@@ -101,7 +107,7 @@ fn lies_take_nothing_from_others_and_stop_no_transfer() {
             // One Interest a second is left to who is offered nothing, so that he hears of better.
             Lie::Nothing | Lie::Chance => 0.9 * 8.0 * SEGMENT as f64,
             // The model rules then, and the link gives each flow its share.
-            Lie::Everything | Lie::Garbage => 0.9 * SHARE,
+            Lie::Everything | Lie::Garbage | Lie::Spread => 0.9 * SHARE,
         };
         assert!(deceived > least, "{lie:?}: {deceived}");
     }

@@ -94,7 +94,7 @@ fn a_silent_next_hop_costs_less_than_a_tenth() {
 #[test]
 fn one_that_comes_back_is_used_again() {
     // PCON is excluded: it restores its ratio only after marks from the other face.
-    for name in ["best-route", "weighted", "random", "raaqm", "path-label", "mircc"] {
+    for name in ["best-route", "weighted", "random", "raaqm", "path-label", "mircc", "sluice"] {
         let scheme = schemes::find(name).unwrap();
         let (_, before) = world(scheme).run(40, 45);
         let mut back = world(scheme).at(5, Fault::LinkDown).at(15, Fault::LinkUp);

@@ -65,6 +65,24 @@ fn a_flow_finds_its_object_at_a_second_without_a_loss() {
     assert_eq!((seen.timeouts, seen.mistaken), (0, 0), "{seen:?}");
 }
 
+/// The answer to the first Interest comes after it was repeated several times. Counted from one of
+/// the repetitions, the round trip would be too short, and the next answers would look as if a
+/// queue had grown, which ends a slow start.
+#[test]
+fn a_path_over_one_or_two_satellites_is_filled_at_once() {
+    for scheme in ["bbr", "sluice"] {
+        for rtt in [600.0, 1000.0, 1010.0, 1400.0, 2000.0] {
+            // Slow start, and the round trips in which the object and the first window are found.
+            let rounds = 4.0 + (MBPS * rtt * 1000.0 / SEGMENT).log2();
+            let (from, to) = ((rounds * rtt) as u64, ((rounds + 10.0) * rtt) as u64);
+            let seen = Path::new(scheme, MBPS, rtt, rtt).finding().run(from, to);
+            // BBR drains the queue of its start at half the pace, and once in ten seconds it sends
+            // for a round trip with half of the window: one of these ten round trips, and a half.
+            assert!(seen.share >= 0.85, "{scheme} at {rtt} ms: {seen:?}");
+        }
+    }
+}
+
 #[test]
 fn several_flows_at_200_ms_share_the_path_without_false_timeouts() {
     for (scheme, _) in FILLING {

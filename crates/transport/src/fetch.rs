@@ -13,6 +13,8 @@
 //!
 //! One controller governs all of them.
 
+mod allowance;
+pub mod batch;
 mod candidates;
 mod certificates;
 mod config;
@@ -106,6 +108,8 @@ struct Pace {
     progress_at: Time,
     /// The controller permits no Interest before this instant.
     paced_until: Option<Time>,
+    /// Bytes of Data that were requested, as far as they can be expected.
+    requested: u64,
 }
 
 /// The fetch fails after this many wrong packets for one request.
@@ -152,6 +156,21 @@ impl Fetch {
             self.pace.progress_at = now;
         }
         self.delivery.room = Some(room);
+    }
+
+    /// Sets the number of bytes that may be requested from `now` on, for a driver that limits the
+    /// rate and calls this before each [`Fetch::poll_transmit`]. The time without an allowance does
+    /// not count against the patience. Without this call there is no limit.
+    pub fn set_allowance(&mut self, now: Time, bytes: Size) {
+        let since = self.pace.progress_at;
+        self.pace.progress_at = self.requests.allowance().set(now, bytes, since);
+    }
+
+    /// Bytes of Data that were requested so far, repetitions included, as far as sizes can be
+    /// expected. A driver that limits the rate counts these.
+    #[must_use]
+    pub fn requested(&self) -> u64 {
+        self.pace.requested
     }
 
     /// True if nothing is in flight and nothing may be requested until the sink has room.
@@ -212,6 +231,12 @@ impl Fetch {
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.requests.in_flight()
+    }
+
+    /// The size of the latest segment's Data packet; before the first one, a usual size.
+    #[must_use]
+    pub fn segment_data(&self) -> Size {
+        self.segment_data
     }
 
     /// Sets whether the forwarder answers range Interests at present. If not, segments are
@@ -302,7 +327,7 @@ impl Fetch {
         }
         self.give_up_certificate(now);
         if self.object.is_none() {
-            self.requests.cancel_overdue_segments(now);
+            self.requests.cancel_overdue_heads(now);
         }
         self.requests.on_deadline(now);
         if self.is_due(Timer::Certainty, now) {
@@ -357,7 +382,8 @@ impl Fetch {
     }
 
     fn patience_ends(&self) -> Option<Time> {
-        let waits = self.pace.started_at.filter(|_| !self.is_held_back());
+        let is_held = self.is_held_back() || self.requests.is_limited();
+        let waits = self.pace.started_at.filter(|_| !is_held);
         waits.map(|_| self.pace.progress_at + self.patience())
     }
 

@@ -16,15 +16,18 @@ mod cut;
 mod digests;
 mod preparation;
 mod publication;
+mod shelf;
 
-pub use cut::{DATA_SIZE, PublishError, SEGMENT_SIZE, Source, Spec};
+pub use cut::{DATA_SIZE, PublishError, SEGMENT_SIZE, Source, Spec, segment_digest};
 pub use preparation::{DigestRun, Preparation};
 pub use publication::Publication;
+pub use shelf::Shelf;
 
 use packet::options::{Exclude, Range, SegmentBits, answer as answer_options};
 use packet::tlv::types;
 use packet::{Bytes, Data, HopOptions, Interest, LpHeader, LpPacket, NackReason, Name, NameRef};
 use sha2::{Digest as _, Sha256};
+use shelf::{Opened, Place};
 use std::collections::VecDeque;
 
 /// The maximum number of waiting answers. If a forwarder sends more Interests without taking an
@@ -69,19 +72,40 @@ struct Waiting {
 }
 
 enum Answer {
-    Data { object: usize, wanted: Wanted, digest: Option<[u8; 32]>, excluding: Excluding },
+    Data { place: Place, wanted: Wanted, digest: Option<[u8; 32]>, excluding: Excluding },
     Packet(Bytes),
     Nack(Bytes),
 }
 
-/// The packets that an Interest excludes, and the Interest. Boxed because most exclude none.
-type Excluding = Option<Box<(Exclude, Bytes)>>;
+/// The Interest, and the packets that it excludes. Boxed because most exclude none. An Interest for
+/// an object of the shelf is always kept: the object may be gone.
+type Excluding = Option<Box<Asked>>;
+
+#[derive(Clone)]
+struct Asked {
+    excluded: Exclude,
+    interest: Bytes,
+    /// The segment's place in the range that the Interest requests, if it requests one.
+    at: Option<u16>,
+}
+
+impl Asked {
+    /// Appends a Nack: there is no such packet.
+    fn nack(&self, mut header: LpHeader, out: &mut Vec<u8>) {
+        header.nack = Some(NackReason::None);
+        let missing = self.at.and_then(|at| Range::of([at].into_iter().collect()));
+        missing.map(|missing| header.options.set(&missing));
+        header.encode_into(&self.interest, out);
+    }
+}
 
 /// Serves any number of objects over one connection to a forwarder.
 #[derive(Default)]
 pub struct Publish {
     claims: Vec<Name>,
     objects: Vec<Publication>,
+    shelf: Option<Box<dyn Shelf>>,
+    opened: Opened,
     packets: Vec<(Name, Bytes)>,
     waiting: VecDeque<Waiting>,
     packet: Vec<u8>,
@@ -99,6 +123,24 @@ impl Publish {
     /// Serves `object` from now on.
     pub fn add(&mut self, object: Publication) {
         self.objects.push(object);
+    }
+
+    /// Serves `object` in place of the one with the same unversioned name.
+    pub fn replace(&mut self, object: Publication) {
+        match self.objects.iter().position(|other| other.name() == object.name()) {
+            Some(at) => {
+                // Answers that wait are those of the version before.
+                self.waiting.retain(|waiting| !waiting.answer.is_of(at));
+                self.objects[at] = object;
+            }
+            None => self.objects.push(object),
+        }
+    }
+
+    /// Serves the objects of `shelf`, in place of those of the shelf before.
+    pub fn set_shelf(&mut self, shelf: Box<dyn Shelf>) {
+        self.shelf = Some(shelf);
+        self.opened.clear();
     }
 
     /// Serves a ready-made Data packet, such as a certificate, from now on. Returns false if it
@@ -144,8 +186,12 @@ impl Publish {
             self.stats.malformed += 1;
             return;
         };
-        let packet = self.packet_for(&interest);
-        let object = self.objects.iter().position(|o| o.covers(interest.name()));
+        let on_shelf = self.shelf.as_mut().and_then(|shelf| shelf.packet(&interest));
+        let packet = on_shelf.or_else(|| self.packet_for(&interest));
+        let object = match packet {
+            Some(_) => None,
+            None => self.place_of(interest.name()),
+        };
         if object.is_none() && packet.is_none() {
             self.stats.unknown += 1;
             if !self.claims.iter().any(|prefix| interest.name().starts_with(prefix.as_ref())) {
@@ -167,21 +213,27 @@ impl Publish {
             self.waiting.push_back(Waiting { header, answer: Answer::Packet(packet) });
             return;
         }
-        if let Some(object) = object
+        if let Some(place) = object
             && let Some(range) = asked.get::<Range>()
-            && let Some(first) = self.objects[object].run_from(interest.name(), &interest)
+            && let Some(first) =
+                self.object(place).and_then(|o| o.run_from(interest.name(), &interest))
         {
-            return self.receive_range(object, first, &range, &asked, &header, fragment);
+            return self.receive_range(place, first, &range, &asked, &header, fragment);
         }
-        let wanted = object.and_then(|at| Some((at, self.objects[at].wanted(name, &interest)?)));
+        let wanted =
+            object.and_then(|place| Some((place, self.object(place)?.wanted(name, &interest)?)));
         // The forwarder fills in the node's identifier.
         header.options = answer_options(&asked, wanted.map(|_| 0));
         let answer = match wanted {
-            Some((object, wanted)) => {
+            Some((place, wanted)) => {
                 let excluded = asked.get::<Exclude>();
-                let excluding =
-                    excluded.map(|excluded| Box::new((excluded, Bytes::copy_from_slice(fragment))));
-                Answer::Data { object, wanted, digest, excluding }
+                let excluded = excluded.or_else(|| place.is_shelved().then(Exclude::new));
+                let asked = |excluded| {
+                    let interest = Bytes::copy_from_slice(fragment);
+                    Box::new(Asked { excluded, interest, at: None })
+                };
+                let excluding = excluded.map(asked);
+                Answer::Data { place, wanted, digest, excluding }
             }
             None => {
                 self.stats.refused += u64::from(object.is_some());
@@ -215,7 +267,7 @@ impl Publish {
     /// others.
     fn receive_range(
         &mut self,
-        object: usize,
+        place: Place,
         first: u64,
         range: &Range,
         asked: &HopOptions,
@@ -223,14 +275,18 @@ impl Publish {
         interest: &[u8],
     ) {
         let header = |options| LpHeader { options, ..header.clone() };
+        let segments = self.object(place).map_or(0, |object| object.segments());
         let mut missing = SegmentBits::NONE;
+        let kept = place.is_shelved().then(|| Bytes::copy_from_slice(interest));
         for at in range.wanted().iter() {
             let segment = first.saturating_add(u64::from(at));
-            if segment >= self.objects[object].segments() {
+            if segment >= segments {
                 missing.insert(at);
             } else if self.waiting.len() < MAX_WAITING {
-                let (wanted, digest, excluding) = (Wanted::Segment(segment), None, None);
-                let answer = Answer::Data { object, wanted, digest, excluding };
+                let (wanted, digest) = (Wanted::Segment(segment), None);
+                let ask = |interest| Asked { excluded: Exclude::new(), interest, at: Some(at) };
+                let excluding = kept.clone().map(ask).map(Box::new);
+                let answer = Answer::Data { place, wanted, digest, excluding };
                 let header = header(answer_options(asked, Some(0)));
                 self.waiting.push_back(Waiting { header, answer });
             } else {
@@ -262,8 +318,8 @@ impl Publish {
     /// Appends the next answer, as a link-layer frame, and returns true. Returns false if there is
     /// none.
     pub fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool {
-        while let Some(Waiting { mut header, answer }) = self.waiting.pop_front() {
-            let (object, wanted, digest, excluding) = match answer {
+        while let Some(Waiting { header, answer }) = self.waiting.pop_front() {
+            let (place, wanted, digest, excluding) = match answer {
                 Answer::Nack(interest) => {
                     header.encode_into(&interest, out);
                     return true;
@@ -273,17 +329,27 @@ impl Publish {
                     self.stats.answered += 1;
                     return true;
                 }
-                Answer::Data { object, wanted, digest, excluding } => {
-                    (object, wanted, digest, excluding)
+                Answer::Data { place, wanted, digest, excluding } => {
+                    (place, wanted, digest, excluding)
                 }
             };
-            self.packet.clear();
-            match self.objects[object].encode(wanted, digest, &mut self.packet) {
+            let mut packet = std::mem::take(&mut self.packet);
+            packet.clear();
+            let encoded =
+                self.object(place).map(|object| object.encode(wanted, digest, &mut packet));
+            self.packet = packet;
+            let Some(encoded) = encoded else {
+                // It was there when it was requested, and has gone from the shelf since.
+                self.stats.refused += 1;
+                let Some(asked) = excluding else { continue };
+                asked.nack(header, out);
+                return true;
+            };
+            match encoded {
                 Ok(None) => self.stats.refused += 1,
-                Ok(Some(_)) if let Some(interest) = excluded(excluding, &self.packet) => {
+                Ok(Some(_)) if let Some(asked) = excluded(&excluding, &self.packet) => {
                     self.stats.refused += 1;
-                    header.nack = Some(NackReason::None);
-                    header.encode_into(&interest, out);
+                    asked.nack(header, out);
                     return true;
                 }
                 Ok(Some(content)) => {
@@ -295,6 +361,10 @@ impl Publish {
                 Err(error) => {
                     self.stats.failed += 1;
                     self.last_failure = Some(error);
+                    if let Some(asked) = excluding {
+                        asked.nack(header, out);
+                        return true;
+                    }
                 }
             }
         }
@@ -302,12 +372,19 @@ impl Publish {
     }
 }
 
+impl Answer {
+    /// True if the answer is made from the object at this place of the list.
+    fn is_of(&self, at: usize) -> bool {
+        matches!(self, Answer::Data { place: Place::Listed(place), .. } if *place == at)
+    }
+}
+
 /// Returns the Interest if it excludes this packet. Then its consumer has rejected the packet
 /// before, and there is no other one.
-fn excluded(excluding: Excluding, packet: &[u8]) -> Option<Bytes> {
-    let (excluded, interest) = *excluding?;
+fn excluded<'a>(excluding: &'a Excluding, packet: &[u8]) -> Option<&'a Asked> {
+    let asked = excluding.as_deref().filter(|asked| !asked.excluded.is_empty())?;
     let digest = Sha256::digest(packet).into();
-    excluded.excludes(&digest).then_some(interest)
+    asked.excluded.excludes(&digest).then_some(asked)
 }
 
 /// Splits the implicit digest from a name.

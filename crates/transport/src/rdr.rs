@@ -9,6 +9,10 @@ use packet::tlv::{self, Element, Reader, types};
 use packet::{Component, ComponentRef, Data, Name, NameRef};
 use security::manifest::Announcement;
 
+/// FreshnessPeriod of metadata, in milliseconds: the time for which a cache may hide a newer
+/// version.
+pub const METADATA_FRESHNESS_MS: u64 = 4000;
+
 /// The keyword of metadata.
 pub const METADATA: &[u8] = b"metadata";
 

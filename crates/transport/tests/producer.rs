@@ -1,12 +1,18 @@
 //! A producer's answers.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
+
 mod support;
 
-use packet::{Component, Data, InterestBuf, LpHeader, LpPacket, NackReason, Name};
+use packet::{Component, Data, InterestBuf, LpHeader, LpPacket, NackReason, Name, NameRef};
 use security::Signer;
-use security::manifest::Announcement;
+use security::manifest::{Announcement, DEFAULT_FANOUT, Layout, Unsigned};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 use support::{bytes, name, publish};
-use transport::publish::{DATA_SIZE, Preparation, Publish, Spec};
+use transport::publish::{DATA_SIZE, Preparation, Publication, Publish, Shelf, Source, Spec};
 use transport::rdr::Metadata;
 
 fn producer() -> Publish {
@@ -98,7 +104,7 @@ fn every_segment_says_where_the_end_is_and_metadata_names_the_manifest() {
     let metadata = Metadata::decode(name("/a/file").as_ref(), data.content()).unwrap();
     assert_eq!((metadata.segment_size, metadata.size), (Some(1000), Some(2500)));
     let announced: Announcement = metadata.manifest.unwrap();
-    assert_eq!(announced.root_digest, producer.objects()[0].root_digest());
+    assert_eq!(Some(announced.root_digest), producer.objects()[0].root_digest());
 }
 
 // NDNLPv2, "PIT token": [lp-11].
@@ -143,4 +149,90 @@ fn a_digest_in_the_name_gets_that_packet_or_none() {
     };
     assert_eq!(answer(&mut producer, &asked(digest), &LpHeader::default()), Some(frame));
     assert_eq!(answer(&mut producer, &asked([0; 32]), &LpHeader::default()), None);
+}
+
+/// Content that counts the bytes that are read, and the sources that are open.
+struct Counted {
+    content: Vec<u8>,
+    read: Arc<AtomicU64>,
+    open: Arc<AtomicI64>,
+    is_open: AtomicBool,
+}
+
+impl Source for Counted {
+    fn size(&self) -> u64 {
+        self.content.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.read.fetch_add(buffer.len() as u64, Relaxed);
+        if !self.is_open.swap(true, Relaxed) {
+            self.open.fetch_add(1, Relaxed);
+        }
+        self.content.read_at(offset, buffer)
+    }
+
+    fn may_change(&self) -> bool {
+        true
+    }
+
+    fn close(&mut self) {
+        self.open.fetch_sub(i64::from(self.is_open.swap(false, Relaxed)), Relaxed);
+    }
+}
+
+struct Many {
+    read: Arc<AtomicU64>,
+    open: Arc<AtomicI64>,
+    content: Vec<u8>,
+}
+
+impl Shelf for Many {
+    fn find(&mut self, name: NameRef<'_>) -> Option<u64> {
+        name.get(1)?.as_segment()
+    }
+
+    fn open(&mut self, number: u64) -> Option<Publication> {
+        let (content, read, open) = (self.content.clone(), self.read.clone(), self.open.clone());
+        let source = Counted { content, read, open, is_open: AtomicBool::new(false) };
+        let layout = Layout::new(500, DEFAULT_FANOUT).unwrap();
+        let spec = many(number);
+        let manifest = Unsigned::new(spec.object(), layout, below(number, &self.content)).unwrap();
+        Publication::restore(spec, Box::new(source), manifest, &Signer::Digest).ok()
+    }
+}
+
+fn many(number: u64) -> Spec {
+    let spec = Spec::new(name("/many").with(&Component::segment(number)), 7);
+    Spec { segment_size: 100, ..spec }
+}
+
+fn below(number: u64, content: &[u8]) -> Vec<[u8; 32]> {
+    let mut preparation =
+        Preparation::new(many(number), content.to_vec(), &Signer::Digest).unwrap();
+    for run in preparation.runs().collect::<Vec<_>>() {
+        let digests = preparation.digest_run(run).unwrap();
+        preparation.push(digests).unwrap();
+    }
+    preparation.close().unwrap().below().to_vec()
+}
+
+#[test]
+fn many_objects_in_turn_are_read_once_and_few_are_open() {
+    let (read, open) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicI64::new(0)));
+    let content = bytes(50_000);
+    let mut producer = Publish::new();
+    let shelf = Many { read: read.clone(), open: open.clone(), content };
+    producer.set_shelf(Box::new(shelf));
+    for round in 0..3 {
+        for number in 0..150 {
+            let name = many(number).object().with(&Component::segment(round));
+            let frame = answer(&mut producer, &InterestBuf::new(name), &LpHeader::default());
+            assert!(Data::decode(&frame.unwrap()).is_ok());
+            assert!(open.load(Relaxed) <= 64, "{open:?} are open");
+        }
+    }
+    // Of each object a leaf of 250 segments, and three segments.
+    let each = DEFAULT_FANOUT as u64 * 100 + 3 * 100;
+    assert!(read.load(Relaxed) <= 150 * each, "{read:?}");
 }

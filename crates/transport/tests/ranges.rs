@@ -4,11 +4,11 @@ mod support;
 
 use control::{Duration, Rate, Size};
 use packet::options::{Range, SegmentBits};
-use packet::{HopOption, HopOptions, InterestBuf, LpHeader, LpPacket, NackReason};
+use packet::{HopOption, HopOptions, InterestBuf, LpHeader, LpPacket, NackReason, NameRef};
 use security::{Signer, TrustPolicy};
 use support::{Memory, Pipe, bytes, controller, name, publish, run};
 use transport::fetch::{Fetch, FetchConfig, Status};
-use transport::publish::Publish;
+use transport::publish::{Publication, Publish, Shelf};
 
 /// Fetches `content` in segments of 1,000 bytes.
 fn fetch(content: &[u8], pipe: &Pipe, range: u16, scheme: &str) -> (Fetch, Memory, Publish) {
@@ -118,4 +118,41 @@ fn a_producer_answers_each_segment_and_refuses_what_is_beyond_the_end() {
     assert_eq!(ask(&mut producer, "/a/v=7/seg=0", &nonsense), [(None, None)]);
     let root = ask(&mut producer, "/a/v=7/32=manifest/seg=0", &range(SegmentBits::first(9)));
     assert_eq!(root, [(None, None)]);
+}
+
+/// One object that may be gone.
+struct One(bool);
+
+impl Shelf for One {
+    fn find(&mut self, _name: NameRef<'_>) -> Option<u64> {
+        Some(1)
+    }
+
+    fn open(&mut self, _number: u64) -> Option<Publication> {
+        self.0.then(|| publish("/a/file", bytes(10_000), &Signer::Digest))
+    }
+}
+
+#[test]
+fn segments_of_a_range_that_are_gone_are_refused() {
+    let mut producer = Publish::new();
+    producer.set_shelf(Box::new(One(true)));
+    let mut options = HopOptions::new();
+    let wanted: SegmentBits = [0, 2, 3].into_iter().collect();
+    options.set(&Range::of(wanted).unwrap());
+    let interest = InterestBuf::new(name("/a/file/v=7/seg=4")).encode();
+    let mut frame = Vec::new();
+    LpHeader { options, ..LpHeader::default() }.encode_into(&interest, &mut frame);
+    producer.receive(&frame);
+    producer.set_shelf(Box::new(One(false)));
+    let (mut refused, mut out) = (SegmentBits::NONE, Vec::new());
+    while producer.poll_transmit(&mut out) {
+        let link = LpPacket::decode(&out).unwrap();
+        assert_eq!(link.nack(), Some(NackReason::None));
+        assert_eq!(link.fragment(), Some(&*interest));
+        let range = link.to_options().get::<Range>().unwrap();
+        range.wanted().iter().for_each(|at| refused.insert(at));
+        out.clear();
+    }
+    assert_eq!(refused, wanted);
 }

@@ -68,6 +68,17 @@ struct Ends {
 }
 
 impl Ends {
+    /// Sends one Interest, and takes its answer.
+    fn step(&mut self, now: Time) {
+        let mut out = Vec::new();
+        if self.fetch.poll_transmit(now, &mut out) {
+            self.producer.receive(&std::mem::take(&mut out));
+        }
+        while self.producer.poll_transmit(&mut out) {
+            self.fetch.receive(now, &std::mem::take(&mut out), &mut self.sink);
+        }
+    }
+
     /// Exchanges packets until neither side sends any more at this instant.
     fn settle(&mut self, now: Time) {
         loop {
@@ -125,6 +136,22 @@ fn no_more_is_asked_for_than_the_sink_has_room_for() {
     }
     assert_eq!(ends.fetch.status(), Status::Done);
     assert!(ends.sink.bytes == content);
+}
+
+#[test]
+fn time_in_which_a_limit_allows_nothing_is_no_silence() {
+    let content = bytes(10_000);
+    let producer = producer(&content);
+    let mut ends = Ends { fetch: in_order(), producer, sink: Memory::default(), asked: 0 };
+    for minute in 0..30 {
+        // A request or two each minute; the patience is half of that.
+        ends.fetch.set_allowance(at(60 * minute), Size(1));
+        ends.step(at(60 * minute));
+        ends.fetch.set_allowance(at(60 * minute), Size(0));
+        ends.fetch.on_deadline(at(60 * minute + 59), &mut ends.sink);
+    }
+    assert_eq!(ends.fetch.status(), Status::Done);
+    assert!(ends.sink.bytes == content && ends.fetch.requested() >= 10_000);
 }
 
 #[test]

@@ -19,7 +19,7 @@ SCRIPT = weir.ROOT / "scripts/wireshark/weir.lua"
 REFERENCE = weir.ROOT / "docs/reference/wire.md"
 SCENARIO = weir.ROOT / "scenarios/tutorial/three-hops.toml"
 NDN = 0x8624
-TYPES = list(range(864, 921, 4))
+TYPES = [*range(864, 929, 4), 940]
 
 # The meaning of the reference's examples, in their order.
 MEANING = [
@@ -57,6 +57,7 @@ MEANING = [
         "address.challenge": "0x0123456789abcdef",
     },
     {"offers": "8388608 of 0xbeef, 67108864 of 0x0001"},
+    {"rtt_spread": "590000000"},
     {"exclude": "0101010101010101;0202020202020202"},
 ]
 

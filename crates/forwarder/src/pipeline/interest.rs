@@ -17,7 +17,7 @@ use crate::events::Step;
 use crate::link::queue::QueuedData;
 use crate::link::shaping::{Early, Expected, Offered, Waiting};
 use crate::node::{NodeAt, subject_of};
-use crate::tables::{PitEntry, PitKey, PitToken};
+use crate::tables::{PitEntry, PitKey, PitToken, Refusal};
 
 /// Incoming Interest pipeline.
 pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
@@ -195,7 +195,11 @@ fn enter_one(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
         Ok(key) => key,
         Err(refusal) => {
             p.return_credit(a);
-            return p.count_drop(a.face, refusal.into());
+            return match refusal {
+                // No route can be so deep, and the consumer need not wait for a timeout.
+                Refusal::PrefixTooDeep => p.reject(a, refusal.into(), NackReason::NoRoute),
+                _ => p.count_drop(a.face, refusal.into()),
+            };
         }
     };
     if pending {

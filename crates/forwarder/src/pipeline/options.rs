@@ -7,7 +7,7 @@ use crate::tables::FaceId;
 use packet::options::{
     AddressChallenge, AddressEcho, Anticipated, Capability, Exclude, ExpectedBytes, MAX_RANGE,
     NON_DISCOVERY, Offers, PREFIX_ANNOUNCEMENT, PathId, PathLabel, Range, RateStamp, RttHint,
-    ServedBy, SteeringHint, TrafficClass,
+    RttSpread, ServedBy, SteeringHint, TrafficClass,
 };
 use packet::{HopOption, HopOptions, LpPacket, tlv};
 
@@ -87,6 +87,7 @@ fn fault(typ: u32, value: &[u8]) -> Option<OptionFault> {
         AddressChallenge,
         AddressEcho,
         Offers,
+        RttSpread,
         CachesBelow,
         CachesPassed,
         Exclude,

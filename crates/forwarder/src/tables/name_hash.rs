@@ -7,10 +7,9 @@ use smallvec::SmallVec;
 
 use super::sip::Sip;
 
-/// The longest prefix that tables match by, in components. Routes, strategy choices and Interests
-/// with CanBePrefix longer than this are refused; names as a whole may be longer. The bound keeps
-/// the work for a packet of nothing but tiny components within that for an ordinary one.
-pub const MAX_PREFIX: usize = 64;
+// Routes, strategy choices and Interests with CanBePrefix longer than this are rejected; names as a
+// whole may be longer.
+pub use packet::name::MAX_PREFIX;
 
 /// Type and length of an implicit digest component.
 pub(super) const DIGEST_HEADER: [u8; 2] = [IMPLICIT_DIGEST as u8, 32];

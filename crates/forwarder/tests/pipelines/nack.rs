@@ -93,3 +93,18 @@ fn who_stopped_waiting_gets_no_nack() {
     nack(&mut b, u, &interest("/a", 1), NackReason::NoRoute);
     assert_eq!((b.sent(d1).len(), b.sent(d2).len()), (0, 1));
 }
+
+#[test]
+fn a_prefix_that_is_too_deep_is_refused_at_once() {
+    let mut b = Bench::new();
+    let (d, u) = (b.face(), b.face());
+    b.route("/x", u);
+    for (components, is_refused) in [(64, false), (65, true)] {
+        let asked = interest(&"/x".repeat(components), 1);
+        b.receive(d, &InterestBuf { can_be_prefix: true, ..asked }.encode());
+        let refused: Vec<_> = b.sent(d).iter().map(|sent| sent.header.nack).collect();
+        let expected = if is_refused { vec![Some(NackReason::NoRoute)] } else { Vec::new() };
+        assert_eq!(refused, expected, "{components}");
+    }
+    assert_eq!(b.drops(d, DropReason::NameTooDeep), 1);
+}

@@ -84,9 +84,22 @@ pub enum StreamError {
     /// The peer sent something that is no frame.
     #[error("the peer sent what is not NDN: {0}")]
     NotNdn(#[from] DecodeError),
+    /// The peer closed it, perhaps with bytes that it has not read: it needed no more.
+    #[error("the other end closed it")]
+    Closed,
     /// The connection broke.
     #[error("the connection broke: {0}")]
-    Broken(#[from] io::Error),
+    Broken(io::Error),
+}
+
+impl From<io::Error> for StreamError {
+    fn from(error: io::Error) -> StreamError {
+        match error.kind() {
+            // A socket that is closed with unread bytes resets its connection.
+            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => StreamError::Closed,
+            _ => StreamError::Broken(error),
+        }
+    }
 }
 
 /// A stream with what was read and written in part.
@@ -277,6 +290,26 @@ mod tests {
         let mut read = vec![0; 12_000];
         peer.read_exact(&mut read).unwrap();
         assert_eq!(read, vec![1; 12_000]);
+    }
+
+    #[test]
+    fn a_peer_that_leaves_before_it_has_read_everything_has_closed_it() {
+        let (mut stream, peer) = pair();
+        let mut is_first = true;
+        let fill = |out: &mut Vec<u8>| {
+            out.extend([1; 4000]);
+            std::mem::take(&mut is_first)
+        };
+        assert_eq!(stream.send(1 << 20, fill).unwrap(), Progress::Done);
+        drop(peer);
+        let error = stream.receive(&mut vec![0; READ_BUFFER], 1 << 20, |_| ()).unwrap_err();
+        assert_eq!(error.to_string(), "the other end closed it");
+        let full = |out: &mut Vec<u8>| {
+            out.push(1);
+            false
+        };
+        let error = stream.send(1 << 20, full).unwrap_err();
+        assert!(matches!(error, StreamError::Closed), "{error}");
     }
 
     #[test]

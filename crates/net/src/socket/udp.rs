@@ -45,6 +45,28 @@ pub struct UdpOptions {
     pub force: bool,
 }
 
+/// The datagrams that one system call passes on this host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offloads {
+    /// Sent by one `sendmsg` (UDP_SEGMENT, since Linux 4.18); one if the kernel lacks it.
+    pub sent: usize,
+    /// Joined into one buffer when they are received (UDP_GRO, since Linux 5.0); one if the kernel
+    /// lacks it.
+    pub joined: usize,
+}
+
+impl Offloads {
+    /// Detects them as for the sockets of faces, by options of a socket on loopback.
+    ///
+    /// # Errors
+    /// The system grants no such socket.
+    pub fn detect() -> io::Result<Offloads> {
+        let socket = std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
+        let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        Ok(Offloads { sent: state.max_gso_segments(), joined: state.gro_segments() })
+    }
+}
+
 /// A UDP socket.
 #[derive(Debug)]
 pub struct Udp {

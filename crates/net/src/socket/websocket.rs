@@ -279,8 +279,9 @@ fn kind(error: &Error) -> Kind {
         Error::Io(error) if error.kind() == ErrorKind::WouldBlock => Kind::Blocked,
         Error::Io(error) if error.kind() == ErrorKind::Interrupted => Kind::Interrupted,
         Error::ConnectionClosed | Error::AlreadyClosed => Kind::Closed,
-        // A page that is left says nothing.
+        // A page that is left says nothing, and may leave bytes unread.
         Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Kind::Closed,
+        Error::Io(error) if error.kind() == ErrorKind::ConnectionReset => Kind::Closed,
         _ => Kind::Broken,
     }
 }

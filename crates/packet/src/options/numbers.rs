@@ -114,6 +114,12 @@ number!(ExpectedBytes, 896);
 pub struct RttHint(pub u64);
 number!(RttHint, 900);
 
+/// The time by which the answers to other Interests for this object may come later than this one,
+/// in nanoseconds: a forwarder divides them over paths of different length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RttSpread(pub u64);
+number!(RttSpread, 928);
+
 /// The capabilities of the other end of a face; sent in an IDLE frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capability(pub u64);

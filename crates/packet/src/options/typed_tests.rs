@@ -56,6 +56,7 @@ fn the_examples_of_the_reference() {
     offers.add(Offer { rate: 26_624, link: 1 });
     offers.add(Offer { rate: 23_552, link: 0xbeef });
     is(&offers, "fd039c 08 5c00 beef 6800 0001");
+    is(&RttSpread(590_000_000), "fd03a0 04 232aaf80");
     is(&excluding(1..=2), "fd03ac 10 0101010101010101 0202020202020202");
 }
 
@@ -220,6 +221,7 @@ fn all_survive(value: &[u8]) {
     survives::<ServedBy>(value);
     survives::<ExpectedBytes>(value);
     survives::<RttHint>(value);
+    survives::<RttSpread>(value);
     survives::<Capability>(value);
     survives::<AddressChallenge>(value);
     survives::<AddressEcho>(value);
@@ -257,6 +259,7 @@ proptest! {
         round(&RateStamp { primary: small, secondary: b });
         round(&ExpectedBytes(small));
         round(&RttHint(small));
+        round(&RttSpread(small));
         round(&Capability(small));
         round(&PathId(a));
         round(&ServedBy { node: a, hops: b as u8 });

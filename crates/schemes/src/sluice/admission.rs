@@ -7,7 +7,8 @@
 //! its consumer the rate at once. So the PIT and the memory of a link are bounded by its rate,
 //! whatever flows do. If Data are smaller or larger than an Interest was taken to ask for, or a
 //! Nack comes, the next bookings are shorter or longer. Of a crowd, each flow may have one waiting,
-//! so that no number of names keeps another flow out.
+//! so that no number of names keeps another flow out. While the link is busy, Data that did not
+//! come shorten no booking: the other end may have lost them because its queue is full.
 
 use super::LEAST_LEFT;
 use super::sizes::Sizes;
@@ -22,11 +23,20 @@ use control::{
 /// Interests of a flow that may wait, however slow the link is.
 const FEWEST_WAITING: usize = 8;
 
+/// The Interests of a flow wait no longer than this, but for one of them: an Interest lives for
+/// some seconds, and one that dies here has only kept others waiting.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
 /// If so many wait at a link, flows that have some waiting are refused.
 const CROWD: usize = 16_384;
 
 /// The neighbour's Interests are measured over this time (Wang and others, 2013).
 const WINDOW: Duration = Duration::from_millis(100);
+
+/// The link is busy if it brings this part of what is booked, measured over the window and the time
+/// of so many Data.
+const BUSY: f64 = 0.97;
+const MEASURED: u64 = 16;
 
 /// So many large Data may be owed to the link, or by it: they come in one burst.
 const MOST_OWED: i64 = 2;
@@ -53,6 +63,10 @@ pub(super) struct Admission {
     neighbour: f64,
     window: (Time, u64),
     is_unknown: bool,
+    /// The Data that have come since then, in bytes.
+    brought: (Time, u64),
+    /// The link counts as busy until then.
+    busy_until: Time,
 }
 
 impl Admission {
@@ -70,6 +84,22 @@ impl Admission {
             neighbour: 0.0,
             window: (Time::ZERO, 0),
             is_unknown: false,
+            brought: (Time::ZERO, 0),
+            busy_until: Time::ZERO,
+        }
+    }
+
+    /// Data of this size have come. `rate` is what is booked.
+    fn measure(&mut self, now: Time, size: Size, rate: Rate) {
+        let (since, bytes) = self.brought;
+        let bytes = bytes.saturating_add(size.0);
+        self.brought = (since, bytes);
+        let span = now.since(since);
+        let enough = rate.time_for(Size(MEASURED * charge(Size(self.sizes.typical())))).max(WINDOW);
+        if span >= enough || now < since {
+            let is_busy = bytes as f64 >= BUSY * rate.size_in(span).0 as f64;
+            self.busy_until = if is_busy { now + enough + enough } else { now };
+            self.brought = (now, 0);
         }
     }
 
@@ -106,12 +136,16 @@ impl Admission {
 
     /// True if this flow has as much waiting as its share of `rate` brings in `wait`, or has some
     /// in a crowd.
-    fn is_full(&self, interest: &InterestMeta, rate: Rate) -> bool {
-        let (waiting, bytes) = self.turns.of(interest.flow);
+    fn is_full(&mut self, now: Time, interest: &InterestMeta, rate: Rate) -> bool {
+        if self.turns.len() >= CROWD && self.turns.has(interest.flow) {
+            return true;
+        }
+        let (waiting, bytes) = self.turns.of(now, interest.flow);
         let flows = self.turns.flows() + usize::from(waiting == 0);
-        let share = rate.size_in(self.wait).0 / flows.max(1) as u64;
-        let is_crowded = self.turns.len() >= CROWD && waiting > 0;
-        is_crowded || waiting >= FEWEST_WAITING && bytes >= share
+        let share = |time| rate.size_in(time).0 / flows.max(1) as u64;
+        let is_long = bytes >= share(self.wait.max(LONGEST_WAIT));
+        let is_more = waiting >= FEWEST_WAITING && bytes >= share(self.wait);
+        waiting > 0 && is_long || is_more
     }
 }
 
@@ -135,7 +169,7 @@ impl Shaper for Admission {
             self.book(cx.now, rate, bytes);
             return Offer::Pass(interest);
         }
-        if self.is_full(&interest, rate) {
+        if self.is_full(cx.now, &interest, rate) {
             return Offer::Refused(interest);
         }
         self.turns.push(interest, bytes);
@@ -147,7 +181,7 @@ impl Shaper for Admission {
         if !(self.is_free(cx.now) || self.is_unknown || rate.is_none()) {
             return None;
         }
-        let (interest, bytes) = self.turns.pop()?;
+        let (interest, bytes) = self.turns.pop(cx.now)?;
         // The host drops expired Interests, which book nothing.
         if let Some(rate) = rate.filter(|_| interest.expires > cx.now) {
             self.book(cx.now - LATE, rate, bytes);
@@ -159,14 +193,15 @@ impl Shaper for Admission {
         (self.turns.len() > 0).then_some(self.free_at)
     }
 
-    fn on_returned(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, returned: &Returned) {
+    fn on_returned(&mut self, cx: &mut Cx<'_>, _view: &LinkView, returned: &Returned) {
         let brought = returned.size.map_or(Size(0), |size| size.max(self.came));
-        self.left += self.sizes.overcharge(returned.flow, returned.expected, brought);
+        let over = self.sizes.overcharge(returned.flow, returned.expected, brought);
+        self.left += if cx.now < self.busy_until { over.min(0) } else { over };
         let most = MOST_OWED * charge(Size(self.sizes.typical())) as i64;
         self.left = self.left.clamp(-most, most);
     }
 
-    fn on_crossing(&mut self, cx: &mut Cx<'_>, _view: &LinkView, crossing: &Crossing<'_>) {
+    fn on_crossing(&mut self, cx: &mut Cx<'_>, view: &LinkView, crossing: &Crossing<'_>) {
         match (crossing.direction, crossing.kind) {
             (Direction::In, Kind::Interest) => {
                 self.window.1 = self.window.1.saturating_add(crossing.size.0.saturating_mul(8));
@@ -174,6 +209,9 @@ impl Shaper for Admission {
             (Direction::In, Kind::Data) => {
                 self.sizes.on_data(cx.now, crossing.flow, crossing.size);
                 self.came = crossing.size;
+                if let Some(rate) = self.budget(cx.now, view) {
+                    self.measure(cx.now, crossing.size, rate);
+                }
             }
             _ => {}
         }
@@ -195,12 +233,19 @@ mod tests {
         now: Time,
         rng: Rng,
         next: u64,
+        lifetime: Duration,
     }
 
     impl Bench {
         fn new() -> Bench {
             let shaper = Admission::new(&Params::defaults(PARAMS));
-            Bench { shaper, now: Time(1_000_000_000), rng: Rng::stream(1, &[]), next: 0 }
+            Bench {
+                shaper,
+                now: Time(1_000_000_000),
+                rng: Rng::stream(1, &[]),
+                next: 0,
+                lifetime: Duration::from_secs(1000),
+            }
         }
 
         fn offer(&mut self, flow: u64, bytes: u64) -> Offer {
@@ -210,7 +255,7 @@ mod tests {
                 segment: self.next,
                 size: Size(50),
                 expected: Size(bytes),
-                expires: Time::MAX,
+                expires: self.now + self.lifetime,
                 options: HopOptions::new(),
                 handle: self.next,
             };
@@ -225,6 +270,21 @@ mod tests {
             let mut tap = |_| {};
             let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
             self.shaper.on_returned(&mut cx, &VIEW(), &returned);
+        }
+
+        /// Data of this size come.
+        fn came(&mut self, flow: u64, bytes: u64) {
+            let crossing = Crossing {
+                direction: Direction::In,
+                kind: Kind::Data,
+                flow,
+                size: Size(bytes),
+                expected: Size(0),
+                options: &HopOptions::new(),
+            };
+            let mut tap = |_| {};
+            let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
+            self.shaper.on_crossing(&mut cx, &VIEW(), &crossing);
         }
 
         /// The flows of the Interests that pass in this time.
@@ -279,6 +339,46 @@ mod tests {
         assert_eq!(refused.count(), 1000 - 1 - 100);
         assert!(matches!(bench.offer(2, 1000), Offer::Held));
         assert_eq!(bench.run(Duration::from_micros(2500)), [1, 2], "each in turn");
+    }
+
+    #[test]
+    fn of_many_flows_each_has_one_waiting_and_what_has_expired_counts_no_more() {
+        let mut bench = Bench::new();
+        // A thousand Data of a kilobyte a second: of 2000 flows, one has half of a Data.
+        drop(bench.offer(0, 1000));
+        for turn in 0..2 {
+            for flow in 1..=2000 {
+                let offer = bench.offer(flow, 1000);
+                assert_eq!(matches!(offer, Offer::Refused(_)), turn > 0, "{flow}, {turn}");
+            }
+        }
+        let mut bench = Bench::new();
+        bench.lifetime = Duration::from_millis(50);
+        (0..2000).for_each(|flow| drop(bench.offer(flow, 1000)));
+        bench.now += bench.lifetime;
+        assert!(matches!(bench.offer(1999, 1000), Offer::Held));
+        assert!(matches!(bench.offer(1999, 1000), Offer::Refused(_)));
+    }
+
+    #[test]
+    fn while_the_link_is_busy_what_did_not_come_shortens_no_booking() {
+        for (each_us, is_busy) in [(1000, true), (2000, false)] {
+            let mut bench = Bench::new();
+            for _ in 0..1000 {
+                bench.now += Duration::from_micros(each_us);
+                bench.came(1, 1000);
+            }
+            drop(bench.offer(1, 1000));
+            bench.shaper.left = 0;
+            bench.returned(1, 1000, None);
+            assert_eq!(bench.shaper.left > 0, !is_busy, "a Data in {each_us} us");
+            bench.now += Duration::from_secs(1);
+            bench.returned(1, 1000, None);
+            assert!(bench.shaper.left > 0, "nothing has come for a while");
+            bench.shaper.left = 0;
+            bench.returned(1, 1000, Some(Size(3000)));
+            assert!(bench.shaper.left < 0, "what came counts");
+        }
     }
 
     #[test]

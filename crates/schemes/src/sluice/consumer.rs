@@ -36,8 +36,8 @@ const HELD: Duration = Duration::from_millis(100);
 const SPARE: f64 = 4.0;
 
 /// Segments that may be in flight, however high the offers: these, and so many for each Data of
-/// this round trip and the one before. An offer that is a lie brings no flood, and an honest one is
-/// used in full after some round trips.
+/// this round trip of the longest path and of the one before. An offer that is a lie brings no
+/// flood, and an honest one is used in full after some round trips.
 const FIRST_FLIGHT: f64 = 64.0;
 const GROWTH: f64 = 4.0;
 
@@ -60,12 +60,16 @@ pub(super) struct Consumer {
     /// See [`control::InFlight::spread`].
     spread: Duration,
     rounds: Rounds,
-    /// Data of this round trip and of the one before.
+    /// Data of this round trip of the longest path and of the one before, and when it began.
     came: [u32; 2],
+    came_since: Time,
     doubt: Doubt,
-    /// The next Interest leaves after what the last one asked for has passed at the rate.
-    from: Time,
-    asked: Size,
+    /// The next Interest leaves when what the last one asked for has passed at the rate from then
+    /// on.
+    last: (Time, Size),
+    /// Until when, and how much, Interests have asked for without stating their size. Links book
+    /// such a guess, so Data that are smaller come a longer time apart than the link requires.
+    guessed: (Time, Size),
     /// The size of the last Data.
     size: Size,
     /// When Data came last, and when some that had been asked for once.
@@ -86,9 +90,10 @@ impl Consumer {
             spread: Duration::ZERO,
             rounds: Rounds::new(),
             came: [0; 2],
+            came_since: Time::ZERO,
             doubt: Doubt::new(),
-            from: Time::ZERO,
-            asked: Size(0),
+            last: (Time::ZERO, Size(0)),
+            guessed: (Time::ZERO, Size(0)),
             size: Size(8000),
             heard_at: Time::ZERO,
             first_at: Time::ZERO,
@@ -102,12 +107,29 @@ impl Consumer {
     }
 
     /// Segments that may be in flight at this rate, from nodes whose distances have this spread.
-    /// The smallest round trips count: with the smoothed one, a silent link's queue would make room
-    /// for more of it.
+    /// The smallest round trips of paths count: with the smoothed ones, a silent link's queue would
+    /// make room for more of it. Nodes that no link distinguishes have the spread.
     fn window(&self, rate: f64, spread: Duration) -> f64 {
-        let rtt = self.recent.iter().min().copied().filter(|rtt| *rtt < Duration::MAX);
-        let time = rtt.unwrap_or(HELD) + spread + HELD;
+        let nearest = self.recent.iter().min().copied().filter(|rtt| *rtt < Duration::MAX);
+        let rtt = nearest.unwrap_or(HELD) + spread;
+        let time = self.lanes.mean_rtt().map_or(rtt, |mean| mean.max(rtt)) + HELD;
         rate * time.as_secs_f64() / (self.size.0.max(1) as f64 * 8.0) + SPARE
+    }
+
+    /// The round trip of the longest path. Near nodes end many others while its Data are under way.
+    fn longest(&self) -> Duration {
+        let smoothed = self.rtt.smoothed().unwrap_or_default();
+        let shortest = self.lanes.shortest_rtt().unwrap_or_default();
+        let known = self.lanes.longest_rtt().unwrap_or_default();
+        smoothed.max(known).max(shortest + self.spread)
+    }
+
+    /// Counts Data for [`Consumer::limit`].
+    fn count(&mut self, now: Time) {
+        if now.since(self.came_since) > self.longest() {
+            (self.came, self.came_since) = ([0, self.came[0]], now);
+        }
+        self.came[0] = self.came[0].saturating_add(1);
     }
 
     /// Segments that may be in flight at any rate.
@@ -117,7 +139,8 @@ impl Consumer {
 
     fn ready(&self, rate: f64) -> Time {
         let rounds = self.rtt.smoothed().map_or(LONGEST_GAP, |round| round.mul_f64(GAP_ROUNDS));
-        self.from + Rate(rate as u64).time_for(self.asked).min(rounds.min(LONGEST_GAP))
+        let (from, asked) = self.last;
+        from + Rate(rate as u64).time_for(asked).min(rounds.min(LONGEST_GAP))
     }
 
     /// The rate that the model has found, in bit/s.
@@ -133,11 +156,16 @@ impl Consumer {
 
     fn on_round(&mut self, cx: &mut Cx<'_>, round: &Round) {
         let rtt = round.rtt_min.unwrap_or(self.rtt_min.0);
-        self.came = [0, self.came[0]];
         self.recent.rotate_right(1);
         self.recent[0] = rtt;
+        let longest = self.lanes.longest_rtt().map_or(rtt, |longest| longest.max(rtt));
+        if self.lanes.leave_silent(longest) {
+            self.doubt.on_silent_path(cx.now, longest);
+            self.rtt_min = (self.lanes.shortest_rtt().unwrap_or(rtt), cx.now);
+        }
         let offered = self.rate(cx.now).unwrap_or(0.0);
-        let seen = Seen { offered, found: self.found(), rtt, rtt_min: self.rtt_min.0 };
+        let (found, rtt_min) = (self.found(), self.rtt_min.0);
+        let seen = Seen { offered, found, rtt, rtt_min, longest };
         self.doubt.on_round(cx.now, &seen);
         cx.note("offers too high", f64::from(u8::from(self.doubt.stands())));
     }
@@ -152,6 +180,7 @@ impl Controller for Consumer {
                 return permit;
             }
         }
+        let rate = self.doubt.pace(rate);
         let flying = ask.in_flight.total().segments;
         let window = self.window(rate, ask.in_flight.spread()).min(self.limit());
         if flying > 0 && f64::from(flying) + f64::from(ask.count) > window {
@@ -166,18 +195,19 @@ impl Controller for Consumer {
         if let Some(Size(bytes)) = sent.stated {
             // Links would charge for the Data of another flow.
             ticket.options.set(&ExpectedBytes(bytes));
+        } else {
+            let each = Size(sent.expected.0 / u64::from(sent.count.max(1)));
+            self.guessed = (cx.now, self.guessed.1.max(each));
         }
-        if let Some(rate) = self.rate(cx.now) {
+        let (now, mut from) = (cx.now, cx.now);
+        if let Some(rate) = self.rate(now) {
             if let Some(srtt) = self.rtt.smoothed() {
                 ticket.options.set(&RttHint(srtt.0));
             }
-            let ready = self.ready(rate);
-            let now = cx.now;
-            self.from = if ready > now + BURST { now } else { ready.max(now - BURST) };
-        } else {
-            self.from = cx.now;
+            let ready = self.ready(self.doubt.pace(rate));
+            from = if ready > now + BURST { now } else { ready.max(now - BURST) };
         }
-        self.asked = sent.stated.unwrap_or(sent.expected);
+        self.last = (from, sent.stated.unwrap_or(sent.expected));
         ticket
     }
 
@@ -193,12 +223,12 @@ impl Controller for Consumer {
             self.first_at = cx.now;
         }
         let offers = arrival.options.get::<Offers>();
-        let round = self.rtt.smoothed().unwrap_or_default();
-        if self.lanes.on_data(cx.now, offers.as_ref(), is_whole, round) {
+        let round = self.longest();
+        if self.lanes.on_data(cx.now, offers.as_ref(), is_whole, arrival.rtt, round) {
             self.doubt.on_new_path();
         }
         self.size = arrival.size;
-        self.came[0] = self.came[0].saturating_add(1);
+        self.count(cx.now);
         if let Some(rtt) = arrival.rtt {
             self.rtt.sample(rtt);
             if rtt <= self.rtt_min.0 || cx.now.since(self.rtt_min.1) > RTT_MIN_AGE {
@@ -206,14 +236,17 @@ impl Controller for Consumer {
             }
         }
         self.spread = arrival.in_flight.spread();
-        let mut is_full = false;
+        let mut full_at = None;
         if let Some(rate) = self.rate(cx.now) {
-            let (bytes, is_one_path) = (arrival.size.0, self.lanes.is_one_path());
-            self.doubt.on_first(cx.now, arrival.sent_at, bytes, rate, is_one_path);
+            let (until, guess) = self.guessed;
+            let is_guessed = arrival.sent_at <= until;
+            let bytes = if is_guessed { arrival.size.max(guess) } else { arrival.size };
+            let is_one_path = self.lanes.is_one_path();
+            self.doubt.on_first(cx.now, arrival.sent_at, bytes.0, rate, is_one_path);
             let in_flight = f64::from(arrival.in_flight.total().segments);
-            is_full = in_flight + 2.0 > self.window(rate, self.spread);
+            full_at = Some(rate).filter(|rate| in_flight + 2.0 > self.window(*rate, self.spread));
         }
-        self.doubt.on_data(arrival.size.0, arrival.late, is_full);
+        self.doubt.on_data(cx.now, arrival.size.0, arrival.late, full_at);
         let came = Came { sent_at: arrival.sent_at, rtt: arrival.rtt, ..Came::default() };
         if let Some(round) = self.rounds.on_data(cx.now, &came) {
             self.on_round(cx, &round);
@@ -227,7 +260,7 @@ impl Controller for Consumer {
                 self.lanes.on_nack(cx.now, &offers);
             }
         } else {
-            self.doubt.on_loss();
+            self.doubt.on_loss(cx.now);
             self.rounds.on_loss();
         }
         self.model.on_loss(cx, loss);

@@ -16,6 +16,13 @@ const MOST_LINKS: usize = 32;
 /// A link that brings a smaller part of the Data does not count, beside others that bring more.
 const LEAST_SHARE: f64 = 1.0 / 64.0;
 
+/// Paths that a consumer knows at most; of more, those with the most Data.
+const MOST_PATHS: usize = 16;
+
+/// A path is silent if nothing comes by it in the time of so many of its Data, and in the longest
+/// round trip. By chance alone that would be one time in a million.
+const MISSED: f64 = 16.0;
+
 /// A window ends after a round trip in which so many Data came, and after so many round trips: of
 /// few Data, chance makes one of several shares too large, and the rate too low.
 const ENOUGH: u32 = 1024;
@@ -30,33 +37,126 @@ struct Link {
     seen: [u32; 2],
 }
 
-/// The links of a consumer.
+/// Data that carry the offers of the same links: one path, or a part of one with more than three
+/// links. Data without offers, such as those of a store near by, are a path as well.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    /// The links' numbers in ascending order; 0 for those that are missing.
+    links: [u16; 3],
+    /// The smallest round trip in this window and in the one before.
+    rtt: [Duration; 2],
+    seen: [u32; 2],
+    heard_at: Time,
+}
+
+/// The links of a consumer, and the paths by them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lanes {
     links: Vec<Link>,
+    paths: Vec<Path>,
     /// All Data in this window and in the one before.
     all: [u32; 2],
-    since: Time,
+    /// When this window and the one before began.
+    since: [Time; 2],
     /// When the last offer came.
     at: Option<Time>,
 }
 
 impl Lanes {
-    /// Data has come, with these offers. `is_whole`: they are of the whole path, and may be higher
-    /// than those before. Returns `true` if it has passed a link that was not known.
+    /// Data has come, with these offers, after this round trip if it was asked for once. The offers
+    /// are of the whole path, and may be higher than those before, if `is_whole`. Returns `true` if
+    /// it has passed a link that was not known.
     pub(super) fn on_data(
         &mut self,
         now: Time,
         offers: Option<&Offers>,
         is_whole: bool,
+        rtt: Option<Duration>,
         round: Duration,
     ) -> bool {
-        let span = now.since(self.since);
+        self.count(now, offers, rtt);
+        let span = now.since(self.since[0]);
         if span >= round && (self.all[0] >= ENOUGH || span >= round.mul_f64(LONGEST)) {
             self.turn(now);
         }
         self.all[0] = self.all[0].saturating_add(1);
         offers.is_some_and(|offers| self.note(now, offers, is_whole))
+    }
+
+    /// Counts Data for its path.
+    fn count(&mut self, now: Time, offers: Option<&Offers>, rtt: Option<Duration>) {
+        let mut links = [0; 3];
+        for (place, offer) in links.iter_mut().zip(offers.into_iter().flat_map(Offers::iter)) {
+            *place = offer.link;
+        }
+        links.sort_unstable();
+        let rtt = rtt.unwrap_or(Duration::MAX);
+        if let Some(path) = self.paths.iter_mut().find(|path| path.links == links) {
+            path.seen[0] = path.seen[0].saturating_add(1);
+            path.rtt[0] = path.rtt[0].min(rtt);
+            path.heard_at = now;
+            return;
+        }
+        if self.paths.len() == MOST_PATHS {
+            let fewest = self.paths.iter().enumerate().min_by_key(|(_, p)| p.seen[0] + p.seen[1]);
+            if let Some((at, _)) = fewest {
+                self.paths.swap_remove(at);
+            }
+        }
+        let rtt = [rtt, Duration::MAX];
+        self.paths.push(Path { links, rtt, seen: [1, 0], heard_at: now });
+    }
+
+    /// Data of each path, and the path's smallest round trip.
+    fn round_trips(&self) -> impl Iterator<Item = (f64, Duration)> {
+        let known = self
+            .paths
+            .iter()
+            .map(|path| (f64::from(path.seen[0] + path.seen[1]), path.rtt[0].min(path.rtt[1])));
+        known.filter(|(_, rtt)| *rtt < Duration::MAX)
+    }
+
+    /// The mean round trip of Data without the time in queues, by which a rate is a number in
+    /// flight (J. D. C. Little, Operations Research 9(3), 1961).
+    pub(super) fn mean_rtt(&self) -> Option<Duration> {
+        let (data, time) = self.round_trips().fold((0.0, 0.0), |(data, time), (seen, rtt)| {
+            (data + seen, time + seen * rtt.as_secs_f64())
+        });
+        (data > 0.0).then(|| Duration::from_secs_f64(time / data))
+    }
+
+    /// The round trip of the longest path that brings more than a small part of the Data.
+    pub(super) fn longest_rtt(&self) -> Option<Duration> {
+        let least = LEAST_SHARE * f64::from(self.all[0].saturating_add(self.all[1]));
+        self.round_trips().filter(|(seen, _)| *seen >= least).map(|(_, rtt)| rtt).max()
+    }
+
+    /// The shortest round trip of the paths by which Data come.
+    pub(super) fn shortest_rtt(&self) -> Option<Duration> {
+        self.round_trips().map(|(_, rtt)| rtt).min()
+    }
+
+    /// Forgets paths that have fallen silent beside others, so that the links of those bring all
+    /// Data again. `longest` is the longest round trip. Returns `true` if there was one.
+    pub(super) fn leave_silent(&mut self, longest: Duration) -> bool {
+        let Some(now) = self.paths.iter().map(|path| path.heard_at).max() else { return false };
+        let span = now.since(self.since[1]).as_secs_f64().max(1e-9);
+        let is_silent = |path: &Path| {
+            let silence = now.since(path.heard_at);
+            let data = f64::from(path.seen[0].saturating_add(path.seen[1]));
+            silence > longest && data * silence.as_secs_f64() / span >= MISSED
+        };
+        let Some(at) = self.paths.iter().position(is_silent) else { return false };
+        let path = self.paths.swap_remove(at);
+        for window in [0, 1] {
+            self.all[window] = self.all[window].saturating_sub(path.seen[window]);
+            for link in self.links.iter_mut().filter(|link| path.links.contains(&link.id)) {
+                link.seen[window] = link.seen[window].saturating_sub(path.seen[window]);
+            }
+        }
+        self.links.retain(|link| link.seen[0] > 0 || link.seen[1] > 0);
+        self.leave_silent(longest);
+        true
     }
 
     /// A Nack has come. The Interest would have loaded the links that it tells of, as those of Data
@@ -90,12 +190,17 @@ impl Lanes {
     }
 
     fn turn(&mut self, now: Time) {
-        self.since = now;
+        self.since = [now, self.since[0]];
         self.all = [0, self.all[0]];
         for link in &mut self.links {
             link.seen = [0, link.seen[0]];
         }
         self.links.retain(|link| link.seen[1] > 0);
+        for path in &mut self.paths {
+            path.seen = [0, path.seen[0]];
+            path.rtt = [Duration::MAX, path.rtt[0]];
+        }
+        self.paths.retain(|path| path.seen[1] > 0);
     }
 
     /// True if all Data of this window and the one before came by the same links.
@@ -138,7 +243,7 @@ mod tests {
         for i in 0..400 {
             let now = Time::ZERO + Duration::from_millis(i);
             let offers = turn[i as usize % turn.len()].as_ref();
-            lanes.on_data(now, offers, true, ROUND);
+            lanes.on_data(now, offers, true, None, ROUND);
         }
         lanes
     }
@@ -177,11 +282,11 @@ mod tests {
     fn an_offer_of_a_part_of_the_path_counts_if_it_is_lower() {
         let mut lanes = fed(&[Some(offers(&[(1, 10e6)]))]);
         let now = Time::ZERO + Duration::from_millis(400);
-        lanes.on_data(now, Some(&offers(&[(1, 12e6)])), false, ROUND);
+        lanes.on_data(now, Some(&offers(&[(1, 12e6)])), false, None, ROUND);
         close(&lanes, 10e6);
         lanes.on_nack(now, &offers(&[(1, 5e6)]));
         close(&lanes, 5e6);
-        lanes.on_data(now, Some(&offers(&[(1, 8e6)])), true, ROUND);
+        lanes.on_data(now, Some(&offers(&[(1, 8e6)])), true, None, ROUND);
         close(&lanes, 8e6);
     }
 
@@ -218,14 +323,61 @@ mod tests {
     }
 
     #[test]
+    fn round_trips_are_those_of_paths_and_weighted_by_their_data() {
+        let mut lanes = Lanes::default();
+        let ms = Duration::from_millis;
+        // Three of four Data come by the long path; one in each path waits in a queue, and the
+        // round trip of one that was asked for twice is not known.
+        for i in 0..400 {
+            let now = Time::ZERO + ms(i);
+            let (link, rtt) = if i % 4 == 0 { (1, 10 + i % 3) } else { (2, 90 + i % 5) };
+            let rtt = Some(ms(rtt)).filter(|_| i % 7 > 0);
+            lanes.on_data(now, Some(&offers(&[(link, 1e6)])), true, rtt, ROUND);
+        }
+        let mean = lanes.mean_rtt().unwrap().as_secs_f64();
+        assert!((mean - 0.070).abs() < 0.001, "(10 + 3 * 90) / 4 ms, not {mean} s");
+        assert_eq!(lanes.longest_rtt(), Some(ms(90)));
+        // Of a path with one of hundreds of Data nothing follows.
+        let now = Time::ZERO + ms(400);
+        lanes.on_data(now, Some(&offers(&[(3, 1e6)])), true, Some(ms(4000)), ROUND);
+        assert_eq!(lanes.longest_rtt(), Some(ms(90)));
+    }
+
+    #[test]
+    fn a_path_that_falls_silent_is_forgotten_after_a_round_trip() {
+        let (a, b) = (offers(&[(1, 10e6), (9, 50e6)]), offers(&[(2, 20e6), (9, 50e6)]));
+        let mut lanes = fed(&[Some(a), Some(b.clone()), Some(b.clone())]);
+        close(&lanes, 30e6);
+        let ms = Duration::from_millis;
+        for i in 400..500 {
+            lanes.on_data(Time::ZERO + ms(i), Some(&b), true, Some(ms(60)), ROUND);
+            assert!(!lanes.leave_silent(ROUND), "{i} ms");
+        }
+        lanes.on_data(Time::ZERO + ms(500), Some(&b), true, Some(ms(60)), ROUND);
+        assert!(lanes.leave_silent(ROUND));
+        assert_eq!(lanes.shortest_rtt(), Some(ms(60)));
+        let rate = lanes.rate(Time::ZERO + ms(500), PATIENCE).unwrap();
+        assert!((rate / 20e6 - 1.0).abs() < 0.02, "{rate}");
+        // One that brings a Data now and then is not silent in between.
+        let mut turn = vec![Some(b.clone()); 99];
+        turn.push(Some(offers(&[(1, 10e6)])));
+        let mut lanes = fed(&turn);
+        (400..560).for_each(|i| {
+            lanes.on_data(Time::ZERO + ms(i), Some(&b), true, None, ROUND);
+        });
+        assert!(!lanes.leave_silent(ROUND));
+    }
+
+    #[test]
     fn offers_are_forgotten_and_their_number_is_bounded() {
         let mut lanes = fed(&[Some(offers(&[(1, 10e6)]))]);
         let later = Time::ZERO + Duration::from_millis(411);
         assert_eq!(lanes.rate(later, PATIENCE), None, "nothing came for longer than patience");
         for link in 0..1000 {
-            lanes.on_data(later, Some(&offers(&[(link, 1e6)])), true, ROUND);
+            lanes.on_data(later, Some(&offers(&[(link, 1e6)])), true, None, ROUND);
             lanes.on_nack(later, &offers(&[(link + 1000, 1e6)]));
         }
         assert!(lanes.links.len() <= MOST_LINKS);
+        assert!(lanes.paths.len() <= MOST_PATHS);
     }
 }

@@ -10,16 +10,20 @@
 //! A / R is the number of flows that use their offer in full. A flow that begins is one more, so R
 //! falls at once: its first Data already brings an offer that leaves room for it. A flow that has
 //! ended is one less. Where many that begin are soon over, one that begins counts as the part of
-//! them that last, and as one when it has lasted. A name is a flow from its fourth Interest on:
+//! them that last, and as one when it has lasted. While Data wait at the other end, the offers
+//! leave a part of the link (`backlog.rs`).
+//!
+//! A name is a flow from its fourth Interest on:
 //! objects of a segment or two come and go before an offer reaches them, and would keep the others
 //! from the link. Names are told apart by a few hashes (as in K. Whang, B. Vander-Zanden, H.
 //! Taylor, linear counting, ACM TODS 1990): no state is kept for a name, whatever is asked for.
 
 use super::LEAST_LEFT;
+use super::backlog::Backlog;
 use super::log_rate;
 use super::sizes::Sizes;
 use crate::explicit_rate::{RateLaw, Seen};
-use control::{DataMeta, Flow, InterestMeta, Params, Rng, Size, Time, math};
+use control::{DataMeta, Duration, Flow, InterestMeta, Params, Rng, Size, Time, math};
 use packet::options::{Offer, Offers, RateStamp};
 use packet::{HopOption, HopOptions};
 
@@ -168,6 +172,7 @@ pub(super) struct Law {
     code: u16,
     names: Names,
     sizes: Sizes,
+    backlog: Backlog,
     /// See [`LEAST`].
     least: f64,
     /// d, in s.
@@ -190,6 +195,7 @@ impl Law {
             code: 0,
             names: Names::new(),
             sizes: Sizes::default(),
+            backlog: Backlog::default(),
             least: LEAST.0,
             rtt: None,
             size: 0.0,
@@ -232,7 +238,8 @@ impl RateLaw for Law {
         self.sizes.charge(now, interest)
     }
 
-    fn on_data(&mut self, now: Time, data: &DataMeta) -> i64 {
+    fn on_data(&mut self, now: Time, data: &DataMeta, taken: Duration) -> i64 {
+        self.backlog.on_data(now, taken);
         self.sizes.on_data(now, data.flow, data.size);
         let bytes = data.size.0 as f64;
         self.size = if self.size > 0.0 { self.size + GAIN * (bytes - self.size) } else { bytes };
@@ -245,6 +252,7 @@ impl RateLaw for Law {
 
     fn update(&mut self, capacity: f64, seen: &Seen) {
         let full = self.eta * (capacity - seen.neighbour).max(capacity * LEAST_LEFT);
+        let full = full * self.backlog.part();
         self.full = full;
         let d = self.rtt.unwrap_or(FIRST_RTT).max(seen.span);
         self.target = (full - self.beta * seen.held / d).max(full / 2.0);

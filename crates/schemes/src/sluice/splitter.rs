@@ -14,13 +14,23 @@
 //! - A next hop that was not asked for a second is next: its offers could not be heard again. So a
 //!   slow path, or one that lies, gets one Interest a second and no more, and does not count for
 //!   the consumer (`lanes.rs`).
+//! - A next hop that has answered nothing for two round trips is left. Each second it gets a copy
+//!   of an Interest that another one gets, and its first answer brings it back.
+//! - The answer of a far next hop comes long after those of near ones, and a consumer that does not
+//!   know this repeats the Interest. If a near one answers the repetition, the answer of the far
+//!   one has no use, and the consumer never learns. So a repetition waits for the round trip of the
+//!   next hop that was asked. It is learned from answers that another one has overtaken.
+//! - A next hop that has never answered gets copies as well, until it does. Data of a near path
+//!   tell consumers by how much those of a far one come later.
+//! - The first repetition of what a fast path has lost does not go to a slow one, which could not
+//!   bring all that the fast one loses. The second one does: the fast path may have failed.
 //! - Of more next hops than [`MOST_WAYS`], the cheapest take part.
 //! - Retransmissions and Nacks: `one_of.rs`.
 
 use super::lanes::Lanes;
 use crate::one_of::Choose;
-use control::{Duration, NextHop, StrategyCx, Time};
-use packet::options::Offers;
+use control::{Action, Duration, NextHop, StrategyCx, Time, Upstream};
+use packet::options::{Offers, RttSpread};
 use std::collections::BTreeMap;
 
 /// Prefixes whose paths are known; the one unused for longest makes room.
@@ -35,6 +45,34 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A next hop that was not asked for this long is asked.
 const PROBE: Duration = Duration::from_secs(1);
 
+/// A next hop is silent if it has answered none of so many Interests, for so many round trips and
+/// what a shaper may hold. Of fewer Interests, all may be lost by chance.
+const UNANSWERED: u64 = 4;
+const SILENT_ROUNDS: f64 = 2.0;
+const HELD: Duration = Duration::from_millis(100);
+
+/// The time for which an answer that another next hop has overtaken is awaited, and the least time
+/// between two Interests whose answers are awaited so: a next hop that is dead costs no more
+/// memory.
+const LINGER: Duration = Duration::from_secs(2);
+const LINGER_EACH: Duration = Duration::from_millis(10);
+
+/// The least time between two copies.
+const COPY_EACH: Duration = Duration::from_millis(1);
+
+/// Consumers are told of a longer path if its answers come so much later: of less, they learn by
+/// themselves in time.
+const LEAST_SPREAD: Duration = Duration::from_millis(10);
+
+/// Of paths that allow less than this part of the largest, and of next hops that were not asked for
+/// this long because their routes are gone, consumers are told nothing.
+const LEAST_TOLD: f64 = 1.0 / 64.0;
+const GONE: Duration = Duration::from_secs(4);
+
+/// A next hop gets the first repetition of what another one has lost if its paths allow this part
+/// of that one's rate.
+const COMPARABLE: f64 = 0.5;
+
 /// Rates below this part of the mean count as this.
 const LEAST: f64 = 1e-6;
 
@@ -42,17 +80,67 @@ const LEAST: f64 = 1e-6;
 const MOST_OWED: f64 = 4.0;
 
 /// A next hop of a prefix.
-struct Way {
+struct Branch {
     face: u64,
     lanes: Lanes,
+    /// The round trip of its longest path, once it has answered: each Interest needs it.
+    longest: Option<Duration>,
     /// The tag, in Interests of the mean rate.
     tag: f64,
     asked_at: Time,
+    /// Interests since the last Data, and when the first of them left.
+    unanswered: u64,
+    unanswered_since: Time,
+}
+
+impl Branch {
+    /// An Interest for so many segments leaves.
+    fn asked(&mut self, now: Time, segments: u64) {
+        self.asked_at = now;
+        if self.unanswered == 0 {
+            self.unanswered_since = now;
+        }
+        self.unanswered = self.unanswered.saturating_add(segments);
+    }
+
+    /// It was not asked for a while.
+    fn is_due(&self, now: Time) -> bool {
+        now.since(self.asked_at) >= PROBE || now < self.asked_at
+    }
+
+    /// It has been asked, and does not answer. The round trip of one that never answered is not
+    /// known: other next hops may be much nearer.
+    fn is_silent(&self, now: Time) -> bool {
+        let round = self.longest.unwrap_or(PROBE);
+        let patience = round.mul_f64(SILENT_ROUNDS) + HELD;
+        self.unanswered >= UNANSWERED && now.since(self.unanswered_since) > patience
+    }
+
+    /// It has answered at least once.
+    fn is_known(&self) -> bool {
+        self.longest.is_some()
+    }
+
+    /// Interests may go to it alone.
+    fn is_usable(&self, now: Time) -> bool {
+        self.is_known() && !self.is_silent(now)
+    }
+
+    /// It gets a copy: one that is silent after a second, one that has never answered soon, but
+    /// more and more rarely.
+    /// A range brings much that may be in vain.
+    fn is_to_be_tried(&self, now: Time, segments: u16) -> bool {
+        let pause = match self.is_silent(now) || segments > 1 {
+            true => PROBE,
+            false => now.since(self.unanswered_since).mul_f64(0.25).max(LINGER_EACH),
+        };
+        !self.is_usable(now) && (self.unanswered == 0 || now.since(self.asked_at) >= pause)
+    }
 }
 
 /// The next hops of a prefix.
 struct Ways {
-    ways: Vec<Way>,
+    ways: Vec<Branch>,
     /// The tag of what was dealt out last.
     turn: f64,
     used_at: Time,
@@ -63,6 +151,10 @@ struct Ways {
 pub(super) struct Splitter {
     /// By the bytes of the FIB entry's prefix.
     prefixes: BTreeMap<Vec<u8>, Ways>,
+    /// From then on the next copy may leave, and the next answer that is overtaken be awaited: of
+    /// all prefixes, of which a sender may use ever new ones.
+    copy_at: Time,
+    await_at: Time,
 }
 
 impl Splitter {
@@ -84,20 +176,46 @@ impl Splitter {
 impl Ways {
     /// The next hop of this face, which begins at the present turn if it is new. Next hops that are
     /// gone make room for it.
-    fn way(&mut self, face: u64, s: &StrategyCx<'_, '_>) -> &mut Way {
+    fn way(&mut self, face: u64, s: &StrategyCx<'_, '_>) -> &mut Branch {
         if let Some(at) = self.ways.iter().position(|way| way.face == face) {
             return &mut self.ways[at];
         }
         if self.ways.len() == MOST_WAYS {
-            let is_gone = |way: &Way| s.next_hops.iter().all(|hop| hop.face != way.face);
+            let is_gone = |way: &Branch| s.next_hops.iter().all(|hop| hop.face != way.face);
             let oldest = (0..MOST_WAYS)
                 .min_by_key(|&at| (!is_gone(&self.ways[at]), self.ways[at].asked_at))
                 .unwrap_or_default();
             self.ways.swap_remove(oldest);
         }
         let (tag, asked_at) = (self.turn, s.cx.now);
-        self.ways.push(Way { face, lanes: Lanes::default(), tag, asked_at });
+        let lanes = Lanes::default();
+        self.ways.push(Branch {
+            face,
+            lanes,
+            longest: None,
+            tag,
+            asked_at,
+            unanswered: 0,
+            unanswered_since: asked_at,
+        });
         self.ways.last_mut().expect("it was pushed")
+    }
+
+    /// The time by which the answers of the longest path in use come later than after `rtt`, if
+    /// that is more than [`LEAST_SPREAD`].
+    fn later(&self, now: Time, rtt: Duration) -> Option<Duration> {
+        let is_longer = |way: &&Branch| {
+            let is_long = way.longest.is_some_and(|longest| longest > rtt + LEAST_SPREAD);
+            is_long && way.is_usable(now) && now.since(way.asked_at) < GONE
+        };
+        let longer = self.ways.iter().filter(is_longer);
+        // Mostly there is none, and no rate is needed.
+        longer.clone().next()?;
+        let rate = |way: &Branch| way.lanes.rate(now, PATIENCE);
+        let largest = self.ways.iter().filter_map(rate).max_by(f64::total_cmp).unwrap_or(0.0);
+        let is_used = |way: &&Branch| rate(way).is_none_or(|rate| rate >= LEAST_TOLD * largest);
+        let longest = longer.filter(is_used).filter_map(|way| way.longest).max()?;
+        Some(longest.saturating_sub(rtt).min(LINGER))
     }
 
     /// The offers of the paths behind these next hops, as parts of their mean.
@@ -118,10 +236,16 @@ impl Ways {
     }
 }
 
+/// The prefix of the FIB entry by which a pending Interest was sent, if it had a choice.
+fn prefix_of<'a>(s: &StrategyCx<'a, '_>) -> Option<&'a [u8]> {
+    let prefix = usize::try_from(s.note[1]).ok().and_then(|p| p.checked_sub(1))?;
+    Some(s.name.prefix(prefix).as_bytes())
+}
+
 /// A next hop that may be next.
 struct Turn {
-    /// The smallest is next: those that are due, the one asked longest ago before the others; then
-    /// the lowest tag.
+    /// The smallest is next: those that are due and not silent, the one asked longest ago before
+    /// the others; then the lowest tag; then those that are silent.
     place: (u8, Time, f64),
     tag: f64,
     /// The tags of its Interests are so far apart.
@@ -144,9 +268,12 @@ impl Choose for Splitter {
             let way = ways.way(hop.face, s);
             // One that was idle, or had hardly an offer, is owed little and owes little.
             let tag = way.tag.clamp(turn - MOST_OWED * apart, turn + segments * apart);
-            let is_due = now.since(way.asked_at) >= PROBE || now < way.asked_at;
             let compared = tag + s.cx.rng.unit() * apart;
-            let place = if is_due { (0, way.asked_at, 0.0) } else { (1, Time::ZERO, compared) };
+            let place = match (way.is_usable(now), way.is_due(now)) {
+                (true, true) => (0, way.asked_at, 0.0),
+                (true, false) => (1, Time::ZERO, compared),
+                (false, _) => (2 + u8::from(way.is_silent(now)), Time::ZERO, compared),
+            };
             if first.as_ref().is_none_or(|first| place < first.place) {
                 first = Some(Turn { place, tag, apart, face: hop.face });
             }
@@ -155,164 +282,82 @@ impl Choose for Splitter {
         if first.place.0 > 0 {
             ways.turn = turn.max(first.tag);
         }
+        let asked = u64::from(s.segments);
         let way = ways.way(first.face, s);
-        (way.tag, way.asked_at) = (first.tag + segments * first.apart, now);
+        way.tag = first.tag + segments * first.apart;
+        way.asked(now, asked);
         Some(first.face)
     }
 
+    fn copy(&mut self, s: &StrategyCx<'_, '_>, chosen: u64) -> Option<u64> {
+        let (now, asked) = (s.cx.now, u64::from(s.segments));
+        if now < self.copy_at && self.copy_at <= now + COPY_EACH {
+            return None;
+        }
+        let ways = self.prefixes.get_mut(s.name.prefix(s.prefix).as_bytes())?;
+        let is_hop = |face| face != chosen && s.next_hops.iter().any(|hop| hop.face == face);
+        let is_tried = |way: &&mut Branch| way.is_to_be_tried(now, s.segments) && is_hop(way.face);
+        let way = ways.ways.iter_mut().filter(is_tried).min_by_key(|way| way.asked_at)?;
+        way.asked(now, asked);
+        self.copy_at = now + COPY_EACH;
+        Some(way.face)
+    }
+
+    fn is_usable(&self, s: &StrategyCx<'_, '_>, face: u64) -> bool {
+        let ways = prefix_of(s).and_then(|prefix| self.prefixes.get(prefix));
+        let way = ways.and_then(|ways| ways.ways.iter().find(|way| way.face == face));
+        way.is_none_or(|way| way.is_usable(s.cx.now))
+    }
+
+    /// The losses of a fast path are more than all that a slow one may bring.
+    fn may_repair(&self, s: &StrategyCx<'_, '_>, face: u64, used: u64) -> bool {
+        let ways = prefix_of(s).and_then(|prefix| self.prefixes.get(prefix));
+        let Some(ways) = ways else { return true };
+        let hops = [face, used].map(|face| NextHop { face, cost: 0 });
+        let rates = ways.rates(s, &hops);
+        rates.first().zip(rates.last()).is_none_or(|(own, other)| *own >= COMPARABLE * other)
+    }
+
+    fn expects(&self, s: &StrategyCx<'_, '_>, from: &Upstream) -> bool {
+        let ways = prefix_of(s).and_then(|prefix| self.prefixes.get(prefix));
+        let way = ways.and_then(|ways| ways.ways.iter().find(|way| way.face == from.face));
+        way.is_some_and(|way| {
+            let round = way.lanes.shortest_rtt().unwrap_or_default();
+            let now = s.cx.now;
+            // One that expires before its Data come must not hold up another one.
+            let is_in_time = from.expires >= from.released_at + round && !from.falls_short;
+            is_in_time && !way.is_silent(now) && now.since(from.released_at) < round
+        })
+    }
+
     fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
-        let Some(prefix) = usize::try_from(s.note[1]).ok().and_then(|p| p.checked_sub(1)) else {
+        let now = s.cx.now;
+        let Some(ways) = prefix_of(s).and_then(|prefix| self.prefixes.get_mut(prefix)) else {
             return;
         };
-        let Some(ways) = self.prefixes.get_mut(s.name.prefix(prefix).as_bytes()) else { return };
+        let may_wait = now >= self.await_at || self.await_at > now + LINGER_EACH;
+        let mut others = s.upstreams.iter().filter(|u| u.face != s.ingress && u.nacked.is_none());
+        let is_unknown = |face| ways.ways.iter().any(|w| w.face == face && !w.is_usable(now));
+        if may_wait && others.any(|other| is_unknown(other.face)) {
+            self.await_at = now + LINGER_EACH;
+            s.out.push(Action::Linger(LINGER));
+        }
         let Some(way) = ways.ways.iter_mut().find(|way| way.face == s.ingress) else { return };
         let Some(left) = s.upstream(s.ingress).map(|upstream| upstream.released_at) else { return };
         let offers = s.options.get::<Offers>();
-        way.lanes.on_data(s.cx.now, offers.as_ref(), true, s.cx.now.since(left));
+        way.unanswered = 0;
+        let rtt = now.since(left);
+        // Behind it, paths may part again: the shares of the longest one are those of its round
+        // trips.
+        let round = way.longest.map_or(rtt, |longest| longest.max(rtt));
+        way.lanes.on_data(now, offers.as_ref(), true, Some(rtt), round);
+        way.longest = way.lanes.longest_rtt();
+        let before = s.options.get::<RttSpread>().map_or(0, |spread| spread.0);
+        if let Some(later) = ways.later(now, rtt).filter(|later| later.0 > before) {
+            s.options.set(&RttSpread(later.0));
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::log_rate;
-    use super::*;
-    use crate::one_of::OneOf;
-    use crate::suppression;
-    use crate::testing::Pending;
-    use control::{Action, Params};
-    use packet::NackReason;
-    use packet::options::Offer;
-
-    fn splitter() -> OneOf<Splitter> {
-        OneOf::new(Splitter::default(), &Params::defaults(suppression::PARAMS))
-    }
-
-    /// How many of so many Interests each next hop gets. Each is answered with this link's offer.
-    fn counts(
-        strategy: &mut OneOf<Splitter>,
-        entry: &mut Pending,
-        interests: usize,
-        offers: &[f64],
-    ) -> Vec<usize> {
-        let mut counts = vec![0; entry.hops.len()];
-        for _ in 0..interests {
-            entry.renew();
-            entry.now += Duration::from_millis(1);
-            let out = entry.interest(strategy, 1);
-            let [Action::Forward(face)] = out[..] else { panic!("{out:?}") };
-            let at = entry.hops.iter().position(|hop| hop.face == face).unwrap();
-            counts[at] += 1;
-            if let Some(rate) = offers.get(at) {
-                let mut options = Offers::new();
-                options.add(Offer { rate: log_rate::code(*rate), link: at as u16 });
-                entry.options.set(&options);
-            }
-            entry.data(strategy, face);
-            entry.options = packet::HopOptions::new();
-        }
-        counts
-    }
-
-    #[test]
-    fn interests_are_divided_as_paths_offer() {
-        let (mut strategy, mut entry) = (splitter(), Pending::with(&[(5, 1), (6, 9), (7, 3)]));
-        let offers = [10e6, 20e6, 30e6];
-        counts(&mut strategy, &mut entry, 100, &offers);
-        let got = counts(&mut strategy, &mut entry, 6000, &offers);
-        for (count, share) in got.iter().zip([1000, 2000, 3000]) {
-            // Chance alone would be off by thirty; tags are by one, and by what tells them apart.
-            assert!(count.abs_diff(share) <= 5, "{got:?}");
-        }
-    }
-
-    #[test]
-    fn without_offers_all_get_the_same() {
-        let (mut strategy, mut entry) = (splitter(), Pending::with(&[(5, 1), (6, 9)]));
-        let got = counts(&mut strategy, &mut entry, 1000, &[]);
-        assert!(got[0].abs_diff(500) <= 2, "{got:?}");
-    }
-
-    #[test]
-    fn flows_that_come_in_turns_go_by_all_paths() {
-        let (mut strategy, mut entry) = (splitter(), Pending::with(&[(5, 1), (6, 1)]));
-        let mut of_one = 0;
-        for turn in 0..1000 {
-            let got = counts(&mut strategy, &mut entry, 1, &[1e6, 1e6]);
-            of_one += if turn % 2 == 0 { got[0] } else { 0 };
-        }
-        // Of the 500 Interests of one flow; in lockstep it would be 0 or 500.
-        assert!((150..350).contains(&of_one), "{of_one}");
-    }
-
-    #[test]
-    fn a_path_that_offers_nothing_is_asked_each_second() {
-        let (mut strategy, mut entry) = (splitter(), Pending::with(&[(5, 1), (6, 1)]));
-        counts(&mut strategy, &mut entry, 100, &[100e6, 0.0]);
-        let got = counts(&mut strategy, &mut entry, 10_000, &[100e6, 0.0]);
-        // An Interest in a millisecond: ten seconds.
-        assert!(got[1].abs_diff(10) <= 1, "{got:?}");
-        counts(&mut strategy, &mut entry, 1000, &[100e6, 100e6]);
-        let got = counts(&mut strategy, &mut entry, 1000, &[100e6, 100e6]);
-        assert!(got[1].abs_diff(500) <= 5, "{got:?}");
-    }
-
-    #[test]
-    fn interests_that_are_seconds_apart_go_by_all_paths() {
-        let (mut strategy, mut entry) = (splitter(), Pending::with(&[(5, 1), (6, 1), (7, 1)]));
-        let mut got = [0; 3];
-        for _ in 0..30 {
-            entry.now += Duration::from_secs(2);
-            let one = counts(&mut strategy, &mut entry, 1, &[1e6, 2e6, 1e6]);
-            got.iter_mut().zip(one).for_each(|(sum, count)| *sum += count);
-        }
-        assert_eq!(got, [10; 3]);
-    }
-
-    #[test]
-    fn shares_are_exact_after_very_many_interests_without_offers() {
-        let (mut strategy, mut entry) = (splitter(), Pending::with(&[(5, 1), (6, 1)]));
-        counts(&mut strategy, &mut entry, 1, &[]);
-        strategy.choice_mut().prefixes.values_mut().for_each(|ways| ways.turn = 1e12);
-        counts(&mut strategy, &mut entry, 100, &[10e6, 30e6]);
-        let got = counts(&mut strategy, &mut entry, 4000, &[10e6, 30e6]);
-        assert!(got[0].abs_diff(1000) <= 5, "{got:?}");
-    }
-
-    #[test]
-    fn all_of_many_next_hops_get_their_share_and_new_ones_too() {
-        let hops = |from: u64| (from..from + 12).map(|face| (face, 1)).collect::<Vec<_>>();
-        let (mut strategy, mut entry) = (splitter(), Pending::with(&hops(100)));
-        for from in [100, 200, 300] {
-            entry.hops = Pending::with(&hops(from)).hops;
-            let got = counts(&mut strategy, &mut entry, 1200, &[1e6; 12]);
-            assert!(got.iter().all(|count| count.abs_diff(100) <= 3), "{from}: {got:?}");
-        }
-    }
-
-    #[test]
-    fn state_is_bounded() {
-        let hops: Vec<(u64, u64)> = (10..110).map(|face| (face, 1)).collect();
-        let (mut strategy, mut entry) = (splitter(), Pending::with(&hops));
-        let got = counts(&mut strategy, &mut entry, 1600, &[]);
-        assert!(got[..MOST_WAYS].iter().all(|count| count.abs_diff(100) <= 3), "{got:?}");
-        let is_bounded = |ways: &Ways| ways.ways.len() <= MOST_WAYS;
-        assert!(strategy.choice_mut().prefixes.values().all(is_bounded));
-        for number in 0..1000 {
-            entry.name = format!("/{number}/a/b").parse().unwrap();
-            counts(&mut strategy, &mut entry, 1, &[]);
-        }
-        assert!(strategy.choice_mut().prefixes.len() <= MOST_PREFIXES);
-    }
-
-    #[test]
-    fn a_retransmission_goes_where_the_interest_has_not_been() {
-        let (mut strategy, mut entry) = (splitter(), Pending::with(&[(5, 1), (6, 1)]));
-        let out = entry.interest(&mut strategy, 1);
-        let [Action::Forward(first)] = out[..] else { panic!("{out:?}") };
-        let other = 11 - first;
-        assert_eq!(
-            entry.nack(&mut strategy, first, NackReason::Congestion),
-            [Action::Forward(other)]
-        );
-    }
-}
+mod tests;

@@ -8,7 +8,7 @@
 //! A flow without waiting Interests needs no tag: its last F is not above v. So flows that are not
 //! waiting take no memory, and each service advances v, whatever names are new.
 
-use control::{Flow, InterestMeta};
+use control::{Flow, InterestMeta, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The number of hash values that distinguish flows; see [`crate::per_flow`].
@@ -20,6 +20,8 @@ struct Queue {
     waiting: VecDeque<(InterestMeta, u64)>,
     /// Their sum.
     bytes: u64,
+    /// So many at the front have expired, with so many bytes: each is looked at once.
+    expired: (usize, u64),
     /// F of the first of them.
     tag: u64,
 }
@@ -47,9 +49,22 @@ impl Turns {
         self.flows.len()
     }
 
-    /// A flow's waiting Interests, and the bytes of Data that they ask for.
-    pub(super) fn of(&self, flow: Flow) -> (usize, u64) {
-        self.flows.get(&(flow % FLOWS)).map_or((0, 0), |queue| (queue.waiting.len(), queue.bytes))
+    /// True if Interests of this flow wait, whether or not they have expired.
+    pub(super) fn has(&self, flow: Flow) -> bool {
+        self.flows.contains_key(&(flow % FLOWS))
+    }
+
+    /// A flow's waiting Interests that have not expired, and the bytes of Data that they ask for. A
+    /// clock that goes back revives none.
+    pub(super) fn of(&mut self, now: Time, flow: Flow) -> (usize, u64) {
+        let Some(queue) = self.flows.get_mut(&(flow % FLOWS)) else { return (0, 0) };
+        let (over, bytes) = &mut queue.expired;
+        while let Some((interest, more)) = queue.waiting.get(*over)
+            && interest.expires <= now
+        {
+            (*over, *bytes) = (*over + 1, *bytes + more);
+        }
+        (queue.waiting.len() - *over, queue.bytes - *bytes)
     }
 
     /// An Interest for so many bytes of Data waits.
@@ -65,13 +80,18 @@ impl Turns {
         self.waiting += 1;
     }
 
-    /// The Interest whose turn it is, and the bytes of Data that it asks for.
-    pub(super) fn pop(&mut self) -> Option<(InterestMeta, u64)> {
+    /// The Interest whose turn it is, and the bytes of Data that it asks for. One that has expired
+    /// takes no turn.
+    pub(super) fn pop(&mut self, now: Time) -> Option<(InterestMeta, u64)> {
         let (tag, key) = self.order.pop_first()?;
         let queue = self.flows.get_mut(&key)?;
         let (interest, bytes) = queue.waiting.pop_front()?;
         queue.bytes -= bytes;
+        if queue.expired.0 > 0 {
+            queue.expired = (queue.expired.0 - 1, queue.expired.1 - bytes);
+        }
         self.waiting -= 1;
+        let tag = if interest.expires > now { tag } else { self.now.max(tag - bytes) };
         self.now = tag;
         if let Some((_, next)) = queue.waiting.front() {
             queue.tag = tag + next;
@@ -87,7 +107,7 @@ impl Turns {
 mod tests {
     use super::*;
     use crate::per_flow::charge;
-    use control::{Size, Time};
+    use control::Size;
     use packet::HopOptions;
 
     fn interest(flow: u64) -> InterestMeta {
@@ -103,14 +123,34 @@ mod tests {
     }
 
     #[test]
+    fn what_has_expired_counts_no_more_and_takes_no_turn() {
+        let mut turns = Turns::default();
+        let at = |ms| Time::ZERO + control::Duration::from_millis(ms);
+        let lives = |ms| InterestMeta { expires: at(ms), ..interest(1) };
+        for ms in [10, 20, 99] {
+            turns.push(lives(ms), 100);
+        }
+        turns.push(interest(2), 150);
+        assert_eq!(turns.of(at(9), 1), (3, 300));
+        assert_eq!(turns.of(at(10), 1), (2, 200));
+        assert_eq!(turns.of(at(20), 1), (1, 100));
+        // Those of flow 1 that have expired leave the third one the tag of the first.
+        let order: Vec<_> = std::iter::from_fn(|| turns.pop(at(20))).map(|(i, _)| i.flow).collect();
+        assert_eq!(order, [1, 1, 1, 2]);
+        turns.push(lives(99), 100);
+        assert_eq!(turns.of(at(20), 1), (1, 100));
+    }
+
+    #[test]
     fn the_smallest_finish_tag_is_served_first() {
         let mut turns = Turns::default();
         // F of flow 1: 100, 200, 300; of flow 2: 250, 260.
         for (flow, bytes) in [(1, 100), (1, 100), (1, 100), (2, 250), (2, 10)] {
             turns.push(interest(flow), bytes);
         }
-        assert_eq!((turns.len(), turns.flows(), turns.of(2)), (5, 2, (2, 260)));
-        let order: Vec<_> = std::iter::from_fn(|| turns.pop()).map(|(i, _)| i.flow).collect();
+        assert_eq!((turns.len(), turns.flows(), turns.of(Time::ZERO, 2)), (5, 2, (2, 260)));
+        let order: Vec<_> =
+            std::iter::from_fn(|| turns.pop(Time::ZERO)).map(|(i, _)| i.flow).collect();
         assert_eq!(order, [1, 1, 2, 2, 1]);
         assert!(turns.flows.is_empty() && turns.order.is_empty(), "all are forgotten");
     }
@@ -122,7 +162,7 @@ mod tests {
         turns.push(interest(2), 10);
         let mut served = 0;
         for name in 3..903 {
-            match turns.pop().unwrap().0.flow {
+            match turns.pop(Time::ZERO).unwrap().0.flow {
                 1 => served += 1,
                 _ => turns.push(interest(name), 10),
             }
@@ -138,7 +178,7 @@ mod tests {
         turns.push(interest(2), 1000);
         let mut served = [0, 0];
         for _ in 0..100 {
-            let (passed, _) = turns.pop().unwrap();
+            let (passed, _) = turns.pop(Time::ZERO).unwrap();
             served[passed.flow as usize - 1] += 1;
             if passed.flow == 2 {
                 turns.push(interest(2), 1000);
@@ -155,7 +195,7 @@ mod tests {
         turns.push(interest(3), charge(Size(u64::MAX)));
         (0..20).for_each(|_| turns.push(interest(1), 1000));
         let first: Vec<_> =
-            std::iter::from_fn(|| turns.pop()).map(|(i, _)| i.flow).take(22).collect();
+            std::iter::from_fn(|| turns.pop(Time::ZERO)).map(|(i, _)| i.flow).take(22).collect();
         assert_eq!(first.iter().filter(|flow| **flow == 1).count(), 21, "{first:?}");
     }
 
@@ -164,7 +204,7 @@ mod tests {
         let mut turns = Turns::default();
         (0..100_000).for_each(|flow| turns.push(interest(flow), 1000));
         assert_eq!(turns.flows.len() as u64, FLOWS);
-        while turns.pop().is_some() {}
+        while turns.pop(Time::ZERO).is_some() {}
         assert!(turns.flows.is_empty());
     }
 }

@@ -6,7 +6,7 @@ use control::{
     Offer, QueueView, Queued, Rate, Released, Returned, Rng, Shaper, Size, Stamper, Time,
 };
 use packet::options::{
-    Anticipated, ExpectedBytes, Offers, PathId, PathLabel, RateStamp, RttHint, ServedBy,
+    Anticipated, ExpectedBytes, Offers, PathId, PathLabel, RateStamp, RttHint, RttSpread, ServedBy,
     SteeringHint, TrafficClass,
 };
 use packet::{HopOption, HopOptions};
@@ -49,7 +49,7 @@ fn options() -> impl Strategy<Value = Vec<(u8, Vec<u8>)>> {
 }
 
 fn built(list: &[(u8, Vec<u8>)]) -> HopOptions {
-    const TYPES: [u32; 10] = [
+    const TYPES: [u32; 11] = [
         RateStamp::TYPE,
         TrafficClass::TYPE,
         PathId::TYPE,
@@ -60,6 +60,7 @@ fn built(list: &[(u8, Vec<u8>)]) -> HopOptions {
         ExpectedBytes::TYPE,
         RttHint::TYPE,
         Offers::TYPE,
+        RttSpread::TYPE,
     ];
     let mut options = HopOptions::new();
     for (typ, bytes) in list {

@@ -86,25 +86,19 @@ impl Builder {
     }
 
     /// Computes the levels above the leaves and signs the root.
-    pub fn finish(mut self, signer: &Signer) -> Result<Tree, BuildError> {
+    pub fn finish(self, signer: &Signer) -> Result<Tree, BuildError> {
+        self.close()?.sign(signer)
+    }
+
+    /// Computes the levels above the leaves. The root can be signed later.
+    pub fn close(mut self) -> Result<Unsigned, BuildError> {
         let layout = Layout::new(self.segments, self.fanout)?;
         if layout.leaves() > 1 {
             self.close_leaf()?;
         }
-        let Builder { object, open, leaves: mut digests, mut packet, .. } = self;
-        for number in layout.leaves()..layout.root() {
-            let node = inner(&layout, &digests, number)?;
-            let digest = encode(object.as_ref(), number, &node, &Signer::Digest, &mut packet)?;
-            digests.push(digest);
-        }
-        let root = layout.root();
-        let mut node = match layout.leaves() {
-            1 => leaf(0, &open),
-            _ => inner(&layout, &digests, root)?,
-        };
-        node.shape = Some(layout.into());
-        let root_digest = encode(object.as_ref(), root, &node, signer, &mut packet)?;
-        Ok(Tree { object, layout, digests, root: Bytes::from(packet), root_digest })
+        let Builder { object, open, leaves, .. } = self;
+        let below = if layout.leaves() > 1 { leaves } else { open };
+        Unsigned::new(object, layout, below)
     }
 
     fn close_leaf(&mut self) -> Result<(), BuildError> {
@@ -114,6 +108,101 @@ impl Builder {
         self.leaves.push(encode(object, number, &node, &Signer::Digest, &mut self.packet)?);
         self.open.clear();
         Ok(())
+    }
+}
+
+/// A manifest whose root is not signed yet: it has the digests of all nodes below the root.
+#[derive(Debug, Clone)]
+pub struct Unsigned {
+    object: Name,
+    layout: Layout,
+    /// Implicit digests of all nodes except the root, by node number.
+    digests: Vec<Digest>,
+    /// The segments, if the only leaf is the root.
+    only: Vec<Digest>,
+}
+
+impl Unsigned {
+    /// Computes the levels above `below`: the digests of the leaves or, if the only leaf is the
+    /// root, of the segments.
+    ///
+    /// # Errors
+    /// A node does not fit into a packet, or the number of digests contradicts the layout.
+    pub fn new(object: Name, layout: Layout, below: Vec<Digest>) -> Result<Unsigned, BuildError> {
+        let (mut digests, only) = match layout.leaves() {
+            1 => (Vec::new(), below),
+            _ => (below, Vec::new()),
+        };
+        let expected = if layout.leaves() == 1 { layout.segments() } else { layout.leaves() };
+        if digests.len().max(only.len()) as u64 != expected {
+            return Err(BuildError::Changed(layout.root()));
+        }
+        let mut packet = Vec::new();
+        for number in layout.leaves()..layout.root() {
+            let node = inner(&layout, &digests, number)?;
+            let digest = encode(object.as_ref(), number, &node, &Signer::Digest, &mut packet)?;
+            digests.push(digest);
+        }
+        Ok(Unsigned { object, layout, digests, only })
+    }
+
+    /// The shape of the tree.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The argument `below` of [`Unsigned::new`].
+    #[must_use]
+    pub fn below(&self) -> &[Digest] {
+        match self.layout.leaves() {
+            1 => &self.only,
+            leaves => self.digests.get(..leaves as usize).unwrap_or_default(),
+        }
+    }
+
+    /// The SHA-256 of the root's Content, which does not depend on the signer.
+    ///
+    /// # Errors
+    /// None for a manifest made by [`Builder`] or [`Unsigned::new`].
+    pub fn content_digest(&self) -> Result<Digest, BuildError> {
+        let mut content = Vec::new();
+        self.root_node()?.encode_into(&mut content);
+        Ok(Sha256::digest(&content).into())
+    }
+
+    /// Signs the root.
+    ///
+    /// # Errors
+    /// The root does not fit into a packet.
+    pub fn sign(&self, signer: &Signer) -> Result<Tree, BuildError> {
+        let (root, mut packet) = (self.layout.root(), Vec::new());
+        let node = self.root_node()?;
+        let root_digest = encode(self.object.as_ref(), root, &node, signer, &mut packet)?;
+        let Unsigned { object, layout, digests, .. } = self.clone();
+        Ok(Tree { object, layout, digests, root: Bytes::from(packet), root_digest })
+    }
+
+    fn root_node(&self) -> Result<Node<'_>, BuildError> {
+        let mut node = match self.layout.leaves() {
+            1 => leaf(0, &self.only),
+            _ => inner(&self.layout, &self.digests, self.layout.root())?,
+        };
+        node.shape = Some(self.layout.into());
+        Ok(node)
+    }
+
+    /// True if these are the digests of the segments under a leaf.
+    #[must_use]
+    pub fn lists(&self, number: u64, segments: &[Digest]) -> bool {
+        if number == self.layout.root() {
+            return self.only == segments;
+        }
+        let Some(Children::Segments(run)) = self.layout.children(number) else { return false };
+        let mut packet = Vec::new();
+        let node = leaf(run.start, segments);
+        let digest = encode(self.object.as_ref(), number, &node, &Signer::Digest, &mut packet);
+        digest.is_ok_and(|digest| self.digests.get(number as usize) == Some(&digest))
     }
 }
 

@@ -71,6 +71,10 @@ pub fn wire(mbps: u64, delay: u64) -> WireSpec {
 pub fn wire_of(scheme: &str, mbps: u64, delay: u64) -> WireSpec {
     let mut wire = wire(mbps, delay);
     let choice: schemes::Choice = scheme.parse().unwrap();
+    if choice.scheme().marker.is_some() {
+        let choice = choice.clone();
+        wire.marker = Some(Arc::new(move || choice.marker().unwrap()));
+    }
     if choice.scheme().shaper.is_some() {
         let choice = choice.clone();
         wire.shaper = Some(Arc::new(move || choice.shaper().unwrap()));

@@ -9,6 +9,7 @@
 
 use crate::fetch::order::{Origin, Origins, Passed};
 use control::{Duration, InFlight, Lane, Load, Memo, Size, Time};
+use packet::options::RttSpread;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The place of a segment in the Interest that requested it.
@@ -296,6 +297,20 @@ impl Flight {
     #[must_use]
     pub fn longest(&self, lane: Lane) -> Option<Duration> {
         self.lanes.get(usize::from(lane))?.origins.longest()
+    }
+
+    /// Data that came at `now` after `rtt` tells by how much other answers of `lane` come later.
+    pub fn told(&mut self, now: Time, lane: Lane, rtt: Duration, spread: RttSpread) {
+        if let Some(lane) = self.lanes.get_mut(usize::from(lane)) {
+            lane.origins.told(now, rtt, spread);
+        }
+    }
+
+    /// The time by which answers of `lane` may come later than others, as the path has told it.
+    #[must_use]
+    pub fn spread_of(&self, now: Time, lane: Lane) -> Duration {
+        let lane = self.lanes.get(usize::from(lane));
+        lane.map_or(Duration::ZERO, |lane| lane.origins.spread(now))
     }
 
     /// Leaves the overdue Interest for `item` open: no gap declares it lost, only a timeout at

@@ -9,7 +9,7 @@
 
 use control::{Duration, Time};
 use packet::HopOptions;
-use packet::options::{PathId, PathLabel, ServedBy};
+use packet::options::{PathId, PathLabel, RttSpread, ServedBy};
 
 /// An identifier of the answering node and path; `None` if the Data names neither.
 pub type Origin = Option<u64>;
@@ -59,22 +59,53 @@ pub struct Passed {
     pub thrice: bool,
 }
 
+/// The time by which other answers come later, as the path has told it ([`RttSpread`]).
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    at: Time,
+    spread: Duration,
+    /// The round trip of the Data that told it, and the spread.
+    longest: Duration,
+}
+
+/// The longest spread that is believed. A path over two satellites takes about 1.2 s longer than
+/// one without.
+const LONGEST_SPREAD: Duration = Duration::from_millis(1500);
+
 /// The origins that answer in one lane.
 #[derive(Debug, Default)]
-pub struct Origins(Vec<Answers>);
+pub struct Origins {
+    known: Vec<Answers>,
+    told: Option<Told>,
+}
 
 impl Origins {
+    /// Data that came at `now` after `rtt` tells the spread of the paths.
+    pub fn told(&mut self, now: Time, rtt: Duration, spread: RttSpread) {
+        let spread = Duration(spread.0).min(LONGEST_SPREAD);
+        if spread > Duration::ZERO {
+            self.told = Some(Told { at: now, spread, longest: rtt + spread });
+        }
+    }
+
+    /// The spread of the paths, if Data have told it of late.
+    #[must_use]
+    pub fn spread(&self, now: Time) -> Duration {
+        let is_recent = |told: &Told| now.since(told.at) <= Duration(2 * told.longest.0) + SILENT;
+        self.told.filter(is_recent).map_or(Duration::ZERO, |told| told.spread)
+    }
+
     /// Records an answer of `origin` at `now`, after `rtt`, to the Interest with number `order`.
     pub fn answered(&mut self, now: Time, origin: Origin, order: u64, rtt: Duration) {
-        if self.0.iter().all(|answers| answers.origin != origin) {
-            self.0.retain(|answers| answers.answers_at(now));
-            if self.0.len() >= MOST {
+        if self.known.iter().all(|answers| answers.origin != origin) {
+            self.known.retain(|answers| answers.answers_at(now));
+            if self.known.len() >= MOST {
                 self.merge();
             }
         }
-        let Some(answers) = self.0.iter_mut().find(|answers| answers.origin == origin) else {
+        let Some(answers) = self.known.iter_mut().find(|answers| answers.origin == origin) else {
             let three = [None, None, Some(order)];
-            self.0.push(Answers { origin, answered_at: now, newest: (order, rtt), three });
+            self.known.push(Answers { origin, answered_at: now, newest: (order, rtt), three });
             return;
         };
         answers.answered_at = now;
@@ -90,29 +121,31 @@ impl Origins {
     /// The evidence about the Interest with number `order`; `None` if no later one was answered.
     #[must_use]
     pub fn passed(&self, order: u64) -> Option<Passed> {
-        if self.0.iter().all(|answers| answers.newest.0 <= order) {
+        if self.known.iter().all(|answers| answers.newest.0 <= order) {
             return None;
         }
         let after = self.longest()?;
-        let thrice = self.0.iter().any(|answers| answers.three[0] > Some(order));
+        let thrice = self.known.iter().any(|answers| answers.three[0] > Some(order));
         Some(Passed { after, thrice })
     }
 
     /// The longest round trip of an origin that answers at present.
     #[must_use]
     pub fn longest(&self) -> Option<Duration> {
-        let now = self.0.iter().map(|answers| answers.answered_at).max()?;
-        let present = self.0.iter().filter(|answers| answers.answers_at(now));
-        present.map(|answers| answers.newest.1).max()
+        let now = self.known.iter().map(|answers| answers.answered_at).max()?;
+        let present = self.known.iter().filter(|answers| answers.answers_at(now));
+        let told = self.told.filter(|_| self.spread(now) > Duration::ZERO);
+        let known = present.map(|answers| answers.newest.1).max();
+        known.max(told.map(|told| told.longest))
     }
 
     /// Merges all origins into one without an identifier.
     fn merge(&mut self) {
-        let Some(newest) = self.0.iter().copied().max_by_key(|answers| answers.newest.0) else {
+        let Some(newest) = self.known.iter().copied().max_by_key(|answers| answers.newest.0) else {
             return;
         };
-        self.0.clear();
-        self.0.push(Answers { origin: None, ..newest });
+        self.known.clear();
+        self.known.push(Answers { origin: None, ..newest });
     }
 }
 
@@ -164,11 +197,25 @@ mod tests {
     }
 
     #[test]
+    fn a_path_tells_of_a_longer_one_for_a_while_and_is_not_believed_everything() {
+        let mut origins = Origins::default();
+        origins.answered(at(10), None, 5, ms(10));
+        origins.told(at(10), ms(10), RttSpread(590_000_000));
+        assert_eq!(origins.passed(4), Some(Passed { after: ms(600), thrice: false }));
+        assert_eq!(origins.spread(at(2210)), ms(590));
+        assert_eq!(origins.spread(at(2211)), ms(0), "two round trips and a second later");
+        origins.told(at(20), ms(10), RttSpread(u64::MAX));
+        assert_eq!(origins.longest(), Some(LONGEST_SPREAD + ms(10)));
+        origins.answered(at(5000), None, 6, ms(10));
+        assert_eq!(origins.longest(), Some(ms(10)));
+    }
+
+    #[test]
     fn a_new_name_with_each_answer_takes_no_more_memory() {
         let mut origins = Origins::default();
         for n in 0..1000 {
             origins.answered(at(n), Some(n), n, ms(10));
-            assert!(origins.0.len() <= MOST);
+            assert!(origins.known.len() <= MOST);
         }
         assert!(origins.passed(0).is_some());
     }

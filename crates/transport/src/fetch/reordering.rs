@@ -7,8 +7,9 @@
 //!
 //! - An answer to an overdue Interest shows by how much it was overtaken.
 //! - A few overdue Interests are left open for a trial: they are neither declared lost nor repeated
-//!   until they are answered or time out. Trials become rarer if losses are real, and more
-//!   frequent after a false one.
+//!   until they are answered or time out. Trials become rarer and longer if losses are real, and
+//!   more frequent after a false one. Longer, because the answers of an origin that is far away
+//!   are never seen if each of its Interests is repeated, and a nearer one answers, before.
 //!
 //! At the start the order is unknown. Until [`ENOUGH`] answers have arrived, or answers stop, all
 //! overdue Interests are left open: a false loss would end slow start with a window of a few
@@ -32,6 +33,8 @@ const FIRST_TRIAL: u32 = 3;
 const AFTER_FALSE: u32 = 4;
 const AT_FIRST: u32 = 16;
 const AT_MOST: u32 = 256;
+/// The time of a trial is doubled so often at most: [`LONGEST`] limits it before.
+const MOST_DOUBLINGS: u32 = 4;
 /// The window is kept for this many round trips after the last answer that needed it.
 const KEPT_ROUNDS: u64 = 16;
 /// The window is kept for at least this long.
@@ -60,6 +63,8 @@ pub struct Reordering {
     next_trial: u32,
     interval: u32,
     trial: Option<Item>,
+    /// Trials that have ended without an answer, each of which doubled the time of the next.
+    doublings: u32,
     /// The number of answers, at most [`ENOUGH`].
     answers: u32,
     /// The approximate number of overtaken ones among the last [`MEMORY`] answers, in units of
@@ -76,6 +81,7 @@ impl Default for Reordering {
             next_trial: FIRST_TRIAL,
             interval: AT_FIRST,
             trial: None,
+            doublings: 0,
             answers: 0,
             share: 0,
         }
@@ -163,7 +169,18 @@ impl Reordering {
         self.trial = None;
         if was_lost {
             self.interval = (self.interval * 4).min(AT_MOST);
+            // Once an answer has been overtaken, timeouts are known to be long enough.
+            if self.window() == Duration::ZERO {
+                self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
+            }
         }
+    }
+
+    /// The time from the departure of an Interest that is left open to its timeout. `rto` is that
+    /// of others.
+    #[must_use]
+    pub fn trial_time(&self, rto: Duration) -> Duration {
+        Duration(rto.0 << self.doublings).min(rto + LONGEST)
     }
 
     /// The Interest left open for a trial.
@@ -276,6 +293,20 @@ mod tests {
     fn trials_are_rare_where_losses_are_real() {
         assert_eq!(trials(700, true), [3, 19, 83, 339, 595]);
         assert_eq!(trials(20, false), [3, 7, 11, 15, 19]);
+    }
+
+    #[test]
+    fn trials_without_an_answer_grow_to_the_longest_window() {
+        let mut reordering = known();
+        let mut times = Vec::new();
+        for n in 0..2000 {
+            if reordering.tries(Item::Segment(n)) {
+                times.push(reordering.trial_time(ms(210)));
+                reordering.tried(Item::Segment(n), true);
+            }
+        }
+        assert_eq!(times[..4], [ms(210), ms(420), ms(840), ms(1210)]);
+        assert_eq!(times.last(), Some(&ms(1210)));
     }
 
     #[test]

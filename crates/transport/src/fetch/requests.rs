@@ -7,6 +7,7 @@ pub(super) mod round_trips;
 mod silence;
 mod trials;
 
+use crate::fetch::allowance::Allowance;
 use crate::fetch::error::StallCause;
 use crate::fetch::flight::{Flight, Flying, Item, Launch, Place, Tolerance};
 use crate::fetch::order;
@@ -23,7 +24,7 @@ use lost::{Lost, LostRequests};
 use packet::options::{Range, SegmentBits};
 use packet::{HopOptions, NackReason};
 use refusals::Refusals;
-use round_trips::RoundTrips;
+use round_trips::{LONGEST_FIRST, RoundTrips};
 use silence::Silence;
 
 /// Forwarders suppress a retransmission within 10 ms of the Interest before it, and double that
@@ -82,6 +83,7 @@ pub struct Requests {
     echoes: Echoes,
     refusals: Refusals,
     ranges: Ranges,
+    allowance: Allowance,
     stats: Stats,
 }
 
@@ -116,6 +118,7 @@ impl Requests {
             echoes: Echoes::default(),
             refusals: Refusals::default(),
             ranges: Ranges::new(range),
+            allowance: Allowance::default(),
             stats: Stats::default(),
         }
     }
@@ -216,8 +219,37 @@ impl Requests {
         Some((item, attempt))
     }
 
+    /// The bytes that the driver allows.
+    pub fn allowance(&mut self) -> &mut Allowance {
+        &mut self.allowance
+    }
+
+    /// True if the driver allows no Interest.
+    pub fn is_limited(&self) -> bool {
+        self.allowance.is_spent()
+    }
+
+    /// Asks the controller for permission to request `run`, as far as the allowance covers it. If
+    /// it permits none and nothing is in flight, asks for the first segment alone.
+    pub fn permit(
+        &self,
+        now: Time,
+        item: Item,
+        attempt: u16,
+        each: Size,
+        run: &mut SegmentBits,
+    ) -> Permit {
+        *run = self.allowance.trim(*run, each);
+        let permit = self.permit_of(now, item, run.count(), attempt, each);
+        if permit == Permit::Wait && run.count() > 1 && self.in_flight() == 0 {
+            *run = SegmentBits::first(1);
+            return self.permit_of(now, item, 1, attempt, each);
+        }
+        permit
+    }
+
     /// Asks the controller for permission, up to [`MAX_WINDOW`] items in flight.
-    pub fn permit(&self, now: Time, item: Item, count: u16, attempt: u16, segment: Size) -> Permit {
+    fn permit_of(&self, now: Time, item: Item, count: u16, attempt: u16, segment: Size) -> Permit {
         let ask = Ask { first: item.segment(), count, attempt, segment, in_flight: &self.flight };
         if f64::from(self.flight.total().segments) + f64::from(count) > MAX_WINDOW {
             return Permit::Wait;
@@ -329,7 +361,7 @@ impl Requests {
         self.stats.data_bytes += data.size.0;
         self.stats.counters.marks += u64::from(data.mark > 0);
         let segment = data.item.segment();
-        self.flight.spread = self.reordering.extent();
+        self.note_spread(now, sent.lane, now.since(sent.sent_at), data.options);
         let arrival = Arrival {
             segment,
             lane: sent.lane,
@@ -417,15 +449,18 @@ impl Requests {
     }
 
     /// Cancels the requests for segments that have timed out. Used during discovery, when these
-    /// are requests for heads, which the producer may not have.
-    pub fn cancel_overdue_segments(&mut self, now: Time) {
-        let flight = &self.flight;
-        let overdue = |item: &Item| {
-            let flying = flight.get(*item).filter(|_| matches!(item, Item::Segment(_)));
-            flying.is_some_and(|flying| flying.deadline <= now)
-        };
-        let items: Vec<_> = flight.items().filter(overdue).collect();
-        items.into_iter().for_each(|item| self.cancel(item));
+    /// are requests for heads, which the producer may not have. Before the first answer the round
+    /// trip is unknown, and may be longer than any timeout.
+    pub fn cancel_overdue_heads(&mut self, now: Time) {
+        let segments = self.flight.items().filter(|item| matches!(item, Item::Segment(_)));
+        let flying = segments.filter_map(|item| Some((item, self.flight.get(item)?)));
+        let overdue = flying.filter(|(_, flying)| flying.deadline <= now);
+        let overdue = overdue.map(|(item, flying)| (item, flying.sent_at + LONGEST_FIRST));
+        for (item, until) in overdue.collect::<Vec<_>>() {
+            if now >= until || !self.flight.defer(item, until) {
+                self.cancel(item);
+            }
+        }
     }
 
     /// Handles a new connection: the requests in flight over the old one will not be answered.
@@ -507,7 +542,11 @@ impl Requests {
     /// True if the controller has moved the timeout of `item` to a later instant.
     fn is_deferred(&mut self, now: Time, item: Item) -> bool {
         let flying = self.flight.get(item);
-        let until = flying.map(|f| self.controller.overdue_at(f.lane, f.sent_at));
+        let until = flying.and_then(|f| {
+            let spread = self.flight.spread_of(now, f.lane);
+            let told = (spread > Duration::ZERO).then(|| self.rtt().overdue_at(f.sent_at) + spread);
+            told.max(Some(self.controller.overdue_at(f.lane, f.sent_at)))
+        });
         until.is_some_and(|until| until > now && self.flight.defer(item, until))
     }
 

@@ -37,7 +37,7 @@ impl Fetch {
         if self.certificates.poll_transmit(now, || self.requests.nonce(), out) {
             return true;
         }
-        if !self.requests.may_leave(now) {
+        if self.requests.is_limited() || !self.requests.may_leave(now) {
             return false;
         }
         if let Some((item, attempt)) = self.requests.take_probe(now) {
@@ -51,9 +51,10 @@ impl Fetch {
                 return self.echo(now, out);
             };
             let mut run = self.run_from(now, item, attempt);
-            match self.permit(now, item, attempt, &mut run) {
+            let expected = self.expected(item);
+            match self.requests.permit(now, item, attempt, expected, &mut run) {
                 Permit::Now(lane) => {
-                    let each = Each { expected: self.expected(item), stated: self.stated(item) };
+                    let each = Each { expected, stated: self.stated(item) };
                     let options = self.requests.sent(now, item, run, lane, each);
                     run.iter().for_each(|at| self.asked(item.behind(at)));
                     self.encode(item, attempt, &options, out);
@@ -106,19 +107,6 @@ impl Fetch {
             }
         }
         bits
-    }
-
-    /// Asks the controller for permission to request a run. If it permits none and nothing is in
-    /// flight, asks for the first segment alone.
-    fn permit(&self, now: Time, item: Item, attempt: u16, run: &mut SegmentBits) -> Permit {
-        let each = self.expected(item);
-        let ask = |count| self.requests.permit(now, item, count, attempt, each);
-        let permit = ask(run.count());
-        if permit == Permit::Wait && run.count() > 1 && self.requests.in_flight() == 0 {
-            *run = SegmentBits::first(1);
-            return ask(1);
-        }
-        permit
     }
 
     /// The expected size of the answer to `item`. Metadata has its own size only if heads follow
@@ -257,6 +245,12 @@ impl Fetch {
         let nonce = self.requests.nonce();
         let lifetime = self.config.lifetime.as_millis().max(1);
         let start = out.len();
+        let count = options.get::<Range>().map_or(1, |range| range.wanted().count());
+        let each = match item {
+            Item::Metadata => METADATA_GUESS,
+            _ => self.stated(item).unwrap_or(self.segment_data),
+        };
+        self.pace.requested = self.pace.requested.saturating_add(each.times(count).0);
         let as_head = self.object.is_none();
         if let Item::Segment(n) = item {
             self.heads.note(n, as_head);

@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use std::io;
 use std::ops::Range;
 use thiserror::Error;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The source of an object's bytes.
 pub trait Source: Send + Sync {
@@ -19,6 +20,15 @@ pub trait Source: Send + Sync {
     /// # Errors
     /// The bytes cannot be read, or no longer exist.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
+
+    /// True if the bytes may change while they are published, as those of a file. Then each segment
+    /// is compared with the published one before it is sent.
+    fn may_change(&self) -> bool {
+        false
+    }
+
+    /// Closes what is open, such as a file, until bytes are read again.
+    fn close(&mut self) {}
 }
 
 impl Source for Vec<u8> {
@@ -46,6 +56,12 @@ pub enum PublishError {
         offset: u64,
         /// The error of the source.
         error: io::Error,
+    },
+    /// The bytes are no longer those that were published.
+    #[error("{name} has changed since it was published")]
+    Changed {
+        /// The object.
+        name: Name,
     },
     /// A segment's packet would be too large.
     #[error(
@@ -99,6 +115,25 @@ fn segment_size(object: &Name, signer: &Signer) -> usize {
     let (mut whole, len) = (Vec::new(), signer.signature_len());
     parts.encode_into(&signer.info(), len, |_| Signature::new(&vec![0; len]), &mut whole);
     (2 * DATA_SIZE).saturating_sub(whole.len()).clamp(1, SEGMENT_SIZE)
+}
+
+/// The implicit digest of the packet of a segment with DigestSha256, as [`Spec::new`] makes it:
+/// a consumer compares bytes that it has with a verified digest. `last` is the number of the
+/// object's last segment.
+#[must_use]
+pub fn segment_digest(object: &Name, last: u64, segment: u64, content: &[u8]) -> [u8; 32] {
+    let (component, last) = (Component::segment(segment), Component::segment(last));
+    let parts = DataParts {
+        name: object.as_ref(),
+        last: Some(component.as_ref()),
+        content_type: packet::ContentType::BLOB,
+        freshness_ms: Some(FRESHNESS_MS),
+        final_block: Some(last.as_ref()),
+        content,
+    };
+    let mut packet = Vec::with_capacity(content.len() + 256);
+    Signer::Digest.encode_parts(&parts, &SignatureInfoBuf::digest(), &mut packet);
+    Sha256::digest(&packet).into()
 }
 
 /// The parameters of an object's name and segments. The packet of a segment depends on them and on
@@ -263,6 +298,7 @@ impl Cut {
                 });
             }
             digests.push_implicit(Sha256::digest(&packet).into());
+            digests.push_sum(xxh3_64(&content));
         }
         Ok(digests)
     }

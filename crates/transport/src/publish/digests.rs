@@ -12,12 +12,14 @@ pub(super) struct LeafDigests {
     /// Their signatures, concatenated, and the end of each.
     signatures: Vec<u8>,
     ends: Vec<u32>,
+    /// XXH3 of their content, by which a change of the source is noticed.
+    sums: Vec<u64>,
 }
 
 impl LeafDigests {
     /// The maximum number of bytes per segment, with signatures of up to `signature_len` bytes.
     pub const fn bytes_each(signature_len: usize) -> usize {
-        size_of::<[u8; 32]>() + size_of::<u32>() + signature_len
+        size_of::<[u8; 32]>() + size_of::<u32>() + size_of::<u64>() + signature_len
     }
 
     /// An empty list with capacity for `segments` segments.
@@ -26,7 +28,23 @@ impl LeafDigests {
             implicit: Vec::with_capacity(segments),
             signatures: Vec::with_capacity(segments * signature_len),
             ends: Vec::with_capacity(segments),
+            sums: Vec::with_capacity(segments),
         }
+    }
+
+    /// A list of the implicit digests alone.
+    pub fn listed(implicit: Vec<[u8; 32]>) -> LeafDigests {
+        LeafDigests { implicit, signatures: Vec::new(), ends: Vec::new(), sums: Vec::new() }
+    }
+
+    /// Appends the XXH3 of the content of the next segment.
+    pub fn push_sum(&mut self, sum: u64) {
+        self.sums.push(sum);
+    }
+
+    /// The XXH3 of the content of the segment with this index under the leaf, if known.
+    pub fn sum(&self, index: usize) -> Option<u64> {
+        self.sums.get(index).copied()
     }
 
     /// Appends the signature of the next segment.
@@ -90,6 +108,11 @@ impl DigestCache {
         Some(digests)
     }
 
+    /// The number of bytes in use.
+    pub fn bytes(&self) -> usize {
+        self.leaves.values().map(|(_, leaf)| leaf.bytes()).sum()
+    }
+
     /// The signature of a segment, if cached.
     pub fn signature(&mut self, segment: u64) -> Option<Signature> {
         let index = (segment % self.fanout) as usize;
@@ -138,7 +161,7 @@ mod tests {
     #[test]
     fn what_it_takes_is_what_it_says() {
         let bytes = run(7).bytes();
-        assert_eq!(bytes, 2 * (32 + 4) + 3 + 4);
+        assert_eq!(bytes, 2 * (32 + 4 + 8) + 3 + 4);
         assert!(bytes <= 2 * LeafDigests::bytes_each(4));
         assert_eq!(run(7).signature(2), None);
     }

@@ -4,7 +4,7 @@ use crate::publish::cut::{Cut, PublishError, Source, Spec};
 use crate::publish::digests::LeafDigests;
 use crate::publish::publication::Publication;
 use security::Signer;
-use security::manifest::{Builder, largest_fanout};
+use security::manifest::{Builder, Unsigned, largest_fanout};
 use std::ops::Range;
 
 /// An object that is being hashed. [`Preparation::digest_run`] may be called from several threads;
@@ -88,8 +88,20 @@ impl<S: Source> Preparation<S> {
         S: 'static,
     {
         let Preparation { spec, cut, source, builder, kept, .. } = self;
-        let tree = builder.finish(signer)?;
-        Ok(Publication::new(spec, cut, Box::new(source), tree, kept, signer))
+        let unsigned = builder.close()?;
+        let source = Box::new(source);
+        let mut made = Publication::new(spec, cut, source, unsigned, kept, signer.clone());
+        made.seal()?;
+        Ok(made)
+    }
+
+    /// The manifest, after all runs were pushed. The object itself can be published later by
+    /// [`Publication::restore`].
+    ///
+    /// # Errors
+    /// Not all runs were pushed.
+    pub fn close(self) -> Result<Unsigned, PublishError> {
+        Ok(self.builder.close()?)
     }
 
     /// Signs and hashes all runs in the current thread.

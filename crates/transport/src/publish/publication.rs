@@ -4,42 +4,46 @@ use crate::head;
 use crate::publish::Wanted;
 use crate::publish::cut::{Cut, PublishError, Source, Spec};
 use crate::publish::digests::{DigestCache, LeafDigests};
-use crate::rdr::{self, Metadata, metadata_prefix};
+use crate::rdr::{self, METADATA_FRESHNESS_MS, Metadata, metadata_prefix};
 use packet::{Bytes, Component, DataBuf, Interest, MAX_PACKET, Name, NameRef};
 use security::Signer;
-use security::manifest::{KEYWORD, Tree};
+use security::manifest::{KEYWORD, Tree, Unsigned};
 use sha2::{Digest as _, Sha256};
-
-/// FreshnessPeriod of metadata, in milliseconds: the time for which a cache may hide a newer
-/// version.
-const METADATA_FRESHNESS_MS: u64 = 4000;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A published object.
 pub struct Publication {
     spec: Spec,
     cut: Cut,
     source: Box<dyn Source>,
-    tree: Tree,
+    manifest: Unsigned,
     digests: DigestCache,
+    signer: Signer,
+    /// The signed packets, once one of them has been requested.
+    sealed: Option<Sealed>,
+    content: Vec<u8>,
+    packet: Vec<u8>,
+}
+
+/// The signed packets of an object.
+struct Sealed {
+    tree: Tree,
     /// The content of its metadata.
     facts: Metadata,
     /// The metadata packet.
     metadata: Bytes,
     /// The root packet: metadata under the versioned name, with the manifest's root if it fits.
     root: Bytes,
-    content: Vec<u8>,
-    packet: Vec<u8>,
 }
 
-impl Publication {
-    pub(super) fn new(
-        spec: Spec,
-        cut: Cut,
-        source: Box<dyn Source>,
-        tree: Tree,
-        kept: Vec<LeafDigests>,
+impl Sealed {
+    fn new(
+        spec: &Spec,
+        cut: &Cut,
+        manifest: &Unsigned,
         signer: &Signer,
-    ) -> Publication {
+    ) -> Result<Sealed, PublishError> {
+        let tree = manifest.sign(signer)?;
         let mut facts = Metadata {
             object: cut.object.clone(),
             final_block: Some(cut.final_block.clone()),
@@ -48,15 +52,64 @@ impl Publication {
             manifest: Some(tree.announcement()),
             heads: cut.segments.min(head::MOST),
         };
-        if !heads_fit(&cut, &facts) {
+        if !heads_fit(cut, &facts) {
             facts.heads = 0;
         }
-        let metadata = encode_metadata(&spec, &facts, &tree, signer);
+        let metadata = encode_metadata(spec, &facts, &tree, signer);
         let root = encode_root(&facts, &tree, signer);
-        let (memory, fanout) = (spec.digest_memory, tree.layout().fanout());
+        Ok(Sealed { tree, facts, metadata, root })
+    }
+}
+
+impl Publication {
+    pub(super) fn new(
+        spec: Spec,
+        cut: Cut,
+        source: Box<dyn Source>,
+        manifest: Unsigned,
+        kept: Vec<LeafDigests>,
+        signer: Signer,
+    ) -> Publication {
+        let (memory, fanout) = (spec.digest_memory, manifest.layout().fanout());
         let digests = DigestCache::new(memory, cut.bytes_each(), fanout, kept);
-        let (content, packet) = (Vec::new(), Vec::new());
-        Publication { spec, cut, source, tree, digests, facts, metadata, root, content, packet }
+        let (content, packet, sealed) = (Vec::new(), Vec::new(), None);
+        Publication { spec, cut, source, manifest, digests, signer, sealed, content, packet }
+    }
+
+    /// An object that was prepared before, from its source and the digests of
+    /// [`Unsigned::below`]. The bytes are not read until they are requested, and nothing is signed
+    /// until a signed packet is requested.
+    ///
+    /// # Errors
+    /// The numbers contradict each other: the source has another size than it had.
+    pub fn restore(
+        spec: Spec,
+        source: Box<dyn Source>,
+        manifest: Unsigned,
+        signer: &Signer,
+    ) -> Result<Publication, PublishError> {
+        let cut = Cut::new(&spec, source.size())?;
+        if cut.segments != manifest.layout().segments() {
+            return Err(PublishError::Changed { name: cut.object });
+        }
+        let kept = match manifest.layout().leaves() {
+            1 => vec![LeafDigests::listed(manifest.below().to_vec())],
+            _ => Vec::new(),
+        };
+        Ok(Publication::new(spec, cut, source, manifest, kept, signer.clone()))
+    }
+
+    /// Signs the packets that need it.
+    pub(super) fn seal(&mut self) -> Result<(), PublishError> {
+        self.sealed().map(|_| ())
+    }
+
+    fn sealed(&mut self) -> Result<&Sealed, PublishError> {
+        let sealed = match self.sealed.take() {
+            Some(sealed) => sealed,
+            None => Sealed::new(&self.spec, &self.cut, &self.manifest, &self.signer)?,
+        };
+        Ok(self.sealed.insert(sealed))
     }
 
     /// The name without the version.
@@ -83,10 +136,28 @@ impl Publication {
         self.cut.segments
     }
 
-    /// The implicit digest of the manifest's root.
+    /// The implicit digest of the manifest's root; `None` while it is not signed.
     #[must_use]
-    pub fn root_digest(&self) -> [u8; 32] {
-        self.tree.root_digest()
+    pub fn root_digest(&self) -> Option<[u8; 32]> {
+        self.sealed.as_ref().map(|sealed| sealed.tree.root_digest())
+    }
+
+    /// The approximate number of bytes of memory.
+    pub(super) fn memory(&self) -> usize {
+        const OWN: usize = 2_000;
+        let below = size_of_val(self.manifest.below());
+        let signed = self
+            .sealed
+            .as_ref()
+            .map_or(0, |sealed| sealed.tree.memory() + sealed.metadata.len() + sealed.root.len());
+        let buffers = self.content.capacity() + self.packet.capacity();
+        OWN + below + signed + buffers + self.digests.bytes()
+    }
+
+    /// Closes the source until its bytes are needed again.
+    pub(super) fn close_source(&mut self) {
+        self.source.close();
+        (self.content, self.packet) = (Vec::new(), Vec::new());
     }
 
     /// True if the name is this object's unversioned name, or under it.
@@ -97,14 +168,15 @@ impl Publication {
 
     /// The packet that an Interest requests; `None` if it does not exist. `name` is the name in the
     /// Interest, without an implicit digest.
-    pub(super) fn wanted(&self, name: NameRef<'_>, interest: &Interest<'_>) -> Option<Wanted> {
+    pub(super) fn wanted(&mut self, name: NameRef<'_>, interest: &Interest<'_>) -> Option<Wanted> {
         let can_be_prefix = interest.can_be_prefix();
         let object = self.cut.object.as_ref();
         if !name.starts_with(object) {
             let metadata = metadata_prefix(self.spec.name.as_ref());
             if let Some((segment, version)) = head::parse(name, self.spec.name.as_ref()) {
                 let is_it = version.map_or(can_be_prefix, |version| version == self.spec.version);
-                return (is_it && segment < self.facts.heads).then_some(Wanted::Head(segment));
+                let heads = if is_it { self.sealed().ok()?.facts.heads } else { 0 };
+                return (segment < heads).then_some(Wanted::Head(segment));
             }
             let version = Component::version(self.spec.version);
             let whole = metadata.clone().with(&version).with(&Component::segment(0));
@@ -130,7 +202,7 @@ impl Publication {
             1 => last.as_segment().filter(|n| *n < self.cut.segments).map(Wanted::Segment),
             2 if name == rdr::root_name(object).as_ref() => Some(Wanted::Root),
             2 if name.get(object.len())?.is_keyword(KEYWORD) => {
-                last.as_segment().filter(|n| *n < self.tree.layout().nodes()).map(Wanted::Node)
+                last.as_segment().filter(|n| *n < self.manifest.layout().nodes()).map(Wanted::Node)
             }
             _ => None,
         }
@@ -156,11 +228,11 @@ impl Publication {
         let start = out.len();
         let content = match wanted {
             Wanted::Metadata => {
-                out.extend_from_slice(&self.metadata);
+                out.extend_from_slice(&self.sealed()?.metadata);
                 0
             }
             Wanted::Root => {
-                out.extend_from_slice(&self.root);
+                out.extend_from_slice(&self.sealed()?.root);
                 0
             }
             Wanted::Head(n) => self.encode_head(n, out)?,
@@ -176,41 +248,85 @@ impl Publication {
 
     fn encode_segment(&mut self, segment: u64, out: &mut Vec<u8>) -> Result<usize, PublishError> {
         let mut content = std::mem::take(&mut self.content);
-        let read = self.cut.read(&*self.source, segment, &mut content);
-        // If the source has changed meanwhile, the manifest does not list this packet, and the
-        // consumer rejects it. The driver watches the file for changes.
-        if read.is_ok() {
-            let known = self.digests.signature(segment);
-            self.cut.encode(segment, &content, known.as_ref(), out);
-        }
+        let encoded = self.encode_checked(segment, &mut content, out);
         let len = content.len();
         self.content = content;
-        read.map(|()| len)
+        encoded.map(|()| len)
+    }
+
+    /// Appends the packet of a segment. Appends nothing if the source has changed, so that no
+    /// packet is sent that the manifest does not list.
+    fn encode_checked(
+        &mut self,
+        segment: u64,
+        content: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), PublishError> {
+        let start = out.len();
+        self.cut.read(&*self.source, segment, content)?;
+        let known = self.digests.signature(segment);
+        self.cut.encode(segment, content, known.as_ref(), out);
+        if !self.source.may_change() {
+            return Ok(());
+        }
+        let fanout = u64::from(self.manifest.layout().fanout());
+        let (leaf, index) = (segment / fanout, (segment % fanout) as usize);
+        self.know_leaf(leaf)?;
+        let listed = self.digests.leaf(leaf);
+        let is_same = listed.is_some_and(|digests| match digests.sum(index) {
+            Some(sum) => sum == xxh3_64(content),
+            None => {
+                let found: [u8; 32] = Sha256::digest(&out[start..]).into();
+                digests.implicit().get(index) == Some(&found)
+            }
+        });
+        if !is_same {
+            out.truncate(start);
+            return Err(PublishError::Changed { name: self.cut.object.clone() });
+        }
+        Ok(())
+    }
+
+    /// Makes the digests under a leaf of the manifest known: by reading the segments again, if they
+    /// are not kept.
+    fn know_leaf(&mut self, leaf: u64) -> Result<(), PublishError> {
+        if self.digests.leaf(leaf).is_some() {
+            return Ok(());
+        }
+        let run = self.manifest.layout().cover(leaf);
+        let digests = self.cut.digests(&*self.source, run)?;
+        if !self.manifest.lists(leaf, digests.implicit()) {
+            return Err(PublishError::Changed { name: self.cut.object.clone() });
+        }
+        self.digests.insert(leaf, digests);
+        Ok(())
     }
 
     fn encode_head(&mut self, segment: u64, out: &mut Vec<u8>) -> Result<usize, PublishError> {
         let mut packet = std::mem::take(&mut self.packet);
         packet.clear();
         let content = self.encode_segment(segment, &mut packet);
-        if content.is_ok() {
-            head::encode_into(&self.facts, segment, &packet, METADATA_FRESHNESS_MS, out);
-        }
+        let made = content.and_then(|content| {
+            let facts = &self.sealed()?.facts;
+            head::encode_into(facts, segment, &packet, METADATA_FRESHNESS_MS, out);
+            Ok(content)
+        });
         self.packet = packet;
-        content
+        made
     }
 
     fn encode_node(&mut self, number: u64, out: &mut Vec<u8>) -> Result<usize, PublishError> {
-        let layout = self.tree.layout();
+        let layout = self.manifest.layout();
         if number >= layout.leaves() || number == layout.root() {
-            self.tree.encode_inner(number, out)?;
+            self.sealed()?.tree.encode_inner(number, out)?;
             return Ok(0);
         }
-        if self.digests.leaf(number).is_none() {
-            let run = layout.cover(number);
-            self.digests.insert(number, self.cut.digests(&*self.source, run)?);
-        }
+        self.seal()?;
+        self.know_leaf(number)?;
         let implicit = self.digests.leaf(number).map_or(&[][..], LeafDigests::implicit);
-        self.tree.encode_leaf(number, implicit, out)?;
+        if let Some(sealed) = &self.sealed {
+            sealed.tree.encode_leaf(number, implicit, out)?;
+        }
         Ok(0)
     }
 }

@@ -2,9 +2,12 @@
 //!
 //! An answer to one of several Interests is not a sample of the round trip (Karn's rule). The first
 //! answer of a transfer is an exception: the first timeouts and probes need an estimate, even one
-//! that is too long. It is limited to Interests whose lifetime is not over, because nodes forget
-//! an Interest after its lifetime. Without that limit, an outage at the start of a transfer would
-//! count as a round trip, and the first loss would be detected only after three times that long.
+//! that is too long. One that is too short would make the next answers look as if a queue had
+//! grown. So it is counted from the first Interest that may be the answered one. Nodes forget an
+//! Interest after its lifetime, unless another one for the same name has come meanwhile, as in
+//! discovery. The limit is [`LONGEST_FIRST`]. Without it, an outage at the start of a transfer
+//! would count as a round trip, and the first loss would be detected only after three times that
+//! long.
 
 use super::Answering;
 use crate::fetch::flight::Item;
@@ -14,6 +17,9 @@ use std::collections::VecDeque;
 /// The lifetime of the first two Interests of discovery. It doubles after every two Interests, so
 /// that on long paths too the answer meets a pending Interest.
 pub(in crate::fetch) const FIRST_LIFETIME: Duration = Duration::from_secs(1);
+
+/// The longest first round trip: over two satellites and back.
+pub(super) const LONGEST_FIRST: Duration = Duration::from_secs(3);
 
 /// The Interests of discovery that may still be pending, by time of sending, with lifetimes.
 #[derive(Debug, Default)]
@@ -34,9 +40,13 @@ impl Discoveries {
         self.0.front().map(|(sent_at, _)| *sent_at)
     }
 
-    /// Removes Interests whose lifetime is over. Later Interests have no shorter lifetimes.
+    /// Removes Interests that nodes have forgotten, and those of so long ago that the answer is one
+    /// to a later one. Later Interests have no shorter lifetimes.
     fn expire(&mut self, now: Time) {
-        while self.0.front().is_some_and(|(sent_at, lifetime)| *sent_at + *lifetime < now) {
+        let is_over = |(sent_at, lifetime): &(Time, Duration)| {
+            *sent_at + (*lifetime).max(LONGEST_FIRST) < now
+        };
+        while self.0.front().is_some_and(is_over) {
             self.0.pop_front();
         }
     }

@@ -3,6 +3,8 @@
 use super::Requests;
 use crate::fetch::flight::{Flying, Item};
 use control::{Duration, Lane, Time};
+use packet::HopOptions;
+use packet::options::RttSpread;
 
 impl Requests {
     /// Returns true if the Data answers an Interest that was declared lost, and not its
@@ -57,6 +59,21 @@ impl Requests {
         }
     }
 
+    /// Records by how much other answers of this lane come later than Data that came after `rtt`:
+    /// as the path tells it, and as answers have shown it.
+    pub(super) fn note_spread(
+        &mut self,
+        now: Time,
+        lane: Lane,
+        rtt: Duration,
+        options: &HopOptions,
+    ) {
+        if let Some(spread) = options.get::<RttSpread>() {
+            self.flight.told(now, lane, rtt, spread);
+        }
+        self.flight.spread = self.reordering.extent().max(self.flight.spread_of(now, lane));
+    }
+
     /// Decides whether the overdue Interest for `item` is left open for a trial. At the end of an
     /// object a trial would only be a delay.
     pub(super) fn is_tried(&mut self, item: Item) -> bool {
@@ -73,7 +90,7 @@ impl Requests {
         }
         // Retransmissions are not samples of the round-trip time (Karn's rule), so it may be known
         // for the nearest origin only. The timeout has a margin for the others.
-        self.flight.leave_open(item, self.rtt().rto());
+        self.flight.leave_open(item, self.reordering.trial_time(self.rtt().rto()));
         true
     }
 

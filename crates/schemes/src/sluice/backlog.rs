@@ -1,0 +1,218 @@
+//! Data that wait at the other end of a link, where no booking sees them.
+//!
+//! The shaper books the link's time, so Data do not wait there. They do if the link has become
+//! slower while they were under way, or if bookings were wrong; then all Data take longer than the
+//! quickest did. The offers leave a part of the link until they do not any more. Data that come
+//! from a node further away take longer as well: if they take as long after a try as before it,
+//! they are not waiting, and their time is the quickest from then on.
+
+use control::{Duration, Time};
+
+/// The part of the link that is offered meanwhile.
+const DRAINING: f64 = 0.8;
+
+/// A period lasts for this time, for so many answers, and for so many Data.
+const PERIOD: Duration = Duration::from_millis(100);
+const ANSWERS: f64 = 2.0;
+const FEWEST: u32 = 16;
+
+/// The time of a period is that of its quickest answer but two: the answer to an Interest that was
+/// repeated too early seems to be quicker than it is.
+const RANK: usize = 3;
+
+/// Data wait if the quickest of a period takes longer than the quickest of all by this time, and by
+/// this part of it, and by more than so many mean differences of two periods: jitter makes these.
+const WAITING: Duration = Duration::from_millis(5);
+const WAITING_PART: f64 = 0.125;
+const DIFFERENCES: f64 = 4.0;
+const GAIN: f64 = 0.125;
+
+/// A try takes so many periods. Answers of the last one left in the first half of them or later;
+/// the wait is shorter by this part of what has drained until then, or it is none.
+const TRY: u32 = 4;
+const SHOWN: f64 = 0.5;
+const SHORTER: f64 = 0.5;
+
+/// The quickest answer of all is of this time.
+const AGE: Duration = Duration::from_secs(10);
+
+/// After each try that changed nothing, the next one takes four times as many periods in a row with
+/// Data that wait: flows from near and far come and go.
+const MOST_FAILED: u32 = 4;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Backlog {
+    /// The quickest answer of all, and when there was one as quick.
+    quickest: Option<(Duration, Time)>,
+    period: Period,
+    /// The same of the last period without Data that wait, and the mean difference of two of these.
+    last: Option<Duration>,
+    difference: Duration,
+    /// Periods in a row with Data that wait, and tries in a row that changed nothing.
+    waiting: u32,
+    failed: u32,
+    draining: Option<Try>,
+}
+
+/// A period so far: its quickest answers in ascending order, its Data, and when it began.
+#[derive(Debug, Default)]
+struct Period {
+    least: [Duration; RANK],
+    data: u32,
+    since: Time,
+}
+
+impl Period {
+    fn on_data(&mut self, now: Time, taken: Duration) {
+        if self.data == 0 || now < self.since {
+            *self = Period { least: [Duration::MAX; RANK], data: 0, since: now };
+        }
+        self.data = self.data.saturating_add(1);
+        let at = self.least.partition_point(|known| *known <= taken);
+        if at < RANK {
+            self.least[at..].rotate_right(1);
+            self.least[at] = taken;
+        }
+    }
+}
+
+/// A try to empty the queue.
+#[derive(Clone, Copy, Debug)]
+struct Try {
+    /// The quickest answer of the period before, and when that ended.
+    before: Duration,
+    since: Time,
+    periods: u32,
+    /// The same of the last period.
+    last: (Duration, Time),
+}
+
+impl Backlog {
+    /// The part of the link that may be offered.
+    pub(super) fn part(&self) -> f64 {
+        if self.draining.is_some() { DRAINING } else { 1.0 }
+    }
+
+    /// Data came at `now`, this time after its Interest had left by the link.
+    pub(super) fn on_data(&mut self, now: Time, taken: Duration) {
+        self.period.on_data(now, taken);
+        let least = self.period.least[RANK - 1];
+        // While a queue is emptied, its answers have to come first.
+        let known = self.quickest.map_or(least, |(quickest, _)| quickest);
+        let longest = self.draining.map_or(known, |this| this.before);
+        let enough = PERIOD.max(longest.mul_f64(ANSWERS));
+        if self.period.data >= FEWEST && now.since(self.period.since) >= enough {
+            self.period.data = 0;
+            self.end_period(now, least);
+        }
+    }
+
+    fn end_period(&mut self, now: Time, least: Duration) {
+        let (quickest, seen_at) = match self.quickest {
+            Some((quickest, seen_at)) if quickest < least => (quickest, seen_at),
+            _ => *self.quickest.insert((least, now)),
+        };
+        let beyond = self.difference.mul_f64(DIFFERENCES);
+        if least <= quickest + beyond.max(WAITING + quickest.mul_f64(WAITING_PART)) {
+            if let Some(this) = self.draining.take() {
+                // A wait that ends sooner than it can drain was none.
+                let drained = now.since(this.last.1).mul_f64(1.0 - DRAINING);
+                let is_drained = this.last.0.saturating_sub(least) <= drained + WAITING;
+                self.failed = if is_drained { 0 } else { (self.failed + 1).min(MOST_FAILED) };
+            }
+            let last = self.last.replace(least).unwrap_or(least);
+            let difference = last.max(least).saturating_sub(last.min(least));
+            self.difference = self.difference.mul_f64(1.0 - GAIN) + difference.mul_f64(GAIN);
+            self.waiting = 0;
+            if now.since(seen_at) > AGE {
+                self.quickest = Some((least, now));
+            }
+            return;
+        }
+        self.waiting += 1;
+        let last = (least, now);
+        let begins = Try { before: least, since: now, periods: 0, last };
+        let Some(this) = &mut self.draining else {
+            if self.waiting >= 1 << (2 * self.failed) {
+                self.draining = Some(begins);
+            }
+            return;
+        };
+        (this.periods, this.last) = (this.periods + 1, last);
+        if this.periods < TRY {
+            return;
+        }
+        let drained = now.since(this.since).mul_f64(SHOWN * (1.0 - DRAINING));
+        if least + drained.mul_f64(SHORTER) < this.before {
+            *this = begins;
+            return;
+        }
+        (self.draining, self.waiting) = (None, 0);
+        self.failed = (self.failed + 1).min(MOST_FAILED);
+        self.quickest = Some((least, now));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    /// Data each millisecond; returns the part of the time with less than the whole link.
+    fn run(backlog: &mut Backlog, now: &mut Time, ms: u64, taken: impl Fn(f64) -> Duration) -> f64 {
+        let (mut drained, mut draining) = (0.0, 0.0);
+        for _ in 0..ms {
+            *now += MS(1);
+            backlog.on_data(*now, taken(drained));
+            let rest = 1.0 - backlog.part();
+            drained += rest;
+            draining += f64::from(u8::from(rest > 0.0));
+        }
+        draining / ms as f64
+    }
+
+    #[test]
+    fn a_queue_is_emptied_and_the_whole_link_used_again() {
+        let (mut backlog, mut now) = (Backlog::default(), Time::ZERO);
+        assert_eq!(run(&mut backlog, &mut now, 3000, |_| MS(50)), 0.0);
+        // 90 ms wait. At four fifths they are gone after 450 ms, seen a round trip later.
+        let queue = |drained: f64| MS(50) + MS(90).mul_f64((1.0 - drained / 90.0).max(0.0));
+        let part = run(&mut backlog, &mut now, 2000, queue);
+        assert!((0.2..0.5).contains(&part), "{part}");
+        assert_eq!(backlog.part(), 1.0);
+        assert_eq!(run(&mut backlog, &mut now, 3000, |_| MS(50)), 0.0);
+    }
+
+    #[test]
+    fn a_node_further_away_costs_one_try() {
+        let (mut backlog, mut now) = (Backlog::default(), Time::ZERO);
+        run(&mut backlog, &mut now, 3000, |_| MS(10));
+        let part = run(&mut backlog, &mut now, 10_000, |_| MS(60));
+        assert!((0.01..0.1).contains(&part), "{part}");
+        assert_eq!(backlog.part(), 1.0);
+        // Near and far in turns cost ever less.
+        let mut parts = (0..40).map(|turn| {
+            let taken = if turn % 2 == 0 { MS(10) } else { MS(60) };
+            run(&mut backlog, &mut now, 1000, |_| taken)
+        });
+        let first: f64 = parts.by_ref().take(10).sum();
+        let last: f64 = parts.skip(20).sum();
+        assert!(first > 0.1 && last < 0.1, "{first}, then {last}");
+    }
+
+    #[test]
+    fn small_differences_and_clocks_that_go_back_are_no_queue() {
+        let (mut backlog, mut now) = (Backlog::default(), Time::ZERO);
+        let varying = std::cell::Cell::new(0);
+        let taken = |_: f64| {
+            varying.set((varying.get() + 37) % 100);
+            MS(50 + varying.get())
+        };
+        // One in ten Data comes as soon as ever: the others wait for others' turns.
+        assert_eq!(run(&mut backlog, &mut now, 3000, taken), 0.0);
+        now = Time::ZERO;
+        assert_eq!(run(&mut backlog, &mut now, 3000, taken), 0.0);
+    }
+}
