@@ -240,7 +240,7 @@ class Single(Case):
             # Heads, which leave before anything has come, and what follows.
             self.assertLess(plain.asked, 64 + 10 * (1 + time.monotonic() - begun))
         said = self.said()[-1]
-        for part in ("data came for /hello, but not what was asked for", "metadata", "ndnpeek"):
+        for part in ("data came for /hello, but not what was asked for", "metadata", "weir peek"):
             self.assertIn(part, said)
 
 

@@ -237,8 +237,16 @@ class Messages(Tools):
         put = self.put("/dave")
         said = put.log.read_text(encoding="utf-8")
         self.assertRegex(said, r"\Anot signed: the key /carol/KEY/\w+ is for names under /carol")
+        self.assertIn("not for /dave; `weir key new` makes a key for a prefix of it", said)
         done = self.run_weir(*self.on_daemon("get", "/dave", "--json", "--quiet"))
         self.assertEqual(json.loads(done.stdout)["verified"], "digest")
+
+    def test_a_key_that_is_not_the_default_is_named(self):
+        """The one with the longest identity that covers the name."""
+        for name in ("/carol", "/erin", "/erin/x"):
+            self.new_key(name)
+        said = self.put("/erin/x/file").log.read_text(encoding="utf-8")
+        self.assertIn("is for names under /carol, not for /erin/x/file; `--sign /erin/x`", said)
 
     def test_wrong_keys(self):
         """Keys that are not there, and files that are no certificates."""
@@ -252,10 +260,9 @@ class Messages(Tools):
     # Files.
 
     def test_nothing_to_publish(self):
-        """No file, a folder, no right to read, and a list that cannot be named."""
+        """No file, a device, no right to read, and a list that cannot be named."""
         for path, part in (
             ("missing", "No such file or directory"),
-            (self.here, "not a regular file"),
             ("/dev/null", "not a regular file"),
         ):
             with self.subTest(path=path):
@@ -460,7 +467,8 @@ class Messages(Tools):
         self.assert_documented("weir get", summary)
         self.assertEqual(put.wait(PATIENCE), 0)
         self.assertEqual(log.read_text(encoding="utf-8"), "")
-        served = json.loads(out.read_text(encoding="utf-8"))
+        begun, served = map(json.loads, out.read_text(encoding="utf-8").splitlines())
+        self.assertEqual(begun["serving"], served["objects"])
         self.assert_documented("weir put", served)
         self.assertEqual([served["objects"][0][key] for key in ("bytes", "segments")], [SIZE, 250])
         self.new_key("/summary")
@@ -518,14 +526,14 @@ class Messages(Tools):
         self.assert_message(said, ["interrupted", "had a reader"])
 
     def test_file_changes(self):
-        """The served file must be the signed one."""
+        """A changed file is a new version; a line says so, and serving goes on."""
         changing = content.make(self.here / "changing", SIZE)
         put = self.put("/changing", changing)
         with open(changing, "ab") as file:
             file.write(b"more")
-        self.assertEqual(put.wait(PATIENCE), FILE)
-        said = put.log.read_text(encoding="utf-8").splitlines(keepends=True)[-1]
-        self.assert_message(said, [f"{changing} has changed", "publish it again"])
+        line = f"{changing} has changed: /changing/v="
+        wait_until(lambda: line in put.log.read_text(encoding="utf-8"), "the new version")
+        self.assertTrue(put.running)
 
 
 class SlowDaemon(weir.Daemon):

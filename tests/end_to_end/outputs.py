@@ -31,6 +31,7 @@ class Outputs(Tools):
         config = self.daemon.config
         face = "udp4://127.0.0.1:9"
         yield from (("--help",), ("--version",), ("get", "--help"), ("help", "put"))
+        yield from (("completions", "bash"), ("man",))
         yield from (("schemes",), ("schemes", "cubic"), ("key", "list"), ("key", "new", "/other"))
         yield from (("key", "export", "/owner"), ("scenario", "schema"))
         yield from (("scenario", "check", SCENARIO), ("scenario", "show", SCENARIO))
@@ -41,6 +42,9 @@ class Outputs(Tools):
         for command in (
             ("status",),
             ("status", "--json"),
+            ("doctor",),
+            ("doctor", "--json"),
+            ("status", "--watch"),
             ("face", "list"),
             ("face", "create", face, "--json"),
             ("route", "list"),
@@ -111,7 +115,9 @@ class Outputs(Tools):
         other.config.write_text(other.text(), encoding="utf-8")
         argv = ["sh", "-c", 'exec "$@" 2>/dev/full', "sh", self.program, "daemon", "--config"]
         with Child([*argv, other.config], self.here / "log") as child:
-            wait_until(lambda: other.socket.exists(), "the socket")
+            # The socket exists a moment before it is listened to.
+            status = ("status", "--json", "--socket", other.socket)
+            wait_until(lambda: self.run_weir(*status).returncode == 0, "the daemon")
             self.assertGreater(other.status()["uptime_ms"], 0)
             os.kill(child.pid, signal.SIGTERM)
             self.assertEqual(child.wait(PATIENCE), 0)

@@ -19,6 +19,8 @@ from .children import Failed
 COLUMNS = 110
 # The parts of the output that differ from run to run.
 TIMES = re.compile(r"simulated in [\d.]+ m?s|\([\d.]+ \w+ a second\)")
+# A line of a page instead of those that it leaves out.
+OMITTED = "…"
 
 
 @dataclass
@@ -33,16 +35,23 @@ class Step:
         """True if the page shows an error."""
         return self.answer.startswith("weir: ")
 
-    @property
-    def is_shortened(self):
-        """True if the page shows a part of the output."""
-        return "…" in self.answer.splitlines()
+    def shown(self, answer):
+        """The lines of an output that the page shows: all, or as many before and behind `…`."""
+        page, lines = self.answer.splitlines(), answer.splitlines()
+        if OMITTED not in page:
+            return lines
+        first = page.index(OMITTED)
+        last = len(page) - first - 1
+        if first + last >= len(lines):
+            return lines
+        return [*lines[:first], OMITTED, *lines[len(lines) - last :]]
 
     def differs(self, answer):
         """The difference between the page's output and this one, apart from times."""
-        if self.is_shortened or not self.answer:
+        if not self.answer:
             return ""
-        page, run = (TIMES.sub("…", text).splitlines() for text in (self.answer, answer))
+        both = (self.answer.splitlines(), self.shown(answer))
+        page, run = ([TIMES.sub("…", line) for line in lines] for lines in both)
         return "\n".join(difflib.unified_diff(page, run, "page", "run", lineterm="", n=0))
 
 
@@ -75,8 +84,9 @@ def follow(page, folder, program, root, renew=False):
         env = {**os.environ, **variables}
         for step in steps(text):
             answer = type_in(step, folder, env)
-            if renew and step.answer and not step.is_shortened:
-                old, new = (f"$ {step.command}\n{lines}\n" for lines in (step.answer, answer))
+            if renew and step.answer:
+                shown = "\n".join(step.shown(answer))
+                old, new = (f"$ {step.command}\n{lines}\n" for lines in (step.answer, shown))
                 text = text.replace(old, new)
             elif not renew and (differing := step.differs(answer)):
                 raise Failed(f"{step.command}\n{differing}\n`scripts/pictures` renews the page")

@@ -1,8 +1,14 @@
 //! The command line.
 
 // The manual's test has this file as a module of its own, by its path.
+#[path = "cli/content.rs"]
+pub mod content;
+#[path = "cli/install.rs"]
+pub mod install;
 #[path = "cli/manage.rs"]
 pub mod manage;
+#[path = "cli/packets.rs"]
+pub mod packets;
 #[path = "cli/plot.rs"]
 pub mod plot;
 #[path = "cli/sim.rs"]
@@ -11,21 +17,31 @@ pub mod sim;
 pub mod swarm;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use control::{Ratio, Size};
+pub use content::{CatArgs, GetArgs, LsArgs, PutArgs, ShareArgs, TransferArgs};
+use control::Ratio;
+use install::{CompletionsArgs, ManArgs};
 use manage::{CsCommand, FaceCommand, RouteCommand, StrategyCommand, TraceArgs};
 use packet::Name;
+use packets::{PeekArgs, PingArgs, PokeArgs};
 use sim::{ScenarioArgs, SimCommand};
 use std::path::PathBuf;
 use swarm::SwarmArgs;
 
 /// Exit codes, for the manual.
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found (name or \
+pub const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found (name or \
                           route), 4 not verified, 5 interrupted, 6 no forwarder, 7 a local file \
                           cannot be read or written.";
 
+/// The version, and the commit where the build script found one. Other crates that contain this
+/// file have no such script.
+const VERSION: &str = match option_env!("WEIR_VERSION") {
+    Some(version) => version,
+    None => env!("CARGO_PKG_VERSION"),
+};
+
 /// Moves named content over NDN networks without congesting them.
 #[derive(Parser)]
-#[command(name = "weir", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "weir", version = VERSION, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Cli {
     /// The command.
     #[command(subcommand)]
@@ -37,14 +53,28 @@ pub struct Cli {
 pub enum Command {
     /// Run a forwarder.
     Daemon(DaemonArgs),
-    /// Publish files under a name and serve them until interrupted.
+    /// Publish files or folders under a name and serve them until interrupted.
     Put(PutArgs),
-    /// Fetch an object by its name, verify it, and write it to a file or standard output.
+    /// Publish a folder like `put`, and publish a new version whenever something in it changes.
+    Share(ShareArgs),
+    /// Fetch an object, or a tree of files, by its name, and verify it.
     Get(GetArgs),
+    /// List the files of a tree.
+    Ls(LsArgs),
+    /// Fetch an object by its name, and write it to standard output.
+    Cat(CatArgs),
+    /// Ask for one packet, and show it.
+    Peek(PeekArgs),
+    /// Answer one Interest with one packet.
+    Poke(PokeArgs),
+    /// Measure the round trip to a program that answers, or answer.
+    Ping(PingArgs),
     /// Serve named content over HTTP, for players and browsers.
     Gateway(GatewayArgs),
     /// Show the state of the forwarder.
     Status(StatusArgs),
+    /// Examine this host, and say what to change so that transfers work well.
+    Doctor(DoctorArgs),
     /// List, make, change and end the forwarder's faces.
     #[command(subcommand)]
     Face(FaceCommand),
@@ -85,6 +115,10 @@ pub enum Command {
     Plot(plot::PlotArgs),
     /// Publish a file and fetch it twice through three forwarders on this machine.
     Demo(DemoArgs),
+    /// Print the completions of this command line for a shell.
+    Completions(CompletionsArgs),
+    /// Print the man page of the program, or write the pages of all commands into a folder.
+    Man(ManArgs),
 }
 
 /// Where the forwarder is.
@@ -119,84 +153,6 @@ pub struct DaemonArgs {
     /// Check the configuration and stop.
     #[arg(long)]
     pub check: bool,
-}
-
-/// `weir put`
-#[derive(Args)]
-pub struct PutArgs {
-    /// The name. Several files are each published below it under their own file names.
-    pub name: Name,
-    /// The files; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    /// Bytes of content in a segment, such as "4 kB". The default is 8 kB, or fewer if the name is
-    /// long.
-    #[arg(long, value_name = "SIZE")]
-    pub segment_size: Option<Size>,
-    /// Sign with this key, by key or identity name. The default is the default key if the name is
-    /// under its identity, otherwise a digest, which protects from damage only.
-    #[arg(long, value_name = "KEY")]
-    pub sign: Option<Name>,
-    /// Also sign each segment, for programs that do not support Weir's signed manifests.
-    #[arg(long)]
-    pub sign_segments: bool,
-    /// Stop when no Interest has arrived for this long, after the first answer.
-    #[arg(long, value_name = "DURATION")]
-    pub linger: Option<control::Duration>,
-    #[command(flatten)]
-    pub forwarder: ForwarderArgs,
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
-/// How something is fetched.
-#[derive(Args)]
-pub struct TransferArgs {
-    /// The congestion-control scheme of the consumer. It may follow a startup, as in
-    /// `packet-pair+cubic`, and have parameters, as in `cubic:beta=0.8`.
-    #[arg(long, default_value = schemes::defaults::CONTROLLER, value_name = "SCHEME")]
-    pub control: String,
-    /// A parameter of the scheme; may be repeated.
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub set: Vec<String>,
-    /// The number of segments per Interest, from 1 to 256. The default is the scheme's number;
-    /// forwarders without range support get one Interest per segment.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub range: Option<u16>,
-    /// Accept only content signed by this key or by one that it certifies: the file of a
-    /// certificate or of a shared key, or a name in the key chain; may be repeated. Or a file of
-    /// trust rules.
-    #[arg(long, value_name = "KEY")]
-    pub trust: Vec<String>,
-    /// Fail when no new data has arrived for this long.
-    #[arg(long, default_value = "30 s", value_name = "DURATION")]
-    pub patience: control::Duration,
-    /// The lifetime of Interests.
-    #[arg(long, value_name = "DURATION", value_parser = lifetime)]
-    pub lifetime: Option<control::Duration>,
-}
-
-/// `weir get`
-#[derive(Args)]
-pub struct GetArgs {
-    /// The name, with or without a version.
-    pub name: Name,
-    /// The output file; `-` is standard output. The default is a file in this directory, named as
-    /// the last component of the name.
-    #[arg(long = "output", short, value_name = "FILE")]
-    pub output_file: Option<PathBuf>,
-    #[command(flatten)]
-    pub transfer: TransferArgs,
-    /// Write the progress of the transfer to this file, as lines of JSON.
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
-    /// The interval between lines of that file.
-    #[arg(long, default_value = "20 ms", value_name = "DURATION", requires = "record")]
-    pub record_every: control::Duration,
-    #[command(flatten)]
-    pub forwarder: ForwarderArgs,
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 /// `weir gateway`
@@ -234,15 +190,6 @@ pub struct GatewayArgs {
     pub quiet: bool,
 }
 
-fn lifetime(text: &str) -> Result<control::Duration, String> {
-    let lifetime: control::Duration = text.parse().map_err(|why| format!("{why}"))?;
-    // Packets carry whole milliseconds.
-    if lifetime < control::Duration::from_millis(1) {
-        return Err("nothing can answer an Interest of less than 1 ms; try \"4 s\"".to_owned());
-    }
-    Ok(lifetime)
-}
-
 fn address(text: &str) -> Result<std::net::SocketAddr, &'static str> {
     text.parse().map_err(|_| "write an IP address and a port, such as 127.0.0.1:8080")
 }
@@ -254,7 +201,20 @@ fn clients(text: &str) -> Result<std::num::NonZeroU16, &'static str> {
 /// `weir status`
 #[derive(Args)]
 pub struct StatusArgs {
-    /// Print one JSON object.
+    /// Show the state again every second, until interrupted.
+    #[arg(long)]
+    pub watch: bool,
+    /// Print one JSON object; with --watch, one per line and second.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub forwarder: ForwarderArgs,
+}
+
+/// `weir doctor`
+#[derive(Args)]
+pub struct DoctorArgs {
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -448,8 +408,9 @@ pub struct TestbedUpArgs {
 /// `weir study`
 #[derive(Args)]
 pub struct StudyArgs {
-    /// The study's folder: scenarios, expected.toml, README.md and deviations.md. With --all, the
-    /// folder of all studies; without it, scenarios.
+    /// The study's folder: scenarios, expected.toml, README.md and deviations.md; or scenarios and
+    /// arena.toml, on which all schemes are compared. With --all, the folder of all studies;
+    /// without it, scenarios.
     #[arg(value_name = "DIR", required_unless_present = "all")]
     pub folder: Option<PathBuf>,
     /// Run all studies of the folder.
@@ -458,9 +419,12 @@ pub struct StudyArgs {
     /// Use one seed and shorter runs: orders are judged, numbers are only shown.
     #[arg(long)]
     pub quick: bool,
-    /// Run only this experiment; may be repeated.
+    /// Run only this experiment, or this cell of an arena; may be repeated.
     #[arg(long, value_name = "NAME", conflicts_with = "all")]
     pub only: Vec<String>,
+    /// Seeds of each cell of an arena; the default is what arena.toml says.
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    pub seeds: Option<std::num::NonZeroU64>,
     /// Run the experiments that expected.toml marks for real daemons, one after the other. The
     /// results are added to the pages in the folder, and to those written later.
     #[arg(long, conflicts_with_all = ["quick", "jobs"])]

@@ -1,17 +1,26 @@
 //! The subcommands, one file each.
 
+mod cat;
 mod compare;
+mod completions;
 mod daemon;
 mod demo;
+mod doctor;
 mod gateway;
 mod get;
 mod key;
+mod ls;
+mod man;
 mod manage;
+mod peek;
+mod ping;
 mod plot;
+mod poke;
 mod put;
 mod report;
 mod scenario;
 mod schemes;
+mod share;
 mod sim;
 mod status;
 mod study;
@@ -27,9 +36,16 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Daemon(args) => daemon::run(&args),
         Command::Put(args) => put::run(&args),
+        Command::Share(args) => share::run(args),
         Command::Get(args) => get::run(&args),
+        Command::Ls(args) => ls::run(&args),
+        Command::Cat(args) => cat::run(args),
+        Command::Peek(args) => peek::run(&args),
+        Command::Poke(args) => poke::run(&args),
+        Command::Ping(args) => ping::run(&args),
         Command::Gateway(args) => gateway::run(&args),
         Command::Status(args) => status::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Face(command) => manage::face::run(&command),
         Command::Route(command) => manage::route::run(&command),
         Command::Strategy(command) => manage::strategy::run(&command),
@@ -46,6 +62,8 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(&args),
         Command::Plot(args) => plot::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::exit::{Failure, Kind};
 use crate::file::{FileSink, SinkError, StreamSink, behind_links, is_open_file, open_stream};
+use crate::limit::Limit;
 use crate::outage::{Outage, Outcome};
 use crate::output::Progress;
 use crate::record::Record;
@@ -179,6 +180,7 @@ struct Driven<'a> {
     fetch: &'a mut Fetch,
     target: &'a mut dyn Keep,
     record: &'a mut Option<Record>,
+    limit: &'a mut Limit,
 }
 
 impl Endpoint for Driven<'_> {
@@ -190,11 +192,17 @@ impl Endpoint for Driven<'_> {
     }
 
     fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        self.fetch.poll_transmit(now, out)
+        if let Some(room) = self.limit.room(now) {
+            self.fetch.set_allowance(now, room);
+        }
+        let before = self.fetch.requested();
+        let sent = self.fetch.poll_transmit(now, out);
+        self.limit.passed(now, (self.fetch.requested() - before) as usize);
+        sent
     }
 
     fn next_deadline(&mut self, now: Time) -> Option<Time> {
-        self.fetch.next_deadline(now)
+        self.fetch.next_deadline(now).into_iter().chain(self.limit.next(now)).min()
     }
 
     fn on_deadline(&mut self, now: Time) {
@@ -254,6 +262,8 @@ pub struct Watch<'a> {
     pub resumes: bool,
     /// The reaction to a lost forwarder; `None`: the fetch ends with it.
     pub absence: Option<Absence>,
+    /// The maximum rate; `None`: as fast as the network allows.
+    pub rate: Option<Rate>,
 }
 
 /// The behaviour of a fetch without a forwarder.
@@ -292,7 +302,7 @@ pub fn drive(
 ) -> Result<Duration, Failure> {
     let started = connection.now();
     let mut waiting = watch.absence.map(|absence| Waiting::new(absence, watch, started));
-    let mut shown = false;
+    let (mut shown, mut limit) = (false, Limit::new(watch.rate));
     let mut tick = started;
     let mut slowness = Slowness::new(started);
     while fetch.status() == Status::Running && !target.is_satisfied() {
@@ -300,13 +310,13 @@ pub fn drive(
             fetch.set_room(connection.now(), room);
         }
         let until = record.as_ref().map_or(Time(u64::MAX), Record::next).min(tick + TICK);
-        let mut driven = Driven { fetch, target, record };
+        let mut driven = Driven { fetch, target, record, limit: &mut limit };
         let moved = connection.turn(&mut driven, until);
         let now = connection.now();
         if let Some(record) = record {
             record.look(now, fetch);
         }
-        if let Some(failure) = target.take_failure() {
+        if let Some(failure) = target.take_failure().or_else(|| is_folder(fetch)) {
             return Err(failure);
         }
         // The connection may have ended after the last segment.
@@ -350,6 +360,18 @@ pub fn drive(
     // Making it durable takes the disk's time, not the network's.
     target.flush();
     Ok(connection.now().since(started))
+}
+
+/// The failure if the object of a name is the list of a folder.
+fn is_folder(fetch: &Fetch) -> Option<Failure> {
+    let (name, object) = (fetch.name(), &fetch.object()?.name);
+    let next = object.as_ref().get(name.len()).filter(|_| object.len() > name.len() + 1)?;
+    let message = format!("{name} is a folder, not a file");
+    if next.is_keyword(tree::KEYWORD) {
+        let next = format!("`weir get {name}/` fetches it, `weir ls {name}` lists it");
+        return Some(Failure::new(Kind::Usage, message).then(&next));
+    }
+    None
 }
 
 /// A fetch without a forwarder.
@@ -486,13 +508,18 @@ impl Summary {
         }
     }
 
-    /// One line for people.
-    pub fn line(&self) -> String {
-        let proof = match (self.verified, &self.key) {
+    /// The proof by the signature, for people.
+    pub fn proof(&self) -> String {
+        match (self.verified, &self.key) {
             ("key", Some(key)) => format!("signed by {key}"),
             ("digest", _) => "undamaged, but not signed by anybody".to_owned(),
             _ => "its signature could not be checked: no --trust, and not your own key".to_owned(),
-        };
+        }
+    }
+
+    /// One line for people.
+    pub fn line(&self) -> String {
+        let proof = self.proof();
         let resumed = match self.resumed_bytes {
             0 => String::new(),
             n => format!(" ({} were there already)", Size(n)),

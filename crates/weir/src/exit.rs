@@ -51,6 +51,11 @@ impl Failure {
         self
     }
 
+    /// Its kind.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// The exit code of the program that fails so.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.kind as u8)

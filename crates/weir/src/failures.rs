@@ -82,7 +82,7 @@ impl From<&FetchError> for Failure {
             E::NotAnObject { .. } => (
                 Kind::NotFound,
                 "`weir get` fetches what is in segments, as `weir put` and ndnputchunks publish; \
-                 `ndnpeek -pf` of ndn-tools prints a single packet",
+                 `weir peek --prefix` shows a single packet",
             ),
             E::NotFound { .. } => {
                 (Kind::NotFound, "is its producer running, and is the name spelled as it is there?")

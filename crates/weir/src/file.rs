@@ -10,9 +10,11 @@ mod source;
 mod stream;
 mod text;
 
+pub use own::{permissions, private_folder};
 pub use part::{FileSink, SinkError};
 pub use pipe::{Cut, Reader, Writer, pipe};
 pub use place::{behind_links, is_open_file};
+pub use reserve::{free, too_little};
 pub use source::{FileSource, Watch};
 pub use stream::{StreamSink, open as open_stream};
 pub use text::replace;

@@ -159,7 +159,19 @@ pub fn signing(wanted: Option<&Name>, name: &Name) -> Result<Signing, Failure> {
         let next = format!("publish under {identity}, or sign with another key");
         return Err(Failure::new(Kind::Usage, why).then(&next));
     }
-    Ok(unsigned(Some(format!("not signed: {why}"))))
+    let next = covering(name)?.map_or_else(
+        || "`weir key new` makes a key for a prefix of it".to_owned(),
+        |identity| format!("`--sign {identity}` signs it"),
+    );
+    Ok(unsigned(Some(format!("not signed: {why}; {next}"))))
+}
+
+/// The longest identity with a key here under which the name is.
+fn covering(name: &Name) -> Result<Option<Name>, Failure> {
+    let own = keychain()?.map_or(Ok(Listing::default()), |keys| keys.list())?;
+    let identities = own.keys.iter().map(|key| key.certificate.identity());
+    let covering = identities.filter(|identity| name.as_ref().starts_with(identity.as_ref()));
+    Ok(covering.max_by_key(|identity| identity.as_ref().len()))
 }
 
 /// The signer of commands to a forwarder: the wanted key, or none, which leaves a digest.

@@ -3,11 +3,14 @@
 mod cli;
 mod commands;
 mod consumer;
+mod doctor;
 mod exit;
 mod failures;
 mod file;
+mod folder;
 mod gateway;
 mod identity;
+mod limit;
 mod outage;
 mod output;
 mod passphrase;

@@ -2,10 +2,11 @@
 
 use crate::exit::{Failure, Kind};
 use crate::file::FileSource;
+use crate::limit::Limit;
 use crate::outage::{Outage, Outcome};
 use crate::output::{Progress, Recent};
 use crate::signals::Stop;
-use control::{Duration, Time};
+use control::{Duration, Rate, Time};
 use net::client::{CommandError, Connection, Endpoint};
 use security::Signer;
 use std::sync::Mutex;
@@ -26,21 +27,34 @@ pub fn prepare(
     progress: &Progress,
     stop: &Stop,
 ) -> Result<Publication, Failure> {
+    progress.begin(Some(preparation.size()), 0);
+    if !digest(&mut preparation, &|bytes| progress.at(bytes), stop)? {
+        return Err(Failure::new(Kind::Interrupted, "interrupted").then(NOTHING_PUBLISHED));
+    }
+    Ok(preparation.finish(signer)?)
+}
+
+/// Hashes a file on all cores, and reports the number of hashed bytes. Returns false if it was
+/// interrupted.
+pub fn digest(
+    preparation: &mut Preparation<FileSource>,
+    at: &dyn Fn(u64),
+    stop: &Stop,
+) -> Result<bool, PublishError> {
     // There may be more runs than memory for all of them.
     let mut runs = preparation.runs();
-    progress.begin(Some(preparation.size()), 0);
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let mut done = 0;
     // A batch at a time keeps the digests in order and the memory small.
     loop {
         let batch: Vec<_> = runs.by_ref().take(threads * 16).collect();
         if batch.is_empty() {
-            break;
+            return Ok(true);
         }
         let results = Mutex::new(Vec::with_capacity(batch.len()));
         thread::scope(|scope| {
             for first in 0..threads {
-                let (preparation, results, batch) = (&preparation, &results, &batch);
+                let (preparation, results, batch) = (&*preparation, &results, &batch);
                 scope.spawn(move || {
                     for (i, run) in batch.iter().enumerate().skip(first).step_by(threads) {
                         // A run takes half a second where each of its segments is signed by RSA.
@@ -56,7 +70,7 @@ pub fn prepare(
             }
         });
         if stop.requested() {
-            return Err(Failure::new(Kind::Interrupted, "interrupted").then(NOTHING_PUBLISHED));
+            return Ok(false);
         }
         let mut results = results.into_inner().unwrap_or_default();
         results.sort_by_key(|(i, _)| *i);
@@ -64,29 +78,43 @@ pub fn prepare(
             preparation.push(digests?)?;
         }
         done += batch.iter().map(|run| preparation.bytes(run)).sum::<u64>();
-        progress.at(done);
+        at(done);
     }
-    Ok(preparation.finish(signer)?)
 }
 
-struct Driven<'a>(&'a mut Publish);
+/// A producer, and the limit of what it sends.
+struct Driven<'a> {
+    publish: &'a mut Publish,
+    limit: &'a mut Limit,
+}
 
 impl Endpoint for Driven<'_> {
     fn receive(&mut self, _now: Time, frame: &[u8]) {
-        self.0.receive(frame);
+        self.publish.receive(frame);
     }
 
-    fn poll_transmit(&mut self, _now: Time, out: &mut Vec<u8>) -> bool {
-        self.0.poll_transmit(out)
+    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        let before = out.len();
+        let sent = self.limit.allows(now) && self.publish.poll_transmit(out);
+        self.limit.passed(now, out.len() - before);
+        sent
     }
 
-    fn next_deadline(&mut self, _now: Time) -> Option<Time> {
-        None
+    fn next_deadline(&mut self, now: Time) -> Option<Time> {
+        self.limit.next(now).filter(|_| self.publish.has_answers())
     }
 
     fn on_deadline(&mut self, _now: Time) {}
 }
 
+/// The content of a producer, which may change while it is served.
+pub trait Content {
+    /// Called several times a second: replaces what has changed.
+    ///
+    /// # Errors
+    /// Serving must end.
+    fn look(&mut self, publish: &mut Publish, look: &Look<'_>) -> Result<(), Failure>;
+}
 /// The observer of a producer.
 pub struct Look<'a> {
     /// Shows how much was sent.
@@ -113,6 +141,15 @@ fn state(now: Time, publish: &Publish) -> String {
     )
 }
 
+/// How long, and how fast, a producer serves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Terms {
+    /// It ends this long after its last answer.
+    pub linger: Option<Duration>,
+    /// The maximum rate of what it sends.
+    pub rate: Option<Rate>,
+}
+
 /// The registration that a forwarder needs before it forwards Interests to this program.
 pub type Greet<'a> = dyn FnMut(&mut Connection) -> Result<(), CommandError> + 'a;
 
@@ -121,19 +158,22 @@ pub type Greet<'a> = dyn FnMut(&mut Connection) -> Result<(), CommandError> + 'a
 pub fn serve(
     connection: &mut Connection,
     publish: &mut Publish,
-    watches: &[crate::file::Watch],
-    linger: Option<Duration>,
+    content: &mut dyn Content,
+    terms: &Terms,
     look: &Look<'_>,
     outage: &mut Outage<'_>,
     greet: &mut Greet<'_>,
 ) -> Result<(), Failure> {
+    let linger = terms.linger;
+    let mut limit = Limit::new(terms.rate);
     let mut tick = connection.now();
     let (mut answered, mut answered_at) = (0, connection.now());
     let mut answered_before = 0;
     let mut recent = Recent::default();
     look.progress.begin_endless();
     while !look.stop.requested() {
-        if let Err(lost) = connection.turn(&mut Driven(publish), tick + TICK) {
+        if let Err(lost) = connection.turn(&mut Driven { publish, limit: &mut limit }, tick + TICK)
+        {
             if publish.stats().answered != answered_before {
                 answered_before = publish.stats().answered;
                 outage.was_useful();
@@ -153,16 +193,7 @@ pub fn serve(
         tick = now;
         let sent = publish.stats().content_bytes;
         look.progress.sent(sent, recent.look(now, sent));
-        if let Some(path) = watches.iter().find_map(crate::file::Watch::changed) {
-            let message = format!(
-                "{} has changed: what is being served is no longer what was signed",
-                path.display()
-            );
-            return Err(Failure::new(Kind::File, message).then("publish it again"));
-        }
-        if let Some(error @ PublishError::Read { .. }) = publish.take_failure() {
-            return Err(error.into());
-        }
+        content.look(publish, look)?;
         if publish.stats().answered != answered {
             (answered, answered_at) = (publish.stats().answered, now);
             if look.verbose {

@@ -42,6 +42,14 @@ impl Stop {
         Interruptible { input, stop: self }
     }
 
+    /// Waits for a moment, or until a signal comes.
+    pub fn wait(&self) {
+        if !self.requested() {
+            // An error is a signal, at which the caller looks.
+            let _ = poll(&mut [], Some(&LOOK));
+        }
+    }
+
     /// A signal came.
     #[must_use]
     pub fn requested(&self) -> bool {

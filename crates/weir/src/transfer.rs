@@ -8,6 +8,7 @@ use net::clock::unix_millis;
 use packet::Name;
 use schemes::Choice;
 use security::TrustPolicy;
+use transport::fetch::batch::{Batch, BatchConfig};
 use transport::fetch::{Fetch, FetchConfig};
 
 /// The options, checked: keys are read, the scheme is chosen.
@@ -48,6 +49,7 @@ impl Transfers {
     /// No Interest has room for the name, or the system gives no random numbers.
     pub fn config(&self, name: Name) -> Result<FetchConfig, Failure> {
         check_length(&name)?;
+        check_depth(&name)?;
         let mut config = FetchConfig::new(name, self.policy.clone());
         if let TrustPolicy::Chains(chains) = &mut config.policy {
             chains.now = unix_millis() / 1000;
@@ -57,6 +59,21 @@ impl Transfers {
         config.lifetime = self.lifetime.unwrap_or(config.lifetime);
         config.seed = seed()?;
         Ok(config)
+    }
+
+    /// A batch under a controller of its own.
+    ///
+    /// # Errors
+    /// The scheme has no controller, or the system gives no random numbers.
+    pub fn batch(&self) -> Result<Batch, Failure> {
+        let config = BatchConfig {
+            lifetime: self.lifetime.unwrap_or(Duration::from_secs(4)),
+            patience: self.patience,
+            range: self.range,
+            seed: seed()?,
+            tap: Box::new(|_| {}),
+        };
+        Ok(Batch::new(config, self.choice.controller()?))
     }
 
     /// A fetch under a controller of its own.
@@ -92,6 +109,24 @@ fn check_length(name: &Name) -> Result<(), Failure> {
     }
     let what = format!("the name has {length} bytes, and an Interest has room for {most}");
     Err(Failure::new(Kind::Usage, what).then("use a shorter name"))
+}
+
+/// The number of components beyond which no object is found. The Interest that finds one has a
+/// keyword more, and is for any version.
+pub const MOST_COMPONENTS: usize = packet::name::MAX_PREFIX - 1;
+
+/// An object of an unknown version is found by a prefix of its name. With the version, its root
+/// packet is requested by its exact name.
+fn check_depth(name: &Name) -> Result<(), Failure> {
+    let has_version = name.as_ref().last().is_some_and(|last| last.as_version_any().is_some());
+    if name.len() <= MOST_COMPONENTS || has_version {
+        return Ok(());
+    }
+    let (len, most) = (name.len(), MOST_COMPONENTS);
+    let message =
+        format!("the name has {len} components, and objects are found by {most} or fewer");
+    Err(Failure::new(Kind::Usage, message)
+        .then("fetch a folder above it as a tree, and choose files by --include"))
 }
 
 /// Nonces must differ between runs.

@@ -35,12 +35,15 @@ fn markdown() -> String {
     commands(&mut out, &weir, "weir");
     out.push_str(EXIT_CODES);
     out.push_str(
-        "\n## JSON\n\nWith `--json` a command prints one JSON object on standard output (`key \
-         list` and `schemes`: a list of\nobjects), and nothing if it fails. `get -o -` prints it \
+        "\n## JSON\n\nWith `--json` a command prints one JSON object on standard output \
+         (`doctor`, `key list` and\n`schemes`: a list of objects), and nothing if it fails, except \
+         `doctor`. `get -o -` prints it \
          on standard error, because the content is on\nstandard output. `gateway` prints one \
-         object per line: first its address in `listening`, then one after\neach answer. Fields \
-         may be added, but none changes its meaning. [Counters](counters.md) describes the\nobject \
-         of `weir status`.\n",
+         object per line: first its address in `listening`, then one after\neach answer. `put` and \
+         `share` print a line when they begin to serve, with the objects in\n`serving`, and \
+         another at the end. `ls` prints one object per entry and line, `status --watch` one \
+         per\nsecond and line. Fields may be added, but none changes its meaning. \
+         [Counters](counters.md) describes the\nobject of `weir status`.\n",
     );
     for (command, fields) in SUMMARIES {
         // Writing to a string cannot fail.
@@ -100,7 +103,7 @@ const EXIT_CODES: &str = "\
 | code | the command |
 |---|---|
 | 0 | succeeded; `put`, `gateway`, `daemon` also when a signal ended them |
-| 1 | failed for another reason |
+| 1 | failed for another reason; `doctor`: a result is `wrong` |
 | 2 | was used wrongly: its command line or a configuration has a mistake |
 | 3 | found no such name, or no route to it |
 | 4 | rejected a signature or a digest |

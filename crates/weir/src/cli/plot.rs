@@ -13,7 +13,8 @@ pub struct PlotArgs {
     /// With --scatter a measure; the default is queue-delay.
     #[arg(long, short, value_name = "FIELD")]
     pub x: Option<String>,
-    /// The measure on the y axis; the default is goodput. An unknown one is answered by a list.
+    /// The measure on the y axis; the default is settled-goodput, goodput after the warm-up. An
+    /// unknown one is answered by a list.
     #[arg(long, short, value_name = "MEASURE")]
     pub y: Option<String>,
     /// The fields with a line for each value, such as control; the default is the field with
@@ -26,8 +27,8 @@ pub struct PlotArgs {
     /// The logarithmic axes; the default is x if its values are far apart.
     #[arg(long, value_enum, value_name = "AXES")]
     pub log: Option<LogWord>,
-    /// Draw a point for each combination, of two measures, with the Pareto front: more of y and
-    /// less of x.
+    /// Draw a point for each value of --by, of two measures, with the Pareto front: more of y and
+    /// less of x. Other fields are conditions, each with a panel.
     #[arg(long)]
     pub scatter: bool,
     /// The width in pixels of 1/96 inch.

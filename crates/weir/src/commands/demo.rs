@@ -14,7 +14,7 @@ mod network;
 
 use crate::cli::DemoArgs;
 use crate::exit::{Failure, Kind};
-use crate::output;
+use crate::output::{self, Align, Column, Table};
 use control::{Duration, Rate, Size};
 use network::{Link, Network};
 use serde::Serialize;
@@ -143,21 +143,27 @@ fn fetch(
 }
 
 fn table(summary: &Summary) -> Result<(), Failure> {
-    output::result("\nconsumer   Mbit/s       s   Data from A's cache   Data over the links")?;
+    let heads =
+        ["consumer", "goodput (Mbit/s)", "time (s)", "Data from A's cache", "Data over the links"];
+    let column = |head: &'static str| Column { head: head.into(), align: Align::Right, rank: 0 };
+    let mut table = Table::new(heads.map(column).to_vec());
     for row in &summary.transfers {
-        output::result(&format!(
-            "{:>8} {:>8} {:>7} {:>21} {:>21}",
-            row.consumer,
+        table.row(vec![
+            row.consumer.to_string(),
             three_digits(row.goodput_mbps),
             three_digits(row.duration_s),
-            row.from_cache,
-            row.from_producer,
-        ))?;
+            row.from_cache.to_string(),
+            row.from_producer.to_string(),
+        ]);
     }
+    output::result("")?;
+    let width = output::width(std::io::stdout());
+    table.lines(width).iter().try_for_each(|line| output::result(line))?;
+    output::result("")?;
     let key = summary.key.as_deref().unwrap_or("nobody");
-    output::result(&format!("\nboth copies are whole: SHA-256 equal, signed by {key}"))?;
+    output::wrapped(&format!("both copies are whole: SHA-256 equal, signed by {key}"))?;
     let Some([_, second]) = summary.transfers.first_chunk::<2>() else { return Ok(()) };
-    output::result(&match (second.from_cache, second.from_producer) {
+    output::wrapped(&match (second.from_cache, second.from_producer) {
         (_, 0) => {
             "the second came from A's cache alone: nothing crossed the links again".to_owned()
         }
@@ -169,8 +175,8 @@ fn table(summary: &Summary) -> Result<(), Failure> {
             "A's cache has no room for so large a file: it crossed the links again".to_owned()
         }
         (_, n) if n <= 1 + transport::head::MOST => format!(
-            "the second came from A's cache; only its newest version was asked for again, at the \
-             producer, and first segments with it: {}",
+            "the second came from A's cache; the producer sent only the number of its newest \
+             version, and {} of its first segments, which are asked for at the same time",
             n - 1
         ),
         (_, n) => format!("the second came from A's cache, but for {n} Data that it no longer had"),

@@ -1,5 +1,11 @@
 //! `weir get`
 
+mod least;
+mod root;
+mod tree;
+
+pub use root::Search;
+
 use crate::cli::GetArgs;
 use crate::consumer::{self, Absence, Summary, Target, Watch};
 use crate::exit::{Failure, Kind};
@@ -16,14 +22,22 @@ use weir::http::media::called;
 /// Fetches.
 pub fn run(args: &GetArgs) -> Result<(), Failure> {
     let transfers = Transfers::new(&args.transfer)?;
+    if args.name.below {
+        if args.record.is_some() {
+            let message = "--record is for the transfer of a single object";
+            return Err(Failure::new(Kind::Usage, message).then("fetch the tree without it"));
+        }
+        return tree::run(args, &folder(args)?, &transfers);
+    }
+    reject_options_of_trees(args)?;
     let path = match &args.output_file {
         Some(path) => path.clone(),
-        None => file_name(args.name.as_ref())?,
+        None => file_name(args.name.name.as_ref())?,
     };
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let target = Target::new(&path, &stop)?;
     let address = Address::find(args.forwarder.socket.as_deref())?;
-    let mut config = transfers.config(args.name.clone())?;
+    let mut config = transfers.config(args.name.name.clone())?;
     config.in_order = target.is_stream();
     if args.output.verbose {
         config.tap = Box::new(|event| {
@@ -44,11 +58,12 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     // Bytes on a terminal and a bar on the same terminal do not go together.
     let on_terminal = path.as_os_str() == "-" && std::io::stdout().is_terminal();
     let hidden = args.output.quiet || on_terminal;
-    let progress = Progress::new(&args.name.to_string(), hidden);
+    let progress = Progress::new(&args.name.name.to_string(), hidden);
     let (verbose, resumes) = (args.output.verbose, !target.is_stream());
     let (patience, quiet) = (args.transfer.patience, args.output.quiet);
     let absence = Some(Absence { patience, quiet });
-    let watch = Watch { progress: &progress, stop: &stop, verbose, resumes, absence };
+    let (progress_of, rate) = (&progress, args.limit_rate);
+    let watch = Watch { progress: progress_of, stop: &stop, verbose, resumes, absence, rate };
     let result = consumer::run(&mut connection, &mut fetch, target, &watch, record);
     progress.end();
     let summary = Summary::of(&fetch, &transfers.control(), result?);
@@ -60,6 +75,35 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
         output::note(&summary.line());
     }
     Ok(())
+}
+
+/// The folder for a tree.
+fn folder(args: &GetArgs) -> Result<PathBuf, Failure> {
+    match (&args.folder, &args.output_file) {
+        (Some(_), Some(_)) => {
+            let message = "a tree is fetched into one folder, and both DIR and -o name one";
+            Err(Failure::new(Kind::Usage, message).then("leave out -o"))
+        }
+        (_, Some(file)) if file.as_os_str() == "-" => {
+            let message = "a tree has no place on standard output";
+            Err(Failure::new(Kind::Usage, message).then("name a folder: weir get NAME/ DIR"))
+        }
+        (Some(folder), None) | (None, Some(folder)) => Ok(folder.clone()),
+        (None, None) => file_name(args.name.name.as_ref()),
+    }
+}
+
+/// Options that would have no effect on a file.
+fn reject_options_of_trees(args: &GetArgs) -> Result<(), Failure> {
+    let filtered = !args.filter.include.is_empty() || !args.filter.exclude.is_empty();
+    let for_trees = args.delete || args.checksum || args.older || filtered;
+    if args.folder.is_none() && !for_trees {
+        return Ok(());
+    }
+    let name = &args.name.name;
+    let message = "DIR, --delete, --checksum, --older, --include and --exclude are for trees";
+    let next = format!("write {name}/ with a slash to fetch a tree, or choose a file with -o FILE");
+    Err(Failure::new(Kind::Usage, message).then(&next))
 }
 
 /// The default file of a name: its last component that is neither version nor segment, if that is a

@@ -4,7 +4,7 @@ use crate::cli::plot::{LogWord, PlotArgs};
 use crate::exit::{Failure, Kind};
 use crate::file;
 use crate::output;
-use report::drawing::{self, Format, Look};
+use report::drawing::{self, Format, Look, MOST_COLUMNS};
 use report::plot::{Log, PlotError, Request, plot};
 
 /// Draws the picture.
@@ -27,14 +27,15 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
             Some(LogWord::Xy) => Log::Both,
         },
         is_scatter: args.scatter,
+        is_on_page: false,
     };
     let picture = plot(&args.folders, &request).map_err(|error| not_drawn(&error))?;
-    let look = Look { width: f64::from(args.width), has_texts: !args.bare };
+    let look = Look { width: f64::from(args.width), has_texts: !args.bare, columns: MOST_COLUMNS };
     let bytes = drawing::file(&picture, &look, format);
     file::replace(&args.output, &bytes)
         .map_err(|error| super::report::unwritable(&args.output, &error))?;
     if !args.quiet {
-        output::result(&picture.title)?;
+        output::wrapped(&picture.title)?;
         output::note(&format!("written to {}", args.output.display()));
     }
     Ok(())
@@ -48,6 +49,9 @@ fn not_drawn(error: &PlotError) -> Failure {
         PlotError::Field { .. } | PlotError::Texts { .. } => "name one of these fields",
         PlotError::Measure { .. } => "name one of these with --y, or with --x for --scatter",
         PlotError::NoValues { .. } => "choose another measure",
+        PlotError::Panels { .. } => {
+            "name fields with --by and --facet so that fewer are left, or sweep over fewer values"
+        }
     };
     Failure::new(Kind::Usage, error).then(next)
 }

@@ -1,23 +1,33 @@
 //! `weir put`
 
+mod files;
+mod trees;
+
 use crate::cli::PutArgs;
 use crate::exit::{Failure, Kind};
-use crate::file::{FileSource, Watch};
+use crate::folder::component_of;
 use crate::identity::{self, Signing};
 use crate::outage::{Outage, Outcome};
 use crate::output::{self, Progress};
-use crate::producer;
-use crate::producer::Look;
+use crate::producer::{self, Content, Look, Terms};
 use crate::signals::Stop;
+use crate::transfer::MOST_COMPONENTS;
+use control::Size;
+use files::Files;
 use net::client::{Address, CommandError, Connection};
-use packet::{Component, Name};
+use packet::Name;
 use security::{Certificate, Signer};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::os::fd::AsFd;
-use std::path::Path;
-use transport::publish::{Preparation, Publication, Publish, Spec};
+use std::path::{Path, PathBuf};
+use transport::publish::Publish;
+use trees::Trees;
+
+/// The line that `--json` prints when serving begins.
+#[derive(Serialize)]
+struct Beginning {
+    serving: Vec<Object>,
+}
 
 /// The result of serving, for programs.
 #[derive(Serialize)]
@@ -36,14 +46,23 @@ struct Summary {
 struct Object {
     name: String,
     bytes: u64,
-    segments: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    segments: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<u64>,
 }
 
 /// Publishes and serves.
 pub fn run(args: &PutArgs) -> Result<(), Failure> {
+    publish(args, false)
+}
+
+/// Publishes and serves; `watch`: changes in folders are noticed at once.
+pub fn publish(args: &PutArgs, watch: bool) -> Result<(), Failure> {
     reject_version(args)?;
-    reject_equal_names(args)?;
-    let Signing { signer, chain, remark } = identity::signing(args.sign.as_ref(), &args.name)?;
+    let paths = named(args)?;
+    let signing = identity::signing(args.serving.sign.as_ref(), &args.name.name)?;
+    let Signing { signer, chain, remark } = signing;
     if args.sign_segments && matches!(signer, Signer::Digest) {
         let why = remark.unwrap_or_else(|| "there is no key to sign segments by".to_owned());
         return Err(Failure::new(Kind::Usage, why)
@@ -54,31 +73,53 @@ pub fn run(args: &PutArgs) -> Result<(), Failure> {
     }
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     // Before hours of hashing, see whether there is a forwarder at all.
-    let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
+    let address = Address::find(args.forwarder.socket.as_deref())?;
+    let mut connection = Connection::open(address)?;
     let mut publish = Publish::new();
-    let mut watches = Vec::new();
-    for path in &args.files {
-        let (publication, watch) = prepare(args, path, &signer, &stop)?;
-        publish.add(publication);
-        watches.push(watch);
+    let (folders, plain): (Vec<_>, Vec<_>) = paths.into_iter().partition(|(_, path)| path.is_dir());
+    let filtered = !args.filter.include.is_empty() || !args.filter.exclude.is_empty();
+    if filtered && folders.is_empty() {
+        return Err(Failure::new(Kind::Usage, "--include and --exclude are for folders")
+            .then("name the files that are to be published, or a folder"));
     }
-    publish.claim(args.name.clone());
+    let mut content = Served {
+        command: if watch { "weir share" } else { "weir put" },
+        files: Files::publish(args, plain, &signer, &stop, &mut publish)?,
+        trees: Trees::publish(args, folders, &signer, &stop, watch)?,
+    };
+    content.trees.serve(&mut publish);
+    publish.claim(args.name.name.clone());
     let keys = serve_certificates(&mut publish, &chain, args);
     let progress = Progress::new("sent", args.output.quiet);
-    let served = serve(&mut connection, &mut publish, &watches, &keys, args, &progress, &stop);
+    let ended = serve(&mut connection, &mut publish, &mut content, &keys, args, &progress, &stop);
     progress.end();
-    served?;
+    ended?;
     if args.output.json {
-        output::json(&summary(&publish))?;
+        output::json(&summary(&publish, &content))?;
     }
     Ok(())
+}
+
+/// Everything that is published.
+struct Served {
+    command: &'static str,
+    files: Files,
+    trees: Trees,
+}
+
+impl Content for Served {
+    fn look(&mut self, publish: &mut Publish, look: &Look<'_>) -> Result<(), Failure> {
+        let failure = publish.take_failure();
+        self.files.look(publish, look)?;
+        self.trees.look(publish, failure.as_ref(), look)
+    }
 }
 
 /// Registers what is published, and serves it to the end.
 fn serve(
     connection: &mut Connection,
     publish: &mut Publish,
-    watches: &[Watch],
+    content: &mut Served,
     keys: &[Name],
     args: &PutArgs,
     progress: &Progress,
@@ -86,11 +127,11 @@ fn serve(
 ) -> Result<(), Failure> {
     let mut registered = Vec::new();
     let mut greet = |connection: &mut Connection| {
-        registered = register(connection, &args.name, keys, args.output.quiet)?;
+        registered = register(connection, &args.name.name, keys, args.output.quiet)?;
         Ok(())
     };
     let shown = Some(progress).filter(|_| !args.output.quiet);
-    let mut outage = Outage::new("weir put", stop, shown, connection.now());
+    let mut outage = Outage::new(content.command, stop, shown, connection.now());
     match greet(connection) {
         // It was there before the files were hashed, which may have taken hours.
         Err(CommandError::Connection(lost)) => {
@@ -103,12 +144,14 @@ fn serve(
         }
         other => other?,
     }
-    if !args.output.quiet && !args.output.json {
-        say_what_is_served(publish);
+    if args.output.json {
+        output::json(&Beginning { serving: objects(publish, content) })?;
+    } else if !args.output.quiet {
+        objects(publish, content).iter().for_each(|object| output::note(&line(object)));
     }
     let look = Look { progress, stop, verbose: args.output.verbose };
-    let linger = args.linger;
-    producer::serve(connection, publish, watches, linger, &look, &mut outage, &mut greet)?;
+    let terms = Terms { linger: args.serving.linger, rate: args.serving.limit_rate };
+    producer::serve(connection, publish, content, &terms, &look, &mut outage, &mut greet)?;
     // The forwarder would notice by itself; saying it saves consumers a time-out.
     for name in &registered {
         connection.unregister(name).ok();
@@ -116,18 +159,17 @@ fn serve(
     Ok(())
 }
 
-fn say_what_is_served(publish: &Publish) {
-    for object in publish.objects() {
-        output::note(&format!(
-            "serving {} ({}, {}); Ctrl-C ends it",
-            object.object(),
-            control::Size(object.size()),
-            match object.segments() {
-                1 => "1 segment".to_owned(),
-                n => format!("{n} segments"),
-            }
-        ));
-    }
+/// The line about an object that is served.
+fn line(object: &Object) -> String {
+    let count = |n: u64, what: &str| match n {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    };
+    let parts = match (object.files, object.segments) {
+        (Some(files), _) => count(files, "file"),
+        (None, segments) => count(segments.unwrap_or_default(), "segment"),
+    };
+    format!("serving {} ({}, {parts}); Ctrl-C ends it", object.name, Size(object.bytes))
 }
 
 /// Serves the certificates, too, so that consumers that trust an issuer can follow the chain.
@@ -137,7 +179,7 @@ fn serve_certificates(publish: &mut Publish, chain: &[Certificate], args: &PutAr
     for certificate in chain {
         publish.add_packet(certificate.wire().clone());
         let key = certificate.key_name();
-        if !key.as_ref().starts_with(args.name.as_ref()) {
+        if !key.as_ref().starts_with(args.name.name.as_ref()) {
             keys.push(key);
         }
     }
@@ -167,83 +209,17 @@ fn register(
     Ok(registered)
 }
 
-fn prepare(
-    args: &PutArgs,
-    path: &Path,
-    signer: &Signer,
-    stop: &Stop,
-) -> Result<(Publication, Watch), Failure> {
-    let source = source(path, stop)?;
-    let watch = source.watch().map_err(|error| cannot_publish(path, &error))?;
-    let (name, version) = (object_name(args, path)?, source.version());
-    let mut spec = match args.sign_segments {
-        true => Spec::signed_by(signer.clone(), name, version),
-        false => Spec::new(name, version),
-    };
-    if let Some(size) = args.segment_size {
-        spec.segment_size = usize::try_from(size.0).unwrap_or(usize::MAX);
-    }
-    let preparation = Preparation::new(spec, source, signer)?;
-    let doing = if args.sign_segments { "signing" } else { "hashing" };
-    let progress = Progress::new(&format!("{doing} {}", path.display()), args.output.quiet);
-    let publication = producer::prepare(preparation, signer, &progress, stop);
-    progress.end();
-    Ok((publication?, watch))
-}
-
-/// The bytes of a file, or all that standard input brings.
-fn source(path: &Path, stop: &Stop) -> Result<FileSource, Failure> {
-    if path.as_os_str() != "-" {
-        return FileSource::open(path).map_err(|error| cannot_publish(path, &error));
-    }
-    let input = std::io::stdin().as_fd().try_clone_to_owned().map(File::from);
-    let spooled = input.and_then(|mut input| FileSource::spool(&mut stop.interrupts(&mut input)));
-    spooled.map_err(|error| match stop.requested() {
-        true => Failure::new(Kind::Interrupted, "interrupted while reading standard input")
-            .then(producer::NOTHING_PUBLISHED),
-        false => Failure::new(Kind::File, format!("cannot publish standard input: {error}"))
-            .then("it is kept in a file in TMPDIR while it is served; is there room?"),
-    })
-}
-
 fn cannot_publish(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(Kind::File, format!("cannot publish {}: {error}", path.display()))
         .then("name a file that can be read, or `-` for standard input")
 }
 
-/// The name itself for one file; with the file's name behind it for several.
-fn object_name(args: &PutArgs, path: &Path) -> Result<Name, Failure> {
-    if args.files.len() == 1 {
-        return Ok(args.name.clone());
-    }
-    let file = path.file_name().filter(|_| path.as_os_str() != "-").ok_or_else(|| {
-        let message = format!(
-            "of several files each is published by its name, and `{}` has none",
-            path.display()
-        );
-        Failure::new(Kind::Usage, message).then("publish it alone")
-    })?;
-    let component = Component::generic(std::os::unix::ffi::OsStrExt::as_bytes(file));
-    Ok(args.name.clone().with(&component))
-}
-
-/// Consumers take the last version of a name for that of the object, so they would not find it.
-fn reject_version(args: &PutArgs) -> Result<(), Failure> {
-    let version = args.name.as_ref().last().filter(|last| last.as_version_any().is_some());
-    if args.files.len() > 1 || version.is_none() {
-        return Ok(());
-    }
-    let parent = args.name.as_ref().parent().to_name();
-    Err(Failure::new(Kind::Usage, format!("{} ends in a version already", args.name))
-        .then(&format!("publish as {parent}: the file's time becomes the version")))
-}
-
-/// Of two files with one name only one could be fetched.
-fn reject_equal_names(args: &PutArgs) -> Result<(), Failure> {
-    let mut named = BTreeMap::new();
+/// The names of all paths. Of two with one name only one could be fetched.
+fn named(args: &PutArgs) -> Result<Vec<(Name, PathBuf)>, Failure> {
+    let mut taken = BTreeMap::new();
     for path in &args.files {
         let name = object_name(args, path)?;
-        if let Some(other) = named.insert(name.to_string(), path) {
+        if let Some(other) = taken.insert(name.to_string(), path) {
             let message = format!(
                 "`{}` and `{}` would both be published as {name}",
                 other.display(),
@@ -253,18 +229,70 @@ fn reject_equal_names(args: &PutArgs) -> Result<(), Failure> {
                 .then("publish one of them under another name, by a `weir put` of its own"));
         }
     }
-    Ok(())
+    args.files
+        .iter()
+        .map(|path| {
+            let name = object_name(args, path)?;
+            reject_depth(&name, path)?;
+            Ok((name, path.clone()))
+        })
+        .collect()
 }
 
-fn summary(publish: &Publish) -> Summary {
-    let stats = *publish.stats();
-    let objects = publish.objects().iter().map(|object| Object {
+/// Rejects a name by which no consumer finds the object.
+fn reject_depth(name: &Name, path: &Path) -> Result<(), Failure> {
+    // The object of a tree has a keyword more.
+    let (len, most) = (name.len(), MOST_COMPONENTS - usize::from(path.is_dir()));
+    if len <= most {
+        return Ok(());
+    }
+    let message = format!("the name has {len} components, and consumers find {most} or fewer");
+    Err(Failure::new(Kind::Usage, message).then("choose a shorter name"))
+}
+
+/// The name itself for one path; with the path's own name behind it for several, or if the name
+/// ends in a slash.
+fn object_name(args: &PutArgs, path: &Path) -> Result<Name, Failure> {
+    if args.files.len() == 1 && !args.name.below {
+        return Ok(args.name.name.clone());
+    }
+    let own = Some(path).filter(|path| path.as_os_str() != "-").and_then(component_of);
+    let component = own.ok_or_else(|| {
+        let message = format!(
+            "of several files each is published by its name, and `{}` has none",
+            path.display()
+        );
+        Failure::new(Kind::Usage, message).then("publish it alone")
+    })?;
+    Ok(args.name.name.clone().with(&component))
+}
+
+/// Consumers take the last version of a name for that of the object, so they would not find it.
+fn reject_version(args: &PutArgs) -> Result<(), Failure> {
+    let name = &args.name.name;
+    let version = name.as_ref().last().filter(|last| last.as_version_any().is_some());
+    if args.files.len() > 1 || version.is_none() {
+        return Ok(());
+    }
+    let parent = name.as_ref().parent().to_name();
+    Err(Failure::new(Kind::Usage, format!("{name} ends in a version already"))
+        .then(&format!("publish as {parent}: the file's time becomes the version")))
+}
+
+fn objects(publish: &Publish, content: &Served) -> Vec<Object> {
+    let files = publish.objects().iter().map(|object| Object {
         name: object.object().to_string(),
         bytes: object.size(),
-        segments: object.segments(),
+        segments: Some(object.segments()),
+        files: None,
     });
+    files.chain(content.trees.objects()).collect()
+}
+
+fn summary(publish: &Publish, content: &Served) -> Summary {
+    let stats = *publish.stats();
     Summary {
-        objects: objects.collect(),
+        objects: objects(publish, content),
         answered: stats.answered,
         content_bytes: stats.content_bytes,
         refused: stats.refused,

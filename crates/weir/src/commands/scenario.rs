@@ -33,21 +33,12 @@ pub fn load(args: &ScenarioArgs, seed: Option<u32>) -> Result<Batch, Failure> {
 
 /// Every mistake is shown with its line, below one line that says how many there are.
 fn failure(error: &ScenarioError, args: &ScenarioArgs) -> Failure {
-    let file = args.file.display();
-    match error {
-        ScenarioError::Unreadable { .. } => {
-            Failure::new(Kind::File, error).then("name a scenario file that can be read")
-        }
-        ScenarioError::TooLarge { .. } => {
-            Failure::new(Kind::Usage, error).then("let [topology] make the nodes")
-        }
-        ScenarioError::Mistakes(mistakes) => {
-            let many = counted(mistakes);
-            let them = if mistakes.len() == 1 { "it" } else { "them" };
-            let next = format!("fix {them} and try `weir scenario check {file}`:\n{error}");
-            Failure::new(Kind::Usage, format!("{file} has {many}; nothing was run")).then(&next)
-        }
-    }
+    let kind = match error {
+        ScenarioError::Unreadable { .. } => Kind::File,
+        ScenarioError::TooLarge { .. } | ScenarioError::Mistakes(_) => Kind::Usage,
+    };
+    let [what, next] = error.told(&args.file.display().to_string());
+    Failure::new(kind, what).then(&next)
 }
 
 /// `a mistake`, `3 mistakes`

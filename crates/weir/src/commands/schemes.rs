@@ -51,7 +51,7 @@ pub fn run(args: &SchemesArgs) -> Result<(), Failure> {
     for scheme in chosen {
         table.row(vec![scheme.name.into(), scheme.parts().join(", "), scheme.summary.into()]);
     }
-    table.lines(None).iter().try_for_each(|line| output::result(line))
+    table.lines(output::width(std::io::stdout())).iter().try_for_each(|line| output::result(line))
 }
 
 fn row(scheme: &Scheme) -> Row {
@@ -79,19 +79,19 @@ fn row(scheme: &Scheme) -> Row {
 }
 
 fn explain(scheme: &Scheme) -> Result<(), Failure> {
-    output::result(&format!("{}: {}", scheme.name, scheme.summary))?;
-    output::result(&format!("paper: {}", scheme.paper))?;
-    output::result(&format!("parts: {}", scheme.parts().join(", ")))?;
+    output::wrapped(&format!("{}: {}", scheme.name, scheme.summary))?;
+    output::wrapped(&format!("paper: {}", scheme.paper))?;
+    output::wrapped(&format!("parts: {}", scheme.parts().join(", ")))?;
     let default_for = defaults::of(scheme.name);
     if !default_for.is_empty() {
-        output::result(&format!("default: {}", default_for.join(", ")))?;
+        output::wrapped(&format!("default: {}", default_for.join(", ")))?;
     }
     if !scheme.equations.is_empty() {
         output::result("equations:")?;
     }
     for (number, text) in scheme.equations {
-        output::result(&format!("  {text}"))?;
-        output::result(&format!("      [{number}]"))?;
+        output::wrapped(&format!("  {text}"))?;
+        output::wrapped(&format!("      [{number}]"))?;
     }
     if scheme.params.is_empty() {
         return output::result("no parameters");
@@ -99,7 +99,7 @@ fn explain(scheme: &Scheme) -> Result<(), Failure> {
     output::result("parameters:")?;
     scheme.params.iter().try_for_each(|p| {
         let (default, range) = (reference::value(p.default), reference::range(p));
-        output::result(&format!("  {} = {default} ({range})", p.name))?;
-        output::result(&format!("      {} [{}]", p.help, p.source))
+        output::wrapped(&format!("  {} = {default} ({range})", p.name))?;
+        output::wrapped(&format!("      {} [{}]", p.help, p.source))
     })
 }

@@ -1,5 +1,7 @@
 //! `weir status`
 
+mod watch;
+
 use super::manage::face;
 use crate::cli::StatusArgs;
 use crate::exit::{Failure, Kind};
@@ -16,20 +18,32 @@ const COUNTERS: &str = "/localhost/weir/counters";
 /// Shows what the forwarder is doing.
 pub fn run(args: &StatusArgs) -> Result<(), Failure> {
     // Asking ends with the first signal, as a failure with its own exit code.
-    let _stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
+    let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
+    match args.watch {
+        true => watch::run(&mut connection, args.json, &stop),
+        false => output::result(&shown(&mut connection, args.json)?),
+    }
+}
+
+/// The text for the user, or a JSON object.
+fn shown(connection: &mut Connection, as_json: bool) -> Result<String, Failure> {
     let counters = match connection.dataset_or(&name()?, &General::dataset())? {
         Found::First(bytes) => read(&bytes)?,
-        Found::Other(bytes) => {
-            return other(&mut connection, General::read(&bytes)?, args.json);
-        }
+        Found::Other(bytes) => return other(connection, General::read(&bytes)?, as_json),
     };
-    if args.json {
-        return output::json(&counters);
-    }
-    let width = output::width(std::io::stdout());
-    let lines = summary(&counters).into_iter().chain([String::new()]);
-    lines.chain(faces(&counters).lines(width)).try_for_each(|line| output::result(&line))
+    Ok(match as_json {
+        true => counters.to_string(),
+        false => block(&summary(&counters), &faces(&counters)),
+    })
+}
+
+/// Lines and a table, as wide as the terminal.
+fn block(texts: &[String], table: &Table) -> String {
+    let mut lines: Vec<String> = texts.iter().flat_map(|text| output::lines(text)).collect();
+    lines.push(String::new());
+    lines.extend(table.lines(output::width(std::io::stdout())));
+    lines.join("\n")
 }
 
 /// Asks a Weir forwarder for all its counters.
@@ -48,11 +62,11 @@ fn read(bytes: &[u8]) -> Result<Value, Failure> {
 }
 
 /// The status of any forwarder with NFD's management protocol.
-fn other(connection: &mut Connection, general: General, as_json: bool) -> Result<(), Failure> {
+fn other(connection: &mut Connection, general: General, as_json: bool) -> Result<String, Failure> {
     let all = lists::faces(connection)?;
     let General { version, uptime_ms, fib, pit, cached, satisfied, unsatisfied, .. } = general;
     if as_json {
-        return output::json(&json!({
+        let object = json!({
             "forwarder": version,
             "uptime_ms": uptime_ms,
             "fib": fib,
@@ -62,18 +76,16 @@ fn other(connection: &mut Connection, general: General, as_json: bool) -> Result
             "unsatisfied": unsatisfied,
             "faces": all.iter().map(face::object).collect::<Vec<_>>(),
             "missing": [COUNTERS],
-        }));
+        });
+        return Ok(object.to_string());
     }
     let uptime = Duration::from_millis(uptime_ms);
     let lines = [
         format!("{version}, up {uptime}, {fib} routes, {pit} pending, {cached} packets cached"),
         format!("of the Interests it satisfied {satisfied} and not {unsatisfied}"),
         format!("it has no {COUNTERS}: what it drops and what waits in queues is not known"),
-        String::new(),
     ];
-    let width = output::width(std::io::stdout());
-    let table = face::table(&all).lines(width);
-    lines.into_iter().chain(table).try_for_each(|line| output::result(&line))
+    Ok(block(&lines, &face::table(&all)))
 }
 
 fn number(value: &Value, path: &str) -> u64 {

@@ -1,5 +1,6 @@
 //! `weir study`
 
+mod arenas;
 mod daemons;
 mod pages;
 mod tables;
@@ -22,6 +23,15 @@ const OUT: &str = "studies";
 /// Runs what the command line says.
 pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     let given = args.folder.clone();
+    if let Some(folder) = given.as_deref().filter(|folder| folder.join(arena::FILE).is_file())
+        && !args.all
+    {
+        return arenas::run(folder, args);
+    }
+    if args.seeds.is_some() {
+        let what = "--seeds is for an arena: the seeds of a study are in its expected.toml";
+        return Err(Failure::new(Kind::Usage, what).then("leave --seeds out"));
+    }
     let folders: Vec<PathBuf> = match args.all {
         true => study::find(&given.unwrap_or_else(|| STUDIES.into())).map_err(|e| unread(&e))?,
         false => given.into_iter().collect(),
@@ -91,7 +101,8 @@ fn all_ran<'f>(failures: impl Iterator<Item = &'f String>) -> Result<(), Failure
         None => Ok(()),
         Some(first) => {
             let what = format!("{} of the runs failed, the first: {first}", failures.len());
-            Err(Failure::new(Kind::Failed, what).then("see the table for the experiment"))
+            let then = "the page lists them all; `--only` runs an experiment or a cell alone";
+            Err(Failure::new(Kind::Failed, what).then(then))
         }
     }
 }

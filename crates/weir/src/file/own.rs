@@ -3,9 +3,9 @@
 
 use super::place::named;
 use rustix::fs::OFlags;
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// Write permission of the group and of all others.
@@ -53,6 +53,19 @@ pub fn share(file: &File) {
     let Some(mask) = umask() else { return };
     // Some file systems have no permissions to be changed.
     let _ = file.set_permissions(Permissions::from_mode(0o666 & !mask));
+}
+
+/// Makes a folder for this user alone, with those above it, if it is not there.
+///
+/// # Errors
+/// It cannot be made.
+pub fn private_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// The permissions of a complete file that has `mode` at its publisher.
+pub fn permissions(mode: u16) -> u32 {
+    u32::from(mode) & 0o777 & !umask().unwrap_or(OTHERS_WRITE)
 }
 
 /// The umask of this process. umask(2) could read it only by setting it, for all threads.

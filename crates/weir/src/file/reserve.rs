@@ -10,6 +10,7 @@ use rustix::fs::{FallocateFlags, SeekFrom, fallocate, fstatvfs, seek};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
 /// The least and the most that is reserved ahead of what was received.
@@ -71,15 +72,24 @@ impl Reserve {
 
 /// A disk that has less than `need` is refused, with the numbers.
 fn check_room(file: &File, need: u64) -> io::Result<()> {
-    // A file system that does not know its size (some in user space) is no obstacle.
-    let Ok(stat) = fstatvfs(file) else { return Ok(()) };
-    let free = stat.f_bavail.saturating_mul(stat.f_frsize);
-    if stat.f_blocks == 0 || need <= free {
-        return Ok(());
+    match free(file).filter(|free| need > *free) {
+        Some(free) => Err(too_little("it", need, free)),
+        None => Ok(()),
     }
+}
+
+/// The bytes that are free on the file system of a file or directory; `None` if that is unknown,
+/// as in some file systems in user space.
+pub fn free(file: impl AsFd) -> Option<u64> {
+    let stat = fstatvfs(file).ok()?;
+    (stat.f_blocks > 0).then(|| stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+/// The error if `what` needs more than is free.
+pub fn too_little(what: &str, need: u64, free: u64) -> io::Error {
     let (need, free) = (Size(need), Size(free));
-    let why = format!("it needs {need} more, and {free} are free there");
-    Err(io::Error::new(io::ErrorKind::StorageFull, why))
+    let why = format!("{what} needs {need} more, and {free} are free there");
+    io::Error::new(io::ErrorKind::StorageFull, why)
 }
 
 /// Rejects a length that the file system does not allow. lseek(2) knows the limit.

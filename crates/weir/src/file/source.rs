@@ -1,6 +1,6 @@
 //! The bytes of a published file.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ pub struct FileSource {
     file: File,
     path: PathBuf,
     stamp: Stamp,
+    is_named: bool,
     /// The block that was read last, and where it begins.
     block: Mutex<(u64, Vec<u8>)>,
 }
@@ -24,6 +25,8 @@ pub struct FileSource {
 struct Stamp {
     size: u64,
     modified: (i64, i64),
+    /// Device and inode: another file may have taken the name.
+    identity: (u64, u64),
 }
 
 impl FileSource {
@@ -38,7 +41,28 @@ impl FileSource {
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
         }
-        FileSource::new(file, path.to_owned())
+        FileSource::new(file, path.to_owned(), true)
+    }
+
+    /// Opens a regular file that is no symbolic link.
+    ///
+    /// # Errors
+    /// As for [`FileSource::open`].
+    pub fn open_here(path: &Path) -> io::Result<FileSource> {
+        let flags = (rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW).bits() as i32;
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+        }
+        FileSource::new(file, path.to_owned(), true)
+    }
+
+    /// The time of the modification when the file was opened, in nanoseconds since 1970.
+    #[must_use]
+    pub fn modified(&self) -> u64 {
+        let (seconds, nanoseconds) = self.stamp.modified;
+        let all = seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds);
+        u64::try_from(all).unwrap_or(0)
     }
 
     /// Takes all that `input` has, such as standard input, into a temporary file that goes with the
@@ -49,12 +73,12 @@ impl FileSource {
     pub fn spool(input: &mut dyn Read) -> io::Result<FileSource> {
         let mut file = tempfile::tempfile()?;
         io::copy(input, &mut file)?;
-        FileSource::new(file, PathBuf::from("standard input"))
+        FileSource::new(file, PathBuf::from("standard input"), false)
     }
 
-    fn new(file: File, path: PathBuf) -> io::Result<FileSource> {
+    fn new(file: File, path: PathBuf, is_named: bool) -> io::Result<FileSource> {
         let stamp = Stamp::of(&file)?;
-        Ok(FileSource { file, path, stamp, block: Mutex::new((0, Vec::new())) })
+        Ok(FileSource { file, path, stamp, is_named, block: Mutex::new((0, Vec::new())) })
     }
 
     /// The version under which the file is published: when it was last modified, in milliseconds
@@ -73,7 +97,8 @@ impl FileSource {
     ///
     /// The system has no more file descriptors.
     pub fn watch(&self) -> io::Result<Watch> {
-        Ok(Watch { file: self.file.try_clone()?, path: self.path.clone(), stamp: self.stamp })
+        let (path, stamp, is_named) = (self.path.clone(), self.stamp, self.is_named);
+        Ok(Watch { file: self.file.try_clone()?, path, stamp, is_named })
     }
 }
 
@@ -82,6 +107,8 @@ pub struct Watch {
     file: File,
     path: PathBuf,
     stamp: Stamp,
+    /// The path is that of the file, and no description of it.
+    is_named: bool,
 }
 
 impl Watch {
@@ -89,14 +116,24 @@ impl Watch {
     #[must_use]
     pub fn changed(&self) -> Option<&Path> {
         let same = Stamp::of(&self.file).is_ok_and(|stamp| stamp == self.stamp);
-        (!same).then_some(&self.path)
+        // The name may be gone: the file is still open. It may also be another file's by now.
+        let named = std::fs::metadata(&self.path).ok().filter(|_| self.is_named);
+        let replaced = named.is_some_and(|meta| Stamp::from(&meta) != self.stamp);
+        (!same || replaced).then_some(&self.path)
     }
 }
 
 impl Stamp {
     fn of(file: &File) -> io::Result<Stamp> {
-        let meta = file.metadata()?;
-        Ok(Stamp { size: meta.len(), modified: (meta.mtime(), meta.mtime_nsec()) })
+        Ok(Stamp::from(&file.metadata()?))
+    }
+
+    fn from(meta: &Metadata) -> Stamp {
+        Stamp {
+            size: meta.len(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            identity: (meta.dev(), meta.ino()),
+        }
     }
 }
 
@@ -109,6 +146,10 @@ impl Source for FileSource {
         self.read(offset, buffer).map_err(|error| {
             io::Error::new(error.kind(), format!("{}: {error}", self.path.display()))
         })
+    }
+
+    fn may_change(&self) -> bool {
+        true
     }
 }
 
@@ -168,6 +209,19 @@ mod tests {
         assert_eq!(watch.changed(), None);
         file.write_all(b"after").unwrap();
         assert_eq!(watch.changed(), Some(file.path()));
+    }
+
+    #[test]
+    fn another_file_of_the_name_is_a_change_and_no_file_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, other) = (dir.path().join("file"), dir.path().join("other"));
+        std::fs::write(&path, "before").unwrap();
+        std::fs::write(&other, "before").unwrap();
+        let watch = FileSource::open(&path).unwrap().watch().unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(watch.changed(), None);
+        std::fs::rename(&other, &path).unwrap();
+        assert_eq!(watch.changed(), Some(&*path));
     }
 
     #[test]

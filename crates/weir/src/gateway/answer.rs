@@ -103,7 +103,8 @@ fn run(
     let mut fetch = gateway.transfers.fetch(config).map_err(bad)?;
     let progress = Progress::new("", true);
     let (verbose, resumes, absence) = (false, false, None);
-    let watch = Watch { progress: &progress, stop: &gateway.stop, verbose, resumes, absence };
+    let (stop, rate) = (&gateway.stop, None);
+    let watch = Watch { progress: &progress, stop, verbose, resumes, absence, rate };
     let started = connection.now();
     let result = consumer::drive(&mut connection, &mut fetch, sink, &watch, &mut None);
     let took = connection.now().since(started);

@@ -10,9 +10,10 @@ const NARROW: usize = 80;
 /// The most columns that the numbers take, with the space before them.
 const NUMBERS: usize = 52;
 const NARROW_NUMBERS: usize = 38;
-/// Below this many there is room for a share only.
+/// Below this many there is room for a share or a size only.
 const NARROWEST: usize = 48;
-const SHARE: usize = 6;
+/// The most columns of a share or a size, with the space before it.
+const THERE: usize = 10;
 /// The least columns of a bar, with its brackets and the space before it.
 const BAR: usize = 13;
 
@@ -32,18 +33,29 @@ impl Progress {
         };
         let width = super::width(std::io::stderr()).unwrap_or(NARROW);
         let room = match width {
-            ..NARROWEST => width.saturating_sub(SHARE),
+            ..NARROWEST => width.saturating_sub(THERE),
             NARROWEST..NARROW => width.saturating_sub(NARROW_NUMBERS),
             _ => width - NUMBERS - BAR,
         };
         let bar = ProgressBar::with_draw_target(None, target).with_message(shortened(what, room));
-        bar.set_style(style("{msg} {there}, {rate}"));
+        bar.set_style(style(match width {
+            ..NARROWEST => "{msg} {there}",
+            _ => "{msg} {there}, {rate}",
+        }));
         Progress { bar, width, quiet }
+    }
+
+    /// Lines above a bar that is another's.
+    pub fn of(bar: ProgressBar) -> Progress {
+        Progress { bar, width: NARROW, quiet: false }
     }
 
     /// Shows what has no end, see [`Progress::sent`].
     pub fn begin_endless(&self) {
-        self.bar.set_style(style("{msg} {there}, {prefix}"));
+        self.bar.set_style(style(match self.width {
+            ..NARROWEST => "{msg} {there}",
+            _ => "{msg} {there}, {prefix}",
+        }));
         self.sent(0, None);
     }
 
@@ -97,12 +109,18 @@ impl Progress {
 pub struct RunProgress {
     bar: ProgressBar,
     total: f64,
+    /// There is room for a share and the remaining time only.
+    is_narrow: bool,
     /// Simulated nanoseconds and events by run.
     runs: Vec<(u64, u64)>,
 }
 
 /// The most columns of what is said behind the name of a run.
 const RUN_NUMBERS: usize = 47;
+/// The same below [`NARROW_RUN`] columns.
+const NARROW_RUN_NUMBERS: usize = 24;
+/// Below this many columns the name of a run would have no room beside all numbers.
+const NARROW_RUN: usize = 56;
 /// Before this share is done, the remaining time is unknown.
 const KNOWN: f64 = 0.005;
 
@@ -119,13 +137,15 @@ impl RunProgress {
         };
         let width = super::width(std::io::stderr()).unwrap_or(NARROW);
         let bar_width = if width < NARROW { 0 } else { BAR };
-        let what = shortened(what, width.saturating_sub(RUN_NUMBERS + bar_width));
+        let is_narrow = width < NARROW_RUN;
+        let numbers = if is_narrow { NARROW_RUN_NUMBERS } else { RUN_NUMBERS };
+        let what = shortened(what, width.saturating_sub(numbers + bar_width));
         let bar = ProgressBar::with_draw_target(Some(total), target).with_message(what);
         bar.set_style(style(match width {
             ..NARROW => "{msg} {prefix}",
             _ => "{msg} [{wide_bar}] {prefix}",
         }));
-        RunProgress { bar, total: total as f64 / 1e9, runs: vec![(0, 0); count] }
+        RunProgress { bar, total: total as f64 / 1e9, is_narrow, runs: vec![(0, 0); count] }
     }
 
     /// Of a run so many simulated nanoseconds have passed, with so many events; all have taken so
@@ -142,8 +162,8 @@ impl RunProgress {
     /// So much of an object is hashed before simulated time goes on.
     pub fn hashing(&self, object: &str, done: u64, size: u64) {
         let share = 100.0 * done as f64 / size.max(1) as f64;
-        self.bar
-            .set_prefix(format!("hashing {}: {share:.0} %", shortened(object, RUN_NUMBERS - 16)));
+        let numbers = if self.is_narrow { NARROW_RUN_NUMBERS } else { RUN_NUMBERS };
+        self.bar.set_prefix(format!("hashing {}: {share:.0} %", shortened(object, numbers - 16)));
     }
 
     fn said(&self, now: f64, events: f64, seconds: f64) -> String {
@@ -159,6 +179,9 @@ impl RunProgress {
             }
             _ => String::new(),
         };
+        if self.is_narrow {
+            return format!("{:.0} %{left}", share * 100.0);
+        }
         let (now, total) = (digits(now), digits(self.total));
         format!("{now} of {total} s, {events} events/s{left}")
     }
@@ -169,7 +192,7 @@ impl RunProgress {
     }
 }
 
-fn style(template: &str) -> ProgressStyle {
+pub(super) fn style(template: &str) -> ProgressStyle {
     let style = ProgressStyle::with_template(template);
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
     style
@@ -193,7 +216,7 @@ fn style(template: &str) -> ProgressStyle {
 
 /// The text itself if it fits into `room` columns; else its beginning and, because names differ at
 /// their ends, more of its end.
-fn shortened(text: &str, room: usize) -> String {
+pub(super) fn shortened(text: &str, room: usize) -> String {
     let letters: Vec<char> = text.chars().collect();
     let room = room.max(2);
     if letters.len() <= room {
@@ -228,6 +251,10 @@ mod tests {
         );
         let longest = run.said(59_999.0, 999_000.0, 86_399.0);
         assert!(longest.len() <= RUN_NUMBERS, "{longest}");
+        let narrow = RunProgress { is_narrow: true, ..run };
+        assert_eq!(narrow.said(15.0, 1_234_000.0, 40.0), "25 %, 2 min 00 s left");
+        let longest = narrow.said(59.9, 999_000.0, 86_399_000.0);
+        assert!(longest.len() <= NARROW_RUN_NUMBERS, "{longest}");
     }
 
     #[test]

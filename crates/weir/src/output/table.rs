@@ -1,5 +1,6 @@
 //! Tables for people: as wide as they need to be, and never wider than the terminal.
 
+use super::folded;
 use net::text::visible;
 use std::borrow::Cow;
 
@@ -32,6 +33,8 @@ pub struct Table {
 
 /// The gap between two columns.
 const GAP: &str = "  ";
+/// The text of a column is not divided into shorter lines.
+const LEAST_TEXT: usize = 24;
 
 impl Table {
     /// A table without rows.
@@ -53,31 +56,88 @@ impl Table {
         more
     }
 
-    /// The lines, without those columns that do not fit into `width`. A line that is too wide even
-    /// then ends with `…`.
+    /// The lines, without those columns that do not fit into `width`. If the others do not fit
+    /// either, the text of the last column is divided, or else each row is written as a list.
     pub fn lines(&self, width: Option<usize>) -> Vec<String> {
         let room = width.unwrap_or(usize::MAX);
-        let widths: Vec<usize> = (0..self.columns.len()).map(|at| self.width(at)).collect();
+        let mut widths: Vec<usize> = (0..self.columns.len()).map(|at| self.width(at)).collect();
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
-        let needed = |shown: &[usize]| {
+        let needed = |widths: &[usize], shown: &[usize]| {
             shown.iter().map(|at| widths[*at] + GAP.len()).sum::<usize>().saturating_sub(GAP.len())
         };
-        while needed(&shown) > room {
+        while needed(&widths, &shown) > room {
             let rank = |at: &usize| self.columns[*at].rank;
             let Some(highest) = shown.iter().map(rank).max().filter(|rank| *rank > 0) else {
                 break;
             };
             shown.retain(|at| rank(at) < highest);
         }
+        let excess = needed(&widths, &shown).saturating_sub(room);
+        if excess > 0 {
+            let last = shown.last().copied().unwrap_or(0);
+            let left = widths[last].saturating_sub(excess);
+            if self.columns[last].align == Align::Right || left < LEAST_TEXT {
+                return self.lists(&shown, room);
+            }
+            widths[last] = left;
+        }
         let heads = self.columns.iter().map(|column| column.head.clone().into_owned()).collect();
-        std::iter::once(&heads)
-            .chain(&self.rows)
-            .map(|texts: &Vec<String>| {
-                let cells = shown.iter().map(|at| self.cell(*at, &texts[*at], widths[*at]));
-                let line = cells.collect::<Vec<_>>().join(GAP);
-                shortened(line.trim_end(), room)
-            })
-            .collect()
+        let rows = std::iter::once(&heads).chain(&self.rows);
+        rows.flat_map(|texts: &Vec<String>| self.row_lines(texts, &shown, &widths)).collect()
+    }
+
+    /// A row; more than one line if the text of its last column is divided.
+    fn row_lines(&self, texts: &[String], shown: &[usize], widths: &[usize]) -> Vec<String> {
+        let Some((last, before)) = shown.split_last() else { return Vec::new() };
+        let parts = folded(&texts[*last], widths[*last]);
+        let line = |(number, part): (usize, &String)| {
+            let text = |at: usize| if number == 0 { texts[at].as_str() } else { "" };
+            let mut cells: Vec<String> =
+                before.iter().map(|at| self.cell(*at, text(*at), widths[*at])).collect();
+            cells.push(self.cell(*last, part, widths[*last]));
+            cells.join(GAP).trim_end().to_owned()
+        };
+        parts.iter().enumerate().map(line).collect()
+    }
+
+    /// Each row as a list of its texts, with the heads of their columns.
+    fn lists(&self, shown: &[usize], room: usize) -> Vec<String> {
+        let Some((first, rest)) = shown.split_first() else { return Vec::new() };
+        let named = |at: usize, text: &str| match &*self.columns[at].head {
+            "" => text.to_owned(),
+            head => format!("{head} {text}"),
+        };
+        let widest = rest.iter().map(|at| self.columns[*at].head.chars().count()).max();
+        let widest = widest.unwrap_or(0);
+        let mut lines = Vec::new();
+        for texts in &self.rows {
+            let bare = texts[*first].trim_start();
+            let indent = format!("{}{GAP}", &texts[*first][..texts[*first].len() - bare.len()]);
+            lines.extend(folded(&named(*first, &texts[*first]), room));
+            for at in rest.iter().filter(|at| !texts[**at].is_empty()) {
+                // A mark without a head belongs to the value before it.
+                if self.columns[*at].head.is_empty()
+                    && let Some(line) = lines.last_mut()
+                    && line.chars().count() + GAP.len() + texts[*at].chars().count() <= room
+                {
+                    line.push_str(GAP);
+                    line.push_str(&texts[*at]);
+                    continue;
+                }
+                let head = format!("{indent}{:<widest$}{GAP}", self.columns[*at].head);
+                let wide = head.chars().count();
+                let left = room.saturating_sub(wide);
+                if left < LEAST_TEXT / 2 && left < texts[*at].chars().count() {
+                    let text = named(*at, &texts[*at]);
+                    lines.extend(folded(&format!("{indent}{text}"), room));
+                    continue;
+                }
+                let parts = folded(&texts[*at], left);
+                let before = |i: usize| if i == 0 { head.clone() } else { " ".repeat(wide) };
+                lines.extend(parts.iter().enumerate().map(|(i, part)| before(i) + part));
+            }
+        }
+        lines
     }
 
     fn width(&self, at: usize) -> usize {
@@ -91,13 +151,6 @@ impl Table {
             Align::Right => format!("{text:>width$}"),
         }
     }
-}
-
-fn shortened(line: &str, room: usize) -> String {
-    if line.chars().count() <= room {
-        return line.to_owned();
-    }
-    line.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -124,8 +177,45 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_least_goes_first_and_no_line_is_wider_than_the_terminal() {
+    fn where_no_table_fits_rows_are_lists() {
+        let wanted = ["face 1", "  where", "  udp4://a", "face 20", "  where  b"];
+        assert_eq!(table().lines(Some(12)), wanted);
+    }
+
+    #[test]
+    fn a_mark_without_a_head_is_behind_its_value() {
+        let column = |head: &'static str| Column { head: head.into(), align: Align::Left, rank: 0 };
+        let mut table = Table::new(["goodput", "%", ""].map(column).to_vec());
+        table.row(vec!["16.0".into(), "+5.88".into(), "*".into()]);
+        assert_eq!(table.lines(Some(14)), ["goodput 16.0", "  %  +5.88  *"]);
+    }
+
+    #[test]
+    fn long_texts_of_lists_stay_in_their_column() {
+        let column = |head: &'static str| Column { head: head.into(), align: Align::Left, rank: 0 };
+        let mut table = Table::new(["scheme", "parts", "what it does"].map(column).to_vec());
+        table.row(vec!["bbr".into(), "controller".into(), "a model of rate and delay".into()]);
+        let wanted = [
+            "scheme bbr",
+            "  parts         controller",
+            "  what it does  a model of",
+            "                rate and delay",
+        ];
+        assert_eq!(table.lines(Some(30)), wanted);
+    }
+
+    #[test]
+    fn a_long_text_in_the_last_column_is_divided() {
+        let column = |head: &'static str| Column { head: head.into(), align: Align::Left, rank: 0 };
+        let mut table = Table::new(["scheme", "what it does"].map(column).to_vec());
+        table.row(vec!["bbr".into(), "a model of the path from rate and delay".into()]);
+        let wanted =
+            ["scheme  what it does", "bbr     a model of the path from", "        rate and delay"];
+        assert_eq!(table.lines(Some(33)), wanted);
+    }
+
+    #[test]
+    fn what_matters_least_goes_first() {
         assert_eq!(table().lines(Some(23)), ["face  where", "   1  udp4://a", "  20  b"]);
-        assert_eq!(table().lines(Some(10)), ["face  whe…", "   1  udp…", "  20  b"]);
     }
 }

@@ -35,6 +35,50 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "weir get NAME/",
+        &[
+            ("name", "the name of the tree's object, with its version"),
+            ("folder", "the folder"),
+            ("control", "the congestion-control scheme"),
+            ("files", "files of the tree, without those that were not chosen"),
+            ("directories", "directories in it"),
+            ("links", "symbolic links in it"),
+            ("bytes", "bytes of the files"),
+            ("fetched_files", "files that were new or different"),
+            ("fetched_bytes", "bytes that came from the network"),
+            (
+                "unchanged_files",
+                "files that were there already: by size and time, or by their content",
+            ),
+            ("removed", "entries that were removed because they are not in the tree"),
+            ("duration_s", "seconds from the first Interest to the last file"),
+            ("goodput_mbps", "Mbit/s of content from the network"),
+            ("verified", "the proof of the tree, as for `weir get`"),
+            ("key", "the name of the key that signed, or null"),
+            ("interests", "Interests sent"),
+            ("data", "requested Data packets received"),
+            ("timeouts", "losses found by timeout"),
+            ("gaps", "losses found by later answers or by silence, before a timeout"),
+            ("false_timeouts", "false losses"),
+            ("nacks", "Nacks received"),
+            ("retransmissions", "repeated Interests"),
+            ("marks", "Data received with a congestion mark"),
+            ("forged", "Data received that differs from its publisher's"),
+        ],
+    ),
+    (
+        "weir ls",
+        &[
+            ("path", "the path of the entry"),
+            ("type", "`file`, `directory` or `link`"),
+            ("size", "bytes of the file, or of all files in the directory, or null"),
+            ("mode", "its permissions, as a number"),
+            ("modified", "the time of its modification, in nanoseconds since 1970"),
+            ("name", "the name of the file's object, or null"),
+            ("target", "the target of the link, or null"),
+        ],
+    ),
+    (
         "weir gateway",
         &[
             ("method", "the request's method"),
@@ -56,7 +100,8 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
         &[
             (
                 "objects",
-                "a list: `name` with its version, `bytes` of content, and `segments` of each",
+                "a list: `name` with its version (of a tree with a slash), `bytes` of content, and \
+             `segments`, or `files` of a tree",
             ),
             ("answered", "Interests answered with Data"),
             ("content_bytes", "bytes of content sent"),
@@ -124,8 +169,8 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
                 "cases[].differences",
                 "a list: `kind` (`network`, `flow`, `workload`, `link`, `node`) and `entity` as in \
                  the series; `quantity`, a field of [results](results.md) in its unit \
-                 (where runs are not equally long, `queue_mean_bytes` and `utilization` of links \
-                 are of the time until the last flow ended); `main`, \
+                 (`queue_mean_bytes` and `utilization` of links are of the time until the last \
+                 flow ended); `main`, \
                  whether it counts for `beyond`; `first` and `second`, means over the runs with \
                  `mean`, `ci95` (half the width of the 95 % interval) and `n`, or null; \
                  `difference`, the second less the first, in the same way; `share`, the difference \
@@ -135,6 +180,28 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
             ),
             ("only_first", "a list of settings with runs only in the first"),
             ("only_second", "a list of settings with runs only in the second"),
+        ],
+    ),
+    (
+        "weir doctor",
+        &[
+            (
+                "check",
+                "`receive-buffer`, `send-buffer`, `open-files`, `inotify-watches`, \
+                 `inotify-instances`, `udp-gso`, `udp-gro`, `mtu`, `clock`, `clock-synchronised`, \
+                 `forwarder`, `forwarder-socket`, `forwarder-folder`, `home-folder`, \
+                 `keys-folder`, `free-space`, `default-key`, `private-keys`, `key-files`, \
+                 `certificates`",
+            ),
+            ("subject", "the checked interface, address, key, file or folder, or null"),
+            (
+                "result",
+                "`good`, `advice` (it works, and would work better after a change), `wrong`, \
+                 `unchecked` (the host does not show it)",
+            ),
+            ("found", "the value found; if `unchecked`, the reason"),
+            ("wanted", "the value wanted"),
+            ("change", "the command or setting that changes it, or null"),
         ],
     ),
     (

@@ -24,11 +24,11 @@ pub fn comparison(comparison: &Comparison) -> Result<(), Failure> {
         true => format!("{}: {first} and {second}", comparison.first.scenario),
         false => format!("{}: first {first}, second {second}", comparison.first.scenario),
     };
-    wrapped(&said, width)?;
+    output::wrapped(&said)?;
     for case in comparison.cases.iter().take(MOST) {
         output::result("")?;
         if comparison.cases.len() > 1 {
-            wrapped(&label(&case.settings), width)?;
+            output::wrapped(&label(&case.settings))?;
         }
         let more = rows(comparison, case, &names, width)?;
         if more > 0 {
@@ -41,10 +41,10 @@ pub fn comparison(comparison: &Comparison) -> Result<(), Failure> {
     }
     output::result("")?;
     for remark in &comparison.remarks {
-        wrapped(remark, width)?;
+        output::wrapped(remark)?;
     }
-    wrapped(&format!("* more than {} of {} apart", comparison.tolerated(), names[0]), width)?;
-    wrapped(&comparison.sentence(), width)
+    output::wrapped(&comparison.legend(&names[0]))?;
+    output::wrapped(&comparison.sentence())
 }
 
 /// The names of the two above their columns.
@@ -102,21 +102,4 @@ fn columns(shown: &[usize], names: &[String; 2]) -> Vec<Column> {
     columns.extend(shown.iter().map(right));
     columns.push(words());
     columns
-}
-
-/// A text in as many lines as it needs.
-fn wrapped(text: &str, width: Option<usize>) -> Result<(), Failure> {
-    let room = width.unwrap_or(usize::MAX);
-    let mut line = String::new();
-    for word in text.split(' ') {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
-            output::result(&line)?;
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    output::result(&line)
 }

@@ -127,9 +127,9 @@ fn faults(scenario: &Scenario) -> Vec<String> {
             let [from, to] = [ends(link)[*direction], ends(link)[1 - *direction]];
             format!("{} to {} has a delay of {delay}", name(&from), name(&to))
         }
-        FaultKind::LinkLoss { link, direction, .. } => {
+        FaultKind::LinkLoss { link, direction, loss } => {
             let [from, to] = [ends(link)[*direction], ends(link)[1 - *direction]];
-            format!("{} to {} has another loss", name(&from), name(&to))
+            format!("{} to {} has a loss of {loss}", name(&from), name(&to))
         }
         FaultKind::RouteAdd(route) => {
             format!("{} has a route to {}", name(&route.at), route.prefix)

@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::output::{self, Align, Column, Table};
 use scenario::result::columns::{self, MOST};
-use scenario::result::{Flow, RunId, RunResult, SIMULATOR, SweepResult, digits, varying};
+use scenario::result::{Flow, Link, RunId, RunResult, SIMULATOR, SweepResult, digits, varying};
 
 /// So many flows that failed are named.
 const MOST_ERRORS: usize = 10;
@@ -31,27 +31,32 @@ pub fn run(result: &RunResult) -> Result<(), Failure> {
     list(columns::WORKLOADS, &workloads, workloads.len(), "classes")?;
     let videos: Vec<&Flow> = result.flows.iter().filter(|flow| flow.stalls.is_some()).collect();
     list(columns::VIDEOS, &videos, videos.len(), "players")?;
-    let links = columns::most(&result.links, |link| link.utilization);
-    list(columns::LINKS, &links, result.links.len(), "directions of links, used most")?;
+    let links: Vec<Link> =
+        result.links.iter().map(|link| report::until_the_end(result, link)).collect();
+    let most = columns::most(&links, |link| link.utilization);
+    list(columns::LINKS, &most, links.len(), "directions of links, used most")?;
+    if !links.is_empty() && result.last_end_s() < result.duration_s {
+        output::wrapped(report::SPAN)?;
+    }
     let nodes = columns::most(&result.nodes, |node| node.interests_in as f64);
     list(columns::NODES, &nodes, result.nodes.len(), "nodes, those with most Interests")?;
     output::result("")?;
     if let Some(caching) = &result.caching {
-        output::result(&caching.sentence())?;
+        output::wrapped(&caching.sentence())?;
     }
     let failed: Vec<&Flow> = result.flows.iter().filter(|flow| flow.error.is_some()).collect();
     for flow in failed.iter().take(MOST_ERRORS) {
         let why = flow.error.as_deref().unwrap_or_default();
-        output::result(&format!("{} at {}: {why}", flow.name, flow.node))?;
+        output::wrapped(&format!("{} at {}: {why}", flow.name, flow.node))?;
     }
     if failed.len() > MOST_ERRORS {
-        output::result(&format!("and {} more that failed", failed.len() - MOST_ERRORS))?;
+        output::wrapped(&format!("and {} more that failed", failed.len() - MOST_ERRORS))?;
     }
     let last = match result.trace_hash.as_str() {
         "" => fair.trim_start_matches(", ").to_owned(),
         hash => format!("trace {hash}{fair}"),
     };
-    output::result(&last)
+    output::wrapped(&last)
 }
 
 /// In one line, or in as many as there are parts where the terminal is too narrow for one.
@@ -61,8 +66,8 @@ fn head(what: &str, parts: &[String]) -> Result<(), Failure> {
     if whole.chars().count() <= width {
         return output::result(&whole);
     }
-    output::result(what)?;
-    parts.iter().try_for_each(|part| output::result(part))
+    output::wrapped(what)?;
+    parts.iter().try_for_each(|part| output::wrapped(part))
 }
 
 /// Shows the combinations of a sweep.
@@ -137,7 +142,7 @@ fn list<T>(
     }
     section(&table)?;
     if all > MOST {
-        output::result(&format!("{MOST} of {all} {what}; --json and --out have all"))?;
+        output::wrapped(&format!("{MOST} of {all} {what}; --json and --out have all"))?;
     }
     Ok(())
 }

@@ -2,9 +2,15 @@
 
 use crate::exit::{Failure, Kind};
 use crate::file;
+use report::drawing::{self, Format, Look};
 use std::fs;
 use std::path::{Path, PathBuf};
 use study::{OnDaemons, Outcome, Page, Study};
+
+/// The folder of pictures, beside the pages in Markdown.
+const PICTURES: &str = "pictures";
+/// The width of pictures in CSS pixels.
+const WIDTH: f64 = 960.0;
 
 /// From the folder of the pages in the documents to that of a study.
 const FROM_DOCUMENTS: &str = "../../scenarios";
@@ -54,6 +60,32 @@ pub fn study(out: &Path, study: &Study, outcome: &Outcome) -> Result<(), Failure
     write(out, &format!("{}.md", study.name), &page.markdown(&folder))
 }
 
+/// An arena's page as HTML and Markdown with its pictures, and its outcome as JSON.
+pub fn arena(
+    out: &Path,
+    name: &str,
+    outcome: &arena::Outcome,
+    page: &arena::Page,
+) -> Result<(), Failure> {
+    // A line for each column: changes of results can be read.
+    let json = serde_json::to_string(outcome).unwrap_or_default();
+    let json = ["{\"cell\":", "\"scores\":", "\"regret\":", "\"mean\":", "\"delay_mean_ms\":"]
+        .iter()
+        .fold(json, |json, key| json.replace(key, &format!("\n{key}")));
+    write(out, &format!("{name}.json"), &(json + "\n"))?;
+    write(out, &format!("{name}.html"), &page.html())?;
+    let folder = format!("{FROM_DOCUMENTS}/{name}");
+    write(out, &format!("{name}.md"), &page.markdown(&folder))?;
+    let pictures = out.join(PICTURES);
+    fs::create_dir_all(&pictures).map_err(|error| unwritable(&pictures, &error))?;
+    let look = Look { width: WIDTH, has_texts: false, columns: arena::COLUMNS };
+    page.pictures().iter().try_for_each(|picture| {
+        let path = pictures.join(format!("{}.svg", picture.id));
+        let bytes = drawing::file(picture, &look, Format::Svg);
+        file::replace(&path, &bytes).map_err(|error| unwritable(&path, &error))
+    })
+}
+
 /// The page that leads to all studies whose outcomes are in the folder, whenever they were run.
 pub fn index(out: &Path) -> Result<(), Failure> {
     let entries = fs::read_dir(out).map_err(|error| unwritable(out, &error))?;
@@ -63,8 +95,28 @@ pub fn index(out: &Path) -> Result<(), Failure> {
     // Other files are not ours.
     let read = |path: &PathBuf| serde_json::from_str(&fs::read_to_string(path).ok()?).ok();
     let outcomes: Vec<Outcome> = paths.iter().filter_map(read).collect();
-    write(out, "index.html", &study::index_html(&outcomes))?;
-    write(out, "README.md", &study::index(&outcomes, "md"))
+    let arenas: Vec<arena::Outcome> = paths.iter().filter_map(|path| read_arena(path)).collect();
+    write(out, "index.html", &study::index_html(&outcomes, &arenas_of(&arenas, "html")))?;
+    write(out, "README.md", &study::index(&outcomes, "md", &arenas_of(&arenas, "md")))
+}
+
+/// The earlier outcome of an arena.
+pub fn kept_arena(out: &Path, name: &str) -> Option<arena::Outcome> {
+    read_arena(&out.join(format!("{name}.json")))
+}
+
+fn read_arena(path: &Path) -> Option<arena::Outcome> {
+    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+}
+
+/// The part of the page of all studies that leads to arenas.
+fn arenas_of(arenas: &[arena::Outcome], ending: &str) -> String {
+    let line = |one: &arena::Outcome| {
+        let (title, name, cells) = (&one.arena_title, &one.arena, one.cells.len());
+        let schemes = one.schemes.len();
+        format!("\n[{title}]({name}.{ending}): {schemes} schemes in {cells} networks.\n")
+    };
+    arenas.iter().map(line).collect()
 }
 
 fn write(out: &Path, name: &str, text: &str) -> Result<(), Failure> {

@@ -3,28 +3,41 @@
 use crate::exit::Failure;
 use crate::output::{self, Align, Column, Table};
 use scenario::result::{averaged, digits};
-use study::{ClaimResult, ExperimentKind, ExperimentResult, OnDaemons, Outcome, Published, Study};
+use study::{
+    ClaimResult, Experiment, ExperimentKind, ExperimentResult, Measure, OnDaemons, Outcome,
+    Published, Study,
+};
 
 /// Shows a study: for each experiment what was published and what was measured.
 pub fn study(study: &Study, outcome: &Outcome) -> Result<(), Failure> {
     let width = output::width(std::io::stdout());
-    output::result(&format!("{}: {}", outcome.study, study.title))?;
+    output::wrapped(&format!("{}: {}", outcome.study, study.title))?;
     for (experiment, result) in study.experiments.iter().zip(&outcome.experiments) {
-        output::result(&format!("\n{}, {} runs", experiment.name, result.runs))?;
+        output::result("")?;
+        output::wrapped(&format!("{}, {} runs", experiment.name, result.runs))?;
         let claims: Vec<&ClaimResult> =
             outcome.claims.iter().filter(|claim| claim.experiment == experiment.name).collect();
         if !claims.is_empty() {
             table(&claims).lines(width).iter().try_for_each(|line| output::result(line))?;
         }
+        for claim in &claims {
+            if let Some(failure) = &claim.failure {
+                output::wrapped(&format!("{}: {failure}", claim.id))?;
+            }
+        }
         if experiment.kind != ExperimentKind::Paper {
-            values(result).lines(width).iter().try_for_each(|line| output::result(line))?;
+            values(experiment, result)
+                .lines(width)
+                .iter()
+                .try_for_each(|line| output::result(line))?;
         }
         for failure in &result.failures {
-            output::result(&format!("failed: {failure}"))?;
+            output::wrapped(&format!("failed: {failure}"))?;
         }
     }
-    output::result(&format!("\n{}", outcome.counted()))?;
-    output::result(&outcome.effort())
+    output::result("")?;
+    output::wrapped(&outcome.counted())?;
+    output::wrapped(&outcome.effort())
 }
 
 /// Shows what a study came to on daemons, beside its simulation.
@@ -58,35 +71,52 @@ fn column(head: &'static str, align: Align, rank: u8) -> Column {
 }
 
 fn table(claims: &[&ClaimResult]) -> Table {
-    let mut table = Table::new(vec![
+    let mut heads = vec![
         column("claim", Align::Left, 0),
-        column("", Align::Left, 0),
+        column("result", Align::Left, 0),
         column("published", Align::Right, 0),
         column("measured", Align::Right, 0),
         column("may differ", Align::Right, 1),
-        column("", Align::Left, 2),
-    ]);
+        column("published order", Align::Left, 0),
+    ];
+    let mut rows = Vec::new();
     for claim in claims {
         let cells = claim.cells();
         // The terms of an order stand beside what was measured of them.
-        let (published, order) = match claim.published {
-            Published::Number(_) => (cells.published, String::new()),
-            Published::Order(_) => (String::new(), cells.published),
+        let (published, measured, order) = match claim.published {
+            Published::Number(_) => (cells.published, cells.measured, String::new()),
+            // With the published signs between them they would say what need not hold.
+            Published::Order(_) => {
+                let signs = [" <", " >", " ~"];
+                let measured =
+                    signs.iter().fold(cells.measured, |measured, sign| measured.replace(sign, ","));
+                (String::new(), measured, cells.published)
+            }
         };
         let verdict = claim.verdict().to_owned();
-        table.row(vec![
-            claim.id.clone(),
-            verdict,
-            published,
-            cells.measured,
-            cells.tolerance,
-            order,
-        ]);
+        rows.push([claim.id.clone(), verdict, published, measured, cells.tolerance, order]);
+    }
+    // Columns without any text are left out.
+    let is_used: Vec<bool> =
+        (0..heads.len()).map(|at| rows.iter().any(|row| !row[at].is_empty())).collect();
+    let mut used = is_used.iter();
+    heads.retain(|_| used.next() == Some(&true));
+    let mut table = Table::new(heads);
+    for row in rows {
+        let cells = row.into_iter().zip(&is_used).filter(|(_, is_used)| **is_used);
+        table.row(cells.map(|(cell, _)| cell).collect());
     }
     table
 }
 
-fn values(result: &ExperimentResult) -> Table {
+fn values(experiment: &Experiment, result: &ExperimentResult) -> Table {
+    let named = |name: &str| {
+        let unit = experiment.measures.iter().find(|one| one.name == name).map(Measure::unit);
+        match unit.unwrap_or_default() {
+            "" => name.to_owned(),
+            unit => format!("{name} ({unit})"),
+        }
+    };
     let mut table = Table::new(vec![
         column("measure", Align::Left, 0),
         column("case", Align::Left, 0),
@@ -94,7 +124,7 @@ fn values(result: &ExperimentResult) -> Table {
     ]);
     for value in &result.values {
         let mean = averaged(value.mean, |mean| digits(mean.mean));
-        table.row(vec![value.measure.clone(), value.case.clone(), mean]);
+        table.row(vec![named(&value.measure), value.case.clone(), mean]);
     }
     table
 }

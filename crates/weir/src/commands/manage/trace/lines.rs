@@ -7,8 +7,12 @@ use serde_json::json;
 
 /// A terminal of fewer columns gets short lines.
 const WIDE: usize = 100;
-/// The least room for a name, in characters.
-const LEAST: usize = 8;
+/// In a terminal of fewer columns names have lines of their own.
+const LEAST: usize = 60;
+/// With fewer columns left for it, a name has a line of its own, too.
+const LEAST_NAME: usize = 12;
+/// Before a name on a line of its own.
+const INDENT: &str = "  ";
 
 /// How lines are laid out.
 pub struct Lines {
@@ -28,10 +32,9 @@ impl Lines {
     /// The line above all others.
     pub fn head(&self) -> String {
         if self.is_narrow() {
-            return format!(
-                "{:9} {:>4} {:3} {:8} {:16} name",
-                "min:s", "face", "way", "type", "action"
-            );
+            let head =
+                format!("{:9} {:>4} {:3} {:8} {:16} ", "min:s", "face", "way", "type", "action");
+            return self.with_name(&head, "name");
         }
         format!(
             "{:15}  {:>5}  {:3}  {:8}  {:>5}  {:24}  name",
@@ -39,7 +42,7 @@ impl Lines {
         )
     }
 
-    /// The line of a packet. A name that is too long for the terminal loses its middle.
+    /// The line of a packet, or two where the terminal is narrow.
     pub fn line(&self, record: &Record) -> String {
         let (face, way, kind) = (record.face, record.direction.word(), kind(record.kind));
         let action = action(record);
@@ -55,9 +58,18 @@ impl Lines {
             let size = record.size;
             format!("{time}  {face:>5}  {way:3}  {kind:8}  {size:>5}  {action:24}  ")
         };
-        let room =
-            self.width.map_or(usize::MAX, |width| width.saturating_sub(start.chars().count()));
-        start + &elided(&name, room.max(LEAST))
+        self.with_name(&start, &name)
+    }
+
+    /// The name behind the other columns, or below them. One without enough room loses its middle.
+    fn with_name(&self, start: &str, name: &str) -> String {
+        let Some(width) = self.width else { return format!("{start}{name}") };
+        let room = width.saturating_sub(start.chars().count());
+        if width >= LEAST && room >= LEAST_NAME {
+            return format!("{start}{}", elided(name, room));
+        }
+        let name = elided(name, width.saturating_sub(INDENT.len()));
+        format!("{}\n{INDENT}{name}", elided(start.trim_end(), width))
     }
 }
 
@@ -109,7 +121,7 @@ pub fn action(record: &Record) -> String {
 /// The text with `…` in the place of its middle, if it has more than `most` characters.
 fn elided(text: &str, most: usize) -> String {
     let length = text.chars().count();
-    if length <= most {
+    if length <= most || most == 0 {
         return text.to_owned();
     }
     // The end distinguishes the segments of an object.
@@ -159,6 +171,30 @@ mod tests {
         assert_eq!(line, "46:40.123    3 in  Interest to 4, 5          /a/file…/seg=17");
         assert_eq!(line.chars().count(), 60, "{line}");
         assert_eq!(narrow.head().find("name"), line.find("/a"));
+        let phone = Lines::new(Some(40));
+        let lines = phone.line(&record());
+        assert_eq!(lines, "46:40.123    3 in  Interest to 4, 5\n  /a/file/v=1/seg=17");
+        assert!(phone.head().ends_with("type     action\n  name"), "{}", phone.head());
+        let dropped = Record {
+            action: Action::Dropped("for a reason that is long".into()),
+            name: "/a/file/with/many/components/v=1/seg=17".parse().unwrap(),
+            ..record()
+        };
+        let lines = phone.line(&dropped);
+        assert!(lines.lines().all(|line| line.chars().count() == 40), "{lines}");
+        assert!(lines.ends_with("onents/v=1/seg=17"), "{lines}");
+    }
+
+    #[test]
+    fn a_long_action_moves_the_name_to_a_line_of_its_own() {
+        for width in [60, 100] {
+            let faces = (100..100 + width as u64 / 5).collect();
+            let long = Record { action: Action::Aggregated, faces, ..record() };
+            let lines = Lines::new(Some(width)).line(&long);
+            let (first, name) = lines.split_once('\n').unwrap();
+            assert_eq!(first.chars().count(), width, "{lines}");
+            assert_eq!(name, "  /a/file/v=1/seg=17");
+        }
     }
 
     #[test]

@@ -1,0 +1,232 @@
+//! The commands that publish and fetch content.
+
+use super::{ForwarderArgs, OutputArgs};
+use clap::Args;
+use control::{Rate, Size};
+use packet::Name;
+use std::path::PathBuf;
+
+/// `weir put`
+#[derive(Args)]
+pub struct PutArgs {
+    /// The name. With a slash at its end, or for several files, each is published below it under
+    /// its own file name.
+    pub name: Place,
+    /// The files and folders; `-` is standard input. A folder is published as a tree.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Bytes of content in a segment of a file, such as "4 kB". The default is 8 kB, or fewer if
+    /// the name is long.
+    #[arg(long, value_name = "SIZE")]
+    pub segment_size: Option<Size>,
+    /// Also sign each segment of a file, for programs that do not support Weir's signed manifests.
+    #[arg(long)]
+    pub sign_segments: bool,
+    #[command(flatten)]
+    pub serving: ServingArgs,
+    #[command(flatten)]
+    pub filter: FilterArgs,
+    #[command(flatten)]
+    pub forwarder: ForwarderArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `weir share`
+#[derive(Args)]
+pub struct ShareArgs {
+    /// The name of the tree.
+    pub name: Name,
+    /// The folder.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    #[command(flatten)]
+    pub serving: ServingArgs,
+    #[command(flatten)]
+    pub filter: FilterArgs,
+    #[command(flatten)]
+    pub forwarder: ForwarderArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// How something is served.
+#[derive(Args)]
+pub struct ServingArgs {
+    /// Sign with this key, by key or identity name. The default is the default key if the name is
+    /// under its identity, otherwise a digest, which protects from damage only.
+    #[arg(long, value_name = "KEY")]
+    pub sign: Option<Name>,
+    /// Stop when no Interest has arrived for this long, after the first answer.
+    #[arg(long, value_name = "DURATION")]
+    pub linger: Option<control::Duration>,
+    /// Send no faster than this, such as "50 Mbit/s".
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub limit_rate: Option<Rate>,
+}
+
+/// The choice of files of a tree.
+#[derive(Args, Clone, Debug, Default)]
+pub struct FilterArgs {
+    /// Take files that match this pattern, such as '*.jpg', also if --exclude matches; may be
+    /// repeated. Without --exclude, only these. It brings back nothing below a folder that is left
+    /// out.
+    #[arg(long, value_name = "GLOB")]
+    pub include: Vec<String>,
+    /// Leave out files and folders that match this pattern; may be repeated. A pattern with a slash
+    /// is compared with the path in the tree, another one with the name alone.
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
+}
+
+/// A name, or the place below it: with a slash at its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The name.
+    pub name: Name,
+    /// A slash follows it.
+    pub below: bool,
+}
+
+impl std::str::FromStr for Place {
+    type Err = <Name as std::str::FromStr>::Err;
+
+    fn from_str(text: &str) -> Result<Place, Self::Err> {
+        let name: Name = text.parse()?;
+        // The slash of the empty name is all there is of it.
+        let below = text.ends_with('/') && !name.is_empty();
+        Ok(Place { name, below })
+    }
+}
+
+/// How something is fetched.
+#[derive(Args)]
+pub struct TransferArgs {
+    /// The congestion-control scheme of the consumer. It may follow a startup, as in
+    /// `packet-pair+cubic`, and have parameters, as in `cubic:beta=0.8`.
+    #[arg(long, default_value = schemes::defaults::CONTROLLER, value_name = "SCHEME")]
+    pub control: String,
+    /// A parameter of the scheme; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// The number of segments per Interest, from 1 to 256. The default is the scheme's number;
+    /// forwarders without range support get one Interest per segment.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub range: Option<u16>,
+    /// Accept only content signed by this key or by one that it certifies: the file of a
+    /// certificate or of a shared key, or a name in the key chain; may be repeated. Or a file of
+    /// trust rules.
+    #[arg(long, value_name = "KEY")]
+    pub trust: Vec<String>,
+    /// Fail when no new data has arrived for this long.
+    #[arg(long, default_value = "30 s", value_name = "DURATION")]
+    pub patience: control::Duration,
+    /// The lifetime of Interests.
+    #[arg(long, value_name = "DURATION", value_parser = lifetime)]
+    pub lifetime: Option<control::Duration>,
+}
+
+/// `weir get`
+#[derive(Args)]
+pub struct GetArgs {
+    /// The name, with or without a version. With a slash at its end it is a tree.
+    pub name: Place,
+    /// The folder for the files of a tree. The default is a folder in this directory, named as the
+    /// last component of the name.
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// The output file; `-` is standard output. The default is a file in this directory, named as
+    /// the last component of the name.
+    #[arg(long = "output", short, value_name = "FILE")]
+    pub output_file: Option<PathBuf>,
+    /// Remove files from the folder that are not in the tree.
+    #[arg(long)]
+    pub delete: bool,
+    /// Compare the content of files that have the size and time of those in the tree.
+    #[arg(long)]
+    pub checksum: bool,
+    /// Take also an older version of the tree than the folder has.
+    #[arg(long)]
+    pub older: bool,
+    #[command(flatten)]
+    pub filter: FilterArgs,
+    /// Fetch no faster than this, such as "50 Mbit/s".
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub limit_rate: Option<Rate>,
+    #[command(flatten)]
+    pub transfer: TransferArgs,
+    /// Write the progress of the transfer to this file, as lines of JSON.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// The interval between lines of that file.
+    #[arg(long, default_value = "20 ms", value_name = "DURATION", requires = "record")]
+    pub record_every: control::Duration,
+    #[command(flatten)]
+    pub forwarder: ForwarderArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `weir ls`
+#[derive(Args)]
+pub struct LsArgs {
+    /// The name of a tree, or of a folder in it.
+    pub name: Name,
+    /// Show permissions, sizes and times.
+    #[arg(long, short)]
+    pub long: bool,
+    /// Also list the folders in it.
+    #[arg(long, short = 'R')]
+    pub recursive: bool,
+    #[command(flatten)]
+    pub transfer: TransferArgs,
+    #[command(flatten)]
+    pub forwarder: ForwarderArgs,
+    /// Print one JSON object per entry and line.
+    #[arg(long)]
+    pub json: bool,
+    /// Print only errors and the list.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `weir cat`
+#[derive(Args)]
+pub struct CatArgs {
+    /// The name, with or without a version.
+    pub name: Name,
+    #[command(flatten)]
+    pub transfer: TransferArgs,
+    #[command(flatten)]
+    pub forwarder: ForwarderArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// A lifetime of at least a millisecond.
+pub fn lifetime(text: &str) -> Result<control::Duration, String> {
+    let lifetime: control::Duration = text.parse().map_err(|why| format!("{why}"))?;
+    // Packets carry whole milliseconds.
+    if lifetime < control::Duration::from_millis(1) {
+        return Err("nothing can answer an Interest of less than 1 ms; try \"4 s\"".to_owned());
+    }
+    Ok(lifetime)
+}
+
+/// A rate above zero.
+fn rate(text: &str) -> Result<Rate, String> {
+    let rate: Rate = text.parse().map_err(|why| format!("{why}"))?;
+    if rate.0 == 0 {
+        return Err("nothing moves at a rate of zero; leave the option out for no limit".to_owned());
+    }
+    Ok(rate)
+}
+
+/// An interval of at least a millisecond.
+pub fn interval(text: &str) -> Result<control::Duration, String> {
+    let interval: control::Duration = text.parse().map_err(|why| format!("{why}"))?;
+    if interval < control::Duration::from_millis(1) {
+        return Err("an interval of less than 1 ms is too short; try \"1 s\"".to_owned());
+    }
+    Ok(interval)
+}

@@ -1,0 +1,236 @@
+//! `weir peek`: asks for one packet, and shows it.
+
+use crate::cli::packets::PeekArgs;
+use crate::exit::{Failure, Kind};
+use crate::identity;
+use crate::output;
+use crate::signals::Stop;
+use control::{Duration, Size, Time};
+use net::client::{Address, Connection, Endpoint, Turn};
+use net::text::visible;
+use packet::{ContentType, Data, Interest, InterestBuf, KeyLocator, LpPacket, NackReason};
+use security::Proof;
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// The answer to the Interest.
+enum Answer {
+    Data { wire: Vec<u8>, mark: u64, took: Duration },
+    Nack(NackReason),
+}
+
+/// One Interest, and what came of it.
+struct Exchange {
+    interest: Vec<u8>,
+    /// When the Interest left.
+    sent_at: Option<Time>,
+    answer: Option<Answer>,
+}
+
+impl Exchange {
+    fn new(interest: &InterestBuf) -> Exchange {
+        Exchange { interest: interest.encode().to_vec(), sent_at: None, answer: None }
+    }
+}
+
+impl Endpoint for Exchange {
+    fn receive(&mut self, now: Time, frame: &[u8]) {
+        let Ok(link) = LpPacket::decode(frame) else { return };
+        let (Some(fragment), Ok(asked)) = (link.fragment(), Interest::decode(&self.interest))
+        else {
+            return;
+        };
+        if let Some(reason) = link.nack() {
+            let returned = Interest::decode(fragment);
+            if returned.is_ok_and(|interest| interest.nonce() == asked.nonce()) {
+                self.answer = Some(Answer::Nack(reason));
+            }
+            return;
+        }
+        let Ok(data) = Data::decode(fragment) else { return };
+        if let Some(sent_at) = self.sent_at.filter(|_| data.satisfies(&asked)) {
+            let took = now.since(sent_at);
+            let mark = link.congestion_mark();
+            self.answer = Some(Answer::Data { wire: fragment.to_vec(), mark, took });
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        if self.sent_at.is_some() {
+            return false;
+        }
+        self.sent_at = Some(now);
+        out.extend_from_slice(&self.interest);
+        true
+    }
+
+    fn next_deadline(&mut self, _now: Time) -> Option<Time> {
+        None
+    }
+
+    fn on_deadline(&mut self, _now: Time) {}
+}
+
+/// Asks for one packet, verifies it, and prints it.
+pub fn run(args: &PeekArgs) -> Result<(), Failure> {
+    let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
+    let policy = identity::policy(&args.trust)?;
+    let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
+    let nonce = getrandom::u32().map_err(|error| Failure::new(Kind::Failed, error))?;
+    let interest = InterestBuf {
+        can_be_prefix: args.prefix,
+        must_be_fresh: args.fresh,
+        nonce: Some(nonce),
+        lifetime_ms: Some(args.lifetime.as_millis()),
+        hop_limit: args.hops,
+        ..InterestBuf::new(args.name.clone())
+    };
+    let mut exchange = Exchange::new(&interest);
+    if exchange.interest.len() > packet::MAX_PACKET {
+        let text = format!("no packet takes a name of {} bytes", args.name.encoded_len());
+        return Err(Failure::new(Kind::Usage, text).then("use a shorter name"));
+    }
+    let end = connection.now() + args.lifetime;
+    while exchange.answer.is_none() && connection.now() < end {
+        if connection.turn(&mut exchange, end)? == Turn::Interrupted || stop.requested() {
+            return Err(Failure::new(Kind::Interrupted, "interrupted"));
+        }
+    }
+    match exchange.answer {
+        Some(Answer::Data { wire, mark, took }) => {
+            let data = Data::decode(&wire).map_err(|error| Failure::new(Kind::Failed, error))?;
+            let proof = policy.verify(&data).map_err(|error| {
+                Failure::new(Kind::NotVerified, format!("{} is not verified: {error}", data.name()))
+                    .then("--trust names the keys themselves; `weir get` fetches certificates, too")
+            })?;
+            show(args, &Shown { data, proof, mark, took })
+        }
+        Some(Answer::Nack(reason)) => Err(rejected(args, reason)),
+        None => {
+            let text = format!("no answer to {} within {}", args.name, args.lifetime);
+            Err(Failure::new(Kind::NotFound, text).then(if args.prefix {
+                "is its producer running?"
+            } else {
+                "is its producer running? --prefix accepts packets below the name"
+            }))
+        }
+    }
+}
+
+/// The error for a Nack.
+fn rejected(args: &PeekArgs, reason: NackReason) -> Failure {
+    // A producer rejects names below its prefix without a packet, and gives no reason.
+    if reason == NackReason::None {
+        let (place, next) = match args.prefix {
+            true => ("below this name", "is the name spelled as it is there?"),
+            false => ("of exactly this name", "--prefix accepts packets below the name"),
+        };
+        let text = format!("the producer of {} has no packet {place}", args.name);
+        return Failure::new(Kind::NotFound, text).then(next);
+    }
+    let kind = if reason == NackReason::NoRoute { Kind::NotFound } else { Kind::Failed };
+    Failure::new(kind, format!("a forwarder rejected {}: {reason}", args.name))
+        .then("is its producer running, and does a route on the way lead to it?")
+}
+
+/// A packet with what was found out about it.
+struct Shown<'a> {
+    data: Data<'a>,
+    proof: Proof,
+    mark: u64,
+    took: Duration,
+}
+
+impl Shown<'_> {
+    fn signature(&self) -> String {
+        match &self.proof {
+            Proof::Digest => "a digest, which is right".to_owned(),
+            Proof::Key(key) => format!("by {key}, which is right"),
+            Proof::Unchecked => match self.data.signature_info().key_locator() {
+                Some(KeyLocator::Name(key)) => format!("by {key}, not checked"),
+                _ => "not checked".to_owned(),
+            },
+        }
+    }
+
+    fn type_word(&self) -> String {
+        match self.data.content_type() {
+            ContentType::BLOB => "content".to_owned(),
+            ContentType::LINK => "a link".to_owned(),
+            ContentType::KEY => "a key".to_owned(),
+            ContentType::NACK => "an application's \"no\"".to_owned(),
+            ContentType::MANIFEST => "a manifest".to_owned(),
+            ContentType::PREFIX_ANNOUNCEMENT => "a prefix announcement".to_owned(),
+            other => format!("content of type {other}"),
+        }
+    }
+
+    fn digest(&self) -> String {
+        self.data.implicit_digest().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Name and value of each line.
+    fn fields(&self) -> Vec<[String; 2]> {
+        let data = &self.data;
+        let field = |name: &str, value: String| [name.to_owned(), visible(&value)];
+        let mut fields = vec![
+            field("name", data.name().to_string()),
+            field("type", self.type_word()),
+            field("content", Size(data.content().len() as u64).to_string()),
+        ];
+        if let Some(ms) = data.freshness_ms() {
+            fields.push(field("freshness", Duration::from_millis(ms).to_string()));
+        }
+        if let Some(last) = data.final_block() {
+            fields.push(field("last", last.to_string()));
+        }
+        fields.push(field("signature", self.signature()));
+        fields.push(field("digest", self.digest()));
+        fields.push(field("packet", Size(data.wire().len() as u64).to_string()));
+        if self.mark > 0 {
+            fields.push(field("congestion mark", self.mark.to_string()));
+        }
+        fields.push(field("round trip", self.took.to_string()));
+        fields
+    }
+
+    fn object(&self) -> Value {
+        let data = &self.data;
+        let key = match data.signature_info().key_locator() {
+            Some(KeyLocator::Name(key)) => Some(key.to_string()),
+            _ => None,
+        };
+        json!({
+            "name": data.name().to_string(),
+            "content_type": data.content_type(),
+            "content_bytes": data.content().len(),
+            "freshness_ms": data.freshness_ms(),
+            "final_block": data.final_block().map(|last| last.to_string()),
+            "verified": match self.proof {
+                Proof::Key(_) => "key",
+                Proof::Digest => "digest",
+                Proof::Unchecked => "unchecked",
+            },
+            "key": key,
+            "digest": self.digest(),
+            "packet_bytes": data.wire().len(),
+            "mark": self.mark,
+            "rtt_ms": self.took.as_secs_f64() * 1e3,
+        })
+    }
+}
+
+fn show(args: &PeekArgs, shown: &Shown<'_>) -> Result<(), Failure> {
+    if args.json {
+        return output::json(&shown.object());
+    }
+    if args.content || args.wire {
+        let bytes = if args.wire { shown.data.wire() } else { shown.data.content() };
+        let mut out = std::io::stdout().lock();
+        let written = out.write_all(bytes).and_then(|()| out.flush());
+        return written.map_err(|error| output::unwritable(&error));
+    }
+    let fields = shown.fields();
+    let wide = fields.iter().map(|[name, _]| name.len()).max().unwrap_or(0);
+    fields.iter().try_for_each(|[name, value]| output::wrapped(&format!("{name:wide$}  {value}")))
+}

@@ -1,0 +1,181 @@
+//! `weir study` of an arena: all schemes on the same networks.
+
+use super::pages;
+use crate::cli::StudyArgs;
+use crate::exit::{Failure, Kind};
+use crate::output::{self, Align, Column, RunProgress, Table};
+use crate::signals::Stop;
+use arena::{Arena, ArenaError, Outcome, Page, Runs};
+use scenario::{Progress, Watch};
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Runs the arena of a folder, and writes its page.
+pub fn run(folder: &Path, args: &StudyArgs) -> Result<(), Failure> {
+    if args.testbed {
+        let what = format!("{} is an arena, which runs in the simulator alone", folder.display());
+        return Err(Failure::new(Kind::Usage, what).then("leave --testbed out"));
+    }
+    let whole = arena::load(folder, args.quick).map_err(|error| unread(&error))?;
+    let arena = chosen(&whole, folder, args)?;
+    let runs = Runs::new(&arena, args.seeds.map(std::num::NonZeroU64::get));
+    let runs = runs.map_err(|error| unread(&error))?;
+    let stop = Stop::listen().map_err(|error| {
+        Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
+    })?;
+    let out = args.out.clone().unwrap_or_else(|| super::OUT.into());
+    pages::begin(&out)?;
+    let watch = Watcher::new(&arena, &runs, stop, args.quiet || args.json);
+    let outcome = arena::perform(&runs, super::super::jobs(args.jobs), &watch);
+    watch.end();
+    let Some(mut outcome) = outcome else {
+        let what = "interrupted; no page was written, because a regret needs all schemes";
+        return Err(Failure::new(Kind::Interrupted, what)
+            .then("run cell by cell with --only CELL: the page keeps cells of earlier runs"));
+    };
+    outcome.effort.cpu_s = processor_seconds();
+    let earlier = pages::kept_arena(&out, &arena.name).filter(|_| !args.only.is_empty());
+    let outcome = match earlier {
+        Some(earlier) => outcome.joined(earlier, &whole),
+        None => outcome,
+    };
+    pages::arena(&out, &arena.name, &outcome, &Page::new(&outcome, &arena.readme))?;
+    match (args.json, args.quiet) {
+        (true, _) => output::json(&outcome)?,
+        (false, false) => {
+            shown(&outcome)?;
+            output::note(&format!("written to {}", out.display()));
+        }
+        (false, true) => {}
+    }
+    let failures = outcome.cells.iter().flat_map(|cell| &cell.entries);
+    super::all_ran(failures.flat_map(|entry| &entry.failures))
+}
+
+/// The arena with the cells that are asked for.
+fn chosen(whole: &Arena, folder: &Path, args: &StudyArgs) -> Result<Arena, Failure> {
+    let mut arena = whole.clone();
+    let is_known = |name: &&String| arena.cells.iter().any(|cell| cell.name == **name);
+    if let Some(name) = args.only.iter().find(|name| !is_known(name)) {
+        let all: Vec<&str> = arena.cells.iter().map(|cell| cell.name.as_str()).collect();
+        let what = format!("{} has no cell {name}", folder.display());
+        return Err(
+            Failure::new(Kind::Usage, what).then(&format!("choose one of {}", all.join(", ")))
+        );
+    }
+    if !args.only.is_empty() {
+        arena.cells.retain(|cell| args.only.contains(&cell.name));
+        // Figures over all cells say nothing about some.
+        arena.wanted.clear();
+    }
+    Ok(arena)
+}
+
+fn unread(error: &ArenaError) -> Failure {
+    match error {
+        ArenaError::Unreadable { .. } => {
+            Failure::new(Kind::File, error).then("name a folder that can be read")
+        }
+        ArenaError::Malformed { .. } | ArenaError::Cell { .. } => {
+            Failure::new(Kind::Usage, error).then("fix what is said there; nothing was run")
+        }
+    }
+}
+
+/// Shows the ranking and the wanted figures.
+fn shown(outcome: &Outcome) -> Result<(), Failure> {
+    let width = output::width(std::io::stdout());
+    let column = |head: &'static str, align, rank| Column { head: head.into(), align, rank };
+    let cells = match outcome.cells.len() {
+        1 => "one cell".to_owned(),
+        cells => format!("{cells} cells"),
+    };
+    let seeds = outcome.seeds;
+    output::wrapped(&format!("{}: {cells}, seeds of each: {seeds}", outcome.arena))?;
+    output::result("")?;
+    let mut table = Table::new(vec![
+        column("scheme", Align::Left, 0),
+        column("mean regret %", Align::Right, 0),
+        column("worst %", Align::Right, 0),
+        column("in", Align::Left, 1),
+    ]);
+    for scheme in outcome.ranking() {
+        let Some((cell, worst)) = outcome.worst(scheme) else { continue };
+        let percent = |value: f64| format!("{:.1}", value * 100.0);
+        let mean = percent(outcome.mean_regret(scheme));
+        table.row(vec![scheme.to_owned(), mean, percent(worst), cell.cell.clone()]);
+    }
+    table.lines(width).iter().try_for_each(|line| output::result(line))?;
+    if !outcome.wanted.is_empty() {
+        output::result("")?;
+        let mut table = Table::new(vec![
+            column("figure", Align::Left, 0),
+            column("wanted", Align::Left, 1),
+            column("found", Align::Right, 0),
+            column("", Align::Left, 0),
+        ]);
+        for verdict in &outcome.wanted {
+            let word = if verdict.is_hit { "hit" } else { "missed" };
+            let (bound, found) = (verdict.bound.clone(), verdict.shown.clone());
+            table.row(vec![verdict.what.clone(), bound, found, word.to_owned()]);
+        }
+        table.lines(width).iter().try_for_each(|line| output::result(line))?;
+    }
+    Ok(())
+}
+
+/// Processor time of this program until now: the load of the machine does not change it.
+fn processor_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// The bar is drawn after so many seconds, and at the end of each run.
+const REDRAW: f64 = 0.2;
+
+/// The clock, the bar and the signal.
+struct Watcher {
+    origin: Instant,
+    stop: Stop,
+    bar: Mutex<Bar>,
+}
+
+struct Bar {
+    bar: RunProgress,
+    drawn: f64,
+}
+
+impl Watcher {
+    fn new(arena: &Arena, runs: &Runs<'_>, stop: Stop, quiet: bool) -> Watcher {
+        let durations = runs.durations().iter().map(|duration| duration.0);
+        let bar = RunProgress::new(&arena.name, durations, quiet);
+        let bar = Mutex::new(Bar { bar, drawn: 0.0 });
+        #[expect(clippy::disallowed_methods, reason = "a driver: it is the one who has a clock")]
+        let origin = Instant::now();
+        Watcher { origin, stop, bar }
+    }
+
+    fn end(self) {
+        if let Ok(bar) = self.bar.into_inner() {
+            bar.bar.end();
+        }
+    }
+}
+
+impl Watch for Watcher {
+    fn seconds(&self) -> f64 {
+        self.origin.elapsed().as_secs_f64()
+    }
+
+    fn progress(&self, progress: Progress) -> bool {
+        let now = self.seconds();
+        if let Ok(mut bar) = self.bar.lock()
+            && (progress.now == progress.end || now > bar.drawn + REDRAW)
+        {
+            bar.drawn = now;
+            bar.bar.at(progress.run, (progress.now.0, progress.events), now);
+        }
+        !self.stop.requested()
+    }
+}
