@@ -78,6 +78,17 @@ class Page(Browser):
             wide = page.evaluate("document.documentElement.scrollWidth")
             self.assertLessEqual(wide, width, "nothing sticks out")
 
+    def test_on_paper_every_picture_is_drawn(self):
+        # Headless Chromium prints without being scrolled; what was never in sight is printed too.
+        page = self.open("first/report.html")
+        printed = page.pdf(format="A4")
+        self.assertGreater(len(printed), 10_000)
+        count = "plot.querySelectorAll('svg *').length"
+        drawn = f"all => all.map((plot) => [plot.closest('figure').id, {count}])"
+        pictures = page.eval_on_selector_all("figure .plot", drawn)
+        self.assertGreater(len(pictures), len(PICTURES))
+        self.assertEqual([name for name, parts in pictures if parts <= 10], [])
+
     def test_light_and_dark(self):
         ground = "getComputedStyle(document.body).backgroundColor"
         light, dark = (self.open("first/report.html", scheme=s) for s in ("light", "dark"))
@@ -197,10 +208,10 @@ class Page(Browser):
 
     def test_a_sweep_shows_its_intervals(self):
         page = self.open("sweep/report.html")
-        goodput = self.figure(page, "sweep-goodput")
+        goodput = self.figure(page, "sweep-settled-goodput")
         self.assertEqual(goodput.locator(".plot path.f0:not(.band)").count(), 2)
         self.assertEqual(goodput.locator(".plot path.band").count(), 1)
-        self.figure(page, "goodput-and-queue-delay")
+        self.figure(page, "settled-goodput-and-queue-delay")
         self.assertEqual(self.figure(page, "rates").locator("path.band").count(), 4)
 
     def test_many_samples_make_no_large_page(self):

@@ -100,6 +100,24 @@ class Compare(unittest.TestCase):
         self.assertIn("<h1>two: how does slow differ from fast?</h1>", page)
         self.assertIn("near /film", page)
 
+    def test_a_link_has_the_same_use_and_queue_everywhere(self):
+        """In the tables of a run and of a comparison: until the last flow ended."""
+        command = [self.program, "sim", "run", "one.toml"]
+        done = subprocess.run(command, cwd=self.here, capture_output=True, text=True, check=True)
+        self.assertIn("are of the time until the last flow ended.", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^from +to +rate \(Mbit/s\) +used \(%\) +queue \(kB\)")
+        row = re.search(r"(?m)^far +near +10\.0 +([\d.]+) +([\d.]+) ", done.stdout).groups()
+        [case] = self.object("fast", "again")["cases"]
+        for value, quantity, factor in zip(
+            map(float, row), ("utilization", "queue_mean_bytes"), (100, 1e-3), strict=True
+        ):
+            found = [
+                one["first"]["mean"] * factor
+                for one in case["differences"]
+                if (one["quantity"], one["entity"]) == (quantity, "far > near")
+            ]
+            self.assertAlmostEqual(value, found[0], delta=0.01 * value)
+
     def test_the_object_is_what_the_manual_says(self):
         found = self.object("fast", "slow")
         manual = REFERENCE.read_text(encoding="utf-8")

@@ -115,6 +115,19 @@ class Terminal(unittest.TestCase):
         left = {path.name for path in self.folder.iterdir()}
         self.assertEqual(left, {"long.toml", "out", "run.pcapng"})
 
+    def test_a_narrow_terminal_has_a_share_and_lists_for_tables(self):
+        status, lines = self.frames(40, awaited=b" %")
+        self.assertEqual(status, 5)
+        shown = [line.rstrip() for line in lines if not line.startswith("weir: ")]
+        self.assertLessEqual(max(map(len, shown)), 40, shown)
+        bars = [line for line in shown if re.search(r"\d %", line)]
+        self.assertRegex(bars[-1], r"^a-n.+ \d+ %")
+        # Nothing is cut: the row of a consumer is a list.
+        place = shown.index("consumer near")
+        self.assertRegex(shown[place + 1], r"^  control +constant-rate$")
+        self.assertRegex(shown[place + 2], r"^  goodput \(Mbit/s\) +[\d.]+$")
+        self.assertFalse(any(line.endswith("…") for line in shown), shown)
+
     def test_the_bar_fits_and_says_time_events_and_what_is_left(self):
         for columns in (60, 80, 120):
             status, lines = self.frames(columns)

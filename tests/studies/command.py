@@ -1,9 +1,14 @@
 """The output, files and exit codes of `weir study`."""
 
+import fcntl
 import json
+import os
+import pty
 import shutil
+import struct
 import subprocess
 import tempfile
+import termios
 import unittest
 from pathlib import Path
 
@@ -35,9 +40,7 @@ class Command(unittest.TestCase):
     def study(self, *arguments):
         """Run the command."""
         command = [self.program, "study", *arguments]
-        return subprocess.run(
-            command, cwd=self.folder, capture_output=True, text=True, check=False
-        )
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
 
     def test_a_study_is_shown_and_written(self):
         done = self.study("one")
@@ -48,6 +51,25 @@ class Command(unittest.TestCase):
         kept = json.loads((self.folder / "studies/one.json").read_text(encoding="utf-8"))
         names = ["rate", "order", "wrong", "short-aimd", "short-cubic"]
         self.assertEqual([claim["id"] for claim in kept["claims"]], names)
+
+    def test_no_line_is_wider_than_the_terminal(self):
+        """Values of an order have no signs between them, measures have units."""
+        for width in (80, 40):
+            terminal, end = pty.openpty()
+            fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+            command = [self.program, "study", "one", "--quick", "--out", "x"]
+            with open(terminal, "rb", buffering=0):
+                # The output is small enough for the terminal's buffer.
+                subprocess.run(
+                    command, cwd=self.folder, stdout=end, stderr=subprocess.DEVNULL, check=True
+                )
+                text = os.read(terminal, 65536).decode()
+                os.close(end)
+            lines = text.splitlines()
+            self.assertLessEqual(max(map(len, lines)), width, lines)
+            self.assertRegex(text, r"measured +[\d.]+, [\d.]+, [\d.]+")
+            self.assertIn("fct (s)", text)
+            self.assertIn("result", text)
 
     def test_json_is_one_object(self):
         done = self.study("one", "--quick", "--json", "--out", "x")

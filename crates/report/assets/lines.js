@@ -1,7 +1,8 @@
 // Lines over an axis: time series and distributions. `drawLines` is a function of its arguments
-// alone: the page and the downloaded file are drawn by it.
-
-const DASHES = ["", "8 4", "2 3", "10 3 2 3", "15 5", "5 2", "4 6", "12 3 2 3 2 3"];
+// alone: the page and the downloaded file are drawn by it. `DASHES`, the line styles, and `MARKS`,
+// the corners of marks for a size of 1, are written before the scripts, and so is
+// `ROOM_FOR_INTERVALS`, the factor by which an interval extends an axis at most. A mark without
+// corners is a circle.
 
 // From where to where an axis goes, as places on it.
 function xRange(picture, panels) {
@@ -12,7 +13,10 @@ function xRange(picture, panels) {
         // The points of a scatter are in no order.
         for (let i = 0; i < values.length; i += 2) last = Math.max(last, values[i]);
       }
-      for (let i = 2; i < (line.across || []).length; i += 3) last = Math.max(last, line.across[i]);
+    }
+    const most = last * ROOM_FOR_INTERVALS;
+    for (const { across = [] } of panels.flatMap((panel) => panel.lines)) {
+      for (let i = 2; i < across.length; i += 3) last = Math.max(last, Math.min(across[i], most));
     }
     // What others found is seen too, unless all else would be squeezed for it.
     for (const moment of panels.flatMap((panel) => panel.moments)) {
@@ -29,33 +33,35 @@ function yRange(picture, panels, shown, places) {
   let low = 0;
   let high = 0;
   const view = places.map((place) => atPlace(picture.x, place));
-  const look = (values, stride) => {
+  const look = (values, stride, least = -Infinity, most = Infinity) => {
     for (let i = 0; i < values.length; i += stride) {
       const next = values[i + stride];
       const before = values[i - stride];
       const isNear = !(next < view[0]) && !(before > view[1]);
       if (!isNear) continue;
       for (let j = 1; j < stride; j++) {
-        low = Math.min(low, values[i + j]);
-        high = Math.max(high, values[i + j]);
+        low = Math.min(low, Math.max(values[i + j], least));
+        high = Math.max(high, Math.min(values[i + j], most));
       }
     }
   };
+  const all = panels.flatMap((panel) => panel.lines.filter((_, i) => shown(panel, i)));
+  for (const line of all) {
+    look(line.raw, 2);
+    look(line.smooth, 2);
+    look(line.published, 2);
+  }
+  // A wide interval must not squeeze the lines: it is cut.
+  const [least, most] = [low, high].map((end) => end * ROOM_FOR_INTERVALS);
+  for (const line of all) look(line.band, 3, least, most);
   for (const panel of panels) {
-    panel.lines.forEach((line, i) => {
-      if (!shown(panel, i)) return;
-      look(line.raw, 2);
-      look(line.smooth, 2);
-      look(line.band, 3);
-      look(line.published, 2);
-    });
     for (const limit of panel.limits) {
       if (high < limit.value && limit.value < high * 8) high = limit.value;
     }
   }
   // Of what can be no more than so much, no more is shown; less, where half of it would be empty.
-  const { most } = picture.y;
-  const end = most && high * 2 > most ? most : niceEnd(high * 1.02, 5);
+  const limit = picture.y.most;
+  const end = limit && high * 2 > limit ? limit : niceEnd(high * 1.02, 5);
   return [low < 0 ? -niceEnd(-low, 4) : 0, end];
 }
 
@@ -140,22 +146,14 @@ function bandPath(values, f) {
   return there.length ? `M${there.concat(back).join("L")}Z` : "";
 }
 
-// The mark of a point of the nth line, as in `drawing/scene.rs`.
+// The mark of a point of the nth line.
 function markPath(number, x, y, size) {
-  if (number % 8 === 0) {
+  const corners = MARKS[number % MARKS.length];
+  if (!corners.length) {
     const r = size.toFixed(1);
     return `M${(x + size).toFixed(1)} ${y.toFixed(1)}a${r} ${r} 0 1 1 ${(-2 * size).toFixed(1)} 0` +
       `a${r} ${r} 0 1 1 ${(2 * size).toFixed(1)} 0Z`;
   }
-  const corners = [[],
-    [[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],
-    [[0, -1.3], [1.3, 0], [0, 1.3], [-1.3, 0]],
-    [[0, -1.2], [1.2, 0.9], [-1.2, 0.9]],
-    [[0, 1.2], [1.2, -0.9], [-1.2, -0.9]],
-    [[-0.4, -1.2], [0.4, -1.2], [0.4, -0.4], [1.2, -0.4], [1.2, 0.4], [0.4, 0.4], [0.4, 1.2],
-      [-0.4, 1.2], [-0.4, 0.4], [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4]],
-    [[-1.2, 0], [0.9, -1.2], [0.9, 1.2]],
-    [[1.2, 0], [-0.9, -1.2], [-0.9, 1.2]]][number % 8];
   const places = corners.map(([a, b]) =>
     `${(x + a * size).toFixed(1)} ${(y + b * size).toFixed(1)}`);
   return `M${places.join("L")}Z`;

@@ -317,14 +317,18 @@ function connect(picture, figure, state) {
 
 function begin() {
   const pictures = JSON.parse(document.getElementById("pictures").textContent);
+  const draw = (picture) => {
+    const figure = document.getElementById(picture.id);
+    sight.unobserve(figure);
+    if (drawn.some((one) => one.picture === picture)) return;
+    const state = newState(picture);
+    drawn.push({ picture, figure, state });
+    show(picture, figure, state);
+    connect(picture, figure, state);
+  };
   const sight = new IntersectionObserver((entries) => {
     for (const entry of entries.filter((entry) => entry.isIntersecting)) {
-      sight.unobserve(entry.target);
-      const picture = pictures.find((one) => one.id === entry.target.id);
-      const state = newState(picture);
-      drawn.push({ picture, figure: entry.target, state });
-      show(picture, entry.target, state);
-      connect(picture, entry.target, state);
+      draw(pictures.find((one) => one.id === entry.target.id));
     }
   }, { rootMargin: "600px" });
   for (const picture of pictures) sight.observe(document.getElementById(picture.id));
@@ -333,6 +337,7 @@ function begin() {
   // On paper everything is in sight.
   addEventListener("beforeprint", () => {
     for (const details of document.querySelectorAll("details.more")) details.open = true;
+    pictures.forEach(draw);
     again();
   });
 }

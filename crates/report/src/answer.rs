@@ -1,7 +1,7 @@
 //! The question of a report, and its answer in one sentence.
 
 use crate::results::{Results, busiest, used};
-use crate::words::{digits, listed, many, mean_with_unit, way, with_unit};
+use crate::words::{capital, digits, listed, many, mean_with_unit, way, with_unit};
 use scenario::Mean;
 use scenario::result::{Combination, Flow, RunResult, Workload};
 use scenario::series::class_label;
@@ -125,9 +125,7 @@ fn demand(classes: &[Workload]) -> String {
     if classes.len() > MOST_CLASSES {
         said.push(format!("and there are {} classes more", classes.len() - MOST_CLASSES));
     }
-    let mut said = said.join("; ");
-    said[..1].make_ascii_uppercase();
-    said
+    capital(&said.join("; "))
 }
 
 fn several(flows: &[&Flow], jain: Option<f64>) -> String {
@@ -174,6 +172,12 @@ fn of_groups(results: &Results) -> String {
                 completion(c)
             )
         }
+        [(_, best, _), .., (_, worst, _)] if digits(best.mean) == digits(worst.mean) => format!(
+            "All {} combinations have the same goodput, {}{}.",
+            rows.len(),
+            with_unit(best.mean, "Mbit/s"),
+            stored(results)
+        ),
         [best, .., worst] => {
             let stored = stored(results);
             let apart = match best.1.overlaps(worst.1) {
@@ -217,5 +221,37 @@ fn stored(results: &Results) -> String {
             with_unit(*least, "%")
         ),
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::result::RunId;
+
+    /// The answer about two runs that brought this many bytes in a second each.
+    fn of_two(bytes: [u64; 2]) -> String {
+        let runs = bytes.map(|bytes| RunResult {
+            id: RunId { settings: vec![("bytes".into(), bytes.to_string())], ..RunId::default() },
+            flows: vec![Flow { bytes, end_s: Some(1.0), complete: true, ..Flow::default() }],
+            duration_s: 1.0,
+            ..RunResult::default()
+        });
+        let mut results = Results::of_runs(&[("", runs.to_vec())]);
+        let groups = results.groups.iter();
+        let summed = groups.map(|group| {
+            let runs: Vec<&RunResult> = group.runs.iter().collect();
+            (group.label.clone(), Combination::of(&[], &runs))
+        });
+        results.combinations = summed.collect();
+        answer(&results)
+    }
+
+    #[test]
+    fn equal_numbers_have_no_winner() {
+        let equal = "All 2 combinations have the same goodput, 20.0 Mbit/s.";
+        assert_eq!(of_two([2_500_000, 2_500_900]), equal);
+        let different = of_two([2_500_000, 2_600_000]);
+        assert!(different.starts_with("Of 2 combinations 2600000 (20.8 Mbit/s, no"), "{different}");
     }
 }

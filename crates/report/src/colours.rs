@@ -2,12 +2,16 @@
 //! colour-blind readers can distinguish, and darker variants. The style sheet of the page has the
 //! values, for light and for dark, by these numbers.
 
+use std::sync::LazyLock;
+
 /// The number of the colour of each scheme that has one of its own, from 0 to 15. Schemes that are
-/// seldom drawn as a line of their own share the last eight.
+/// seldom drawn as a line of their own share lighter tones of the last eight.
 const SCHEMES: &str = include_str!("../assets/scheme_colours.txt");
 
-/// The label of consumers in results that no scheme controls, and their colour.
-const UNCONTROLLED: (&str, usize) = ("constant-rate", 7);
+/// The label of consumers in results that no scheme controls, and a scheme that asks at a constant
+/// rate as well: both have this colour.
+const UNCONTROLLED: [&str; 2] = ["constant-rate", "rate"];
+const OF_UNCONTROLLED: usize = 7;
 
 /// Colours of the first kind.
 pub const BRIGHT: usize = 8;
@@ -19,8 +23,8 @@ pub const KIN: usize = 8;
 pub fn scheme(control: &str) -> usize {
     // A plus sign precedes its parts, a colon its parameters.
     let name = control.split([':', '+']).next().unwrap_or(control).replace('_', "-");
-    if name == UNCONTROLLED.0 {
-        return UNCONTROLLED.1;
+    if UNCONTROLLED.contains(&name.as_str()) {
+        return OF_UNCONTROLLED;
     }
     let listed = listed().find(|(listed, _)| *listed == name);
     listed.map_or_else(|| shared(&name), |(_, colour)| colour)
@@ -34,10 +38,11 @@ fn listed() -> impl Iterator<Item = (&'static str, usize)> {
     })
 }
 
-/// The colour of a scheme without its own: the same everywhere, and shared with others.
+/// The colour of a scheme without its own: the same everywhere, and shared with others that have
+/// none, but with no scheme that has one.
 fn shared(name: &str) -> usize {
     let sum = name.bytes().fold(7usize, |sum, byte| sum * 31 % 8191 + usize::from(byte));
-    BRIGHT + sum % KIN
+    toned(BRIGHT + sum % KIN, 1)
 }
 
 /// The number of the colour of the nth of several things that are no schemes.
@@ -52,7 +57,8 @@ pub const TONES: usize = 3;
 /// The nth tone of a colour, by its number, for several lines with one scheme.
 #[must_use]
 pub fn toned(colour: usize, tone: usize) -> usize {
-    colour + tone % TONES * (BRIGHT + KIN)
+    let (own, before) = (colour % (BRIGHT + KIN), colour / (BRIGHT + KIN));
+    own + (before + tone) % TONES * (BRIGHT + KIN)
 }
 
 /// A colour's name in style sheets, its value on light and on dark ground.
@@ -60,7 +66,12 @@ pub type Named = (String, String, String);
 
 /// All colours: ink and paper, the schemes' and their darker variants, those of use from none to
 /// all, and the tones of both.
-pub fn all() -> Vec<Named> {
+pub fn all() -> &'static [Named] {
+    static PALETTE: LazyLock<Vec<Named>> = LazyLock::new(palette);
+    &PALETTE
+}
+
+fn palette() -> Vec<Named> {
     let owned = |(name, light, dark): &(&str, &str, &str)| {
         ((*name).to_owned(), (*light).to_owned(), (*dark).to_owned())
     };
@@ -78,11 +89,17 @@ pub fn all() -> Vec<Named> {
     all
 }
 
+/// A colour, such as `#0072b2`, by its name in style sheets.
+#[must_use]
+pub fn colour(name: &str, is_dark: bool) -> Option<String> {
+    let (_, light, dark) = all().iter().find(|known| known.0 == name)?;
+    Some(if is_dark { dark.clone() } else { light.clone() })
+}
+
 /// Red, green and blue of a colour on light ground, by its name in style sheets.
 #[must_use]
 pub fn on_paper(name: &str) -> [u8; 3] {
-    let all = all();
-    let value = all.iter().find(|known| known.0 == name).map_or("#000000", |known| &known.1);
+    let value = all().iter().find(|known| known.0 == name).map_or("#000000", |known| &known.1);
     [0, 1, 2].map(|part| channel(value, part) as u8)
 }
 
@@ -135,39 +152,18 @@ const ALL: &[(&str, &str, &str)] = &[
     ("u5", "#08335a", "#e2f2ff"),
 ];
 
-/// The style of each line by its colour, as a second distinction. A single line is solid. Among
-/// others, a colour has the same style everywhere, unless two lines share it.
-#[must_use]
-pub fn dashes(colours: &[usize]) -> Vec<usize> {
-    if let [_] = colours {
-        return vec![0];
-    }
-    let mut taken: Vec<usize> = Vec::new();
-    for colour in colours {
-        let own = colour % DASHES;
-        let free = (0..DASHES).map(|i| (own + i) % DASHES).find(|dash| !taken.contains(dash));
-        taken.push(free.unwrap_or(own));
-    }
-    taken
-}
-
-/// Line styles.
-const DASHES: usize = 8;
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
     #[test]
-    fn a_scheme_has_one_colour_and_twins_have_two_styles() {
+    fn a_scheme_has_one_colour() {
         assert_eq!(scheme("cubic"), scheme("cubic:beta=0.5"));
         assert_ne!(scheme("cubic"), scheme("aimd"));
         assert_eq!((scheme("cubic"), scheme("constant-rate")), (1, 7), "as listed");
-        assert!((BRIGHT..BRIGHT + KIN).contains(&scheme("unheard-of")));
+        assert_eq!(scheme("rate"), scheme("constant-rate"), "the same behaviour");
         assert_eq!(scheme("cubic:beta=0.5"), scheme("cubic+any"), "its parts are its own");
-        assert_eq!(dashes(&[1]), [0]);
-        assert_eq!(dashes(&[1, 2, 1, 9]), [1, 2, 3, 4]);
     }
 
     #[test]
@@ -176,9 +172,13 @@ mod tests {
         let colours: BTreeSet<usize> = listed().map(|(_, colour)| colour).collect();
         let count = SCHEMES.lines().count();
         assert_eq!([names.len(), colours.len()], [count, count], "{SCHEMES}");
-        assert!(colours.iter().all(|colour| *colour < BRIGHT + KIN && *colour != UNCONTROLLED.1));
-        for name in names {
+        assert!(colours.iter().all(|colour| *colour < BRIGHT + KIN && *colour != OF_UNCONTROLLED));
+        for name in &names {
             assert!(schemes::find(name).is_some(), "{name} is not a scheme");
+        }
+        assert!(names.contains("sluice"));
+        for other in schemes::SCHEMES.iter().filter(|one| !names.contains(one.name)) {
+            assert!(!colours.contains(&scheme(other.name)), "{} shares a colour", other.name);
         }
     }
 
@@ -190,6 +190,6 @@ mod tests {
         assert_eq!([lights.len(), darks.len()], [all.len(), all.len()]);
         let light = |name: &str| &all.iter().find(|named| named.0 == name).unwrap().1;
         assert_eq!(light(&format!("c{}", toned(0, 1))), "#72b1d4", "blue, nearer to white");
-        assert_eq!(toned(3, TONES), 3);
+        assert_eq!([toned(3, TONES), toned(toned(3, 1), 2)], [3, 3]);
     }
 }

@@ -83,9 +83,10 @@ impl Comparison {
         let other = |settings: &Settings| second.iter().find(|(known, _)| known == settings);
         let both =
             first.iter().filter_map(|(settings, runs)| Some((settings, runs, other(settings)?)));
-        let span = if remarks::lengths(&runs).is_some() { Span::Busy } else { Span::Whole };
         let cases: Vec<Case> = both
-            .map(|(settings, runs, (_, others))| Case::new(settings, [runs, others], within, span))
+            .map(|(settings, runs, (_, others))| {
+                Case::new(settings, [runs, others], within, Span::Busy)
+            })
             .collect();
         if cases.is_empty() {
             return Err(nothing(format!(
@@ -127,6 +128,16 @@ impl Comparison {
         format!("{} %", trimmed(self.within * 100.0))
     }
 
+    /// The meaning of the mark `*`, without a full stop; `first` is the name of the first folder.
+    #[must_use]
+    pub fn legend(&self, first: &str) -> String {
+        format!(
+            "* more than {} of {first} apart, and by more than a packet in a queue, one of what is \
+             counted, or a percentage point of a share",
+            self.tolerated()
+        )
+    }
+
     /// The result in a sentence without its full stop.
     #[must_use]
     pub fn sentence(&self) -> String {
@@ -140,10 +151,24 @@ impl Comparison {
                 format!("Of {n} {of} {beyond} {verb} by more than {share}{}", self.most())
             }
         };
+        let said = said + &self.unmarked();
         match self.alone {
             0 => said,
             1 => said + "; one of them alone has a flow or workload more",
             n => format!("{said}; {n} flows and workloads are in one of them alone"),
+        }
+    }
+
+    /// Deciding quantities that differ by a larger share and yet by less than they resolve.
+    fn unmarked(&self) -> String {
+        let all = self.cases.iter().flat_map(|case| &case.differences);
+        // A difference exactly at the limit must not depend on rounding.
+        let is_far = |share: f64| share.abs() > self.within * (1.0 + 1e-9);
+        let small = all.filter(|one| one.main && !one.beyond && one.share.is_some_and(is_far));
+        match small.count() {
+            0 => String::new(),
+            1 => "; one mean queue does, by less than a packet".to_owned(),
+            n => format!("; {n} mean queues do, by less than a packet"),
         }
     }
 

@@ -13,7 +13,8 @@ mod svg;
 #[cfg(test)]
 mod tests;
 
-pub use figure::Look;
+pub use figure::{Look, MOST_COLUMNS};
+pub(crate) use scene::MARKS;
 
 use crate::picture::Picture;
 
@@ -46,9 +47,9 @@ impl Format {
 pub fn file(picture: &Picture, look: &Look, format: Format) -> Vec<u8> {
     let Some(font) = font::Font::new() else { return Vec::new() };
     match format {
-        Format::Svg => svg::file(&figure::scene(picture, look, font.stretched())).into_bytes(),
-        Format::Png => png::file(&figure::scene(picture, look, font)),
-        Format::Pdf => pdf::file(&figure::scene(picture, look, font)),
+        Format::Svg => svg::file(&figure::scene(picture, look, &font.stretched())).into_bytes(),
+        Format::Png => png::file(&figure::scene(picture, look, &font), &font),
+        Format::Pdf => pdf::file(&figure::scene(picture, look, &font), &font),
     }
 }
 

@@ -7,9 +7,10 @@ mod tables;
 use crate::answer;
 use crate::colours::{self, Named};
 use crate::comparison::Comparison;
+use crate::dashes::{DASHES, stroke};
 use crate::drawing;
 use crate::error::ReportError;
-use crate::picture::{Form, Line, Picture};
+use crate::picture::{Form, Line, Picture, ROOM_FOR_INTERVALS};
 use crate::pictures::Pictures;
 use crate::results::Results;
 use crate::words::escaped;
@@ -119,7 +120,7 @@ pub(crate) fn head(out: &mut String, title: &str) {
         include_str!("../assets/page.css")
     );
     let mut drawing = include_str!("../assets/drawing.css").to_owned();
-    for (name, ..) in &all {
+    for (name, ..) in all {
         if let Some(number) = name.strip_prefix('c') {
             let _ = write!(
                 drawing,
@@ -212,7 +213,7 @@ fn sample(form: Form, line: &Line) -> String {
             "<line class=\"line c{}\" x1=\"1\" x2=\"29\" y1=\"5\" y2=\"5\" \
              stroke-dasharray=\"{}\"/>",
             line.colour,
-            DASHES[line.dash % DASHES.len()]
+            stroke(line.dash)
         );
     }
     if matches!(form, Form::Sweep | Form::Scatter) && !line.raw.is_empty() {
@@ -221,9 +222,6 @@ fn sample(form: Form, line: &Line) -> String {
     }
     out
 }
-
-/// As in `assets/lines.js`.
-const DASHES: [&str; 8] = ["", "8 4", "2 3", "10 3 2 3", "15 5", "5 2", "4 6", "12 3 2 3 2 3"];
 
 fn values(out: &mut String, picture: &Picture, lines: &[Line]) {
     out.push_str("<details><summary>Values</summary><div class=\"scroll\"><table><tr><th></th>");
@@ -244,8 +242,8 @@ fn cells(out: &mut String, tag: &str, texts: &[String]) {
 }
 
 pub(crate) fn data(out: &mut String, all: &[&Picture]) {
-    let light: BTreeMap<String, String> =
-        colours::all().into_iter().map(|(name, light, _)| (name, light)).collect();
+    let light: BTreeMap<&str, &str> =
+        colours::all().iter().map(|(name, light, _)| (name.as_str(), light.as_str())).collect();
     let json = |value: serde_json::Result<String>| {
         // No data may end their element.
         value.unwrap_or_default().replace('<', "\\u003c")
@@ -257,6 +255,13 @@ pub(crate) fn data(out: &mut String, all: &[&Picture]) {
         json(serde_json::to_string(all)),
         json(serde_json::to_string(&serde_json::json!({ "light": light })))
     );
-    let _ =
-        writeln!(out, "<script>(() => {{\n\"use strict\";\n{}}})();</script>", SCRIPTS.join("\n"));
+    let dashes: Vec<String> = (0..DASHES.len()).map(stroke).collect();
+    let _ = writeln!(
+        out,
+        "<script>(() => {{\n\"use strict\";\nconst DASHES = {};\nconst MARKS = {};\n\
+         const ROOM_FOR_INTERVALS = {ROOM_FOR_INTERVALS};\n{}}})();</script>",
+        json(serde_json::to_string(&dashes)),
+        json(serde_json::to_string(&drawing::MARKS)),
+        SCRIPTS.join("\n")
+    );
 }

@@ -180,6 +180,24 @@ pub struct Picture {
     pub heads: Vec<String>,
 }
 
+/// An interval extends an axis beyond its points by up to this factor: a wide one must not squeeze
+/// the lines.
+pub const ROOM_FOR_INTERVALS: f64 = 1.5;
+
+/// Intervals of these lines end at the edge of the upwards axis.
+#[must_use]
+pub fn are_cut(panels: &[Panel], y: &Axis) -> bool {
+    let lines = || panels.iter().flat_map(|panel| &panel.lines);
+    let most = lines().flat_map(points_up).fold(0.0, f64::max) * ROOM_FOR_INTERVALS;
+    let is_out = |band: &[f64]| band[2] > most || y.log.is_some_and(|start| band[1] < start);
+    lines().any(|line| line.band.chunks_exact(3).any(is_out))
+}
+
+/// The values of a line's points, without their intervals.
+fn points_up(line: &Line) -> impl Iterator<Item = f64> {
+    [&line.raw, &line.smooth].into_iter().flat_map(|flat| flat.chunks_exact(2).map(|pair| pair[1]))
+}
+
 /// The greatest of 1, 2 and 5 times a power of ten that is a little below a value.
 fn below(value: f64) -> f64 {
     let power = 10f64.powi(value.log10().floor() as i32);

@@ -7,7 +7,7 @@ mod quantities;
 mod time;
 
 pub use finish::distribution;
-pub use quantities::axis_name;
+pub use quantities::{axis_name, axis_of, unit_of};
 pub use time::over_time;
 
 use crate::picture::Picture;

@@ -1,6 +1,7 @@
 //! Pictures of sweeps: a measure over a swept field, and points of two measures.
 
 mod error;
+mod finding;
 mod lines;
 mod scatter;
 mod sweep;
@@ -61,7 +62,7 @@ fn are_far_apart(values: &[f64]) -> bool {
 pub struct Request {
     /// The swept field on the x axis, or the measure of points; `None`: the one that suits.
     pub x: Option<String>,
-    /// The measure on the y axis; `None`: goodput.
+    /// The measure on the y axis; `None`: goodput after the warm-up.
     pub y: Option<String>,
     /// The fields with a line for each value; empty: those that suit.
     pub by: Vec<String>,
@@ -71,6 +72,8 @@ pub struct Request {
     pub log: Log,
     /// Points of two measures instead of lines over a field.
     pub is_scatter: bool,
+    /// It is one of many pictures on a page, which shows no more panels than can be compared.
+    pub is_on_page: bool,
 }
 
 /// The picture of the results in these folders.
@@ -95,10 +98,10 @@ fn draw(results: &Results, request: &Request) -> Result<Picture, PlotError> {
 
 /// Measures that a page draws over a swept field.
 const ON_PAGES: [&str; 8] = [
-    "goodput",
+    "settled-goodput",
     "queue-delay",
     "queue-delay-p99",
-    "jain",
+    "settled-jain",
     "completion",
     "rtt",
     "drops",
@@ -112,22 +115,26 @@ pub(crate) fn pictures(results: &Results) -> Vec<Picture> {
         return Vec::new();
     }
     let sweep = |name: &str| {
-        let request = Request { y: Some(name.to_owned()), ..Request::default() };
+        let y = Some(name.to_owned());
+        let request = Request { y, is_on_page: true, ..Request::default() };
         sweep::picture(results, &table, &request).ok()
     };
     let mut all: Vec<Picture> = ON_PAGES.iter().filter_map(|name| sweep(name)).collect();
-    let scatter = Request { is_scatter: true, ..Request::default() };
+    let scatter = Request { is_scatter: true, is_on_page: true, ..Request::default() };
     let scatter = scatter::picture(results, &table, &scatter).ok();
     all.splice(all.len().min(1)..all.len().min(1), scatter);
     all.retain(has_values);
     all
 }
 
-/// Nothing is said by a picture of zeros.
+/// Not all of its values are zero: a picture of zeros would show nothing.
 fn has_values(picture: &Picture) -> bool {
     let lines = picture.panels.iter().flat_map(|panel| &panel.lines);
     lines.flat_map(|line| line.raw.chunks_exact(2)).any(|pair| pair[1] != 0.0)
 }
+
+/// The measure on the y axis if the request names none.
+const UP: &str = "settled-goodput";
 
 /// The measure with a name.
 fn measure(name: Option<&str>, default: &str) -> Result<&'static Measure, PlotError> {

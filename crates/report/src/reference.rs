@@ -77,8 +77,9 @@ began after the warm-up; for it the run is divided into twenty spans, and flows 
 span on that begins behind its end.";
 
 const SETTLED: &str =
-    "Goodput, fairness and queues after the warm-up, from samples of the run: at least a thousand
-until the last flow ends, fewer in a large network. A combination has the means of the last four.";
+    "Goodput, fairness and queues after the warm-up, from samples at even intervals. A whole run has
+between one and two thousand of them, fewer in a large network; if the last flow ends early, only
+those before that count. A combination has the means of the last four.";
 
 const HITS: &str = "Answers by their place: in the whole run, until the end of the warm-up, and
 from then on.";
@@ -134,7 +135,8 @@ beginning to the end of the run: the mean is then a lower bound, and tables writ
 | `driver` | what ran it: `simulator`, or `testbed` for real daemons |
 | `version` | the version of the program |
 | `settings` | what a sweep set for this run, a list of field and value |
-| `swept` | the same as an object: numbers in s, bit/s, bytes, packets, shares of 1; else texts |
+| `swept` | the same as an object; a field is a number in s, bit/s, bytes, packets or a share of 1 \
+if all values of the sweep are of one kind, else a text |
 | `duration_s` | seconds of the run: simulated ones, or real ones of a testbed |
 | `wall_s` | seconds that it took |
 | `interrupted` | it was stopped before its end |
@@ -154,7 +156,7 @@ const SERIES_HEAD: &str = "
 A row for every value of every quantity, so that every tool can filter and pivot it. `[record]` in
 the [scenario](scenario.md) says how often samples are taken, and of what. Behind these columns
 there is one for each field of a sweep, called as in the sweep: `link.loss`, `control`. It holds
-numbers in the units of `swept` above, if all values are of one kind, and else texts.
+the values of `swept` above.
 
 ";
 

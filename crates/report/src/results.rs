@@ -219,6 +219,9 @@ impl Results {
     }
 }
 
+/// The time of the means of links in tables and pictures.
+pub const SPAN: &str = "Use and mean queues of links are of the time until the last flow ended.";
+
 /// The share of the time until the last flow ended in which a direction of a link was used.
 pub fn used(run: &RunResult, link: &Link) -> f64 {
     (link.utilization * run.duration_s / run.last_end_s().max(1e-9)).min(1.0)
@@ -226,6 +229,7 @@ pub fn used(run: &RunResult, link: &Link) -> f64 {
 
 /// A direction of a link with its means over the time until the last flow ended, after which there
 /// is little traffic.
+#[must_use]
 pub fn until_the_end(run: &RunResult, link: &Link) -> Link {
     let longer = run.duration_s / run.last_end_s().max(1e-9);
     Link {

@@ -1,14 +1,12 @@
 //! `runs.csv`: a row for each run, for spreadsheets.
 
-use crate::parquet_file::Column;
 use scenario::result::{MEASURES, RunResult, SweptField, Value};
 use std::io::Write;
 
 /// Writes the runs that were not interrupted, by their places in the summary.
 pub fn write(to: impl Write, swept: &[SweptField], runs: &[RunResult]) -> csv::Result<()> {
     let mut out = csv::Writer::from_writer(to);
-    let columns: Vec<Column> = swept.iter().map(Column::swept).collect();
-    let names = ["run", "seed"].into_iter().chain(columns.iter().map(|column| &*column.name));
+    let names = ["run", "seed"].into_iter().chain(swept.iter().map(|field| &*field.name));
     out.write_record(names.chain(MEASURES.iter().map(|one| one.column)))?;
     for (number, run) in runs.iter().enumerate().filter(|(_, run)| !run.interrupted) {
         let first = [Value::Count(number as u64), Value::Count(run.id.seed)];

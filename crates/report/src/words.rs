@@ -59,6 +59,13 @@ pub fn listed(items: &[String]) -> String {
     }
 }
 
+/// A text as the beginning of a sentence.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    first + letters.as_str()
+}
+
 /// Text as HTML.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

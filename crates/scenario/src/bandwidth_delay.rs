@@ -27,7 +27,7 @@ impl QueueBound {
             let queue = given.parse::<Queue>().map_err(|error| format!("{error}, \"1 BDP\""))?;
             return Ok(QueueBound::Fixed(queue));
         };
-        let products = number.trim().parse::<f64>().ok();
+        let products = number.trim().replace('_', "").parse::<f64>().ok();
         let products = products.filter(|products| *products > 0.0 && *products <= MOST);
         products.map(QueueBound::Products).ok_or_else(|| {
             format!(
@@ -101,6 +101,7 @@ mod tests {
         let expected = [fixed, fixed, "60.0 kB", "8.80 kB", fixed, fixed, "160 kB", "160 kB"];
         assert_eq!(all, expected);
         assert_eq!(queues("0.25BDP", &[]).unwrap()[2], "15.0 kB");
+        assert_eq!(queues("+0.2_5 BDP", &[]).unwrap()[2], "15.0 kB", "as other numbers");
         assert_eq!(queues("30 kB", &[]).unwrap()[2], "30.0 kB");
         let set = queues("30 kB", &["link.b-c.queue=10 BDP"]).unwrap();
         assert_eq!(set[2], "600 kB");

@@ -29,3 +29,25 @@ pub enum ScenarioError {
     #[error("{}", document::mistake::lines(.0))]
     Mistakes(Vec<Mistake>),
 }
+
+impl ScenarioError {
+    /// The event, told of `file`, and the next step, with every mistake and its line at the end.
+    #[must_use]
+    pub fn told(&self, file: &str) -> [String; 2] {
+        let mistakes = match self {
+            ScenarioError::Unreadable { .. } => {
+                return [self.to_string(), "name a scenario file that can be read".to_owned()];
+            }
+            ScenarioError::TooLarge { .. } => {
+                return [self.to_string(), "let [topology] make the nodes".to_owned()];
+            }
+            ScenarioError::Mistakes(mistakes) => mistakes,
+        };
+        let (many, them) = match mistakes.len() {
+            1 => ("a mistake".to_owned(), "it"),
+            n => (format!("{n} mistakes"), "them"),
+        };
+        let next = format!("fix {them} and try `weir scenario check {file}`:\n{self}");
+        [format!("{file} has {many}; nothing was run"), next]
+    }
+}

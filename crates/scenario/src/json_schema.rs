@@ -149,6 +149,7 @@ fn told(what: &str) -> Option<Value> {
         "node" => text_value(),
         "node, or a list of nodes" | "text, or a list of texts" => several(&text_value()),
         "list of two nodes" => pair(),
+        "list of rates" => json!({ "type": "array", "minItems": 1, "items": form(Form::Rate) }),
         "`\"all\"`, `\"none\"`, or list of nodes" => {
             either([all_or_none(), json!({ "type": "array", "items": text_value() })])
         }
@@ -160,7 +161,7 @@ fn told(what: &str) -> Option<Value> {
         "number a second (`\"140 /s\"`)" => like(&format!("{NUMBER}/s\\s*$")),
         "path, from the folder of the scenario" => text_value(),
         "size, packets (`\"100 packets\"`) or BDP (`\"0.5 BDP\"`)" => {
-            let products = like(r"^\s*[0-9]*\.?[0-9]+\s*BDP\s*$");
+            let products = with_unit("BDP");
             either([form(Form::Size), like(r"^\s*[0-9_]+\s*packets\s*$"), products])
         }
         "share, or `{ to_bad, to_good, good, bad }`" => either([

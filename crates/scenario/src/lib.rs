@@ -50,6 +50,14 @@ const MAX_FILE: u64 = 4_000_000;
 /// The file cannot be read or is too large, or it or the settings have mistakes; all that were
 /// found are in the error.
 pub fn load(path: &Path, settings: &[String]) -> Result<Batch, ScenarioError> {
+    parse(&text_of(path)?, &path.display().to_string(), settings)
+}
+
+/// Reads the text of a file.
+///
+/// # Errors
+/// The file cannot be read or is too large.
+pub fn text_of(path: &Path) -> Result<String, ScenarioError> {
     let unreadable = |source| ScenarioError::Unreadable { path: path.to_owned(), source };
     let file = std::fs::File::open(path).map_err(unreadable)?;
     // No more is read than is taken, whatever is said of the size: the file may be a pipe.
@@ -60,7 +68,7 @@ pub fn load(path: &Path, settings: &[String]) -> Result<Batch, ScenarioError> {
         return Err(ScenarioError::TooLarge { path: path.to_owned(), size, limit: MAX_FILE });
     }
     read.map_err(unreadable)?;
-    parse(&text, &path.display().to_string(), settings)
+    Ok(text)
 }
 
 /// Checks the text of a file; `file` is its path in messages.

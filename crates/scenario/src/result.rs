@@ -21,7 +21,7 @@ pub use measure::{MEASURES, Measure};
 pub use measures::Measures;
 pub use node::Node;
 pub use settled::{Settled, SettledMeans};
-pub use swept::{Amount, Dimension, SweptField, Unit, swept};
+pub use swept::{Amount, Dimension, SweptField, Unit};
 pub use workload::{Completions, Workload};
 
 use crate::batch::Run;
@@ -29,7 +29,8 @@ use crate::model::Asked;
 use crate::statistics::Mean;
 use control::{Duration, Time};
 use record::Outcome;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// The driver of simulated runs.
@@ -53,8 +54,6 @@ pub struct RunId {
     pub version: String,
     /// The fields that a sweep set for this run, and their values.
     pub settings: Vec<(String, String)>,
-    /// The same as an object, with numbers.
-    pub swept: BTreeMap<String, Value>,
 }
 
 /// The result of a run.
@@ -139,7 +138,6 @@ impl RunResult {
                 driver: SIMULATOR.to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 settings: run.settings.clone(),
-                swept: swept(&run.settings),
             },
             duration_s: outcome.duration.as_secs_f64(),
             wall_s,
@@ -255,14 +253,15 @@ struct Completion {
 
 impl Completion {
     /// The mean, a lower bound if not all finished (the restricted mean survival time); `None` if
-    /// none did.
+    /// no flow began.
     fn mean_s(&self) -> Option<f64> {
-        (self.finished > 0).then(|| self.seconds / self.flows as f64)
+        (self.flows > 0).then(|| self.seconds / self.flows as f64)
     }
 }
 
-/// Results of a sweep: every run, and each combination of settings over its repetitions.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// Results of a sweep: every run, and each combination of settings over its repetitions. In JSON,
+/// each of them has its settings as an object `swept` too, in the types of [`SweptField`].
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct SweepResult {
     /// The scenario's name.
@@ -281,8 +280,6 @@ pub struct SweepResult {
 pub struct Combination {
     /// Fields and values.
     pub settings: Vec<(String, String)>,
-    /// The same as an object, with numbers.
-    pub swept: BTreeMap<String, Value>,
     /// All content that came, over the time from the first flow's beginning to the last one's end.
     pub goodput_mbps: Option<Mean>,
     /// Runs that were interrupted, which count nowhere else here.
@@ -319,6 +316,37 @@ pub fn varying<'a>(settings: &[&'a [(String, String)]]) -> Vec<&'a str> {
     first.iter().map(|(key, _)| key.as_str()).filter(|key| differs(key)).collect()
 }
 
+impl Serialize for SweepResult {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let fields = SweptField::of(self.runs.iter().map(|run| run.id.settings.as_slice()));
+        let runs = self.runs.iter().map(|run| WithSwept::new(run, &run.id.settings, &fields));
+        let combinations = self.combinations.iter();
+        let combinations = combinations.map(|c| WithSwept::new(c, &c.settings, &fields));
+        let mut object = to.serialize_struct("SweepResult", 4)?;
+        object.serialize_field("scenario", &self.scenario)?;
+        object.serialize_field("repetitions", &self.repetitions)?;
+        object.serialize_field("combinations", &combinations.collect::<Vec<_>>())?;
+        object.serialize_field("runs", &runs.collect::<Vec<_>>())?;
+        object.end()
+    }
+}
+
+/// An object with its settings by name.
+#[derive(Serialize)]
+struct WithSwept<'a, T> {
+    #[serde(flatten)]
+    own: &'a T,
+    swept: BTreeMap<&'a str, Value>,
+}
+
+impl<'a, T> WithSwept<'a, T> {
+    fn new(own: &'a T, settings: &[(String, String)], fields: &'a [SweptField]) -> Self {
+        let set = fields.iter().filter(|field| field.text(settings).is_some());
+        let swept = set.map(|field| (field.name.as_str(), field.value(settings))).collect();
+        WithSwept { own, swept }
+    }
+}
+
 impl SweepResult {
     /// Sums up the runs of a sweep.
     #[must_use]
@@ -346,14 +374,15 @@ impl Combination {
         let over = |value: &dyn Fn(&RunResult) -> Option<f64>| {
             Mean::of(&runs.iter().filter_map(|run| value(run)).collect::<Vec<_>>())
         };
+        let finished = completions().map(|one| one.finished).sum();
         Combination {
             settings: settings.to_vec(),
-            swept: swept(settings),
             goodput_mbps: over(&RunResult::goodput_mbps),
             interrupted: (all - runs.len()) as u64,
             flows: completions().map(|one| one.flows).sum(),
-            finished: completions().map(|one| one.finished).sum(),
-            fct_s: over(&|run| run.completion().mean_s()),
+            finished,
+            // A run in which no flow finished counts with its lower bound, as a flow does.
+            fct_s: over(&|run| run.completion().mean_s()).filter(|_| finished > 0),
             jain_index: over(&|run| run.jain_index),
             settled: SettledMeans {
                 goodput_mbps: over(&|run| run.settled.goodput_mbps),

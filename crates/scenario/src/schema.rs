@@ -11,7 +11,7 @@ pub use workload::{
 
 use crate::bandwidth_delay::QueueBound;
 use crate::model::{Loss, Machine, Warmup};
-use crate::values::{interval, metric, node_names, rate, warmup};
+use crate::values::{interval, metric, node_names, rate, rates, warmup};
 use control::{Duration, Rate, Ratio};
 use document::schema::{Form, Section};
 use document::{Described, Fields, LOSS_FORM, Parts, Read, Words, parts};
@@ -310,6 +310,12 @@ pub struct FaultSection {
     /// The new rate of `link-rate`, from the first node to the second.
     #[field(with = rate)]
     pub rate: Option<Rate>,
+    /// The rates of `link-rates`, one after the other, from the first node to the second: a trace
+    /// of a link whose capacity varies. The first counts from `at` on, the last one stays.
+    #[field(form = Form::As("list of rates"), by = rates)]
+    pub rates: Option<Vec<Rate>>,
+    /// How long each but the last of the `rates` counts.
+    pub every: Option<Duration>,
     /// The new delay of `link-delay`, from the first node to the second. Frames on the way are not
     /// overtaken.
     pub delay: Option<Duration>,
@@ -341,6 +347,7 @@ pub enum FaultWord {
     NodeCrash,
     NodeRestart,
     LinkRate,
+    LinkRates,
     LinkDelay,
     LinkLoss,
     RouteAdd,

@@ -164,6 +164,18 @@ fn a_full_file_is_understood() {
 }
 
 #[test]
+fn a_trace_of_rates_is_a_change_for_each() {
+    let fault = "[[fault]]\nat = \"1 s\"\nkind = \"link-rates\"\nlink = [\"b\", \"a\"]\n\
+                 rates = [\"2 Mbit/s\", \"500 kbit/s\", \"3 Mbit/s\"]\nevery = \"250 ms\"\n";
+    let faults = one(&line(&format!("[scenario]\nduration = \"1 s\"\n{fault}"))).faults;
+    let found: Vec<_> = faults.into_iter().map(|fault| (fault.at, fault.kind)).collect();
+    let change = |rate| FaultKind::LinkRate { link: 0, direction: 1, rate };
+    let expected = [(1000, 2_000_000), (1250, 500_000), (1500, 3_000_000)];
+    let expected = expected.map(|(ms, rate)| (Duration::from_millis(ms), change(Rate(rate))));
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn what_is_missing_altogether_is_said() {
     let found = wrong("", &[]);
     assert!(found.iter().any(|m| m.contains("`[scenario]`")), "{found:?}");

@@ -93,6 +93,23 @@ pub fn rate(value: &DeValue<'_>) -> Result<Rate, String> {
     }
 }
 
+/// A list of rates greater than zero, which has one at least.
+pub fn rates(s: &Section<'_>, field: &str) -> Option<Vec<Rate>> {
+    let given = s.given(field)?;
+    let Some(list) = given.get_ref().as_array().filter(|list| !list.is_empty()) else {
+        s.mistake(field, "it is a list of rates, [\"10 Mbit/s\", \"2 Mbit/s\"]");
+        return None;
+    };
+    let mut all = Vec::new();
+    for value in list.iter() {
+        match rate(value.get_ref()) {
+            Ok(rate) => all.push(rate),
+            Err(why) => s.doc.mistake(value.span(), format!("`{field}`: {why}")),
+        }
+    }
+    (all.len() == list.len()).then_some(all)
+}
+
 /// A number from 0 on, in thousandths.
 pub fn metric(value: &DeValue<'_>) -> Result<u64, String> {
     let number = match value {

@@ -1,4 +1,5 @@
-//! When the stores are warm: MSER-5 over the hit ratio.
+//! The end of a warm-up: MSER-5 over a series, which is the hit ratio of content stores or the
+//! goodput of all flows.
 //!
 //! The rule (K. P. White, M. J. Cobb and S. C. Spratt, "A comparison of five steady-state
 //! truncation heuristics for simulation", WSC 2000): the series is cut into batches of five, whose

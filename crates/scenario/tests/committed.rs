@@ -1,5 +1,5 @@
-//! Every scenario in this repository can be read. The expectations of studies are checked beside
-//! the studies.
+//! Every scenario in this repository can be read. The expectations of studies, and the lists of
+//! cells of arenas, are checked beside these.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ fn scenarios(folder: &Path, found: &mut Vec<PathBuf>) {
         if path.is_dir() {
             scenarios(&path, found);
         } else if path.extension().is_some_and(|ending| ending == "toml")
-            && path.file_name().is_some_and(|name| name != "expected.toml")
+            && path.file_name().is_some_and(|name| name != "expected.toml" && name != "arena.toml")
         {
             found.push(path);
         }

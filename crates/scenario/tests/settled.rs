@@ -184,12 +184,17 @@ fn a_run_has_a_full_link_and_a_bounded_queue_however_it_is_watched() {
     let batch = parse(LINE, "line.toml", &["duration=20 s".to_owned()]).unwrap();
     let result = execute(&batch, 0, &Patient).unwrap();
     let settled = &result.settled;
+    // MSER-5 takes no more than half of the series away.
     assert!(settled.warmup_detected && settled.from_s < 10.0, "{settled:?}");
+    // The queue outlasts a cut of the window: it holds 40 ms, and CUBIC's window of 10 + 40 ms
+    // falls to seven tenths, 35 ms, more than the path's 10 ms. So the link never idles, and the
+    // headers of a segment, which are less than a tenth of it, are all that is missing.
     let goodput = settled.goodput_mbps.unwrap();
-    assert!((7.0..8.0).contains(&goodput), "{settled:?}");
-    // Forty packets of a kB and its headers.
+    assert!((8.0 / 1.1..8.0).contains(&goodput), "{settled:?}");
+    // Forty packets of a kB and its headers, and no less than what the cut leaves of the longest
+    // queue: 35 less 10 ms.
     let p99 = settled.queue_delay_p99_ms.unwrap();
-    assert!((25.0..46.0).contains(&p99), "{settled:?}");
+    assert!((25.0..40.0 * 1.1).contains(&p99), "{settled:?}");
     assert!(settled.queue_delay_mean_ms.unwrap() < p99, "{settled:?}");
     let slow = execute(&batch, 0, &Slow(AtomicU64::new(0))).unwrap();
     assert_eq!((&slow.settled, &slow.links), (settled, &result.links));

@@ -28,6 +28,7 @@ mod words;
 pub use claim::{Assertion, Claim, ClaimKind, Deviation, Quantity, Relation, Tolerance};
 pub use error::StudyError;
 pub use formula::Formula;
+pub use markdown::to_html;
 pub use measure::{Bound, Measure, Take, What};
 pub use model::{Case, Drawn, Experiment, ExperimentKind, Form, Mark, OnTestbed, Points, Study};
 pub use outcome::{

@@ -77,6 +77,18 @@ pub enum Take {
     },
 }
 
+impl Measure {
+    /// The unit of its values; empty for counts and words.
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
+        match (self.over.unwrap_or(self.take), self.take, self.what) {
+            (Take::Count, ..) | (_, Take::Count, _) => "",
+            (_, Take::Settling { .. }, _) => "s",
+            (_, _, What::Value(field) | What::Series(field)) => report::unit_of(field).1,
+        }
+    }
+}
+
 impl Bound {
     /// In seconds.
     pub(crate) fn at(self, run: &RunResult) -> f64 {

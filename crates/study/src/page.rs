@@ -243,9 +243,10 @@ fn again(text: &mut String, study: &Study, outcome: &Outcome) {
     text.push('\n');
 }
 
-/// The page that leads to those of several studies, as Markdown whose links end so.
+/// The page that leads to those of several studies, as Markdown whose links end so, with more text
+/// behind its tables.
 #[must_use]
-pub fn index(studies: &[Outcome], ending: &str) -> String {
+pub fn index(studies: &[Outcome], ending: &str, more: &str) -> String {
     let mut text = "# Studies\n\nPublished experiments, run again: what papers report beside \
                     what is measured here.\n\n\
                     | study | paper | claims | hold | explained | off | open | calibrated | \
@@ -274,6 +275,7 @@ pub fn index(studies: &[Outcome], ending: &str) -> String {
              where the study's deviations.md says what else is known; or open. Calibrated are \
              numbers for which a value was chosen that the paper leaves out.\n\n";
     efforts(&mut text, studies);
+    text += more;
     text += "\n## To run all that Weir has\n\n```sh\nweir study --all\n```\n";
     text
 }
@@ -301,8 +303,8 @@ fn efforts(text: &mut String, studies: &[Outcome]) {
 
 /// [`index`] as one HTML file.
 #[must_use]
-pub fn index_html(studies: &[Outcome]) -> String {
-    article("Studies", &to_html(&index(studies, "html")), &[])
+pub fn index_html(studies: &[Outcome], more: &str) -> String {
+    article("Studies", &to_html(&index(studies, "html", more)), &[])
 }
 
 #[cfg(test)]

@@ -32,8 +32,8 @@ pub struct Measured {
 pub enum Span {
     /// The whole run, as in the summary.
     Whole,
-    /// Until the last flow ended: if runs differ in length, the rest of the longer one would make
-    /// its queues shorter.
+    /// Until the last flow ended, as on all pages: if runs differ in length, the rest of the longer
+    /// one would make its queues shorter.
     Busy,
 }
 

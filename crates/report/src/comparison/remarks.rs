@@ -67,7 +67,7 @@ pub fn lengths(runs: &[Vec<&RunResult>; 2]) -> Option<[f64; 2]> {
 fn said_of(names: [&str; 2], lengths: [f64; 2]) -> String {
     let ([first, second], [one, other]) = (names, lengths.map(|s| with_unit(s, "s")));
     format!(
-        "runs of {first} last {one}, of {second} {other}: mean queues and use of links are of the \
+        "runs of {first} last {one}, of {second} {other}; use and mean queues of links are of the \
          time until the last flow ended"
     )
 }

@@ -1,7 +1,7 @@
 use super::*;
 use scenario::result::{Flow, Link, Node, RunId};
 
-/// A run of one flow at 8 Mbit/s over one link.
+/// A run of one flow over one link, whose mean queue is 40 kB until the flow ends.
 fn run(seed: u64, goodput: f64, settings: &[(&str, &str)]) -> RunResult {
     let flow = Flow {
         flow: "c /film".to_owned(),
@@ -15,7 +15,7 @@ fn run(seed: u64, goodput: f64, settings: &[(&str, &str)]) -> RunResult {
     let link = Link {
         from: "p".to_owned(),
         to: "c".to_owned(),
-        queue_mean_bytes: 40_000.0,
+        queue_mean_bytes: 40_000.0 * (8.0 / goodput) / 10.0,
         data: 1000,
         bytes: 1_100_000,
         ..Link::default()
@@ -119,9 +119,9 @@ fn what_only_one_has_is_said() {
         (&*found.cases[0].only_first, &*found.cases[0].only_second),
         (&[][..], &[thing][..])
     );
-    // The flows end after a second; of 10 and 20 s the mean queue is 40 kB.
+    // The flows end after a second; of 10 and 20 s the mean queue is 4 kB.
     let queue = of(&found.cases[0], "link", "queue_mean_bytes");
-    assert_eq!((queue.first.unwrap().mean, queue.second.unwrap().mean), (400_000.0, 800_000.0));
+    assert_eq!((queue.first.unwrap().mean, queue.second.unwrap().mean), (40_000.0, 80_000.0));
     let said = found.remarks.join("\n");
     for wanted in ["only b has flow d /film", "a last 10.0 s, of b 20.0 s", "1 of 1 runs of b"] {
         assert!(said.contains(wanted), "{wanted}: {said}");
@@ -149,7 +149,7 @@ fn nothing_in_common_is_an_error() {
 #[test]
 fn a_sentence_names_what_is_farthest_apart() {
     let mut slow = run(1, 4.0, &[]);
-    slow.links[0].queue_mean_bytes = 100_000.0;
+    slow.links[0].queue_mean_bytes *= 2.5;
     let found = compared(vec![run(1, 8.0, &[])], vec![slow]).unwrap();
     // Goodput and completion, of the flow and of everything, and the queue.
     assert_eq!((found.main, found.beyond), (5, 5));
@@ -161,6 +161,20 @@ fn a_sentence_names_what_is_farthest_apart() {
         ["goodput_mbps", "finished", "fct_s", "goodput_mbps", "fct_s", "queue_mean_bytes"],
         "what is nothing in both is left out"
     );
+}
+
+#[test]
+fn a_difference_below_the_resolution_has_no_mark_and_is_named() {
+    // 1 kB less on average in the queue: a large share, and less than the packet of 1.1 kB.
+    let mut other = run(1, 8.0, &[]);
+    let mut first = run(1, 8.0, &[]);
+    (first.links[0].queue_mean_bytes, other.links[0].queue_mean_bytes) = (600.0, 500.0);
+    let found = compared(vec![first], vec![other]).unwrap();
+    let queue = of(&found.cases[0], "link", "queue_mean_bytes").told().unwrap();
+    assert_eq!((&*queue.cells[6], &*queue.mark), ("-16.7", ""));
+    let said = found.sentence();
+    assert!(said.starts_with("None of 5 ") && said.ends_with("by less than a packet"), "{said}");
+    assert!(found.legend("a").contains("by more than a packet in a queue"));
 }
 
 #[test]

@@ -50,14 +50,14 @@ impl Scale {
         Scale { pixels, ..self.clone() }
     }
 
-    /// The pixel of a value.
+    /// The pixel of a value; of one beyond the ends that of the end.
     pub fn at(&self, value: f64) -> f64 {
         let place = match self.log {
             Some(start) => value.max(start).log10(),
             None => value,
         };
         let share = (place - self.ends[0]) / (self.ends[1] - self.ends[0]);
-        self.pixels[0] + share * (self.pixels[1] - self.pixels[0])
+        self.pixels[0] + share.clamp(0.0, 1.0) * (self.pixels[1] - self.pixels[0])
     }
 
     /// Its ticks, at least this many pixels apart; `wide` is the width of a text.

@@ -3,7 +3,8 @@
 use super::axis::{Scale, Tick};
 use super::font::Font;
 use super::scene::{Anchor, Fill, Item, Pen, Point, Scene, Text, mark, through, within};
-use crate::picture::{Axis, Form, Line, Panel, Picture};
+use crate::dashes::DASHES;
+use crate::picture::{Axis, Form, Line, Panel, Picture, ROOM_FOR_INTERVALS};
 
 /// The look of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,39 +13,30 @@ pub struct Look {
     pub width: f64,
     /// Title and caption are in the drawing.
     pub has_texts: bool,
+    /// The most panels in a row.
+    pub columns: usize,
 }
 
 const MARGIN: f64 = 12.0;
 const GAP: f64 = 18.0;
 /// Panels are at least this wide if there are several in a row.
 const NARROWEST: f64 = 220.0;
-const MOST_COLUMNS: usize = 4;
+/// The most panels in a row of a picture.
+pub const MOST_COLUMNS: usize = 4;
 const TITLE: f64 = 16.0;
 const SMALL: f64 = 11.0;
 const NORMAL: f64 = 12.0;
 const LINE_WIDTH: f64 = 2.0;
 const MARK: f64 = 3.0;
-/// As in `assets/lines.js`.
-const DASHES: [&[f64]; 8] = [
-    &[],
-    &[8.0, 4.0],
-    &[2.0, 3.0],
-    &[10.0, 3.0, 2.0, 3.0],
-    &[15.0, 5.0],
-    &[5.0, 2.0],
-    &[4.0, 6.0],
-    &[12.0, 3.0, 2.0, 3.0, 2.0, 3.0],
-];
-
 /// The drawing of a picture, with room for the letters of a font.
-pub fn scene(picture: &Picture, look: &Look, font: Font) -> Scene {
+pub fn scene(picture: &Picture, look: &Look, font: &Font) -> Scene {
     let mut sheet = Sheet { font, items: Vec::new(), width: look.width, y: MARGIN };
     if look.has_texts {
         sheet.paragraph(&picture.title, TITLE, "ink");
         sheet.y += 6.0;
     }
     legend(&mut sheet, picture);
-    panels(&mut sheet, picture);
+    panels(&mut sheet, picture, look.columns);
     if look.has_texts {
         sheet.y += 6.0;
         sheet.paragraph(&picture.caption, SMALL, "soft");
@@ -54,15 +46,15 @@ pub fn scene(picture: &Picture, look: &Look, font: Font) -> Scene {
 }
 
 /// A drawing that grows downwards.
-struct Sheet {
-    font: Font,
+struct Sheet<'f> {
+    font: &'f Font,
     items: Vec<Item>,
     width: f64,
     /// Everything above has been drawn.
     y: f64,
 }
 
-impl Sheet {
+impl Sheet<'_> {
     fn text(&mut self, at: Point, text: &str, anchor: Anchor, look: &Lettering) {
         let Lettering { size, colour } = *look;
         self.items.push(Item::Text(Text { at, text: text.to_owned(), anchor, size, colour }));
@@ -97,7 +89,7 @@ fn pen(line: &Line) -> Pen {
 }
 
 /// The lines of all panels, each once.
-fn legend(sheet: &mut Sheet, picture: &Picture) {
+fn legend(sheet: &mut Sheet<'_>, picture: &Picture) {
     let mut lines: Vec<&Line> = Vec::new();
     for line in picture.panels.iter().flat_map(|panel| &panel.lines) {
         if !line.label.is_empty() && !lines.iter().any(|known| known.label == line.label) {
@@ -131,8 +123,7 @@ fn legend(sheet: &mut Sheet, picture: &Picture) {
     sheet.y += 8.0;
 }
 
-/// The values of both axes in all panels, which have one scale.
-#[derive(Default)]
+/// The values that the axes of all panels have room for; they have one scale.
 struct Extent {
     x: Vec<f64>,
     y: Vec<f64>,
@@ -140,23 +131,33 @@ struct Extent {
 
 impl Extent {
     fn new(picture: &Picture) -> Extent {
-        let mut all = Extent::default();
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        let (mut across, mut up) = (Vec::new(), Vec::new());
         for line in picture.panels.iter().flat_map(|panel| &panel.lines) {
             for pair in line.raw.chunks_exact(2).chain(line.smooth.chunks_exact(2)) {
-                all.x.push(pair[0]);
-                all.y.push(pair[1]);
+                x.push(pair[0]);
+                y.push(pair[1]);
             }
-            line.band.chunks_exact(3).for_each(|three| all.y.extend(&three[1..]));
-            line.across.chunks_exact(3).for_each(|three| all.x.extend(&three[1..]));
+            line.band.chunks_exact(3).for_each(|three| up.extend(&three[1..]));
+            line.across.chunks_exact(3).for_each(|three| across.extend(&three[1..]));
         }
-        all
+        Extent { x: with_room(x, across, &picture.x), y: with_room(y, up, &picture.y) }
     }
 }
 
-fn panels(sheet: &mut Sheet, picture: &Picture) {
+/// Points, and intervals as far as they have room. A logarithmic axis has zero for points alone.
+fn with_room(mut points: Vec<f64>, intervals: Vec<f64>, axis: &Axis) -> Vec<f64> {
+    let most = points.iter().copied().fold(0.0, f64::max) * ROOM_FOR_INTERVALS;
+    let least = points.iter().copied().fold(0.0, f64::min) * ROOM_FOR_INTERVALS;
+    let is_wanted = |end: &f64| axis.log.is_none() || *end > 0.0;
+    points.extend(intervals.into_iter().filter(is_wanted).map(|end| end.clamp(least, most)));
+    points
+}
+
+fn panels(sheet: &mut Sheet<'_>, picture: &Picture, columns: usize) {
     let room = sheet.width - 2.0 * MARGIN;
     let fitting = ((room + GAP) / (NARROWEST + GAP)) as usize;
-    let columns = picture.panels.len().min(fitting.clamp(1, MOST_COLUMNS)).max(1);
+    let columns = picture.panels.len().min(fitting.clamp(1, columns.max(1))).max(1);
     let width = (room - GAP * (columns - 1) as f64) / columns as f64;
     let tall = (width * 0.6).clamp(130.0, 330.0);
     let extent = Extent::new(picture);
@@ -164,7 +165,7 @@ fn panels(sheet: &mut Sheet, picture: &Picture) {
     let widest = |ticks: &[Tick], font: &Font| {
         ticks.iter().map(|tick| font.width(&tick.text, SMALL)).fold(0.0, f64::max)
     };
-    let left = widest(&y.ticks(45.0, |_| 0.0), &sheet.font) + 10.0;
+    let left = widest(&y.ticks(45.0, |_| 0.0), sheet.font) + 10.0;
     let x = Scale::new(&picture.x, &extent.x, [left, width - 8.0]);
     let has_titles = picture.panels.iter().any(|panel| !panel.title.is_empty());
     for row in picture.panels.chunks(columns) {
@@ -213,7 +214,7 @@ fn name(axis: &Axis) -> String {
     }
 }
 
-fn axes(sheet: &mut Sheet, picture: &Picture, frame: &Frame, top: f64) {
+fn axes(sheet: &mut Sheet<'_>, picture: &Picture, frame: &Frame, top: f64) {
     let line = |from: Point, to: Point, colour: &str| {
         Item::Line(through([from, to]), Pen::solid(colour, 1.0))
     };
@@ -233,7 +234,7 @@ fn axes(sheet: &mut Sheet, picture: &Picture, frame: &Frame, top: f64) {
     sheet.text(Point::new(right, bottom + 31.0), &name(&picture.x), Anchor::End, &TICK);
 }
 
-fn lines(sheet: &mut Sheet, picture: &Picture, panel: &Panel, frame: &Frame) {
+fn lines(sheet: &mut Sheet<'_>, picture: &Picture, panel: &Panel, frame: &Frame) {
     let is_scatter = picture.form == Form::Scatter;
     let points = |flat: &[f64]| -> Vec<Point> {
         flat.chunks_exact(2).map(|pair| frame.at(pair[0], pair[1])).collect()
@@ -262,7 +263,7 @@ fn lines(sheet: &mut Sheet, picture: &Picture, panel: &Panel, frame: &Frame) {
 }
 
 /// The band around a line.
-fn band(sheet: &mut Sheet, line: &Line, frame: &Frame) {
+fn band(sheet: &mut Sheet<'_>, line: &Line, frame: &Frame) {
     let edge = |place: usize| line.band.chunks_exact(3).map(move |b| frame.at(b[0], b[place]));
     if line.band.len() > 3 {
         let around = edge(2).chain(edge(1).rev());
@@ -273,7 +274,7 @@ fn band(sheet: &mut Sheet, line: &Line, frame: &Frame) {
 }
 
 /// The intervals of single points.
-fn intervals(sheet: &mut Sheet, line: &Line, frame: &Frame) {
+fn intervals(sheet: &mut Sheet<'_>, line: &Line, frame: &Frame) {
     let up = line.band.chunks_exact(3).map(|b| [frame.at(b[0], b[1]), frame.at(b[0], b[2])]);
     let across = line.across.chunks_exact(3);
     let across = across.map(|b| [frame.at(b[1], b[0]), frame.at(b[2], b[0])]);

@@ -1,6 +1,7 @@
 //! The font of files: Roboto Regular (Apache License 2.0, Google), with the letters of Latin, Greek
 //! and arithmetic. `scripts/figure-font` makes it.
 
+use super::scene::{Anchor, Text};
 use ttf_parser::{Face, GlyphId};
 
 /// The file.
@@ -47,6 +48,16 @@ impl Font {
     pub fn width(&self, text: &str, size: f64) -> f64 {
         let units: f64 = text.chars().map(|letter| self.advance(self.glyph(letter))).sum();
         units * size / self.units() * self.stretch
+    }
+
+    /// Where a text begins, from the left.
+    pub fn start(&self, text: &Text) -> f64 {
+        let width = self.width(&text.text, text.size);
+        match text.anchor {
+            Anchor::Start => text.at.x,
+            Anchor::Middle => text.at.x - width / 2.0,
+            Anchor::End => text.at.x - width,
+        }
     }
 
     /// The text in lines of at most this width.

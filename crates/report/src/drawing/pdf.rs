@@ -1,7 +1,7 @@
 //! A drawing as PDF of one page, on light ground, with its font inside: papers need it there.
 
 use super::font::{FILE, Font};
-use super::scene::{Anchor, Item, Point, Scene, Step, Text};
+use super::scene::{Item, Point, Scene, Step, Text};
 use crate::colours;
 use pdf_writer::types::{CidFontType, FontFlags, SystemInfo, UnicodeCmap};
 use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
@@ -27,14 +27,13 @@ const IDENTITY: SystemInfo<'static> =
     SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
 
 /// The file.
-pub fn file(scene: &Scene) -> Vec<u8> {
+pub fn file(scene: &Scene, font: &Font) -> Vec<u8> {
     let mut pdf = Pdf::new();
     pdf.catalog(CATALOG).pages(PAGES);
     pdf.pages(PAGES).kids([PAGE]).count(1);
     pdf.document_info(INFO).title(TextStr(&scene.title)).creator(TextStr("weir plot"));
     let (width, height) = (scene.width as f32 * SCALE, scene.height as f32 * SCALE);
-    let font = Font::new();
-    let mut page = Page::new(height, font.as_ref());
+    let mut page = Page::new(height, font);
     scene.items.iter().for_each(|item| page.item(item));
     let Page { content, opacities, letters, .. } = page;
     let mut written = pdf.page(PAGE);
@@ -51,9 +50,7 @@ pub fn file(scene: &Scene) -> Vec<u8> {
     resources.finish();
     written.finish();
     pdf.stream(CONTENT, &content.finish());
-    if let Some(font) = &font {
-        embed(&mut pdf, font, &letters);
-    }
+    embed(&mut pdf, font, &letters);
     pdf.finish()
 }
 
@@ -66,7 +63,7 @@ fn state_name(hundredths: u8) -> String {
 /// The page's content.
 struct Page<'f> {
     content: Content,
-    font: Option<&'f Font>,
+    font: &'f Font,
     /// In hundredths.
     opacities: std::collections::BTreeSet<u8>,
     /// Glyphs that occur.
@@ -74,7 +71,7 @@ struct Page<'f> {
 }
 
 impl<'f> Page<'f> {
-    fn new(height: f32, font: Option<&'f Font>) -> Page<'f> {
+    fn new(height: f32, font: &'f Font) -> Page<'f> {
         let mut content = Content::new();
         // From the upper left corner downwards.
         content.transform([SCALE, 0.0, 0.0, -SCALE, 0.0, height]);
@@ -131,23 +128,16 @@ impl<'f> Page<'f> {
     }
 
     fn text(&mut self, text: &Text) {
-        let Some(font) = self.font else { return };
-        let width = font.width(&text.text, text.size);
-        let before = match text.anchor {
-            Anchor::Start => 0.0,
-            Anchor::Middle => width / 2.0,
-            Anchor::End => width,
-        };
         let mut glyphs = Vec::new();
         for letter in text.text.chars() {
-            let glyph = font.glyph(letter).0;
+            let glyph = self.font.glyph(letter).0;
             self.letters.insert(glyph, letter);
             glyphs.extend(glyph.to_be_bytes());
         }
         self.colour(text.colour);
         self.content.begin_text();
         self.content.set_font(FONT_KEY, text.size as f32);
-        let Point { x, y } = text.at.plus(-before, 0.0);
+        let (x, y) = (self.font.start(text), text.at.y);
         self.content.set_text_matrix([1.0, 0.0, 0.0, -1.0, x as f32, y as f32]);
         self.content.show(Str(&glyphs));
         self.content.end_text();

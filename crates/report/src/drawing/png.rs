@@ -1,7 +1,7 @@
 //! A drawing as PNG, on light ground.
 
 use super::font::Font;
-use super::scene::{Anchor, Fill, Item, Point, Scene, Step, Text};
+use super::scene::{Fill, Item, Point, Scene, Step, Text};
 use crate::colours;
 use ::png::{BitDepth, ColorType, Encoder};
 use zeno::{Cap, Command, Join, Mask, Stroke, Style};
@@ -10,9 +10,8 @@ use zeno::{Cap, Command, Join, Mask, Stroke, Style};
 const SCALE: f64 = 2.0;
 
 /// The file.
-pub fn file(scene: &Scene) -> Vec<u8> {
+pub fn file(scene: &Scene, font: &Font) -> Vec<u8> {
     let mut sheet = Sheet::new(scene);
-    let font = Font::new();
     for item in &scene.items {
         match item {
             Item::Area(steps, fill) => sheet.paint(&commands(steps), Style::default(), fill),
@@ -23,10 +22,8 @@ pub fn file(scene: &Scene) -> Vec<u8> {
                 sheet.paint(&commands(steps), Style::Stroke(stroke), &Fill::new(&pen.colour, 1.0));
             }
             Item::Text(text) => {
-                if let Some(font) = &font {
-                    let outline = outline(text, font);
-                    sheet.paint(&outline, Style::default(), &Fill::new(text.colour, 1.0));
-                }
+                let outline = outline(text, font);
+                sheet.paint(&outline, Style::default(), &Fill::new(text.colour, 1.0));
             }
         }
     }
@@ -109,16 +106,9 @@ fn commands(steps: &[Step]) -> Vec<Command> {
 
 /// The outlines of a text's letters.
 fn outline(text: &Text, font: &Font) -> Vec<Command> {
-    let width = font.width(&text.text, text.size);
-    let start = text.at.x
-        - match text.anchor {
-            Anchor::Start => 0.0,
-            Anchor::Middle => width / 2.0,
-            Anchor::End => width,
-        };
     let mut letters = Letters {
         commands: Vec::new(),
-        at: Point::new(start, text.at.y),
+        at: Point::new(font.start(text), text.at.y),
         unit: text.size / font.units(),
     };
     for letter in text.text.chars() {

@@ -125,34 +125,36 @@ pub fn circle(at: Point, radius: f64) -> Vec<Step> {
     ]
 }
 
-/// The mark of a point of the nth line: what tells lines apart without colours.
+/// The marks of points, which tell lines apart without colours, as their corners for a size of 1; a
+/// mark without corners is a circle.
+pub const MARKS: [&[[f64; 2]]; 8] = [
+    &[],
+    &[[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],
+    &[[0.0, -1.3], [1.3, 0.0], [0.0, 1.3], [-1.3, 0.0]],
+    &[[0.0, -1.2], [1.2, 0.9], [-1.2, 0.9]],
+    &[[0.0, 1.2], [1.2, -0.9], [-1.2, -0.9]],
+    &[
+        [-0.4, -1.2],
+        [0.4, -1.2],
+        [0.4, -0.4],
+        [1.2, -0.4],
+        [1.2, 0.4],
+        [0.4, 0.4],
+        [0.4, 1.2],
+        [-0.4, 1.2],
+        [-0.4, 0.4],
+        [-1.2, 0.4],
+        [-1.2, -0.4],
+        [-0.4, -0.4],
+    ],
+    &[[-1.2, 0.0], [0.9, -1.2], [0.9, 1.2]],
+    &[[1.2, 0.0], [-0.9, -1.2], [-0.9, 1.2]],
+];
+
+/// The mark of a point of the nth line.
 pub fn mark(number: usize, at: Point, size: f64) -> Vec<Step> {
-    let s = size;
-    let shape = |corners: &[[f64; 2]]| within(corners.iter().map(|[x, y]| at.plus(x * s, y * s)));
-    match number % MARKS {
-        0 => circle(at, s),
-        1 => shape(&[[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]]),
-        2 => shape(&[[0.0, -1.3], [1.3, 0.0], [0.0, 1.3], [-1.3, 0.0]]),
-        3 => shape(&[[0.0, -1.2], [1.2, 0.9], [-1.2, 0.9]]),
-        4 => shape(&[[0.0, 1.2], [1.2, -0.9], [-1.2, -0.9]]),
-        5 => shape(&[
-            [-0.4, -1.2],
-            [0.4, -1.2],
-            [0.4, -0.4],
-            [1.2, -0.4],
-            [1.2, 0.4],
-            [0.4, 0.4],
-            [0.4, 1.2],
-            [-0.4, 1.2],
-            [-0.4, 0.4],
-            [-1.2, 0.4],
-            [-1.2, -0.4],
-            [-0.4, -0.4],
-        ]),
-        6 => shape(&[[-1.2, 0.0], [0.9, -1.2], [0.9, 1.2]]),
-        _ => shape(&[[1.2, 0.0], [-0.9, -1.2], [-0.9, 1.2]]),
+    match MARKS[number % MARKS.len()] {
+        [] => circle(at, size),
+        corners => within(corners.iter().map(|[x, y]| at.plus(x * size, y * size))),
     }
 }
-
-/// Marks.
-const MARKS: usize = 8;

@@ -78,7 +78,7 @@ fn style(scene: &Scene) -> String {
     let mut dark = String::new();
     for (name, on_light, on_dark) in colours::all() {
         for (kind, property, used) in [("f", "fill", &fills), ("s", "stroke", &pens)] {
-            if used.contains(&*name) {
+            if used.contains(name.as_str()) {
                 let _ = write!(out, ".{kind}-{name}{{{property}:{on_light}}}");
                 let _ = write!(dark, ".{kind}-{name}{{{property}:{on_dark}}}");
             }

@@ -33,26 +33,22 @@ fn picture(panels: usize) -> Picture {
     }
 }
 
-const LOOK: Look = Look { width: 400.0, has_texts: true };
+const LOOK: Look = Look { width: 400.0, has_texts: true, columns: MOST_COLUMNS };
 
 fn drawn(picture: &Picture, look: &Look) -> Scene {
-    figure::scene(picture, look, font::Font::new().unwrap())
+    figure::scene(picture, look, &font::Font::new().unwrap())
 }
 
 #[test]
 fn texts_are_inside_and_do_not_overlap() {
     let font = font::Font::new().unwrap();
     for (panels, width) in [(1, 300.0), (1, 720.0), (5, 400.0), (5, 720.0), (25, 1000.0)] {
-        let scene = drawn(&picture(panels), &Look { width, has_texts: true });
+        let scene = drawn(&picture(panels), &Look { width, ..LOOK });
         let mut boxes: Vec<[f64; 4]> = Vec::new();
         for item in &scene.items {
             let Item::Text(text) = item else { continue };
             let wide = font.width(&text.text, text.size);
-            let left = match text.anchor {
-                scene::Anchor::Start => text.at.x,
-                scene::Anchor::Middle => text.at.x - wide / 2.0,
-                scene::Anchor::End => text.at.x - wide,
-            };
+            let left = font.start(text);
             let new = [left, left + wide, text.at.y - text.size * 0.7, text.at.y];
             let what = format!("{panels} panels, {width} wide: {text:?}");
             assert!(new[0] >= 0.0 && new[1] <= scene.width && new[3] <= scene.height, "{what}");
@@ -88,7 +84,7 @@ fn svg_has_escaped_texts_and_colours_for_light_and_dark() {
     let text = String::from_utf8(file(&picture(2), &LOOK, Format::Svg)).unwrap();
     assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"));
     assert!(text.contains(">bbr &lt;1&gt;</text>") && !text.contains("<1>"));
-    let of = |name: &str| colours::all().into_iter().find(|known| known.0 == name).unwrap();
+    let of = |name: &str| colours::all().iter().find(|known| known.0 == name).unwrap();
     let (_, light, dark) = of("c1");
     let (before, after) = text.split_once("@media (prefers-color-scheme:dark)").unwrap();
     assert!(before.contains(&format!(".s-c1{{stroke:{light}}}")), "{before}");
@@ -127,4 +123,55 @@ fn pdf_has_its_font_and_texts_that_can_be_searched() {
 fn endings_select_the_format() {
     let all = ["svg", "PNG", "pdf", "jpg", ""].map(Format::of_ending);
     assert_eq!(all, [Some(Format::Svg), Some(Format::Png), Some(Format::Pdf), None, None]);
+}
+
+/// The picture with other intervals around its first line.
+fn with_band(band: &[f64]) -> Picture {
+    let mut one = picture(1);
+    one.panels[0].lines.truncate(1);
+    one.panels[0].lines[0].band = band.to_vec();
+    one
+}
+
+fn texts(picture: &Picture) -> Vec<String> {
+    let text = |item: &Item| match item {
+        Item::Text(text) => Some(text.text.clone()),
+        _ => None,
+    };
+    drawn(picture, &LOOK).items.iter().filter_map(text).collect()
+}
+
+#[test]
+fn a_wide_interval_does_not_squeeze_the_line() {
+    // The line is at 8, so intervals have room up to 12, and the axis ends at the next tick.
+    let wide = with_band(&[0.0, 0.0, 900.0, 10.0, 7.0, 9.0]);
+    let texts = texts(&wide);
+    assert!(texts.contains(&"15".to_owned()) && !texts.contains(&"20".to_owned()), "{texts:?}");
+    let scene = drawn(&wide, &LOOK);
+    let inside = |point: &scene::Point| (0.0..=scene.height).contains(&point.y);
+    for item in &scene.items {
+        let Item::Area(steps, _) = item else { continue };
+        let ends = steps.iter().filter_map(|step| match step {
+            scene::Step::Move(to) | scene::Step::Line(to) => Some(to),
+            _ => None,
+        });
+        assert!(ends.into_iter().all(inside), "{steps:?}");
+    }
+    assert!(crate::picture::are_cut(&wide.panels, &wide.y));
+    assert!(!crate::picture::are_cut(&picture(1).panels, &wide.y));
+}
+
+#[test]
+fn an_interval_that_touches_zero_gives_a_logarithmic_axis_no_zero() {
+    let log = |band: &[f64]| {
+        let mut one = with_band(band);
+        one.y = one.y.logarithmic([8.0], true);
+        one
+    };
+    let touching = log(&[0.0, 0.0, 9.0, 10.0, 7.0, 9.0]);
+    let ticks = texts(&touching);
+    // One zero, that of the x axis.
+    assert_eq!(ticks.iter().filter(|text| *text == "0").count(), 1, "{ticks:?}");
+    assert_eq!(ticks, texts(&log(&[0.0, 7.0, 9.0, 10.0, 7.0, 9.0])));
+    assert!(crate::picture::are_cut(&touching.panels, &touching.y));
 }

@@ -2,7 +2,8 @@
 
 use super::tables::Table;
 use crate::comparison::{Case, Comparison, Difference, Told, in_words, label};
-use crate::words::{escaped, many};
+use crate::results::SPAN;
+use crate::words::{capital, escaped, many};
 use scenario::result::columns::MOST;
 use std::fmt::Write;
 
@@ -25,20 +26,18 @@ pub fn first(out: &mut String, comparison: &Comparison) {
             comparison.cases.len()
         );
     }
+    let first = &comparison.first.name;
     let _ = write!(
         out,
-        "<p class=\"soft\">* more than {} apart, and by more than a packet in a queue, one \
-         of what is counted, or a percentage point of a share. The differences are of {} less {}, \
-         in per cent of {}. ",
-        comparison.tolerated(),
+        "<p class=\"soft\">{}. The differences are of {} less {}, in per cent of {}. {} ",
+        escaped(&comparison.legend(first)),
         escaped(&comparison.second.name),
-        escaped(&comparison.first.name),
-        escaped(&comparison.first.name),
+        escaped(first),
+        escaped(first),
+        escaped(SPAN),
     );
     for remark in &comparison.remarks {
-        let mut letters = remark.chars();
-        let capital = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-        let _ = write!(out, "{}. ", escaped(&(capital + letters.as_str())));
+        let _ = write!(out, "{}. ", escaped(&capital(remark)));
     }
     out.push_str("</p>\n");
 }

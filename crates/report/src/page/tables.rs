@@ -1,7 +1,7 @@
 //! Tables: flows or combinations first, links and nodes after the pictures.
 
-use crate::results::{Results, used};
-use crate::words::escaped;
+use crate::results::{Results, SPAN, until_the_end};
+use crate::words::{capital, escaped};
 use scenario::result::columns::{self, Column, MOST};
 use scenario::result::{Flow, Link, RunResult, Workload};
 use std::fmt::Write;
@@ -113,9 +113,7 @@ fn one_run(out: &mut String, run: &RunResult) {
 /// The savings of content stores, in the first run.
 fn stores(out: &mut String, run: &RunResult) {
     let Some(caching) = &run.caching else { return };
-    let mut said = caching.sentence();
-    said[..1].make_ascii_uppercase();
-    let _ = writeln!(out, "<p>{}.</p>", escaped(&said));
+    let _ = writeln!(out, "<p>{}.</p>", escaped(&capital(&caching.sentence())));
     let nodes = columns::most(&caching.nodes, |one| one.hits as f64);
     list(out, columns::STORES, &nodes, caching.nodes.len(), "stores; summary.json has all");
     if caching.warmup_detected && caching.warmup_end_s > 0.0 {
@@ -156,15 +154,14 @@ pub fn rest(out: &mut String, results: &Results) {
     if run.caching.is_some() {
         section("Content stores", &|out| stores(out, run));
     }
-    // As the drawing has it: of the time until the last flow ended.
-    let links: Vec<Link> = run
-        .links
-        .iter()
-        .map(|link| Link { utilization: used(run, link), ..link.clone() })
-        .collect();
+    // As the drawing has it.
+    let links: Vec<Link> = run.links.iter().map(|link| until_the_end(run, link)).collect();
     let links = columns::most(&links, |link| link.utilization);
     let what = "directions of links, used most; summary.json has all";
-    section("Links", &|out| list(out, columns::LINKS, &links, run.links.len(), what));
+    section("Links", &|out| {
+        list(out, columns::LINKS, &links, run.links.len(), what);
+        let _ = writeln!(out, "<p class=\"soft\">{}</p>", escaped(SPAN));
+    });
     let nodes = columns::most(&run.nodes, |node| node.interests_in as f64);
     let what = "nodes, those with most Interests; summary.json has all";
     section("Nodes", &|out| list(out, columns::NODES, &nodes, run.nodes.len(), what));

@@ -3,6 +3,7 @@
 use super::time::class_turn;
 use crate::captions::{MOST_LINES, experiment, group_colours};
 use crate::colours;
+use crate::dashes::dashes;
 use crate::picture::{Axis, Form, Line, Panel, Picture, short};
 use crate::results::Results;
 use crate::words::{digits, given, with_unit};
@@ -111,11 +112,13 @@ pub fn picture(results: &Results) -> Option<Picture> {
     if samples.values().all(|sample| sample.times.is_empty()) {
         return None;
     }
-    let mut lines: Vec<Line> = samples.iter().map(|(label, sample)| line(label, sample)).collect();
-    let palette: Vec<usize> = lines.iter().map(|line| line.colour).collect();
-    lines.iter_mut().zip(colours::dashes(&palette)).for_each(|(line, dash)| line.dash = dash);
-    let panels =
-        lines.chunks(MOST_LINES).map(|lines| Panel { lines: lines.to_vec(), ..Panel::default() });
+    let lines: Vec<Line> = samples.iter().map(|(label, sample)| line(label, sample)).collect();
+    let panels = lines.chunks(MOST_LINES).map(|lines| {
+        let mut lines = lines.to_vec();
+        let palette: Vec<usize> = lines.iter().map(|line| line.colour).collect();
+        lines.iter_mut().zip(dashes(&palette)).for_each(|(line, dash)| line.dash = dash);
+        Panel { lines, ..Panel::default() }
+    });
     let unfinished: u64 = samples.values().map(|sample| sample.unfinished).sum();
     let mut caption = experiment(results);
     if unfinished > 0 {

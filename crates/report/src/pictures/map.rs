@@ -2,8 +2,8 @@
 
 use crate::captions::experiment;
 use crate::picture::{Axis, Form, Panel, Picture, Spot, Way, short};
-use crate::results::{Group, Results, busiest, used};
-use crate::words::{digits, many, rate, trimmed, way, with_unit};
+use crate::results::{Group, Results, SPAN, busiest, until_the_end, used};
+use crate::words::{digits, listed, many, rate, trimmed, way, with_unit};
 use scenario::result::{Flow, Link, Node, RunResult};
 use std::collections::BTreeMap;
 
@@ -12,27 +12,22 @@ const MOST: usize = 4;
 
 /// A drawing for each group, if there are few.
 pub fn picture(results: &Results) -> Option<Picture> {
-    let run = results.runs().next()?;
-    let title = match busiest(run) {
-        Some(link) => format!(
-            "Network: {} is used most, {} of the time",
-            way(&link.from, &link.to),
-            with_unit(used(run, link) * 100.0, "%")
-        ),
-        None => "Network".to_owned(),
-    };
+    let groups = &results.groups;
+    let drawn: Vec<&Group> = groups.iter().take(MOST).collect();
+    let title = finding(&drawn)?;
     let mut caption = experiment(results);
     caption += " The two directions of a link are drawn side by side, as traffic drives on the \
-                right; wider is faster, and the colour says in which share of the time until the \
-                last flow ended it was used.";
-    let groups = &results.groups;
+                right; wider is faster, and the colour says in which share of the time it was \
+                used. ";
+    caption += SPAN;
     if groups.iter().any(|group| group.runs.len() > 1) {
         caption += " Drawn is the first seed.";
     }
     if groups.len() > MOST {
-        caption += &format!(" The first {MOST} of {} combinations.", groups.len());
+        let all = groups.len();
+        caption += &format!(" The first {MOST} of {all} combinations, in the order of the sweep.");
     }
-    let panels = groups.iter().take(MOST).filter_map(panel);
+    let panels = drawn.into_iter().filter_map(panel);
     Some(Picture {
         id: "network".to_owned(),
         title,
@@ -44,6 +39,31 @@ pub fn picture(results: &Results) -> Option<Picture> {
         corner: String::new(),
         heads: Vec::new(),
     })
+}
+
+/// The title: the direction that is used most, in each of the drawings. `None` without a run.
+fn finding(drawn: &[&Group]) -> Option<String> {
+    let mut found: Vec<(&str, String, f64)> = Vec::new();
+    for group in drawn {
+        let run = group.runs.first()?;
+        let Some(link) = busiest(run) else { return Some("Network".to_owned()) };
+        found.push((&group.label, way(&link.from, &link.to), used(run, link) * 100.0));
+    }
+    let (_, first, _) = found.first()?;
+    let shares = || found.iter().map(|(_, _, share)| *share);
+    let (least, most) = (shares().fold(f64::INFINITY, f64::min), shares().fold(0.0, f64::max));
+    if found.iter().all(|(_, way, _)| way == first) {
+        let share = match digits(least) == digits(most) {
+            true => with_unit(most, "%"),
+            false => format!("{} to {}", digits(least), with_unit(most, "%")),
+        };
+        return Some(format!("Network: {first} is used most, {share} of the time"));
+    }
+    let each = found.iter().map(|(label, way, share)| format!("{way} with {label} ({share:.0} %)"));
+    Some(format!(
+        "Network: used most, as a share of the time, is {}",
+        listed(&each.collect::<Vec<_>>())
+    ))
 }
 
 fn panel(group: &Group) -> Option<Panel> {
@@ -125,8 +145,52 @@ fn link_says(run: &RunResult, link: &Link) -> String {
         way(&link.from, &link.to),
         label(link),
         with_unit(used(run, link) * 100.0, "%"),
-        digits(link.queue_mean_bytes / 1e3),
+        digits(until_the_end(run, link).queue_mean_bytes / 1e3),
         digits(link.queue_max_bytes as f64 / 1e3),
         link.drops
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(label: &str, to: &str, used: f64) -> Group {
+        let link = Link {
+            from: "hub".to_owned(),
+            to: to.to_owned(),
+            utilization: used,
+            ..Link::default()
+        };
+        let run = RunResult { duration_s: 10.0, links: vec![link], ..RunResult::default() };
+        let mut group = Group::default();
+        (group.label, group.runs) = (label.to_owned(), vec![run]);
+        group
+    }
+
+    #[test]
+    fn the_title_is_about_all_drawings() {
+        let title = |groups: &[Group]| finding(&groups.iter().collect::<Vec<_>>()).unwrap();
+        let one = group("", "east", 0.8);
+        assert_eq!(title(&[one]), "Network: hub → east is used most, 80.0 % of the time");
+        let same = [group("first", "east", 0.8), group("second", "east", 0.9)];
+        assert_eq!(title(&same), "Network: hub → east is used most, 80.0 to 90.0 % of the time");
+        let other = [group("first", "east", 0.8), group("second", "west", 0.9)];
+        assert_eq!(
+            title(&other),
+            "Network: used most, as a share of the time, is hub → east with first (80 %) and hub → \
+             west with second (90 %)"
+        );
+    }
+
+    #[test]
+    fn use_and_mean_queue_are_of_the_same_time() {
+        let mut group = group("", "east", 0.25);
+        let run = &mut group.runs[0];
+        run.flows = vec![Flow { end_s: Some(5.0), ..Flow::default() }];
+        run.links[0].queue_mean_bytes = 1000.0;
+        // Both in the first half of the run alone.
+        let says = link_says(run, &run.links[0]);
+        assert!(says.contains("used 50.0 % of the time; queue 2.00 kB on average"), "{says}");
+    }
 }

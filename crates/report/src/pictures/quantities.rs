@@ -52,7 +52,7 @@ const fn never(subject: &'static str, quantity: &'static str) -> Spec {
 pub const SPECS: &[Spec] = &[
     first(["flow", "goodput_mbps", "rates", "Rates", "goodput", "Mbit/s"]),
     first(["flow", "window", "windows", "Windows", "window", "segments"]),
-    first(["flow", "rtt_ms", "rtt", "Round-trip times", "smoothed RTT", "ms"]),
+    first(["flow", "rtt_ms", "rtt", "Smoothed round-trip times", "smoothed RTT", "ms"]),
     first(["flow", "buffer_s", "buffers", "Playout buffers", "in the buffer", "s"]),
     first(["flow", "bitrate_mbps", "quality", "Quality of videos", "quality", "Mbit/s"]),
     sum(["flow", "stalls", "stalls", "Stalls since the beginning", "stalls", ""], Rank::First),
@@ -111,6 +111,17 @@ pub const SPECS: &[Spec] = &[
 pub fn axis_name(quantity: &str) -> String {
     let known = SPECS.iter().find(|spec| spec.quantity == quantity && !spec.axis.is_empty());
     known.map_or_else(|| unit_of(quantity).0.replace('_', " "), |spec| spec.axis.to_owned())
+}
+
+/// The axis of a quantity of a kind of subject: its label, its unit, and the factor from the
+/// recorded unit to that one.
+#[must_use]
+pub fn axis_of(subject: &str, quantity: &str) -> (String, &'static str, f64) {
+    let is_it = |spec: &&Spec| spec.subject == subject && spec.quantity == quantity;
+    match SPECS.iter().find(is_it).filter(|spec| !spec.axis.is_empty()) {
+        Some(spec) => (spec.axis.to_owned(), spec.unit, spec.factor),
+        None => (axis_name(quantity), unit_of(quantity).1, 1.0),
+    }
 }
 
 /// A quantity's name without its unit, and the unit.

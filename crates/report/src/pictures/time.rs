@@ -8,10 +8,11 @@ use samples::samples;
 use super::quantities::{Rank, SPECS, Spec, unit_of};
 use crate::captions::{MOST_LINES, MOST_PANELS, experiment, group_colours};
 use crate::colours;
-use crate::picture::{Axis, Form, Limit, Line, Panel, Picture, flat, short};
+use crate::dashes::dashes;
+use crate::picture::{Axis, Form, Limit, Line, Panel, Picture, are_cut, flat, short};
 use crate::results::{Group, Results};
 use crate::track::{Key, Track};
-use crate::words::{digits, many, rate, trimmed, way, with_unit};
+use crate::words::{capital, digits, many, rate, trimmed, way, with_unit};
 use scenario::Mean;
 use scenario::series::class_label;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,9 +50,7 @@ pub fn pictures(results: &Results) -> (Vec<Picture>, Vec<Picture>) {
 fn other(results: &Results, subject: &str, quantity: &str) -> Option<Picture> {
     let (stem, unit) = unit_of(quantity);
     let name = stem.replace('_', " ");
-    let mut letters = name.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    let title = first + letters.as_str();
+    let title = capital(&name);
     let id = quantity.replace('_', "-");
     let about = Drawing {
         results,
@@ -265,7 +264,7 @@ impl<'r> Drawing<'r> {
             }
         }
         let colours: Vec<usize> = lines.iter().map(|line| line.colour).collect();
-        lines.iter_mut().zip(colours::dashes(&colours)).for_each(|(l, dash)| l.dash = dash);
+        lines.iter_mut().zip(dashes(&colours)).for_each(|(l, dash)| l.dash = dash);
         let limits = self.limits(groups, entities);
         let moments = self.moments(groups);
         Panel { title, lines, limits, moments, ..Panel::default() }
@@ -484,8 +483,17 @@ impl<'r> Drawing<'r> {
         if repetitions == 1 && tracks().any(Track::is_thinned) {
             caption += " Of the samples the extremes are drawn; series.parquet has all.";
         }
+        if are_cut(panels, &Axis::default()) {
+            caption += " Bands end at the edge of the axis, whose range the means decide.";
+        }
         if groups.len() > MOST_PANELS {
-            caption += &format!(" The first {MOST_PANELS} of {} combinations.", groups.len());
+            let [first, last] = [&groups[0], &groups[MOST_PANELS - 1]].map(|group| &group.label);
+            caption += &format!(
+                " Drawn are the first {MOST_PANELS} of {} combinations in the order of the sweep, \
+                 from {first} to {last}, because more panels would be too many to compare; the \
+                 title is about all, and series.parquet has all.",
+                groups.len()
+            );
         }
         caption
     }

@@ -48,4 +48,12 @@ pub enum PlotError {
         /// The measure.
         name: String,
     },
+    /// There are too many panels to be seen.
+    #[error("{count} panels would be drawn, {most} are possible")]
+    Panels {
+        /// How many there are.
+        count: usize,
+        /// How many can be drawn.
+        most: usize,
+    },
 }

@@ -1,22 +1,42 @@
 //! The division of runs into panels and lines, and the looks of the lines.
 
-use super::table::Table;
+use super::table::{Key, Table};
 use super::{PlotError, Request};
-use crate::captions::MOST_LINES;
-use crate::colours;
-use std::collections::BTreeMap;
+use crate::captions::{MOST_LINES, MOST_PANELS};
+use crate::colours::{self, TONES};
+use crate::dashes::dashes_of_panels;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The fields that make panels and lines.
+/// Panels of a file at most: more could not be seen on a page.
+const MOST_IN_FILE: usize = 36;
+
+/// The fields that make panels and lines, and their combinations that occur.
 pub struct Division {
     /// Fields with a line for each combination of their values.
     pub by: Vec<usize>,
     /// Fields with a panel for each combination of their values.
     pub facet: Vec<usize>,
+    /// The panels that are drawn, in the order of the fields' values.
+    pub panels: Vec<Key>,
+    /// How many panels there are.
+    pub all: usize,
+    /// The lines of all panels.
+    pub lines: Vec<Look>,
+}
+
+/// A line and its look.
+#[derive(Clone, Debug)]
+pub struct Look {
+    pub key: Key,
+    pub label: String,
+    pub colour: usize,
+    pub dash: usize,
 }
 
 impl Division {
     /// As it is asked for. No two combinations are mixed: a field that is not named makes lines of
-    /// its own, or panels if there would be too many lines.
+    /// its own, or panels if there would be too many lines. Of points, such a field is a condition:
+    /// it makes panels, because the best of one condition cannot be had under another.
     pub fn new(
         table: &Table<'_>,
         request: &Request,
@@ -33,69 +53,85 @@ impl Division {
             by.extend(scheme);
         }
         let rest = table.varying(&except(&by, &facet));
-        let lines = |fields: &[usize]| -> usize {
-            fields.iter().map(|place| table.fields[*place].values.len()).product()
-        };
-        let all = [by.as_slice(), &rest].concat();
-        match lines(&all) <= MOST_LINES || request.is_scatter {
-            true if !request.is_scatter => by = all,
-            true => {}
-            false => facet.extend(&rest),
+        if request.is_scatter {
+            // Without a scheme, the fields are what there is to choose.
+            if !by.is_empty() {
+                facet.extend(&rest);
+            }
+        } else {
+            let all = [by.as_slice(), &rest].concat();
+            if table.keys(&all).len() <= MOST_LINES {
+                by = all;
+            } else {
+                facet.extend(&rest);
+            }
+            // Too many lines are each in a panel of their own.
+            if facet.is_empty() && table.keys(&by).len() > MOST_LINES {
+                facet.clone_from(&by);
+            }
         }
-        // Too many lines are each in a panel of their own.
-        if facet.is_empty() && lines(&by) > MOST_LINES && !request.is_scatter {
-            facet.clone_from(&by);
+        let mut panels = table.keys(&facet);
+        let all = panels.len();
+        match request.is_on_page {
+            true => panels.truncate(MOST_PANELS),
+            false if all > MOST_IN_FILE => {
+                return Err(PlotError::Panels { count: all, most: MOST_IN_FILE });
+            }
+            false => {}
         }
-        Ok(Division { by, facet })
+        let lines = looks(table, &by, &facet);
+        Ok(Division { by, facet, panels, all, lines })
     }
 
-    /// The labels of panels, in the order of the fields' values.
-    pub fn panels(&self, table: &Table<'_>) -> Vec<String> {
-        labels(table, &self.facet)
+    /// The panels that are drawn, if they are not all.
+    pub fn said_of_panels(&self) -> String {
+        match self.panels.len() < self.all {
+            true => format!(
+                " Drawn are the first {} of {} panels, in the order of the sweep, because more \
+                 would be too many to compare; weir plot draws up to {MOST_IN_FILE}.",
+                self.panels.len(),
+                self.all
+            ),
+            false => String::new(),
+        }
     }
+}
 
-    /// The lines of all panels.
-    pub fn lines(&self, table: &Table<'_>) -> Vec<Look> {
-        let labels = labels(table, &self.by);
-        let schemes = self.by.iter().position(|place| table.fields[*place].is_scheme());
-        // A single line of a single scheme.
-        let known = table.fields.iter().find(|field| field.is_scheme() && field.values.len() == 1);
-        let alone = known.map(|field| field.values[0].as_str()).filter(|_| labels.len() == 1);
-        let mut used: BTreeMap<usize, usize> = BTreeMap::new();
-        let colour = |(number, label): (usize, &String)| match schemes {
+/// The lines of all panels, with the same look in each.
+fn looks(table: &Table<'_>, by: &[usize], facet: &[usize]) -> Vec<Look> {
+    let keys = table.keys(by);
+    let scheme = by.iter().position(|place| table.fields[*place].is_scheme());
+    // A single line of a single scheme.
+    let known = table.fields.iter().find(|field| field.is_scheme() && field.values.len() == 1);
+    let alone = known.map(|field| field.values[0].as_str()).filter(|_| keys.len() == 1);
+    let mut used: BTreeSet<usize> = BTreeSet::new();
+    let mut colours = Vec::new();
+    for (number, key) in keys.iter().enumerate() {
+        let colour = match scheme {
             Some(part) => {
-                let scheme = label.split(", ").nth(part).unwrap_or_default();
-                let own = colours::scheme(scheme);
-                let times = used.entry(own).or_default();
-                *times += 1;
-                colours::toned(own, *times - 1)
+                // Lines of one scheme have tones of its colour.
+                let own = colours::scheme(&table.fields[by[part]].values[key[part]]);
+                let mut tones = (0..TONES).map(|tone| colours::toned(own, tone));
+                tones.find(|colour| !used.contains(colour)).unwrap_or(own)
             }
             None => alone.map_or(number % colours::BRIGHT, colours::scheme),
         };
-        let colours: Vec<usize> = labels.iter().enumerate().map(colour).collect();
-        let dashes = colours::dashes(&colours);
-        let looks = labels.into_iter().zip(colours).zip(dashes);
-        looks.map(|((label, colour), dash)| Look { label, colour, dash }).collect()
+        used.insert(colour);
+        colours.push(colour);
     }
-}
-
-/// The look of a line.
-#[derive(Clone, Debug)]
-pub struct Look {
-    pub label: String,
-    pub colour: usize,
-    pub dash: usize,
-}
-
-/// The combinations of these fields that occur, in the order of their values.
-fn labels(table: &Table<'_>, fields: &[usize]) -> Vec<String> {
-    let place = |field: usize, value: &str| {
-        table.fields[field].values.iter().position(|known| known == value).unwrap_or(0)
-    };
-    let mut all: BTreeMap<Vec<usize>, String> = BTreeMap::new();
+    let mut panels: BTreeMap<Key, BTreeSet<Key>> = BTreeMap::new();
     for row in &table.rows {
-        let key = fields.iter().map(|field| place(*field, row.value(*field))).collect();
-        all.entry(key).or_insert_with(|| row.label(fields));
+        panels.entry(row.key(by)).or_default().insert(row.key(facet));
     }
-    all.into_values().collect()
+    // Keys are in the order of the map.
+    let panels: Vec<BTreeSet<Key>> = panels.into_values().collect();
+    let meet = |one: usize, other: usize| !panels[one].is_disjoint(&panels[other]);
+    let dashes = dashes_of_panels(&colours, meet);
+    let looks = keys.into_iter().zip(colours).zip(dashes);
+    looks
+        .map(|((key, colour), dash)| {
+            let label = table.label(by, &key);
+            Look { key, label, colour, dash }
+        })
+        .collect()
 }

@@ -1,15 +1,15 @@
 //! Points of two measures, with the Pareto front: more of the one, less of the other.
 
 use super::lines::Division;
-use super::sweep::{capital, interval};
-use super::table::Table;
-use super::{PlotError, Request, measure};
+use super::sweep::{interval, mean};
+use super::table::{Key, Table};
+use super::{PlotError, Request, UP, measure};
 use crate::captions::experiment;
-use crate::picture::{Axis, Form, Line, Panel, Picture, short};
+use crate::picture::{Axis, Form, Line, Panel, Picture, are_cut, short};
 use crate::results::Results;
-use crate::words::listed;
+use crate::words::{capital, listed};
 use scenario::Mean;
-use scenario::result::Measure;
+use scenario::result::{Measure, RunResult};
 use std::collections::BTreeMap;
 
 /// The colour and style of the front.
@@ -18,15 +18,18 @@ const FRONT: [usize; 2] = [7, 2];
 /// A logarithmic axis shows smaller values, as a share of the largest, at zero.
 const DEPTH: f64 = 1e-3;
 
-/// Combinations of a line on the front that are named.
-const MOST_NAMED: usize = 3;
+/// Smaller differences, as a share of the largest value, are none.
+const NO_DIFFERENCE: f64 = 0.01;
+
+/// Lines or settings on the front that a title names.
+const MOST_NAMED: usize = 6;
 
 /// A combination of settings.
 struct Spot {
     /// The line that it belongs to.
-    line: String,
-    /// Its other settings.
-    rest: String,
+    line: Key,
+    /// The settings that distinguish it from others of its panel.
+    name: String,
     x: Mean,
     y: Mean,
     is_on_front: bool,
@@ -39,16 +42,18 @@ pub fn picture(
     request: &Request,
 ) -> Result<Picture, PlotError> {
     let across = measure(request.x.as_deref(), "queue-delay")?;
-    let up = measure(request.y.as_deref(), "goodput")?;
+    let up = measure(request.y.as_deref(), UP)?;
     let division = Division::new(table, request, &[])?;
-    let looks = division.lines(table);
+    let mut points = combinations(table, &division, [across, up]);
     let mut panels = Vec::new();
     let mut spots = Vec::new();
-    for title in division.panels(table) {
-        let mut found = combinations(table, &division, &title, [across, up]);
+    for panel in &division.panels {
+        let title = table.label(&division.facet, panel);
+        let mut found = points.remove(panel).unwrap_or_default();
         let front = front(&mut found);
-        let lines = looks.iter().map(|look| {
-            let mut line = line(&look.label, &found, [across, up]);
+        let lines = division.lines.iter().map(|look| {
+            let mut line = line(&look.key, &found, [across, up]);
+            line.label.clone_from(&look.label);
             (line.colour, line.dash) = (look.colour, look.dash);
             line
         });
@@ -74,7 +79,9 @@ pub fn picture(
     Ok(Picture {
         id: format!("{}-and-{}", up.name, across.name),
         title: finding([across, up], &spots),
-        caption: caption(results, [across, up], &spots),
+        caption: caption(results, [across, up], &spots)
+            + &said_of_panels(table, &division)
+            + if are_cut(&panels, &y) { " Intervals end at the edge of the axis." } else { "" },
         form: Form::Scatter,
         x,
         y,
@@ -84,42 +91,40 @@ pub fn picture(
     })
 }
 
-/// The combinations of a panel that have values of both measures.
+/// The combinations that have values of both measures, by their panels.
 fn combinations(
     table: &Table<'_>,
     division: &Division,
-    panel: &str,
     [across, up]: [&Measure; 2],
-) -> Vec<Spot> {
-    let Division { by, facet } = division;
+) -> BTreeMap<Key, Vec<Spot>> {
+    let Division { by, facet, .. } = division;
     let rest = table.varying(&[by.as_slice(), facet].concat());
-    let mut values: BTreeMap<[String; 2], [Vec<f64>; 2]> = BTreeMap::new();
-    let mut order = Vec::new();
-    for row in table.rows.iter().filter(|row| row.label(facet) == panel) {
-        let (Some(x), Some(y)) = (across.shown(row.run), up.shown(row.run)) else { continue };
-        let key = [row.label(by), row.label(&rest)];
-        let [xs, ys] = values.entry(key.clone()).or_insert_with(|| {
-            order.push(key);
-            Default::default()
-        });
-        xs.push(x);
-        ys.push(y);
+    let mut runs: BTreeMap<[Key; 3], Vec<&RunResult>> = BTreeMap::new();
+    for row in &table.rows {
+        if across.shown(row.run).is_some() && up.shown(row.run).is_some() {
+            runs.entry([row.key(facet), row.key(by), row.key(&rest)]).or_default().push(row.run);
+        }
     }
-    let spot = |key: [String; 2]| {
-        let [xs, ys] = values.get(&key)?;
-        let (x, y) = (Mean::of(xs)?, Mean::of(ys)?);
-        let [line, rest] = key;
-        Some(Spot { line, rest, x, y, is_on_front: false })
-    };
-    order.into_iter().filter_map(spot).collect()
+    let mut spots: BTreeMap<Key, Vec<Spot>> = BTreeMap::new();
+    for ([panel, line, others], runs) in runs {
+        let (Some(x), Some(y)) = (mean(across, &runs), mean(up, &runs)) else { continue };
+        let name = if by.is_empty() { table.label(&rest, &others) } else { table.label(by, &line) };
+        spots.entry(panel).or_default().push(Spot { line, name, x, y, is_on_front: false });
+    }
+    spots
 }
 
-/// Finds the points that no other point beats in both measures, and returns the line through them.
+/// Finds the points that no other point beats, and returns the line through them. A point beats
+/// another one if it is better in one measure, and not worse in the other; differences that may be
+/// chance, or that the picture hardly shows, do not count.
 fn front(spots: &mut [Spot]) -> Option<Line> {
+    let most = |get: fn(&Spot) -> f64| spots.iter().map(get).fold(0.0, f64::max) * NO_DIFFERENCE;
+    let [across, up] = [most(|spot| spot.x.mean), most(|spot| spot.y.mean)];
+    let is_less =
+        |one: Mean, other: Mean, least: f64| other.mean - one.mean > least && !one.overlaps(other);
     let beats = |one: &Spot, other: &Spot| {
-        one.x.mean <= other.x.mean
-            && one.y.mean >= other.y.mean
-            && (one.x.mean < other.x.mean || one.y.mean > other.y.mean)
+        let is_worse = is_less(other.x, one.x, across) || is_less(one.y, other.y, up);
+        !is_worse && (is_less(one.x, other.x, across) || is_less(other.y, one.y, up))
     };
     let best: Vec<bool> =
         spots.iter().map(|spot| !spots.iter().any(|other| beats(other, spot))).collect();
@@ -129,8 +134,15 @@ fn front(spots: &mut [Spot]) -> Option<Line> {
         .filter(|spot| spot.is_on_front)
         .map(|spot| [spot.x.mean, spot.y.mean])
         .collect();
-    points.sort_by(|a, b| a[0].total_cmp(&b[0]));
-    points.dedup();
+    let count = points.len();
+    points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(b[1].total_cmp(&a[1])));
+    // Of those that do not differ, the line has the best.
+    let mut best = f64::NEG_INFINITY;
+    points.retain(|[_, y]| {
+        let is_better = *y > best;
+        best = best.max(*y);
+        is_better
+    });
     if points.len() < 2 {
         return None;
     }
@@ -145,14 +157,14 @@ fn front(spots: &mut [Spot]) -> Option<Line> {
         colour,
         dash,
         smooth: stairs.into_iter().map(short).collect(),
-        cells: vec![String::new(), points.len().to_string()],
+        cells: vec![String::new(), count.to_string()],
         ..Line::default()
     })
 }
 
-fn line(label: &str, spots: &[Spot], [across, up]: [&Measure; 2]) -> Line {
-    let mut line = Line { label: label.to_owned(), ..Line::default() };
-    let own: Vec<&Spot> = spots.iter().filter(|spot| spot.line == label).collect();
+fn line(key: &[usize], spots: &[Spot], [across, up]: [&Measure; 2]) -> Line {
+    let mut line = Line::default();
+    let own: Vec<&Spot> = spots.iter().filter(|spot| spot.line == key).collect();
     for spot in &own {
         let (x, y) = (spot.x.mean, spot.y.mean);
         line.raw.extend([short(x), short(y)]);
@@ -165,50 +177,72 @@ fn line(label: &str, spots: &[Spot], [across, up]: [&Measure; 2]) -> Line {
             line.across.extend([short(y), short(low), short(high)]);
         }
     }
-    let on_front: Vec<String> = own
-        .iter()
-        .filter(|spot| spot.is_on_front)
-        .map(|spot| if spot.rest.is_empty() { "yes".to_owned() } else { spot.rest.clone() })
-        .collect();
-    let on_front = match on_front.len() {
-        count if count > MOST_NAMED => count.to_string(),
-        _ => on_front.join("; "),
-    };
-    line.cells = vec![own.len().to_string(), on_front];
+    let on_front = own.iter().filter(|spot| spot.is_on_front).count();
+    line.cells = vec![own.len().to_string(), on_front.to_string()];
     line
 }
 
 fn finding([across, up]: [&Measure; 2], spots: &[Spot]) -> String {
     let mut counts: Vec<(&str, [usize; 2])> = Vec::new();
     for spot in spots {
-        let place = counts.iter().position(|(line, _)| *line == spot.line).unwrap_or_else(|| {
-            counts.push((&spot.line, [0, 0]));
+        let place = counts.iter().position(|(name, _)| *name == spot.name).unwrap_or_else(|| {
+            counts.push((&spot.name, [0, 0]));
             counts.len() - 1
         });
         counts[place].1[0] += usize::from(spot.is_on_front);
         counts[place].1[1] += 1;
     }
-    let best = counts.iter().filter(|(line, [front, _])| *front > 0 && !line.is_empty());
-    let best: Vec<String> =
-        best.map(|(line, [front, all])| format!("{line} ({front} of {all})")).collect();
-    let name = format!("{} and {}", capital(up.label), across.label);
+    let title = format!("{} and {}", capital(up.label), across.label);
+    if spots.len() > 1 && spots.iter().all(|spot| spot.is_on_front) {
+        return format!("{title}: no combination is beaten by another in both");
+    }
+    let is_single = counts.iter().all(|(_, [_, all])| *all == 1);
+    let best = counts.iter().filter(|(name, [front, _])| *front > 0 && !name.is_empty());
+    let mut best: Vec<String> = best
+        .map(|(name, [front, all])| match is_single {
+            true => (*name).to_owned(),
+            false => format!("{name} ({front} of {all})"),
+        })
+        .collect();
+    if best.len() > MOST_NAMED {
+        let more = best.len() - MOST_NAMED;
+        best.truncate(MOST_NAMED);
+        best.push(format!("{more} more"));
+    }
     match best.is_empty() {
-        true => name,
-        false => format!("{name}: on the Pareto front {}", listed(&best)),
+        true => title,
+        false => format!("{title}: on the Pareto front {}", listed(&best)),
+    }
+}
+
+/// The meaning of panels: conditions, under each of which there is a choice.
+fn said_of_panels(table: &Table<'_>, division: &Division) -> String {
+    let names: Vec<String> =
+        division.facet.iter().map(|field| table.fields[*field].name.clone()).collect();
+    match division.all {
+        0 | 1 => String::new(),
+        _ => format!(
+            " A panel, with its own front, for each condition: {}.{}",
+            listed(&names),
+            division.said_of_panels()
+        ),
     }
 }
 
 fn caption(results: &Results, [across, up]: [&Measure; 2], spots: &[Spot]) -> String {
+    let has_intervals = spots.iter().any(|spot| spot.y.ci95.is_some());
     let mut caption = format!(
         "{} A point for each combination of settings. {}; {}. On the Pareto front no other point \
-         has both more {} and less {}.",
+         has both more {} and less {}. Differences of less than 1 % of the largest value{} do not \
+         count.",
         experiment(results),
         capital(up.help),
         across.help,
         up.label,
-        across.label
+        across.label,
+        if has_intervals { ", or within overlapping intervals," } else { "" }
     );
-    if spots.iter().any(|spot| spot.y.ci95.is_some()) {
+    if has_intervals {
         caption += " Means over the seeds with 95 % confidence intervals, by Student's t.";
     }
     caption

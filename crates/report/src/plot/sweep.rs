@@ -1,20 +1,21 @@
 //! A measure over a swept field.
 
+use super::finding::{Course, finding};
 use super::lines::{Division, Look};
-use super::table::{Field, Table};
-use super::{PlotError, Request, measure};
+use super::table::{Field, Key, Table};
+use super::{PlotError, Request, UP, measure};
 use crate::captions::experiment;
-use crate::picture::{Axis, Form, Line, Panel, Picture, short};
+use crate::picture::{Axis, Form, Line, Panel, Picture, are_cut, short};
 use crate::results::Results;
-use crate::words::{digits, listed, with_unit};
+use crate::words::{capital, digits, listed};
 use scenario::Mean;
-use scenario::result::{Measure, Unit, averaged};
+use scenario::result::{Measure, RunResult, Unit, averaged};
+use std::collections::BTreeMap;
 
 /// Values of the x axis that have a column in the legend of a page.
 const MOST_HEADS: usize = 12;
-
-/// Lines with equal means that a title names.
-const MOST_NAMED: usize = 3;
+/// Points with unfinished flows that a caption names.
+const MOST_NAMED: usize = 4;
 
 /// Draws a line for each combination of the other fields, with a band for its confidence.
 pub fn picture(
@@ -22,21 +23,19 @@ pub fn picture(
     table: &Table<'_>,
     request: &Request,
 ) -> Result<Picture, PlotError> {
-    let measure = measure(request.y.as_deref(), "goodput")?;
+    let measure = measure(request.y.as_deref(), UP)?;
     let place = x_field(table, request)?;
     let field = &table.fields[place];
     let numbers: Vec<f64> = field.values.iter().filter_map(|value| Field::number(value)).collect();
     let most = numbers.iter().copied().fold(0.0, f64::max);
     let unit = field.dimension.map_or(Unit { name: "", factor: 1.0 }, |kind| kind.unit(most));
     let division = Division::new(table, request, &[place])?;
-    let looks = division.lines(table);
-    let draft = Draft { table, measure, division: &division, x: place, unit };
-    let panels: Vec<Panel> =
-        division.panels(table).into_iter().map(|title| draft.panel(title, &looks)).collect();
-    let lines = || panels.iter().flat_map(|panel| &panel.lines);
-    if lines().all(|line| line.raw.is_empty()) {
+    let draft = Draft::new(table, measure, &division, place, unit);
+    let (panels, courses) = draft.panels();
+    if courses.is_empty() {
         return Err(PlotError::NoValues { name: measure.name.to_owned() });
     }
+    let lines = || panels.iter().flat_map(|panel| &panel.lines);
     let mut x = Axis::new(&field.name, unit.name);
     let places: Vec<f64> = numbers.iter().map(|number| number * unit.factor).collect();
     if request.log.is_x(&places) {
@@ -50,8 +49,10 @@ pub fn picture(
     }
     Ok(Picture {
         id: format!("sweep-{}", measure.name),
-        title: finding(measure, &field.name, &panels),
-        caption: caption(results, measure, &panels),
+        title: finding(measure, &field.name, &courses),
+        caption: caption(results, measure, &panels, &y)
+            + &unfinished(&courses)
+            + &division.said_of_panels(),
         form: Form::Sweep,
         corner: corner(measure, &field.name),
         heads: match places.len() <= MOST_HEADS {
@@ -84,48 +85,92 @@ struct Draft<'t, 'r> {
     division: &'t Division,
     x: usize,
     unit: Unit,
+    /// The runs of each point, by panel, line and place on the x axis.
+    points: BTreeMap<[Key; 3], Vec<&'r RunResult>>,
 }
 
-impl Draft<'_, '_> {
-    fn panel(&self, title: String, looks: &[Look]) -> Panel {
-        let lines = looks.iter().map(|look| self.line(&title, look));
-        let lines = lines.filter(|line| !line.raw.is_empty()).collect();
-        Panel { title, lines, ..Panel::default() }
+impl<'t, 'r> Draft<'t, 'r> {
+    fn new(
+        table: &'t Table<'r>,
+        measure: &'static Measure,
+        division: &'t Division,
+        x: usize,
+        unit: Unit,
+    ) -> Draft<'t, 'r> {
+        let mut points: BTreeMap<[Key; 3], Vec<&RunResult>> = BTreeMap::new();
+        for row in &table.rows {
+            let key = [row.key(&division.facet), row.key(&division.by), row.key(&[x])];
+            points.entry(key).or_default().push(row.run);
+        }
+        Draft { table, measure, division, x, unit, points }
     }
 
-    fn line(&self, panel: &str, look: &Look) -> Line {
-        let Division { by, facet } = self.division;
+    /// The panels, and the courses of their lines.
+    fn panels(&self) -> (Vec<Panel>, Vec<Course>) {
+        let mut courses = Vec::new();
+        let panels = self.division.panels.iter().map(|panel| {
+            let title = self.table.label(&self.division.facet, panel);
+            let mut lines = Vec::new();
+            for look in &self.division.lines {
+                let (line, mut course) = self.line(panel, look);
+                if course.points.is_empty() {
+                    continue;
+                }
+                course.name = named(&title, &look.label);
+                lines.push(line);
+                courses.push(course);
+            }
+            Panel { title, lines, ..Panel::default() }
+        });
+        (panels.collect(), courses)
+    }
+
+    fn line(&self, panel: &[usize], look: &Look) -> (Line, Course) {
         let values = &self.table.fields[self.x].values;
-        let mean = |value: &String| {
-            let rows = self.table.rows.iter().filter(|row| {
-                row.value(self.x) == value
-                    && row.label(facet) == panel
-                    && row.label(by) == look.label
-            });
-            Mean::of(&rows.filter_map(|row| self.measure.shown(row.run)).collect::<Vec<_>>())
-        };
-        let means: Vec<Option<Mean>> = values.iter().map(mean).collect();
-        let x = |value: &String| Field::number(value).unwrap_or(0.0) * self.unit.factor;
         let mut line = Line {
             label: look.label.clone(),
             colour: look.colour,
             dash: look.dash,
             ..Line::default()
         };
-        for (value, mean) in values.iter().zip(&means) {
+        let mut course = Course::default();
+        for (place, value) in values.iter().enumerate() {
+            let runs = self.points.get(&[panel.to_vec(), look.key.clone(), vec![place]]);
+            let runs = runs.map_or(&[][..], Vec::as_slice);
+            let mean = mean(self.measure, runs);
+            let done = self.measure.completed(runs);
+            let is_bound = done.is_some_and(|[finished, all]| finished < all);
+            if values.len() <= MOST_HEADS {
+                let text = averaged(mean, |mean| digits(mean.mean));
+                let is_given = is_bound && mean.is_some();
+                line.cells.push(if is_given { format!("≥ {text}") } else { text });
+            }
+            if let Some([finished, all]) = done.filter(|_| is_bound) {
+                course.open.push((value.clone(), [finished, all]));
+            }
+            if let Some([finished, all]) = done {
+                course.flows[0] += finished;
+                course.flows[1] += all;
+            }
             let Some(mean) = mean else { continue };
-            line.raw.extend([short(x(value)), short(mean.mean)]);
+            let x = Field::number(value).unwrap_or(0.0) * self.unit.factor;
+            line.raw.extend([short(x), short(mean.mean)]);
             if let Some(half) = mean.ci95 {
                 let [low, high] = interval(mean.mean, half, self.measure);
-                line.band.extend([short(x(value)), short(low), short(high)]);
+                line.band.extend([short(x), short(low), short(high)]);
             }
+            course.points.push((value.clone(), mean.mean));
         }
-        if values.len() <= MOST_HEADS {
-            line.cells =
-                means.iter().map(|mean| averaged(*mean, |mean| digits(mean.mean))).collect();
-        }
-        line
+        (line, course)
     }
+}
+
+/// The mean over runs. Where not a single flow finished, there is no mean completion time.
+pub fn mean(measure: &Measure, runs: &[&RunResult]) -> Option<Mean> {
+    if measure.completed(runs).is_some_and(|[finished, _]| finished == 0) {
+        return None;
+    }
+    Mean::of(&runs.iter().filter_map(|run| measure.shown(run)).collect::<Vec<_>>())
 }
 
 /// An interval within the possible values: no measure is negative.
@@ -140,64 +185,9 @@ fn corner(measure: &Measure, field: &str) -> String {
     }
 }
 
-/// The title: which line has most and least, or where a single line leads.
-fn finding(measure: &Measure, field: &str, panels: &[Panel]) -> String {
-    let name = capital(measure.label);
-    let lines: Vec<(String, &Line)> = panels
-        .iter()
-        .flat_map(|panel| panel.lines.iter().map(move |line| (named(panel, line), line)))
-        .collect();
-    if let [(_, line)] = &*lines {
-        let ys: Vec<f64> = line.raw.chunks_exact(2).map(|pair| pair[1]).collect();
-        let [first, last] = [ys.first(), ys.last()].map(|y| y.copied().unwrap_or(0.0));
-        let way = match last.total_cmp(&first) {
-            _ if digits(first) == digits(last) => {
-                return format!(
-                    "{name} at both ends of {field}: {}",
-                    with_unit(first, measure.unit)
-                );
-            }
-            std::cmp::Ordering::Less => "falls",
-            _ => "rises",
-        };
-        let (first, last) = (digits(first), with_unit(last, measure.unit));
-        return format!("{name} {way} from {first} to {last} over {field}");
-    }
-    let mean = |line: &Line| {
-        let ys: Vec<f64> = line.raw.chunks_exact(2).map(|pair| pair[1]).collect();
-        ys.iter().sum::<f64>() / ys.len().max(1) as f64
-    };
-    let mut all: Vec<(f64, &str)> =
-        lines.iter().map(|(name, line)| (mean(line), name.as_str())).collect();
-    all.sort_by(|a, b| b.0.total_cmp(&a.0));
-    // Those that cannot be told apart are named together.
-    let named = |value: f64| {
-        let equal = all.iter().filter(|(other, _)| digits(*other) == digits(value));
-        let names: Vec<String> = equal.map(|(_, name)| (*name).to_owned()).collect();
-        match names.len() > MOST_NAMED {
-            true => format!("{} lines", names.len()),
-            false => listed(&names),
-        }
-    };
-    let with = |value: f64| with_unit(value, measure.unit);
-    match &*all {
-        [(most, _), .., (least, _)] if digits(*most) == digits(*least) => {
-            format!("{name} over {field}: {} on average with all", with(*most))
-        }
-        [(most, _), .., (least, _)] => format!(
-            "{name} over {field}: most with {}, {} on average, least with {}, {}",
-            named(*most),
-            with(*most),
-            named(*least),
-            with(*least)
-        ),
-        _ => name,
-    }
-}
-
 /// A line and its panel.
-fn named(panel: &Panel, line: &Line) -> String {
-    match [&*panel.title, &*line.label] {
+fn named(title: &str, label: &str) -> String {
+    match [title, label] {
         [title, label] if title == label => label.to_owned(),
         ["", label] => label.to_owned(),
         [title, ""] => title.to_owned(),
@@ -205,16 +195,44 @@ fn named(panel: &Panel, line: &Line) -> String {
     }
 }
 
-pub fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    first + letters.as_str()
-}
-
-fn caption(results: &Results, measure: &Measure, panels: &[Panel]) -> String {
+fn caption(results: &Results, measure: &Measure, panels: &[Panel], y: &Axis) -> String {
     let mut caption = format!("{} {}.", experiment(results), capital(measure.help));
     if panels.iter().flat_map(|panel| &panel.lines).any(|line| !line.band.is_empty()) {
         caption += " Means over the seeds with bands of 95 % confidence, by Student's t.";
     }
+    if are_cut(panels, y) {
+        caption += " Bands end at the edge of the axis, whose range the means decide.";
+    }
     caption
+}
+
+/// Where flows did not finish: their times are censored, so that means are lower bounds.
+fn unfinished(courses: &[Course]) -> String {
+    let open: Vec<String> = courses
+        .iter()
+        .flat_map(|course| {
+            let at = |value: &str| match course.name.as_str() {
+                "" => format!("at {value}"),
+                name => format!("with {name} at {value}"),
+            };
+            let told = course.open.iter();
+            told.map(move |(value, [done, all])| format!("{} {done} of {all}", at(value)))
+        })
+        .collect();
+    if open.is_empty() {
+        return String::new();
+    }
+    let [finished, all] = courses
+        .iter()
+        .fold([0, 0], |sum: [u64; 2], course| [sum[0] + course.flows[0], sum[1] + course.flows[1]]);
+    let mut named: Vec<String> = open.iter().take(MOST_NAMED).cloned().collect();
+    if open.len() > MOST_NAMED {
+        named.push(format!("{} points more", open.len() - MOST_NAMED));
+    }
+    format!(
+        " {finished} of {all} flows finished. An unfinished flow counts with the time that it had, \
+         so that means are lower bounds where flows did not finish, and there is none where no \
+         flow did: {}.",
+        listed(&named)
+    )
 }

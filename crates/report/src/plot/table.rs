@@ -46,24 +46,20 @@ impl Field {
     }
 }
 
+/// The values of some fields, by their places among the fields' values.
+pub type Key = Vec<usize>;
+
 /// A run.
 pub struct Row<'r> {
-    /// Its values, in the order of the fields.
-    values: Vec<String>,
-    /// The same in words.
-    names: Vec<String>,
+    /// Its values, in the order of the fields, by their places among the fields' values.
+    values: Key,
     pub run: &'r RunResult,
 }
 
 impl Row<'_> {
-    pub fn value(&self, field: usize) -> &str {
-        &self.values[field]
-    }
-
-    /// Its values of several fields, in words.
-    pub fn label(&self, fields: &[usize]) -> String {
-        let names: Vec<&str> = fields.iter().map(|field| self.names[*field].as_str()).collect();
-        names.join(", ")
+    /// Its values of several fields.
+    pub fn key(&self, fields: &[usize]) -> Key {
+        fields.iter().map(|field| self.values[*field]).collect()
     }
 }
 
@@ -82,20 +78,17 @@ impl<'r> Table<'r> {
             .filter(|(_, run)| !run.interrupted)
             .collect();
         let swept = SweptField::of(runs.iter().map(|(_, run)| run.id.settings.as_slice()));
-        let of_settings = |run: &RunResult, name: &str| {
-            let found = run.id.settings.iter().find(|(key, _)| key == name);
-            found.map_or(NONE, |(_, value)| value).to_owned()
-        };
-        let mut columns: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        let mut columns: Vec<Vec<String>> = Vec::new();
         let mut fields = Vec::new();
         let mut add = |name: &str, dimension: Option<Dimension>, column: Vec<String>| {
             let dimension = dimension.filter(|_| column.iter().all(|value| value != NONE));
             let values = different(&column, dimension.is_some());
-            columns.insert(fields.len(), column);
+            columns.push(column);
             fields.push(Field { name: name.to_owned(), dimension, values });
         };
         for field in &swept {
-            let column = runs.iter().map(|(_, run)| of_settings(run, &field.name)).collect();
+            let text = |run: &RunResult| field.text(&run.id.settings).unwrap_or(NONE).to_owned();
+            let column = runs.iter().map(|(_, run)| text(run)).collect();
             add(&field.name, field.dimension, column);
         }
         let controls: Option<Vec<String>> =
@@ -107,14 +100,34 @@ impl<'r> Table<'r> {
             let column = runs.iter().map(|(at, _)| results.sources[*at].name.clone()).collect();
             add(FOLDER, None, column);
         }
+        let places: Vec<BTreeMap<&str, usize>> = fields
+            .iter()
+            .map(|field| field.values.iter().enumerate().map(|(i, v)| (v.as_str(), i)).collect())
+            .collect();
         let row = |number: usize, run| {
-            let values: Vec<String> =
-                columns.values().map(|column| column[number].clone()).collect();
-            let names = fields.iter().zip(&values).map(|(field, value)| field.named(value));
-            Row { names: names.collect(), values, run }
+            let places = columns.iter().zip(&places);
+            let place = |(column, known): (&Vec<String>, &BTreeMap<&str, usize>)| {
+                known.get(column[number].as_str()).copied().unwrap_or(0)
+            };
+            Row { values: places.map(place).collect(), run }
         };
         let rows = runs.iter().enumerate().map(|(number, (_, run))| row(number, *run)).collect();
         Table { rows, fields }
+    }
+
+    /// The combinations of these fields that occur, in the order of their values.
+    pub fn keys(&self, fields: &[usize]) -> Vec<Key> {
+        let all: BTreeSet<Key> = self.rows.iter().map(|row| row.key(fields)).collect();
+        all.into_iter().collect()
+    }
+
+    /// Values of several fields, in words.
+    pub fn label(&self, fields: &[usize], key: &[usize]) -> String {
+        let name = |(field, value): (&usize, &usize)| {
+            let field = &self.fields[*field];
+            field.named(&field.values[*value])
+        };
+        fields.iter().zip(key).map(name).collect::<Vec<_>>().join(", ")
     }
 
     /// The field with a name.

@@ -1,9 +1,11 @@
 //! The network as SVG: nodes by role, links by rate.
 
+mod labels;
+
+use self::labels::Labels;
 use super::{Role, said_of};
 use crate::layout::{Arrangement, Layout};
-use crate::model::Scenario;
-use std::cmp::Ordering;
+use crate::model::{Node, Scenario};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -15,8 +17,12 @@ const MOST_NAMES: usize = 80;
 const MOST_CONSUMERS: usize = 60;
 /// The side of the square that a node has for itself in a crowded picture.
 const ROOM: f64 = 44.0;
-/// Around the picture.
+/// Around the picture, or more where a name needs it.
 const MARGIN: f64 = 60.0;
+/// Between a name and the edge.
+const EDGE: f64 = 8.0;
+/// The width of a letter of a name.
+const LETTER: f64 = 7.6;
 /// Below it, for the legend.
 const LEGEND: f64 = 64.0;
 
@@ -46,13 +52,27 @@ pub fn svg(scenario: &Scenario, layout: &Layout) -> String {
         }
         _ => [120.0, 120.0],
     };
-    let at = |node: usize| {
-        let [x, y] = layout.places.get(node).copied().unwrap_or_default();
-        [MARGIN + x * scale[0], MARGIN + y * scale[1]]
-    };
-    let width = (layout.size[0] * scale[0] + 2.0 * MARGIN).max(440.0);
-    let height = layout.size[1] * scale[1] + 2.0 * MARGIN + LEGEND;
     let roles = scenario.roles();
+    let place = |node: usize| {
+        let [x, y] = layout.places.get(node).copied().unwrap_or_default();
+        [x * scale[0], y * scale[1]]
+    };
+    let names = names(scenario, &roles, layout.arrangement);
+    let inner = layout.size[0] * scale[0];
+    let [mut left, mut right] = [MARGIN; 2];
+    for (node, name) in names.iter().enumerate() {
+        if let Some(name) = name {
+            let [low, high] = name.reach(place(node)[0]);
+            left = left.max(EDGE - low);
+            right = right.max(high + EDGE - inner);
+        }
+    }
+    let at = |node: usize| {
+        let [x, y] = place(node);
+        [left + x, MARGIN + y]
+    };
+    let width = (inner + left + right).max(440.0);
+    let height = layout.size[1] * scale[1] + 2.0 * MARGIN + LEGEND;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
          width=\"{width:.0}\" height=\"{height:.0}\" role=\"img\" aria-labelledby=\"t d\">\n\
@@ -61,8 +81,8 @@ pub fn svg(scenario: &Scenario, layout: &Layout) -> String {
         escaped(&scenario.name),
         escaped(&described(scenario, &roles)),
     );
-    links(&mut out, scenario, at);
-    nodes(&mut out, scenario, &roles, layout.arrangement, at);
+    links(&mut out, scenario, &names, at);
+    nodes(&mut out, scenario, &roles, &names, at);
     legend(&mut out, scenario, &roles, height - LEGEND + 8.0);
     out.push_str("</svg>\n");
     out
@@ -93,12 +113,62 @@ fn thickness(bits: u64, links: usize) -> f64 {
     (2.0 + 2.0 * libm::log10(powers)).clamp(1.0, 12.0) * share
 }
 
-fn links(out: &mut String, scenario: &Scenario, at: impl Fn(usize) -> [f64; 2]) {
+/// The name beside or below a node.
+struct Name {
+    text: String,
+    anchor: &'static str,
+    /// From the node's centre.
+    offset: [f64; 2],
+}
+
+impl Name {
+    /// The left and the right end for a node at this place.
+    fn reach(&self, x: f64) -> [f64; 2] {
+        let (x, width) = (x + self.offset[0], self.text.chars().count() as f64 * LETTER);
+        match self.anchor {
+            "end" => [x - width, x],
+            "start" => [x, x + width],
+            _ => [x - width / 2.0, x + width / 2.0],
+        }
+    }
+}
+
+/// The radius of a node.
+fn radius(nodes: usize) -> f64 {
+    if nodes > MOST_NAMES { 6.0 } else { 9.0 }
+}
+
+/// The names of the nodes that have room for one.
+fn names(scenario: &Scenario, roles: &[Role], arrangement: Arrangement) -> Vec<Option<Name>> {
+    let is_crowded = scenario.nodes.len() > MOST_NAMES;
+    let size = radius(scenario.nodes.len());
+    let consumers = roles.iter().filter(|role| **role == Role::Consumer).count();
+    let name = |(node, role): (&Node, &Role)| {
+        let is_hidden = match role {
+            Role::Forwarder => is_crowded,
+            Role::Consumer => consumers > MOST_CONSUMERS,
+            Role::Producer | Role::Both => false,
+        };
+        let (anchor, offset) = match (arrangement, role) {
+            (Arrangement::Layered, Role::Consumer) => ("end", [-size - 6.0, 4.5]),
+            (Arrangement::Layered, Role::Producer) => ("start", [size + 6.0, 4.5]),
+            _ => ("middle", [0.0, size + 15.0]),
+        };
+        (!is_hidden).then(|| Name { text: node.name.clone(), anchor, offset })
+    };
+    scenario.nodes.iter().zip(roles).map(name).collect()
+}
+
+fn links(
+    out: &mut String,
+    scenario: &Scenario,
+    names: &[Option<Name>],
+    at: impl Fn(usize) -> [f64; 2],
+) {
     let many = scenario.links.len();
-    let mut degrees = vec![0u32; scenario.nodes.len()];
-    scenario.links.iter().flat_map(|link| link.ends).for_each(|end| degrees[end] += 1);
     let mut pairs: BTreeMap<[usize; 2], f64> = BTreeMap::new();
-    let mut labels = String::new();
+    let mut labels = Labels::default();
+    let mut lines = Vec::new();
     for link in &scenario.links {
         let [a, b] = link.ends;
         // Links between the same two nodes stand beside each other.
@@ -118,72 +188,55 @@ fn links(out: &mut String, scenario: &Scenario, at: impl Fn(usize) -> [f64; 2]) 
              stroke-width=\"{thick:.1}\"><title>{from} to {to}: {said}, queue {}</title></line>",
             ends[0][0], ends[0][1], ends[1][0], ends[1][1], link.directions[0].queue,
         );
-        if many <= MOST_LABELS {
-            // Near the end with fewer links, where there is room.
-            let share = match degrees[a].cmp(&degrees[b]) {
-                Ordering::Less => 0.36,
-                Ordering::Equal => 0.5,
-                Ordering::Greater => 0.64,
-            };
-            label(&mut labels, &said, ends, share, thick);
+        labels.line(ends);
+        lines.push((ends, thick, said));
+    }
+    if many > MOST_LABELS {
+        return;
+    }
+    let size = radius(scenario.nodes.len());
+    for (node, name) in names.iter().enumerate() {
+        let [x, y] = at(node);
+        labels.keep_free([x - size, y - size, x + size, y + size]);
+        if let Some(name) = name {
+            let ([left, right], y) = (name.reach(x), y + name.offset[1]);
+            labels.keep_free([left, y - 11.0, right, y + 4.0]);
         }
     }
-    out.push_str(&labels);
-}
-
-/// Rate and delay of a link, above it, or to its right where it is steep.
-fn label(out: &mut String, said: &str, ends: [[f64; 2]; 2], share: f64, thick: f64) {
-    let [[x1, y1], [x2, y2]] = ends;
-    let (rate, delay) = said.split_once(", ").unwrap_or((said, ""));
-    let (x, y) = (x1 + (x2 - x1) * share, y1 + (y2 - y1) * share);
-    let up = 5.0 + thick / 2.0;
-    let (anchor, x, y) = match (y2 - y1).abs() > (x2 - x1).abs() {
-        true => ("start", x + up + 2.0, y),
-        false => ("middle", x, y - up - 11.0),
-    };
-    let _ = writeln!(
-        out,
-        "<text class=\"s h\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{rate}\
-         <tspan x=\"{x:.1}\" dy=\"12\">{delay}</tspan></text>"
-    );
+    for (ends, thick, said) in lines {
+        let (rate, delay) = said.split_once(", ").unwrap_or((&said, ""));
+        let [x, y] = labels.place(ends, thick, [rate, delay]);
+        let _ = writeln!(
+            out,
+            "<text class=\"s h\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{rate}\
+             <tspan x=\"{x:.1}\" dy=\"12\">{delay}</tspan></text>",
+            y - 3.0
+        );
+    }
 }
 
 fn nodes(
     out: &mut String,
     scenario: &Scenario,
     roles: &[Role],
-    arrangement: Arrangement,
+    names: &[Option<Name>],
     at: impl Fn(usize) -> [f64; 2],
 ) {
-    let is_crowded = scenario.nodes.len() > MOST_NAMES;
-    let size = if is_crowded { 6.0 } else { 9.0 };
-    let consumers = roles.iter().filter(|role| **role == Role::Consumer).count();
+    let size = radius(scenario.nodes.len());
     // Those who ask and serve stand before the others.
     let mut order: Vec<usize> = (0..roles.len()).collect();
     order.sort_by_key(|node| std::cmp::Reverse(roles[*node]));
     for i in order {
         let (node, role) = (&scenario.nodes[i], &roles[i]);
         let [x, y] = at(i);
-        let name = escaped(&node.name);
+        let text = escaped(&node.name);
         let form = form(*role, x, y, size);
-        let _ = writeln!(out, "<g>{form}<title>{name}: {}</title></g>", role.name());
-        let is_hidden = match role {
-            Role::Forwarder => is_crowded,
-            Role::Consumer => consumers > MOST_CONSUMERS,
-            Role::Producer | Role::Both => false,
-        };
-        if is_hidden {
-            continue;
-        }
-        let (anchor, dx, dy) = match (arrangement, role) {
-            (Arrangement::Layered, Role::Consumer) => ("end", -size - 6.0, 4.5),
-            (Arrangement::Layered, Role::Producer) => ("start", size + 6.0, 4.5),
-            _ => ("middle", 0.0, size + 15.0),
-        };
+        let _ = writeln!(out, "<g>{form}<title>{text}: {}</title></g>", role.name());
+        let Some(Name { anchor, offset: [dx, dy], .. }) = &names[i] else { continue };
         let (x, y) = (x + dx, y + dy);
         let _ = writeln!(
             out,
-            "<text class=\"h\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{name}</text>"
+            "<text class=\"h\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>"
         );
     }
 }

@@ -5,6 +5,7 @@ use super::fetching::{fetching, not_a_player, player};
 use super::places::{Names, Places};
 use crate::model::{Consumer, Fault, FaultKind, Fetching, Manner, Objects, Route, Scenario};
 use crate::schema::{ConsumerSection, FaultSection, FaultWord};
+use control::Duration;
 use document::{Document, Read, Section, Words};
 use packet::Name;
 use std::ops::Range;
@@ -109,8 +110,12 @@ pub fn faults<'d>(
     places: &Places<'_>,
 ) -> Vec<Fault> {
     let sections = Section::all_of::<FaultSection>(doc, table);
-    sections.iter().filter_map(|section| fault(section, places)).collect()
+    sections.iter().filter_map(|section| fault(section, places)).flatten().collect()
 }
+
+/// Fields that some faults have and others have not.
+const FAULT_FIELDS: [&str; 10] =
+    ["link", "node", "rate", "rates", "every", "delay", "loss", "prefix", "via", "cost"];
 
 /// Fields that each kind of fault takes besides `at` and `kind`, and needs unless it has a default.
 fn fields_of(kind: FaultWord) -> &'static [&'static str] {
@@ -118,6 +123,7 @@ fn fields_of(kind: FaultWord) -> &'static [&'static str] {
         FaultWord::LinkDown | FaultWord::LinkUp => &["link"],
         FaultWord::NodeCrash | FaultWord::NodeRestart => &["node"],
         FaultWord::LinkRate => &["link", "rate"],
+        FaultWord::LinkRates => &["link", "rates", "every"],
         FaultWord::LinkDelay => &["link", "delay"],
         FaultWord::LinkLoss => &["link", "loss"],
         FaultWord::RouteAdd => &["node", "prefix", "via", "cost"],
@@ -125,10 +131,12 @@ fn fields_of(kind: FaultWord) -> &'static [&'static str] {
     }
 }
 
-fn fault(s: &Section<'_>, places: &Places<'_>) -> Option<Fault> {
-    let FaultSection { at, kind, rate, delay, loss, prefix, cost, .. } = FaultSection::read(s)?;
+/// The faults of a section: several, if a link follows a trace.
+fn fault(s: &Section<'_>, places: &Places<'_>) -> Option<Vec<Fault>> {
+    let FaultSection { at, kind, rate, rates, every, delay, loss, prefix, cost, .. } =
+        FaultSection::read(s)?;
     let wanted = fields_of(kind);
-    for field in ["link", "node", "rate", "delay", "loss", "prefix", "via", "cost"] {
+    for field in FAULT_FIELDS {
         let is_given = s.given(field).is_some();
         if is_given && !wanted.contains(&field) {
             s.misplaced(field, &format!("a fault `{}` has none", kind.word()));
@@ -139,7 +147,18 @@ fn fault(s: &Section<'_>, places: &Places<'_>) -> Option<Fault> {
     }
     let node = places.names.one(s, "node");
     let link = places.link(s, "link");
+    let at = at?;
     let kind = match kind {
+        FaultWord::LinkRates => {
+            let ((link, direction), rates, every) = (link?, rates?, every?);
+            if every == Duration::ZERO && rates.len() > 1 {
+                s.mistake("every", "each rate needs a time, such as \"100 ms\"");
+                return None;
+            }
+            let kinds = rates.into_iter().map(|rate| FaultKind::LinkRate { link, direction, rate });
+            let times = std::iter::successors(Some(at), |at| Some(*at + every));
+            return Some(times.zip(kinds).map(|(at, kind)| Fault { at, kind }).collect());
+        }
         FaultWord::LinkDown => FaultKind::LinkDown(link?.0),
         FaultWord::LinkUp => FaultKind::LinkUp(link?.0),
         FaultWord::NodeCrash => FaultKind::NodeCrash(node?),
@@ -159,7 +178,7 @@ fn fault(s: &Section<'_>, places: &Places<'_>) -> Option<Fault> {
         FaultWord::RouteAdd => FaultKind::RouteAdd(places.route(s, node, prefix, cost)?),
         FaultWord::RouteRemove => FaultKind::RouteRemove(places.route(s, node, prefix, cost)?),
     };
-    Some(Fault { at: at?, kind })
+    Some(vec![Fault { at, kind }])
 }
 
 impl Places<'_> {

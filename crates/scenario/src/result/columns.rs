@@ -204,7 +204,7 @@ pub const FLOWS: &[Column<Flow>] = &[
     word(["name", "content"], 1, |flow| flow.name.clone()),
     word(["control", "control"], 0, |flow| flow.control.clone()),
     times(1e-6, number("bytes", ["MB", "MB"], 2, |flow| Some(flow.bytes as f64))),
-    number("goodput_mbps", ["Mbit/s", "goodput (Mbit/s)"], 0, |flow| flow.goodput_mbps),
+    number("goodput_mbps", ["goodput (Mbit/s)"; 2], 0, |flow| flow.goodput_mbps),
     number("fct_s", ["completion (s)", "completion (s)"], 0, |flow| flow.fct_s),
     number("window_mean", ["window", "mean window"], 3, |flow| flow.window_mean),
     number("rtt_mean_ms", ["RTT (ms)", "mean RTT (ms)"], 1, |flow| flow.rtt_mean_ms),
@@ -225,7 +225,7 @@ pub const VIDEOS: &[Column<Flow>] = &[
     count("quality_switches", ["switches", "changes of quality"], 1, |flow| {
         flow.quality_switches.unwrap_or(0)
     }),
-    number("bitrate_mean_mbps", ["mean Mbit/s", "mean quality (Mbit/s)"], 0, |flow| {
+    number("bitrate_mean_mbps", ["quality (Mbit/s)", "mean quality (Mbit/s)"], 0, |flow| {
         flow.bitrate_mean_mbps
     }),
     number("played_s", ["played (s)", "played (s)"], 1, |flow| flow.played_s),
@@ -243,7 +243,7 @@ pub const WORKLOADS: &[Column<Workload>] = &[
     number("fct_p50_s", ["half in (s)", "half in (s)"], 1, |one| one.fct_p50_s),
     number("fct_p90_s", ["90 % in (s)", "90 % in (s)"], 2, |one| one.fct_p90_s),
     number("fct_p99_s", ["99 % in (s)", "99 % in (s)"], 1, |one| one.fct_p99_s),
-    number("goodput_mean_mbps", ["Mbit/s", "mean goodput (Mbit/s)"], 2, |one| {
+    number("goodput_mean_mbps", ["goodput (Mbit/s)", "mean goodput (Mbit/s)"], 2, |one| {
         one.goodput_mean_mbps
     }),
 ];
@@ -252,7 +252,7 @@ pub const WORKLOADS: &[Column<Workload>] = &[
 pub const LINKS: &[Column<Link>] = &[
     word(["from", "from"], 0, |link| link.from.clone()),
     word(["to", "to"], 0, |link| link.to.clone()),
-    number("rate_mbps", ["Mbit/s", "rate (Mbit/s)"], 1, |link| link.rate_mbps),
+    number("rate_mbps", ["rate (Mbit/s)"; 2], 1, |link| link.rate_mbps),
     paged(number("delay_ms", ["delay (ms)"; 2], 0, |link| Some(link.delay_ms))),
     times(100.0, number("utilization", ["used (%)"; 2], 0, |link| Some(link.utilization))),
     times(

@@ -22,6 +22,8 @@ pub struct Measure {
     pub most: Option<f64>,
     /// Its value in the unit of the column.
     pub get: fn(&RunResult) -> Option<f64>,
+    /// Of a completion time, how many flows finished, and how many began.
+    counts: Option<fn(&RunResult) -> [u64; 2]>,
 }
 
 impl Measure {
@@ -36,6 +38,15 @@ impl Measure {
     pub fn shown(&self, run: &RunResult) -> Option<f64> {
         (self.get)(run).map(|value| value * self.factor)
     }
+
+    /// How many flows of these runs finished, and how many began, if its value is a lower bound
+    /// where not all did.
+    #[must_use]
+    pub fn completed(&self, runs: &[&RunResult]) -> Option<[u64; 2]> {
+        let counts = self.counts?;
+        let sum = |sum: [u64; 2], one: [u64; 2]| [sum[0] + one[0], sum[1] + one[1]];
+        Some(runs.iter().map(|run| counts(run)).fold([0, 0], sum))
+    }
 }
 
 const fn measure(
@@ -46,7 +57,7 @@ const fn measure(
     unit: &'static str,
     get: fn(&RunResult) -> Option<f64>,
 ) -> Measure {
-    Measure { name, column, help, label, unit, factor: 1.0, most: None, get }
+    Measure { name, column, help, label, unit, factor: 1.0, most: None, get, counts: None }
 }
 
 const fn share(mut measure: Measure) -> Measure {
@@ -59,21 +70,29 @@ const fn index(mut measure: Measure) -> Measure {
     measure
 }
 
+const fn censored(mut measure: Measure) -> Measure {
+    measure.counts = Some(|run| {
+        let completion = run.completion();
+        [completion.finished, completion.flows]
+    });
+    measure
+}
+
 /// All measures.
 pub const MEASURES: &[Measure] = &[
     measure(
-        "goodput",
+        "settled-goodput",
         "settled_goodput_mbps",
         "content of all flows over time, after the warm-up",
-        "goodput",
+        "goodput after the warm-up",
         "Mbit/s",
         |run| run.settled.goodput_mbps,
     ),
     index(measure(
-        "jain",
+        "settled-jain",
         "settled_jain_index",
         "Jain's index of the flows' goodputs after the warm-up",
-        "Jain's index",
+        "Jain's index after the warm-up",
         "",
         |run| run.settled.jain_index,
     )),
@@ -94,29 +113,40 @@ pub const MEASURES: &[Measure] = &[
         |run| run.settled.queue_delay_p99_ms,
     ),
     measure(
-        "goodput-whole",
+        "goodput",
         "goodput_mbps",
-        "content of all flows, from the first flow's start to the last one's end",
-        "goodput with start and end",
+        "content of all flows over time, from the first flow's start to the last one's end",
+        "goodput",
         "Mbit/s",
         RunResult::goodput_mbps,
     ),
     index(measure(
-        "jain-whole",
+        "jain",
         "jain_index",
-        "Jain's index of the flows' goodputs, from start to end",
-        "Jain's index with start and end",
+        "Jain's index of the flows' goodputs, each from its start to its end",
+        "Jain's index",
         "",
         |run| run.jain_index,
     )),
-    measure(
+    censored(measure(
         "completion",
         "fct_s",
         "mean completion time; an unfinished flow counts with its running time",
         "completion time",
         "s",
         |run| run.completion().mean_s(),
-    ),
+    )),
+    share(measure(
+        "finished",
+        "finished_ratio",
+        "share of the flows that finished",
+        "flows that finished",
+        "%",
+        |run| {
+            let completion = run.completion();
+            (completion.flows > 0).then(|| completion.finished as f64 / completion.flows as f64)
+        },
+    )),
     measure("rtt", "rtt_mean_ms", "mean of the flows' mean round-trip times", "RTT", "ms", |run| {
         run.mean_of(|flow| flow.rtt_mean_ms)
     }),

@@ -1,4 +1,5 @@
-//! The fields that a sweep sets, as columns: numbers where all values are of one kind of quantity.
+//! The fields that a sweep sets, as columns and in objects: numbers where all values are of one
+//! kind of quantity.
 
 use super::described::{Kind, Value};
 use control::{Duration, Rate, Ratio, Size};
@@ -164,19 +165,10 @@ impl SweptField {
     }
 }
 
-/// Settings as an object: a number where the value is one.
-#[must_use]
-pub fn swept(settings: &[(String, String)]) -> BTreeMap<String, Value> {
-    let value = |text: &str| match Amount::parse(text) {
-        Some(amount) => Value::Number(amount.value),
-        None => Value::Text(text.to_owned()),
-    };
-    settings.iter().map(|(name, text)| (name.clone(), value(text))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::{RunId, RunResult, SweepResult};
 
     #[test]
     fn values_have_the_unit_of_their_kind() {
@@ -198,6 +190,24 @@ mod tests {
     }
 
     #[test]
+    fn objects_have_the_types_of_columns() {
+        let run = |queue: &str| {
+            let settings = [("link.loss", "2 %"), ("link.queue", queue)];
+            let settings = settings.map(|(a, b)| (a.to_owned(), b.to_owned())).to_vec();
+            RunResult { id: RunId { settings, ..RunId::default() }, ..RunResult::default() }
+        };
+        let sweep = SweepResult::new("x", 1, vec![run("20 packets"), run("30 kB")]);
+        let json = serde_json::to_value(&sweep).unwrap();
+        // Packets and bytes are no numbers of one kind.
+        let wanted = serde_json::json!({ "link.loss": 0.02, "link.queue": "20 packets" });
+        assert_eq!(json["runs"][0]["swept"], wanted);
+        assert_eq!(json["combinations"][0]["swept"], wanted);
+        assert_eq!(json["runs"][1]["seed"], 0, "the fields of the run stand beside it");
+        let read: SweepResult = serde_json::from_value(json).unwrap();
+        assert_eq!(read, sweep);
+    }
+
+    #[test]
     fn a_column_holds_numbers_if_all_values_are_of_one_kind() {
         let row = |values: [&str; 3]| -> Vec<(String, String)> {
             let names = ["control", "link.loss", "link.queue"];
@@ -213,8 +223,5 @@ mod tests {
         assert_eq!(fields[1].value(&rows[1]), Value::Number(0.02));
         assert_eq!(fields[2].value(&rows[0]), Value::Text("20 packets".to_owned()));
         assert_eq!(fields[0].value(&[]), Value::Nothing);
-        let object = swept(&rows[0]);
-        assert_eq!(object["link.queue"], Value::Number(20.0));
-        assert_eq!(object["control"], Value::Text("bbr".to_owned()));
     }
 }

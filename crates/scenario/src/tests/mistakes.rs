@@ -106,6 +106,24 @@ const CASES: &[Case] = &[
         &["no link joins `a` and `c`", "`b`"],
     ),
     ("[[fault]]\nat = \"1 s\"\nkind = \"link-dwn\"", "3:8", &["did you mean `link-down`?"]),
+    (
+        "[[fault]]\nat = \"1 s\"\nkind = \"link-rates\"\nlink = [\"a\", \"b\"]\nevery = \"1 s\"\n\
+         rates = [\"1 Mbit/s\", \"0 bit/s\"]",
+        "6:22",
+        &["lets nothing pass"],
+    ),
+    (
+        "[[fault]]\nat = \"1 s\"\nkind = \"link-rates\"\nlink = [\"a\", \"b\"]\nevery = \"1 s\"\n\
+         rates = []",
+        "6:9",
+        &["a list of rates"],
+    ),
+    (
+        "[[fault]]\nat = \"1 s\"\nkind = \"link-rates\"\nlink = [\"a\", \"b\"]\nevery = \"0 s\"\n\
+         rates = [\"1 Mbit/s\", \"2 Mbit/s\"]",
+        "5:9",
+        &["each rate needs a time"],
+    ),
     ("[[fault]]\nat = \"1 s\"\nkind = \"link-down\"", "3:8", &["needs a field `link`"]),
     (
         "[[fault]]\nat = \"1 s\"\nkind = \"node-crash\"\nnode = \"a\"\nrate = \"1 bit/s\"",

@@ -96,6 +96,10 @@ struct FaultLine<'a> {
     prefix: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rate_bps: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loss: Option<String>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -281,8 +285,14 @@ impl<W: Write + Send> Tracer for EventLog<W> {
                 let line = on(link, *backward, "link-rate");
                 FaultLine { rate_bps: rate.map(|Rate(bits)| bits), ..line }
             }
-            Fault::Delay { link, backward, .. } => on(link, *backward, "link-delay"),
-            Fault::Loss { link, backward, .. } => on(link, *backward, "link-loss"),
+            Fault::Delay { link, backward, delay } => {
+                let line = on(link, *backward, "link-delay");
+                FaultLine { delay_ns: Some(delay.0), ..line }
+            }
+            Fault::Loss { link, backward, loss } => {
+                let line = on(link, *backward, "link-loss");
+                FaultLine { loss: Some(loss.to_string()), ..line }
+            }
         };
         Self::line(&mut self.out, &self.trouble, &line);
     }
