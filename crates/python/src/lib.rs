@@ -1,0 +1,34 @@
+//! The module `weir._weir`: the part of the Python package `weir` that is not Python.
+//!
+//! It reads scenarios, runs them without the interpreter's lock, and hands results over as Arrow
+//! tables. The classes that people use are in `python/weir/`.
+#![forbid(unsafe_code)]
+
+mod about;
+mod env;
+mod errors;
+mod hosting;
+mod parts;
+mod results;
+mod running;
+mod scenarios;
+mod series;
+mod table;
+mod values;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _weir(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<scenarios::Scenario>()?;
+    module.add_class::<results::Results>()?;
+    module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(running::run, module)?)?;
+    module.add_function(wrap_pyfunction!(results::swept_table, module)?)?;
+    module.add_function(wrap_pyfunction!(values::document, module)?)?;
+    module.add_function(wrap_pyfunction!(values::setting, module)?)?;
+    parts::add(module)?;
+    env::add(module)?;
+    about::add(module)
+}

@@ -1,0 +1,78 @@
+"""Congestion control over Named Data Networking: simulate, compare, write schemes.
+
+import weir
+results = weir.run("three-hops.toml", control="cubic")
+results.flows.to_pandas()
+"""
+
+from importlib import import_module
+
+from ._errors import (
+    FileFailed,
+    Interrupted,
+    Mistake,
+    NoForwarder,
+    NotFound,
+    NotVerified,
+    ResultsError,
+    RunError,
+    ScenarioError,
+    SchemeError,
+    TransferError,
+    UsageError,
+    WeirError,
+)
+from ._parts import Controller, Marker, Param, Shaper, Strategy, WindowLaw
+from ._results import Results, Table
+from ._run import run
+from ._scenario import Scenario
+from ._sweep import Sweep, sweep
+from ._transfer import Fetched, Publication, fetch, publish, stream
+from ._schemes import Parameter, Scheme, colour, schemes
+from ._weir import __version__
+
+
+def __getattr__(name):
+    """Import modules that most programs do not need when they are first used."""
+    if name in ("aio", "env"):
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = [
+    "Controller",
+    "Fetched",
+    "FileFailed",
+    "Interrupted",
+    "Marker",
+    "Mistake",
+    "NoForwarder",
+    "NotFound",
+    "NotVerified",
+    "Param",
+    "Parameter",
+    "Publication",
+    "Results",
+    "ResultsError",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "Scheme",
+    "SchemeError",
+    "Shaper",
+    "Strategy",
+    "Sweep",
+    "Table",
+    "TransferError",
+    "UsageError",
+    "WeirError",
+    "WindowLaw",
+    "__version__",
+    "colour",
+    "fetch",
+    "publish",
+    "run",
+    "schemes",
+    "stream",
+    "sweep",
+]

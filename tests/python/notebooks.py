@@ -1,0 +1,67 @@
+"""The notebooks of docs/notebooks run from their first to their last cell."""
+
+import json
+import os
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import nbformat
+from nbclient import NotebookClient
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "docs/notebooks"
+# Seconds for a cell, on a slow machine.
+PATIENCE = 300
+
+
+class Notebooks(unittest.TestCase):
+    """Executed without an error, kept without outputs."""
+
+    def execute(self, name):
+        """The outputs of a notebook."""
+        file = NOTEBOOKS / f"{name}.ipynb"
+        notebook = nbformat.read(file, as_version=4)
+        with tempfile.TemporaryDirectory(prefix="weir-") as folder:
+            about = {"metadata": {"path": folder}}
+            client = NotebookClient(notebook, timeout=PATIENCE, resources=about)
+            # Plots are drawn into the notebook, not to nowhere.
+            with mock.patch.dict(os.environ):
+                os.environ.pop("MPLBACKEND", None)
+                client.execute()
+        outputs = [one for cell in notebook.cells for one in cell.get("outputs", [])]
+        warned = [one["text"] for one in outputs if one.get("name") == "stderr"]
+        self.assertFalse([text for text in warned if "Warning" in text])
+        return outputs
+
+    def test_a_first_simulation(self):
+        """Network, table and plots are shown, and the mistake has a message."""
+        shown = self.execute("first-simulation")
+        kinds = {kind for one in shown for kind in one.get("data", {})}
+        self.assertLessEqual({"image/svg+xml", "text/html", "image/png"}, kinds)
+        said = "".join(one.get("text", "") for one in shown)
+        self.assertIn("did you mean `cubic`?", said)
+
+    def test_compare_schemes(self):
+        """The second sweep runs nothing again."""
+        shown = [
+            one["data"]["text/plain"] for one in self.execute("compare-schemes") if "data" in one
+        ]
+        self.assertIn("0", shown)
+        self.assertTrue(any("8 of 8 points" in text for text in shown), shown)
+
+    def test_write_a_scheme(self):
+        """The broken scheme ends with its time; marks keep the queue short."""
+        shown = self.execute("write-a-scheme")
+        said = "".join(one.get("text", "") for one in shown)
+        self.assertIn("scheme `broken` raised ZeroDivisionError", said)
+        self.assertIn("interrupted", said)
+        rows = [one["data"]["text/html"] for one in shown if "text/html" in one.get("data", {})]
+        self.assertIn("early:limit=20 ms", rows[-1])
+
+    def test_no_outputs_are_kept(self):
+        """They would be out of date."""
+        for file in NOTEBOOKS.glob("*.ipynb"):
+            for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
+                self.assertFalse(cell.get("outputs"), file.name)
+                self.assertIsNone(cell.get("execution_count"), file.name)

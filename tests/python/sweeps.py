@@ -1,0 +1,167 @@
+"""Sweeps: points are run once, also after an interruption; failed ones are reported."""
+
+import importlib.util
+import shutil
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import networkx
+import weir
+from _network import SCENARIO
+from weir import _weir
+
+TWO = weir.Scenario.from_text(SCENARIO, name="two.toml")
+
+
+class Sweeps(unittest.TestCase):
+    """A sweep of four points."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="weir-")
+        self.addCleanup(folder.cleanup)
+        self.place = Path(folder.name, "results")
+
+    def sweep(self, **settings):
+        """Schemes and losses."""
+        settings = {"control": ["aimd", "cubic"], "link__loss": ["0 %", "1 %"], **settings}
+        return weir.sweep(TWO, self.place, **settings)
+
+    def test_a_point_is_never_run_twice(self):
+        """A larger sweep runs only what is new; results are those of `run`."""
+        first = self.sweep()
+        self.assertEqual((len(first), first.new, first.done), (4, 4, 4))
+        self.assertEqual(self.sweep().new, 0)
+        larger = self.sweep(control=["aimd", "cubic", "fixed"], repetitions=2)
+        self.assertEqual((len(larger), larger.new), (12, 8))
+        flows = larger.flows.to_pandas()
+        self.assertEqual(list(flows["run"]), list(range(12)))
+        self.assertEqual(list(flows["link.loss"])[:4], [0, 0, 0.01, 0.01])
+        alone = weir.run(TWO, control="cubic", link__loss="1 %", seed=2)
+        same = flows[(flows.control == "cubic") & (flows["link.loss"] == 0.01) & (flows.seed == 2)]
+        self.assertEqual(list(same["bytes"]), [alone.summary["flows"][0]["bytes"]])
+
+    def test_another_version_or_scenario_is_another_point(self):
+        """And the results of the first stay."""
+        self.sweep()
+        with mock.patch.object(_weir, "__version__", "9.9.9"):
+            self.assertEqual(self.sweep().new, 4)
+        self.assertEqual(self.sweep(link__delay="7 ms").new, 4)
+        self.assertEqual(self.sweep().new, 0)
+
+    def test_columns_have_the_types_of_one_run(self):
+        """Numbers where all values are numbers of one kind, whatever their units; else texts."""
+        lists = {"link__delay": ["5 ms", "0.01 s"], "link__queue": ["20 packets", "100 kB"]}
+        runs = self.sweep(control="aimd", link__loss="0 %", **lists).runs
+        text = "\n[sweep]\nlink.delay = {}\nlink.queue = {}\n".format(*lists.values())
+        expected = weir.run(weir.Scenario.from_text(SCENARIO + text)).runs.to_arrow()
+        for name in ("link.delay", "link.queue"):
+            self.assertEqual(runs.schema.field(name), expected.schema.field(name))
+            self.assertEqual(runs[name].to_pylist(), expected[name].to_pylist())
+        self.assertEqual(runs["link.delay"].to_pylist(), [0.005, 0.005, 0.01, 0.01])
+        self.assertEqual(len(weir.sweep(TWO, self.place).runs), 1, "without a swept field")
+
+    def test_another_base_class_is_another_point(self):
+        """The class that is named has the same text; its behaviour is inherited."""
+        text = """import weir
+
+class Base(weir.WindowLaw, register=False):
+    def on_congestion(self, cx, signal, rtt):
+        self.window = max(1.0, self.window * {factor})
+
+class Derived(Base):
+    window = 10.0
+"""
+        new = []
+        for name, factor in [("_first", 0.5), ("_second", 0.9), ("_third", 0.5)]:
+            file = self.place.with_name(f"{name}.py")
+            file.write_text(text.format(factor=factor), encoding="utf-8")
+            spec = importlib.util.spec_from_file_location(name, file)
+            # The source of a class is found by its module.
+            sys.modules[name] = importlib.util.module_from_spec(spec)
+            self.addCleanup(sys.modules.pop, name)
+            spec.loader.exec_module(sys.modules[name])
+            new.append(self.sweep(control="derived", link__loss="0 %").new)
+        self.assertEqual(new, [1, 1, 0])
+
+    def test_another_content_of_a_named_file_is_another_point(self):
+        """A topology of GraphML, under the same path."""
+        file = self.place.with_name("two.graphml")
+        text = """[scenario]
+duration = "1 s"
+
+[topology]
+file = "two.graphml"
+rate = "10 Mbit/s"
+delay = "5 ms"
+
+[[content]]
+name = "/film"
+at = "b"
+size = "10 kB"
+
+[[consumer]]
+at = "a"
+name = "/film"
+"""
+        scenario = file.with_name("graph.toml")
+        scenario.write_text(text, encoding="utf-8")
+        new = []
+        for names in ("ab", "abc", "ab"):
+            graph = networkx.path_graph(list(names))
+            networkx.set_node_attributes(graph, {name: name for name in names}, "label")
+            networkx.write_graphml(graph, file)
+            new.append(weir.sweep(scenario, self.place).new)
+        self.assertEqual(new, [1, 1, 0])
+
+    def test_an_interrupted_sweep_goes_on_where_it_was(self):
+        """Unfinished points are run again, finished ones are not."""
+
+        def interrupt(share, ended):
+            if ended >= 1:
+                raise KeyboardInterrupt
+
+        with self.assertRaises(weir.Interrupted) as caught:
+            self.sweep(progress=interrupt, jobs=1)
+        done = caught.exception.results.done
+        self.assertGreaterEqual(done, 1)
+        rest = self.sweep()
+        self.assertEqual(rest.new, 4 - done)
+        self.assertEqual([p for p in self.place.iterdir() if p.name.startswith(".")], [])
+        shutil.rmtree(self.place / rest._points[2].key)
+        self.assertEqual(self.sweep().new, 1)
+
+    def test_a_point_that_fails_does_not_end_the_others(self):
+        """It is reported with its settings, and run again the next time."""
+
+        class Fragile(weir.WindowLaw):
+            """Raises as long as a test sets it."""
+
+            broken = True
+
+            def on_ack(self, cx, ack):
+                if self.broken:
+                    raise RuntimeError("fragile")
+
+            def on_congestion(self, cx, signal, rtt):
+                """Nothing changes."""
+
+        made = self.sweep(control=["fragile", "aimd"])
+        self.assertEqual((made.new, len(made.failed)), (2, 2))
+        (key, *_), error = next(iter(made.failed)), next(iter(made.failed.values()))
+        self.assertEqual(key, ("control", "fragile"))
+        self.assertIsInstance(error, weir.SchemeError)
+        self.assertEqual(len(made.flows), 2)
+        Fragile.broken = False
+        again = self.sweep(control=["fragile", "aimd"])
+        self.assertEqual((again.new, len(again.failed)), (2, 0))
+
+    def test_a_place_that_cannot_be_written(self):
+        """Before anything is run."""
+        self.place.write_text("in the way", encoding="utf-8")
+        with self.assertRaisesRegex(weir.ResultsError, "choose another folder"):
+            self.sweep()
+        with self.assertRaisesRegex(ValueError, "no engine `clouds`"):
+            self.sweep(engine="clouds")
