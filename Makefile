@@ -1,6 +1,6 @@
 # Every target installs what it needs and is missing, and does nothing about what is there.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fuzz bench docs router sbom
+.PHONY: help demo test lint fuzz bench docs router sbom wheel notebook
 
 # A file of your own to send through the demo: make demo FILE=photo.jpg
 FILE ?=
@@ -10,12 +10,12 @@ SECONDS_EACH ?= 60
 PARTS ?=
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## publish a file and fetch it twice through three forwarders
 	@cargo run --release --package weir -- demo $(if $(FILE),"$(FILE)")
 
-test: ## run every test: unit, property, portability, interoperation, end to end
+test: ## run every test: unit, property, interoperation, end to end
 	scripts/test
 
 lint: ## check format, lints, documentation, house rules, scripts
@@ -26,6 +26,12 @@ fuzz: ## fuzz every decoder (SECONDS_EACH=60)
 
 bench: ## measure Weir and its peers on this machine (PARTS="host veth")
 	bench/run $(PARTS)
+
+wheel: ## build the Python package, with the program in it
+	@scripts/wheel
+
+notebook: ## open the notebooks of docs/notebooks with Weir's Python package
+	@scripts/notebook
 
 router: ## build `weir-router`, a small static program for routers
 	@scripts/router

@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("schemes", &["packet", "control"]),
     ("forwarder", &["packet", "control"]),
     ("transport", &["packet", "security", "control"]),
+    ("tree", &["packet", "security"]),
     ("document-derive", &[]),
     ("document", &["packet", "control", "schemes", "forwarder", "document-derive"]),
     ("net", &["packet", "security", "control", "schemes", "forwarder", "document"]),
@@ -24,10 +25,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("report", &["scenario"]),
     ("study", &["control", "document", "scenario", "report"]),
     ("swarm", &["control", "schemes", "record", "scenario"]),
+    ("arena", &["control", "schemes", "scenario", "report", "study", "swarm"]),
     (
         "testbed",
         &["packet", "control", "schemes", "forwarder", "transport", "net", "record", "scenario"],
     ),
+    ("python", &["packet", "control", "schemes", "document", "scenario", "report"]),
     (
         "weir",
         &[
@@ -42,7 +45,9 @@ const ARROWS: &[(&str, &[&str])] = &[
             "report",
             "study",
             "swarm",
+            "arena",
             "testbed",
+            "tree",
         ],
     ),
 ];
