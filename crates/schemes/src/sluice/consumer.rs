@@ -41,12 +41,63 @@ const SPARE: f64 = 4.0;
 const FIRST_FLIGHT: f64 = 64.0;
 const GROWTH: f64 = 4.0;
 
+/// The first Interests state the round trip, later one of so many, and one in each round trip:
+/// links use the mean. With few of the first ones, offers to a path of a second were too low for
+/// many round trips.
+const FIRST_HINTS: u32 = 64;
+const HINT_EACH: u32 = 8;
+
 /// The smallest round trip is of the last so many seconds.
 const RTT_MIN_AGE: Duration = Duration::from_secs(10);
 
 /// A window's round trip is the smallest of so many of them: of more, that of a store near by which
 /// had the first segments would make the window too small for the others.
 const RECENT: usize = 4;
+
+/// Segments that may be in flight at any rate ([`FIRST_FLIGHT`]).
+#[derive(Default)]
+struct Limit {
+    /// Data of this round trip of the longest path and of the one before, and when it began.
+    came: [u32; 2],
+    since: Time,
+}
+
+impl Limit {
+    /// Data has come; the longest path has this round trip.
+    fn count(&mut self, now: Time, longest: Duration) {
+        if now.since(self.since) > longest {
+            (self.came, self.since) = ([0, self.came[0]], now);
+        }
+        self.came[0] = self.came[0].saturating_add(1);
+    }
+
+    fn segments(&self) -> f64 {
+        FIRST_FLIGHT + GROWTH * f64::from(self.came[0].saturating_add(self.came[1]))
+    }
+}
+
+/// The Interests that state the round trip.
+#[derive(Default)]
+struct Hints {
+    /// Those that did, up to [`FIRST_HINTS`]; the others since the last one, and when that left.
+    first: u32,
+    others: u32,
+    at: Time,
+}
+
+impl Hints {
+    /// True if the Interest that leaves now is one of them.
+    fn is_due(&mut self, now: Time, srtt: Duration) -> bool {
+        self.others += 1;
+        let is_first = self.first < FIRST_HINTS;
+        let is_due = is_first || self.others >= HINT_EACH || now.since(self.at) >= srtt;
+        if is_due {
+            (self.others, self.at) = (0, now);
+            self.first += u32::from(is_first);
+        }
+        is_due
+    }
+}
 
 /// See the module.
 pub(super) struct Consumer {
@@ -60,9 +111,7 @@ pub(super) struct Consumer {
     /// See [`control::InFlight::spread`].
     spread: Duration,
     rounds: Rounds,
-    /// Data of this round trip of the longest path and of the one before, and when it began.
-    came: [u32; 2],
-    came_since: Time,
+    limit: Limit,
     doubt: Doubt,
     /// The next Interest leaves when what the last one asked for has passed at the rate from then
     /// on.
@@ -70,6 +119,7 @@ pub(super) struct Consumer {
     /// Until when, and how much, Interests have asked for without stating their size. Links book
     /// such a guess, so Data that are smaller come a longer time apart than the link requires.
     guessed: (Time, Size),
+    hints: Hints,
     /// The size of the last Data.
     size: Size,
     /// When Data came last, and when some that had been asked for once.
@@ -89,11 +139,11 @@ impl Consumer {
             recent: [Duration::MAX; RECENT],
             spread: Duration::ZERO,
             rounds: Rounds::new(),
-            came: [0; 2],
-            came_since: Time::ZERO,
+            limit: Limit::default(),
             doubt: Doubt::new(),
             last: (Time::ZERO, Size(0)),
             guessed: (Time::ZERO, Size(0)),
+            hints: Hints::default(),
             size: Size(8000),
             heard_at: Time::ZERO,
             first_at: Time::ZERO,
@@ -122,19 +172,6 @@ impl Consumer {
         let shortest = self.lanes.shortest_rtt().unwrap_or_default();
         let known = self.lanes.longest_rtt().unwrap_or_default();
         smoothed.max(known).max(shortest + self.spread)
-    }
-
-    /// Counts Data for [`Consumer::limit`].
-    fn count(&mut self, now: Time) {
-        if now.since(self.came_since) > self.longest() {
-            (self.came, self.came_since) = ([0, self.came[0]], now);
-        }
-        self.came[0] = self.came[0].saturating_add(1);
-    }
-
-    /// Segments that may be in flight at any rate.
-    fn limit(&self) -> f64 {
-        FIRST_FLIGHT + GROWTH * f64::from(self.came[0].saturating_add(self.came[1]))
     }
 
     fn ready(&self, rate: f64) -> Time {
@@ -182,7 +219,7 @@ impl Controller for Consumer {
         }
         let rate = self.doubt.pace(rate);
         let flying = ask.in_flight.total().segments;
-        let window = self.window(rate, ask.in_flight.spread()).min(self.limit());
+        let window = self.window(rate, ask.in_flight.spread()).min(self.limit.segments());
         if flying > 0 && f64::from(flying) + f64::from(ask.count) > window {
             return Permit::Wait;
         }
@@ -202,7 +239,9 @@ impl Controller for Consumer {
         let (now, mut from) = (cx.now, cx.now);
         if let Some(rate) = self.rate(now) {
             if let Some(srtt) = self.rtt.smoothed() {
-                ticket.options.set(&RttHint(srtt.0));
+                if self.hints.is_due(now, srtt) {
+                    ticket.options.set(&RttHint(srtt.0));
+                }
             }
             let ready = self.ready(self.doubt.pace(rate));
             from = if ready > now + BURST { now } else { ready.max(now - BURST) };
@@ -228,7 +267,8 @@ impl Controller for Consumer {
             self.doubt.on_new_path();
         }
         self.size = arrival.size;
-        self.count(cx.now);
+        let longest = self.longest();
+        self.limit.count(cx.now, longest);
         if let Some(rtt) = arrival.rtt {
             self.rtt.sample(rtt);
             if rtt <= self.rtt_min.0 || cx.now.since(self.rtt_min.1) > RTT_MIN_AGE {
@@ -236,6 +276,7 @@ impl Controller for Consumer {
             }
         }
         self.spread = arrival.in_flight.spread();
+        self.lanes.on_flight(arrival.in_flight.total().segments);
         let mut full_at = None;
         if let Some(rate) = self.rate(cx.now) {
             let (until, guess) = self.guessed;

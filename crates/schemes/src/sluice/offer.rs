@@ -33,19 +33,32 @@ const FIRST_RTT: f64 = 0.1;
 /// The weight of a round trip in d, and of a packet in the size of Data.
 const GAIN: f64 = 1.0 / 8.0;
 
+/// Interests for so many Data, and for the Data of so long, in s, may wait: the Interests of flows
+/// at their pace meet at a link by chance.
+const FREE: f64 = 4.0;
+const FREE_TIME: f64 = 0.003;
+
 /// Fewer Data than this in a period are noise.
 const FEWEST: f64 = 10.0;
 
 /// The part of an equal share of eta C that a flow is offered at least: at first, and after what
-/// waits has not gone for many periods. It is that of a flow that ignores its offers then, and the
-/// others leave it nothing. It rises by so much in a period, and falls ten times more slowly: the
-/// queue of a flow that measures for itself comes and goes.
+/// waits has not become less for many periods. It is that of a flow that ignores its offers then,
+/// and the others leave it nothing. It rises by so much in a period, and falls ten times more
+/// slowly: the queue of a flow that measures for itself comes and goes.
 const LEAST: (f64, f64) = (0.5, 0.99);
 const STEP: f64 = 0.05;
 const FALL: f64 = 0.005;
 
 /// Interests that will bring this part of a round trip's Data are a queue.
 const QUEUE: f64 = 0.1;
+
+/// The part of eta C that a flow is offered at most. More than the whole makes up for flows that
+/// use a little less than their offer; a link that is not used for this part offers the whole.
+const MOST: f64 = 1.02;
+const USED: f64 = 0.75;
+
+/// Flows that keep to their offers leave this part of a queue at most after a period.
+const SHRINKING: f64 = 0.95;
 
 /// The largest correction of one period.
 const LARGEST: f64 = 4.0;
@@ -157,11 +170,38 @@ impl Names {
     }
 }
 
-/// See the module. Rates are in bit/s.
-pub(super) struct Law {
+/// The part of an equal share that a flow is offered at least ([`LEAST`]), and q of the last
+/// period.
+struct Least {
+    part: f64,
+    held: f64,
+}
+
+impl Least {
+    /// A period ends in which so much waited; more than `queue` is one.
+    fn turn(&mut self, held: f64, queue: f64) {
+        let before = std::mem::replace(&mut self.held, held);
+        let step = if held <= queue {
+            -FALL
+        } else if held < SHRINKING * before {
+            0.0
+        } else {
+            STEP
+        };
+        self.part = (self.part + step).clamp(LEAST.0, LEAST.1);
+    }
+}
+
+/// The law's parameters, by the symbols of the module.
+struct Gains {
     eta: f64,
     beta: f64,
     gain: f64,
+}
+
+/// See the module. Rates are in bit/s.
+pub(super) struct Law {
+    gains: Gains,
     link: u16,
     /// eta C.
     full: f64,
@@ -173,21 +213,24 @@ pub(super) struct Law {
     names: Names,
     sizes: Sizes,
     backlog: Backlog,
-    /// See [`LEAST`].
-    least: f64,
+    least: Least,
     /// d, in s.
     rtt: Option<f64>,
     /// The mean size of Data, in bytes.
     size: f64,
-    is_silent: bool,
+    /// y, and whether it is the larger part of A ([`USED`]).
+    load: f64,
+    is_used: bool,
 }
 
 impl Law {
     pub(super) fn new(params: &Params) -> Law {
         Law {
-            eta: params.number("eta"),
-            beta: params.number("beta"),
-            gain: params.number("gain"),
+            gains: Gains {
+                eta: params.number("eta"),
+                beta: params.number("beta"),
+                gain: params.number("gain"),
+            },
             link: 0,
             full: 0.0,
             target: 0.0,
@@ -196,30 +239,32 @@ impl Law {
             names: Names::new(),
             sizes: Sizes::default(),
             backlog: Backlog::default(),
-            least: LEAST.0,
+            least: Least { part: LEAST.0, held: 0.0 },
             rtt: None,
             size: 0.0,
-            is_silent: true,
+            load: 0.0,
+            is_used: false,
         }
     }
 
     /// Sets R, within its bounds.
     fn set(&mut self, rate: f64) {
-        let least = self.least * self.full / f64::from(self.names.names.max(1));
-        self.rate = rate.clamp(least, self.full);
+        let least = self.least.part * self.full / f64::from(self.names.names.max(1));
+        let most = if self.is_used { MOST } else { 1.0 };
+        self.rate = rate.clamp(least, most * self.full);
         self.code = log_rate::code(self.rate);
     }
 
     /// R as the number of flows that use it in full changes by `more`.
     fn shared(&self, more: f64) -> f64 {
-        self.target / (self.target / self.rate + more).max(1.0)
+        self.target / (self.target / self.rate + more).max(1.0 / MOST)
     }
 }
 
 impl RateLaw for Law {
     fn begin(&mut self, rng: &mut Rng, capacity: f64) {
         self.link = rng.next_u64() as u16;
-        self.full = self.eta * capacity;
+        self.full = self.gains.eta * capacity;
         self.target = self.full;
         self.set(self.target);
     }
@@ -251,20 +296,22 @@ impl RateLaw for Law {
     }
 
     fn update(&mut self, capacity: f64, seen: &Seen) {
-        let full = self.eta * (capacity - seen.neighbour).max(capacity * LEAST_LEFT);
+        let full = self.gains.eta * (capacity - seen.neighbour).max(capacity * LEAST_LEFT);
         let full = full * self.backlog.part();
         self.full = full;
         let d = self.rtt.unwrap_or(FIRST_RTT).max(seen.span);
-        self.target = (full - self.beta * seen.held / d).max(full / 2.0);
-        let step = if seen.held > QUEUE * full * d { STEP } else { -FALL };
-        self.least = (self.least + step).clamp(LEAST.0, LEAST.1);
+        let free = (FREE * self.size * 8.0).min(FREE_TIME * full);
+        let queue = (seen.held - free).max(0.0);
+        self.target = (full - self.gains.beta * queue / d).max(full / 2.0);
+        self.least.turn(seen.held, QUEUE * full * d);
         let load = seen.offered[0] + seen.offered[1];
-        self.is_silent = load == 0.0;
+        self.load = load;
+        self.is_used = load > USED * self.target;
         // A flow that began in this period could not use its offer yet: what it leaves is not free.
         let begun = f64::from(self.names.new) * self.names.lasting * self.rate;
         let load = load.max((load + begun).min(self.target));
         let ratio = if load > 0.0 { self.target / load } else { LARGEST };
-        self.rate *= math::pow(ratio.clamp(1.0 / LARGEST, LARGEST), self.gain);
+        self.rate *= math::pow(ratio.clamp(1.0 / LARGEST, LARGEST), self.gains.gain);
         let more = self.names.turn(seen.span);
         self.set(self.shared(more));
     }
@@ -275,7 +322,7 @@ impl RateLaw for Law {
     }
 
     fn is_at_rest(&self, _capacity: f64) -> bool {
-        self.is_silent && self.rate >= self.full
+        self.load == 0.0 && self.rate >= self.full
     }
 
     fn stamp(&self) -> RateStamp {
@@ -362,6 +409,55 @@ mod tests {
             period(&mut law, 2, 3.0 * C, 5e6);
         }
         close(law.rate, 0.99 * FULL / 2.0);
+    }
+
+    #[test]
+    fn a_queue_that_becomes_less_leaves_the_offer_where_it_drains() {
+        let mut law = law();
+        period(&mut law, 2, FULL, 0.0);
+        for i in 0..30 {
+            period(&mut law, 2, FULL, 5e6 * 0.9_f64.powi(i));
+        }
+        // beta q / d = 0.5 * 5 Mbit * 0.9^29 / 0.1 s = 1.18 Mbit/s are drained; half is the least.
+        assert!(law.rate < 0.9 * FULL / 2.0, "{}", law.rate);
+    }
+
+    #[test]
+    fn interests_that_meet_by_chance_are_no_queue() {
+        let mut law = law();
+        let size = Size(1000);
+        let data = DataMeta { flow: 1, segment: 0, size, mark: 0, options: HopOptions::new() };
+        law.on_data(Time(1), &data, Duration::from_millis(1));
+        period(&mut law, 2, FULL, 0.0);
+        // 3 ms of the link are 29.7 kbit, four Data 32 kbit.
+        for _ in 0..20 {
+            let load = 2.0 * law.rate;
+            period(&mut law, 2, load, 29e3);
+        }
+        close(law.rate, FULL / 2.0);
+        for _ in 0..20 {
+            let load = 2.0 * law.rate;
+            period(&mut law, 2, load, 80e3);
+        }
+        // beta q / d = 0.5 * 50.3 kbit / 0.1 s.
+        close(law.rate, (FULL - 251.5e3) / 2.0);
+    }
+
+    #[test]
+    fn flows_that_use_little_less_than_their_offer_are_offered_a_little_more_than_the_link() {
+        let mut law = law();
+        for _ in 0..50 {
+            let load = 0.985 * law.rate;
+            period(&mut law, 1, load, 0.0);
+        }
+        close(law.rate, FULL / 0.985);
+        for _ in 0..50 {
+            let load = 0.9 * law.rate;
+            period(&mut law, 1, load, 0.0);
+        }
+        close(law.rate, MOST * FULL);
+        period(&mut law, 1, 0.5 * FULL, 0.0);
+        close(law.rate, FULL);
     }
 
     #[test]

@@ -23,6 +23,8 @@ struct Bench {
     /// When the link has sent what it was given.
     free_at: Time,
     asked: u64,
+    /// Of these, those that state the round trip.
+    hinted: u64,
 }
 
 /// The counts of a run.
@@ -38,7 +40,8 @@ impl Bench {
         let mut play = Play::new(Box::new(consumer));
         play.now = Time(1_000_000_000);
         let (coming, free_at) = (VecDeque::new(), Time::ZERO);
-        Bench { play, rate, queue, offer: None, loses: None, coming, free_at, asked: 0 }
+        let (asked, hinted) = (0, 0);
+        Bench { play, rate, queue, offer: None, loses: None, coming, free_at, asked, hinted }
     }
 
     fn service(&self) -> Duration {
@@ -48,6 +51,7 @@ impl Bench {
     /// An Interest has left: its Data is queued at the link, or dropped there.
     fn forward(&mut self, out: Out, came: &mut Came) {
         self.asked += 1;
+        self.hinted += u64::from(out.ticket.options.get::<RttHint>().is_some());
         let at_link = self.play.now + RTT;
         let waits = self.free_at.max(at_link).since(at_link);
         let is_full = waits.0 > self.service().0 * self.queue;
@@ -120,6 +124,24 @@ fn the_offer_is_the_pace_from_the_second_round_trip_on() {
     bench.offer = Some(60e6);
     bench.run(RTT.mul_f64(2.0));
     close(bench.run(SECOND).data, Bench::full(60e6), 0.01);
+}
+
+#[test]
+fn the_first_interests_one_of_eight_and_one_in_each_round_trip_state_it() {
+    // 312 Interests and 20 round trips in a second; then less than one Interest in a round trip.
+    for (rate, first, part) in [(20e6, 64, 1.0 / 8.0), (0.1e6, 1, 1.0)] {
+        let mut bench = Bench::new(100e6, 1000);
+        bench.offer = Some(rate);
+        bench.run(RTT.mul_f64(7.0));
+        // Not the first window, which leaves before a round trip is known.
+        assert!(bench.hinted >= first, "{} of {}", bench.hinted, bench.asked);
+        bench.run(SECOND.mul_f64(60.0));
+        let (asked, hinted) = (bench.asked, bench.hinted);
+        bench.run(SECOND.mul_f64(20.0));
+        let (asked, hinted) = (bench.asked - asked, bench.hinted - hinted);
+        assert!(asked > 20, "{asked}");
+        close(hinted, asked as f64 * part, 0.05);
+    }
 }
 
 #[test]
