@@ -339,6 +339,7 @@ fn forwarder(config: &Config, seed: u64) -> Forwarder {
         routes: limits.routes,
         dead_nonces: limits.dead_nonces,
         max_lifetime: limits.max_lifetime,
+        transit: limits.transit,
         ..ForwarderConfig::new(strategy)
     })
 }
