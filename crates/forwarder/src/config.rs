@@ -44,6 +44,10 @@ pub struct ForwarderConfig {
     /// The longest run of segments that one Interest may ask for; at most
     /// [`packet::options::MAX_RANGE`], and below 2 none.
     pub max_range: u16,
+    /// Interests of peers may leave to other peers. Without it they reach only local faces; others
+    /// are rejected before they use any table, so that a peer cannot join or delay an Interest of
+    /// this host.
+    pub transit: bool,
 }
 
 impl ForwarderConfig {
@@ -66,6 +70,7 @@ impl ForwarderConfig {
             max_lifetime: Duration::from_secs(120),
             regions: Vec::new(),
             max_range: MAX_RANGE,
+            transit: true,
         }
     }
 }

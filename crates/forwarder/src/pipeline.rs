@@ -47,6 +47,7 @@ pub(crate) struct Settings {
     pub(crate) regions: Vec<Name>,
     pub(crate) max_range: u16,
     pub(crate) ended_at_once: usize,
+    pub(crate) transit: bool,
 }
 
 /// Buffers that are used again.

@@ -47,6 +47,7 @@ use io::Io;
 use memory::Watch;
 use std::any::Any;
 use std::net::SocketAddr;
+use std::os::unix::net::UnixStream;
 use wake_up::WakeUps;
 
 /// Pending Interests that one call of the forwarder ends; a turn calls it several times.
@@ -172,6 +173,17 @@ impl Daemon {
     #[must_use]
     pub fn websocket_addresses(&self) -> Vec<SocketAddr> {
         self.faces.listeners().websocket_addresses()
+    }
+
+    /// Adds the face of an application in this process, at the other end of a pair of sockets.
+    ///
+    /// # Errors
+    /// The system refuses to watch the socket.
+    pub fn attach(&mut self, socket: UnixStream) -> std::io::Result<()> {
+        socket.set_nonblocking(true)?;
+        let socket = mio::net::UnixStream::from_std(socket);
+        self.faces.attach(&mut self.forwarder, socket, self.clock.now());
+        Ok(())
     }
 
     /// A handle that stops it from another thread.
@@ -339,6 +351,7 @@ fn forwarder(config: &Config, seed: u64) -> Forwarder {
         routes: limits.routes,
         dead_nonces: limits.dead_nonces,
         max_lifetime: limits.max_lifetime,
+        transit: limits.transit,
         ..ForwarderConfig::new(strategy)
     })
 }

@@ -2,6 +2,7 @@
 
 use ipnet::IpNet;
 use nix::sys::socket::SockaddrStorage;
+use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
 
@@ -48,6 +49,31 @@ pub fn in_use() -> io::Result<Vec<String>> {
     };
     let used = nix::ifaddrs::getifaddrs()?.filter(is_used).map(|one| one.interface_name);
     Ok(used.collect::<std::collections::BTreeSet<_>>().into_iter().collect())
+}
+
+/// The interfaces that are up and reach other hosts by multicast, each with its IP version: 4 if it
+/// has an address of that version, else 6. In alphabetical order.
+///
+/// # Errors
+/// The system does not list them.
+pub fn with_multicast() -> io::Result<Vec<(String, u8)>> {
+    use nix::net::if_::InterfaceFlags as Flags;
+    let mut found = BTreeMap::new();
+    for one in nix::ifaddrs::getifaddrs()? {
+        let wanted = Flags::IFF_UP | Flags::IFF_MULTICAST;
+        if !one.flags.contains(wanted) || one.flags.contains(Flags::IFF_LOOPBACK) {
+            continue;
+        }
+        let Some(address) = one.address else { continue };
+        let version = match () {
+            () if address.as_sockaddr_in().is_some() => 4,
+            () if address.as_sockaddr_in6().is_some() => 6,
+            () => continue,
+        };
+        let known = found.entry(one.interface_name).or_insert(version);
+        *known = version.min(*known);
+    }
+    Ok(found.into_iter().collect())
 }
 
 /// The networks that this host has addresses in, by the addresses and prefix lengths of its

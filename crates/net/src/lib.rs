@@ -12,6 +12,7 @@ pub mod clock;
 pub mod config;
 pub mod daemon;
 mod directives;
+pub mod embedded;
 pub mod emulate;
 pub mod file_limit;
 pub mod framing;

@@ -15,6 +15,10 @@ pub const BASELINE: &str = "aimd";
 /// The marker of a face that a command wants to mark congestion.
 pub const MARKER: &str = "nfd-mark";
 
+/// The strategy of a forwarder in the process of a tool, if it has several peers: one that does not
+/// answer is left for another.
+pub const PEERS: &str = "asf";
+
 /// The uses of a scheme as a default.
 #[must_use]
 pub fn of(name: &str) -> Vec<&'static str> {
@@ -37,7 +41,7 @@ mod tests {
         let named = |name| Choice::named(name).unwrap();
         assert!(named(CONTROLLER).controller().is_ok());
         assert!(named(LINK).shaper().is_ok() && named(LINK).stamper().is_ok());
-        assert!(named(STRATEGY).strategy().is_ok());
+        assert!(named(STRATEGY).strategy().is_ok() && named(PEERS).strategy().is_ok());
         assert!(named(BASELINE).controller().is_ok());
         assert!(named(MARKER).marker().is_ok());
     }

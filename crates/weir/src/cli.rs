@@ -530,6 +530,8 @@ mod tests {
             &["weir", "get", "a"][..],
             &["weir", "get", "/a", "--patience", "5"],
             &["weir", "put", "/a"],
+            &["weir", "put", "/a", "f", "--listen", "host"],
+            &["weir", "get", "/a", "--peer", "192.0.2.7", "--socket", "/s"],
             &["weir", "put", "/a", "f", "--segment-size", "8 parsecs"],
             &["weir", "compare", "one"],
             &["weir", "compare", "one", "two", "--within", "5"],

@@ -15,6 +15,7 @@ mod outage;
 mod output;
 mod passphrase;
 mod producer;
+mod reach;
 mod record;
 mod signals;
 mod slow;

@@ -83,6 +83,10 @@ fn reached_its_region(p: &Pipeline<'_>, interest: &Interest<'_>) -> bool {
 
 /// Before the tables: what was here already, and the parts of the downstream.
 fn arrive(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
+    // Without transit, names that no application here serves end here.
+    if !p.is_admitted(a) {
+        return p.reject(a, DropReason::NoNextHop, NackReason::NoRoute);
+    }
     // Dead nonce list.
     if p.tables.is_dead(p.now, a.name, a.nonce) {
         return p.reject(a, DropReason::Duplicate, NackReason::Duplicate);

@@ -194,8 +194,19 @@ impl Pipeline<'_> {
         self.tables.strategies_mut().set_next_hops(hops, routed.unwrap_or(0));
     }
 
+    /// False for the Interest of a peer that no local face serves, on a node without transit.
+    pub(super) fn is_admitted(&self, out: &InterestCx<'_>) -> bool {
+        let is_local = |face| self.faces.get(face).is_some_and(Face::is_local);
+        if self.settings.transit || is_local(out.face) {
+            return true;
+        }
+        let mut hops = Vec::new();
+        self.tables.find_next_hops(out.interest, out.name, &mut hops);
+        hops.iter().any(|hop| is_local(FaceId(hop.face)))
+    }
+
     /// True if the Interest may leave by this face: not the one it came from (unless ad hoc), scope
-    /// control, hop limit.
+    /// control, hop limit, transit.
     fn may_leave(&self, out: &InterestCx<'_>, face: &Face) -> bool {
         if face.id() == out.face && face.link_type() != LinkType::AdHoc {
             return false;
@@ -207,6 +218,9 @@ impl Pipeline<'_> {
         // A hop limit of 1 is 0 after this hop: only applications here may still answer.
         let spent = out.interest.hop_limit().is_some_and(|limit| limit <= 1);
         let from_here = || self.faces.get(out.face).is_some_and(Face::is_local);
+        if !self.settings.transit && !from_here() {
+            return false;
+        }
         !spent && !is_under(name, LOCALHOST) && (!is_under(name, LOCALHOP) || from_here())
     }
 

@@ -54,6 +54,31 @@ fn localhop_goes_one_hop() {
 }
 
 #[test]
+fn without_transit_peers_reach_only_applications() {
+    let config = ForwarderConfig::new(Box::new(Everyone));
+    let mut b = Bench::with(ForwarderConfig { transit: false, ..config });
+    let (app, d, u) = (b.local(), b.face(), b.face());
+    b.route("/", u);
+    b.route("/served", app);
+    // A route to a peer besides the application's.
+    b.route("/served", u);
+    b.ask(d, &interest("/elsewhere", 1));
+    assert!(b.sent(u).is_empty());
+    assert_eq!(b.one(d).header.nack, Some(NackReason::NoRoute));
+    assert_eq!(b.drops(d, DropReason::NoNextHop), 1);
+    b.ask(d, &interest("/served/a", 2));
+    assert_eq!(b.sent(app).len(), 1);
+    assert!(b.sent(u).is_empty());
+    // A peer does not join an Interest of this host either.
+    b.ask(app, &interest("/wanted", 3));
+    assert_eq!(b.sent(u).len(), 1, "this host's own Interests leave");
+    b.ask(d, &interest("/wanted", 4));
+    assert_eq!(b.one(d).header.nack, Some(NackReason::NoRoute));
+    b.receive(u, &data("/wanted", b"x"));
+    assert_eq!((b.sent(app).len(), b.sent(d).len()), (1, 0));
+}
+
+#[test]
 fn names_that_only_begin_alike_are_not_localhost() {
     let mut b = Bench::new();
     let (d, u) = (b.face(), b.face());

@@ -23,6 +23,8 @@ pub enum Address {
     Tcp(SocketAddr),
     /// `udp://host:port`, `udp4://…`, `udp6://…`.
     Udp(SocketAddr),
+    /// The forwarder in this process: [`crate::embedded`].
+    Embedded,
 }
 
 /// Why a text leads to no forwarder.
@@ -65,16 +67,31 @@ impl Address {
     /// # Errors
     /// The text is no address, or its host is not found.
     pub fn find(given: Option<&str>) -> Result<Address, AddressError> {
+        Ok(Address::configured(given)?.unwrap_or_else(Address::usual))
+    }
+
+    /// The address given on the command line, or in the environment, or in `client.conf`.
+    ///
+    /// # Errors
+    /// See [`Address::find`].
+    pub fn configured(given: Option<&str>) -> Result<Option<Address>, AddressError> {
         let from_environment = || std::env::var(TRANSPORT_VARIABLE).ok().filter(|v| !v.is_empty());
         if let Some(text) = given.map(str::to_owned).or_else(from_environment) {
-            return text.parse();
+            return text.parse().map(Some);
         }
         if let Some((text, file)) = conf::transport(&conf::places()) {
-            return text.parse().map_err(|error: AddressError| error.read_in(&file));
+            let address = text.parse().map_err(|error: AddressError| error.read_in(&file));
+            return address.map(Some);
         }
+        Ok(None)
+    }
+
+    /// The first default socket that is there.
+    #[must_use]
+    pub fn usual() -> Address {
         let sockets = [DEFAULT_SOCKET].into_iter().chain(OLDER_SOCKETS);
         let there = sockets.map(PathBuf::from).find(|path| path.exists());
-        Ok(Address::Unix(there.unwrap_or_else(|| DEFAULT_SOCKET.into())))
+        Address::Unix(there.unwrap_or_else(|| DEFAULT_SOCKET.into()))
     }
 }
 
@@ -111,6 +128,7 @@ impl fmt::Display for Address {
             Address::Unix(path) => write!(f, "unix://{}", path.display()),
             Address::Tcp(peer) => write!(f, "tcp://{peer}"),
             Address::Udp(peer) => write!(f, "udp://{peer}"),
+            Address::Embedded => write!(f, "this process"),
         }
     }
 }

@@ -65,7 +65,13 @@ impl ConnectError {
     /// A forwarder may be there later: the error is no property of what listens now.
     #[must_use]
     pub fn is_outage(&self) -> bool {
-        !matches!(self, ConnectError::NotNdn { .. })
+        !matches!(self, ConnectError::NotNdn { .. } | ConnectError::Closed(Address::Embedded))
+    }
+
+    /// No forwarder is there at present.
+    #[must_use]
+    pub fn is_absence(&self) -> bool {
+        matches!(self, ConnectError::NoSocket(_) | ConnectError::NobodyListens(_))
     }
 }
 
@@ -115,8 +121,21 @@ impl Connection {
     /// There is none, or it cannot be reached.
     pub fn open(address: Address) -> Result<Connection, ConnectError> {
         let socket = connect(&address).map_err(|error| unreachable(&address, error))?;
+        Ok(Connection::over(address, socket))
+    }
+
+    /// A connection over a socket whose other end the forwarder in this process has.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub(crate) fn embedded(stream: UnixStream) -> io::Result<Connection> {
+        stream.set_nonblocking(true)?;
+        Ok(Connection::over(Address::Embedded, Socket::Unix(stream)))
+    }
+
+    fn over(address: Address, socket: Socket) -> Connection {
         let carrier = carrier(&socket);
-        Ok(Connection {
+        Connection {
             address,
             socket,
             clock: Clock::start(),
@@ -129,7 +148,7 @@ impl Connection {
             asked: 0,
             signer: Signer::Digest,
             signed_ms: 0,
-        })
+        }
     }
 
     /// Connects to the same address again, after an error. Frames that were not sent, or not read
@@ -395,7 +414,7 @@ fn connect_soon(address: &Address) -> io::Result<Socket> {
             Ok(Socket::Unix(socket.into()))
         }
         Address::Tcp(peer) => tcp(TcpStream::connect_timeout(peer, SOON)?),
-        Address::Udp(_) => connect(address),
+        Address::Udp(_) | Address::Embedded => connect(address),
     }
 }
 
@@ -420,6 +439,8 @@ fn connect(address: &Address) -> io::Result<Socket> {
             socket.set_nonblocking(true)?;
             Socket::Udp(socket)
         }
+        // It has no address by which it could be found.
+        Address::Embedded => return Err(io::ErrorKind::AddrNotAvailable.into()),
     })
 }
 

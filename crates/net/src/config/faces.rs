@@ -182,6 +182,9 @@ pub struct Face {
     /// The network interface of a face to a multicast group. The URI of a group of IPv6 may have it
     /// after a `%` instead.
     pub interface: Option<String>,
+    /// A program at the other end counts as a peer, even on this host by TCP.
+    #[field(skip)]
+    pub is_remote: bool,
     /// Its link.
     #[field(flatten)]
     pub link: LinkOptions,

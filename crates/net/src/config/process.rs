@@ -191,6 +191,11 @@ pub struct ForwarderLimits {
     /// The longest Interest lifetime; longer ones are shortened to it.
     #[field(default = "2 min", with = lasting)]
     pub max_lifetime: Duration,
+    /// Forward Interests of peers to other peers. `false`: peers may ask only for names that
+    /// applications of this host have registered. Other Interests are answered by a Nack, even if
+    /// the content store has their Data.
+    #[field(default = true)]
+    pub transit: bool,
     /// The most nonces remembered after their Interests have gone, against loops; fewer with
     /// `memory` under `[daemon]`.
     #[field(default = 1_048_576, range = 0..=100_000_000)]

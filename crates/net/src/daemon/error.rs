@@ -85,7 +85,7 @@ pub enum DaemonError {
 
 impl DaemonError {
     /// A wrapper for the system's refusals.
-    pub(super) fn system(what: &'static str) -> impl Fn(io::Error) -> DaemonError {
+    pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> DaemonError {
         move |source| DaemonError::System { what, source }
     }
 }

@@ -3,7 +3,9 @@
 use super::{ForwarderArgs, OutputArgs};
 use clap::Args;
 use control::{Rate, Size};
+use net::uri::{DEFAULT_PORT, FaceUri};
 use packet::Name;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 /// `weir put`
@@ -27,7 +29,7 @@ pub struct PutArgs {
     #[command(flatten)]
     pub filter: FilterArgs,
     #[command(flatten)]
-    pub forwarder: ForwarderArgs,
+    pub reach: ReachArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -45,9 +47,38 @@ pub struct ShareArgs {
     #[command(flatten)]
     pub filter: FilterArgs,
     #[command(flatten)]
-    pub forwarder: ForwarderArgs,
+    pub reach: ReachArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// Where the forwarder is, or which peers one in this process has.
+#[derive(Args)]
+pub struct ReachArgs {
+    #[command(flatten)]
+    pub forwarder: ForwarderArgs,
+    /// Run a forwarder in this process and connect it to this one: a host, an address, or a URI
+    /// such as tcp://192.0.2.7; may be repeated. A daemon of this host is not used then. Without
+    /// it, and without a daemon, the forwarder in this process looks for peers on the local
+    /// network.
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = peer, conflicts_with = "socket")]
+    pub peer: Vec<FaceUri>,
+}
+
+/// A peer: UDP, unless the text says otherwise.
+fn peer(text: &str) -> Result<FaceUri, String> {
+    let uri = match (text.contains("://"), text.parse::<std::net::Ipv6Addr>()) {
+        (true, _) => text.to_owned(),
+        (false, Ok(address)) => format!("udp://[{address}]"),
+        (false, Err(_)) => format!("udp://{text}"),
+    };
+    let why = match uri.parse::<FaceUri>() {
+        Ok(FaceUri::Unix(_)) => "--socket is for the sockets of this host".to_owned(),
+        Ok(uri) if uri.is_group() => "a peer is a single host".to_owned(),
+        Ok(uri) => return Ok(uri),
+        Err(error) => error.why,
+    };
+    Err(format!("{why}; write it like router.example, 192.0.2.7:6363 or tcp://192.0.2.7"))
 }
 
 /// How something is served.
@@ -63,6 +94,18 @@ pub struct ServingArgs {
     /// Send no faster than this, such as "50 Mbit/s".
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub limit_rate: Option<Rate>,
+    /// Run a forwarder in this process, and listen for UDP at this address only: an IP address,
+    /// with or without a port. The default without a daemon is all addresses, and port 6363 if it
+    /// is free.
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = listen, conflicts_with = "socket")]
+    pub listen: Option<SocketAddr>,
+}
+
+/// An address to listen at.
+fn listen(text: &str) -> Result<SocketAddr, &'static str> {
+    let address = text.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, DEFAULT_PORT));
+    let address = address.or_else(|_| text.parse());
+    address.map_err(|_| "write an IP address, such as 192.0.2.7, [2001:db8::7]:6363 or 0.0.0.0")
 }
 
 /// The choice of files of a tree.
@@ -162,7 +205,7 @@ pub struct GetArgs {
     #[arg(long, default_value = "20 ms", value_name = "DURATION", requires = "record")]
     pub record_every: control::Duration,
     #[command(flatten)]
-    pub forwarder: ForwarderArgs,
+    pub reach: ReachArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -181,7 +224,7 @@ pub struct LsArgs {
     #[command(flatten)]
     pub transfer: TransferArgs,
     #[command(flatten)]
-    pub forwarder: ForwarderArgs,
+    pub reach: ReachArgs,
     /// Print one JSON object per entry and line.
     #[arg(long)]
     pub json: bool,
@@ -198,7 +241,7 @@ pub struct CatArgs {
     #[command(flatten)]
     pub transfer: TransferArgs,
     #[command(flatten)]
-    pub forwarder: ForwarderArgs,
+    pub reach: ReachArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -229,4 +272,31 @@ pub fn interval(text: &str) -> Result<control::Duration, String> {
         return Err("an interval of less than 1 ms is too short; try \"1 s\"".to_owned());
     }
     Ok(interval)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::peer;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+
+    #[test]
+    fn peers_and_listeners_have_ports_of_their_own_or_the_usual_one() {
+        for (text, uri) in [
+            ("router.example", "udp://router.example:6363"),
+            ("192.0.2.7:7000", "udp4://192.0.2.7:7000"),
+            ("2001:db8::7", "udp6://[2001:db8::7]:6363"),
+            ("[2001:db8::7]:7000", "udp6://[2001:db8::7]:7000"),
+            ("tcp4://192.0.2.7", "tcp4://192.0.2.7:6363"),
+        ] {
+            assert_eq!(peer(text).unwrap().to_string(), uri);
+        }
+        for (text, address) in [("::1", "[::1]:6363"), ("192.0.2.7:0", "192.0.2.7:0")] {
+            let args = ["weir", "share", "/a", ".", "--listen", text];
+            let Command::Share(share) = Cli::try_parse_from(args).unwrap().command else {
+                panic!("another command")
+            };
+            assert_eq!(share.serving.listen, Some(address.parse().unwrap()));
+        }
+    }
 }

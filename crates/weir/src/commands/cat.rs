@@ -19,7 +19,7 @@ pub fn run(args: CatArgs) -> Result<(), Failure> {
         transfer: args.transfer,
         record: None,
         record_every: control::Duration::from_millis(20),
-        forwarder: args.forwarder,
+        reach: args.reach,
         output: args.output,
     })
 }

@@ -10,10 +10,10 @@ use crate::cli::GetArgs;
 use crate::consumer::{self, Absence, Summary, Target, Watch};
 use crate::exit::{Failure, Kind};
 use crate::output::{self, Progress};
+use crate::reach::Reach;
 use crate::record::Record;
 use crate::signals::Stop;
 use crate::transfer::Transfers;
-use net::client::{Address, Connection};
 use packet::NameRef;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -36,7 +36,6 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     };
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let target = Target::new(&path, &stop)?;
-    let address = Address::find(args.forwarder.socket.as_deref())?;
     let mut config = transfers.config(args.name.name.clone())?;
     config.in_order = target.is_stream();
     if args.output.verbose {
@@ -49,11 +48,11 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
         let message = format!("{} cannot be both output and record", path.display());
         return Err(Failure::new(Kind::Usage, message).then("choose another file with --record"));
     }
+    let mut reach = Reach::consumer(&args.reach)?;
     let record = args.record.as_deref().map(|file| Record::begin(file, args.record_every));
     let record = record.transpose()?;
-    let mut connection = Connection::open(address)?;
     let bell = target.bell().map_err(|error| Failure::new(Kind::Failed, error))?;
-    bell.into_iter().for_each(|bell| connection.wake_on(bell));
+    bell.into_iter().for_each(|bell| reach.connection.wake_on(bell));
     let mut fetch = transfers.fetch(config)?;
     // Bytes on a terminal and a bar on the same terminal do not go together.
     let on_terminal = path.as_os_str() == "-" && std::io::stdout().is_terminal();
@@ -64,9 +63,10 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     let absence = Some(Absence { patience, quiet });
     let (progress_of, rate) = (&progress, args.limit_rate);
     let watch = Watch { progress: progress_of, stop: &stop, verbose, resumes, absence, rate };
-    let result = consumer::run(&mut connection, &mut fetch, target, &watch, record);
+    let result = consumer::run(&mut reach.connection, &mut fetch, target, &watch, record);
     progress.end();
-    let summary = Summary::of(&fetch, &transfers.control(), result?);
+    let took = result.map_err(|failure| reach.explain(failure))?;
+    let summary = Summary::of(&fetch, &transfers.control(), took);
     if args.output.json && path.as_os_str() != "-" {
         output::json(&summary)?;
     } else if args.output.json {

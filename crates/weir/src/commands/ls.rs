@@ -5,10 +5,11 @@ use crate::commands::get::Search;
 use crate::exit::{Failure, Kind};
 use crate::folder::{malformed, page_object, walk_of};
 use crate::output;
+use crate::reach::Reach;
 use crate::signals::Stop;
 use crate::transfer::Transfers;
 use control::{Duration, Size, Time};
-use net::client::{Address, Connection, Endpoint};
+use net::client::{Connection, Endpoint};
 use packet::Name;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -37,11 +38,20 @@ struct Line {
 pub fn run(args: &LsArgs) -> Result<(), Failure> {
     let transfers = Transfers::new(&args.transfer)?;
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
-    let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
+    let mut reach = Reach::consumer(&args.reach)?;
+    let listed = list(args, &transfers, &stop, &mut reach.connection);
+    listed.map_err(|failure| reach.explain(failure))
+}
+
+fn list(
+    args: &LsArgs,
+    transfers: &Transfers,
+    stop: &Stop,
+    connection: &mut Connection,
+) -> Result<(), Failure> {
     let (patience, quiet) = (args.transfer.patience, args.quiet);
-    let rate = None;
-    let search = Search { transfers: &transfers, stop: &stop, patience, rate, quiet };
-    let found = search.find(&mut connection, &args.name)?;
+    let search = Search { transfers, stop, patience, rate: None, quiet };
+    let found = search.find(connection, &args.name)?;
     let base = found.name.as_ref().prefix(found.root.base.into()).to_name();
     let mut walk = walk_of(&found.name, &found.root)?;
     let (mut batch, mut pages) = (transfers.batch()?, Pages::default());

@@ -10,11 +10,12 @@ use crate::identity::{self, Signing};
 use crate::outage::{Outage, Outcome};
 use crate::output::{self, Progress};
 use crate::producer::{self, Content, Look, Terms};
+use crate::reach::Reach;
 use crate::signals::Stop;
 use crate::transfer::MOST_COMPONENTS;
 use control::Size;
 use files::Files;
-use net::client::{Address, CommandError, Connection};
+use net::client::{CommandError, Connection};
 use packet::Name;
 use security::{Certificate, Signer};
 use serde::Serialize;
@@ -73,8 +74,11 @@ pub fn publish(args: &PutArgs, watch: bool) -> Result<(), Failure> {
     }
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     // Before hours of hashing, see whether there is a forwarder at all.
-    let address = Address::find(args.forwarder.socket.as_deref())?;
-    let mut connection = Connection::open(address)?;
+    let listen = args.serving.listen;
+    let (mut reach, note) = Reach::producer(&args.reach, listen)?;
+    if let Some(note) = note.filter(|_| !args.output.quiet) {
+        output::note(&note);
+    }
     let mut publish = Publish::new();
     let (folders, plain): (Vec<_>, Vec<_>) = paths.into_iter().partition(|(_, path)| path.is_dir());
     let filtered = !args.filter.include.is_empty() || !args.filter.exclude.is_empty();
@@ -91,7 +95,8 @@ pub fn publish(args: &PutArgs, watch: bool) -> Result<(), Failure> {
     publish.claim(args.name.name.clone());
     let keys = serve_certificates(&mut publish, &chain, args);
     let progress = Progress::new("sent", args.output.quiet);
-    let ended = serve(&mut connection, &mut publish, &mut content, &keys, args, &progress, &stop);
+    let connection = &mut reach.connection;
+    let ended = serve(connection, &mut publish, &mut content, &keys, args, &progress, &stop);
     progress.end();
     ended?;
     if args.output.json {

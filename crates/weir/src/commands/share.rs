@@ -22,7 +22,7 @@ pub fn run(args: ShareArgs) -> Result<(), Failure> {
         sign_segments: false,
         serving: args.serving,
         filter: args.filter,
-        forwarder: args.forwarder,
+        reach: args.reach,
         output: args.output,
     };
     put::publish(&put, true)

@@ -17,6 +17,7 @@ use crate::socket::websocket::WebSocket;
 use crate::uri::FaceUri;
 use control::{Duration, Time};
 use forwarder::{FaceId, Forwarder, Scope, Wire};
+use mio::net::UnixStream;
 use mio::{Interest, Token};
 use packet::LpPacket;
 use std::io;
@@ -279,6 +280,14 @@ impl FaceSet {
             }
         }
         Ok(())
+    }
+
+    /// A face for an application in this process.
+    pub fn attach(&mut self, forwarder: &mut Forwarder, socket: UnixStream, now: Time) {
+        let link = self.settings.application.link.clone();
+        let uris = [format!("fd://{}", self.table.next_number()), "unix://".to_owned()];
+        let socket = Link::Stream(Stream::new(Socket::Unix(socket)));
+        self.on_demand_face(forwarder, socket, None, uris, true, &link, now);
     }
 
     /// A face for a peer who has connected, if there may be one more.

@@ -72,7 +72,7 @@ impl FaceSet {
         };
         let local = match &target {
             Target::Unix(_) => true,
-            Target::Tcp(peer) => peer.ip().is_loopback(),
+            Target::Tcp(peer) => peer.ip().is_loopback() && !face.is_remote,
             Target::Udp(peer) => face.link.local && peer.ip().is_loopback(),
             Target::Group(..) => false,
         };

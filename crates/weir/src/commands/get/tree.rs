@@ -9,10 +9,11 @@ use crate::identity;
 use crate::limit::Limit;
 use crate::outage::{Outage, Outcome};
 use crate::output::{self, Moving, TreeProgress};
+use crate::reach::Reach;
 use crate::signals::Stop;
 use crate::transfer::Transfers;
 use control::{Duration, Rate, Size, Time};
-use net::client::{Address, ConnectError, Connection, Endpoint};
+use net::client::{ConnectError, Connection, Endpoint};
 use packet::Name;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -122,14 +123,25 @@ pub fn run(args: &GetArgs, folder: &Path, transfers: &Transfers) -> Result<(), F
     let filter = Filter::new(&args.filter)?;
     let choices = Choices { delete: args.delete, checksum: args.checksum, filter };
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
-    let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
-    let started = connection.now();
+    let mut reach = Reach::consumer(&args.reach)?;
     let (patience, quiet) = (args.transfer.patience, args.output.quiet);
     let rate = args.limit_rate;
     let search = Search { transfers, stop: &stop, patience, rate, quiet };
+    let fetched = fetch(args, folder, choices, &search, &mut reach.connection);
+    fetched.map_err(|failure| reach.explain(failure))
+}
+
+fn fetch(
+    args: &GetArgs,
+    folder: &Path,
+    choices: Choices,
+    search: &Search<'_>,
+    connection: &mut Connection,
+) -> Result<(), Failure> {
+    let started = connection.now();
     let mut sums = Sums::default();
     let (mut before, mut missing): (Option<Name>, Option<String>) = (None, None);
-    let mut found = search.find(&mut connection, &args.name.name)?;
+    let mut found = search.find(connection, &args.name.name)?;
     // The folder is made when there is something for it.
     walk_of(&found.name, &found.root)?;
     let target = Arc::new(Target::open(folder)?);
@@ -139,21 +151,21 @@ pub fn run(args: &GetArgs, folder: &Path, transfers: &Transfers) -> Result<(), F
     let is_empty = target.is_new || target.is_empty();
     let takes_older = args.older || version_of(&args.name.name).is_some();
     let least = Least::new(version.read().filter(|_| !is_empty), takes_older);
-    let mut getting =
-        Getting { args, folder, transfers, stop: &stop, target, choices, version, least };
+    let (transfers, stop) = (search.transfers, search.stop);
+    let mut getting = Getting { args, folder, transfers, stop, target, choices, version, least };
     if getting.is_older(&found) {
         let wanted = |found: &Found| !getting.is_older(found);
-        found = getting.look_again(&mut connection, &search, &wanted)?;
+        found = getting.look_again(connection, search, &wanted)?;
     }
     for _ in 0..VERSIONS {
         getting.reject_older(&found)?;
         if before.as_ref() == Some(&found.object) {
             break;
         }
-        let (fetch, lost) = getting.fetch(&mut connection, &found, &mut sums)?;
+        let (fetch, lost) = getting.fetch(connection, &found, &mut sums)?;
         let Some((path, why)) = lost else {
             getting.keep_version(&found);
-            return getting.end(&mut connection, &found, fetch, &sums, started);
+            return getting.end(connection, &found, fetch, &sums, started);
         };
         let path = getting.target.shown(&path);
         if let Some(failure) = wrong(&path, &why) {
@@ -170,7 +182,7 @@ pub fn run(args: &GetArgs, folder: &Path, transfers: &Transfers) -> Result<(), F
         // The producer makes the next version when it notices the change.
         let wanted =
             |found: &Found| version_of(&found.object) > before.as_ref().and_then(version_of);
-        found = getting.look_again(&mut connection, &search, &wanted)?;
+        found = getting.look_again(connection, search, &wanted)?;
     }
     let name = &args.name.name;
     let mut message = format!("{name}/ keeps changing, or is incomplete at its publisher");
