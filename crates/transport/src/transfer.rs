@@ -37,6 +37,21 @@ impl Counters {
         self.retransmissions += other.retransmissions;
         self.marks += other.marks;
     }
+
+    /// The counts since `earlier` counts of the same transfer.
+    #[must_use]
+    pub fn since(&self, earlier: &Counters) -> Counters {
+        Counters {
+            interests: self.interests - earlier.interests,
+            data: self.data - earlier.data,
+            timeouts: self.timeouts - earlier.timeouts,
+            gaps: self.gaps - earlier.gaps,
+            false_timeouts: self.false_timeouts - earlier.false_timeouts,
+            nacks: self.nacks - earlier.nacks,
+            retransmissions: self.retransmissions - earlier.retransmissions,
+            marks: self.marks - earlier.marks,
+        }
+    }
 }
 
 /// A transfer from its start up to an instant.
