@@ -149,12 +149,24 @@ struct Report {
     run: String,
     control: String,
     segment_size: u64,
-    intervals: Vec<Sample>,
-    flows: Vec<Sample>,
+    /// The whole run of all flows.
+    #[serde(flatten)]
+    whole: Sample,
+    #[serde(flatten)]
+    process: Process,
     /// Jain's index of the flows' goodput.
     fairness: Option<f64>,
-    /// The whole run of all flows.
-    summary: Sample,
+    flows: Vec<Sample>,
+    intervals: Vec<Sample>,
+    /// A signal ended the measurement early.
+    interrupted: bool,
+    /// The reason if a flow or the connection failed.
+    error: Option<String>,
+}
+
+/// Measurements of the process.
+#[derive(Serialize)]
+struct Process {
     /// Bytes of all packets to the forwarder, with their link headers.
     sent_bytes: u64,
     /// Bytes of all packets from the forwarder.
@@ -162,12 +174,7 @@ struct Report {
     duplicates: u64,
     forged: u64,
     malformed: u64,
-    /// Processor time of this process.
     cpu_s: f64,
-    /// A signal ended the measurement early.
-    interrupted: bool,
-    /// The reason if a flow or the connection failed.
-    error: Option<String>,
 }
 
 /// Measures until the time is over, the bytes have arrived, or a signal comes.
@@ -179,12 +186,12 @@ pub fn run(args: &PerfClientArgs) -> Result<(), Failure> {
     let (intervals, took, lost) = measure(args, &mut connection, &mut flows, &stop)?;
     let failure = lost.or_else(|| flows.error().map(explained));
     let report = report(args, &transfers, &flows, intervals, took, &stop, failure.as_ref());
-    if report.summary.bytes == 0 && failure.is_none() && report.interrupted {
+    if report.whole.bytes == 0 && failure.is_none() && report.interrupted {
         let message = format!("interrupted before Data of {} arrived", args.name);
         return Err(Failure::new(Kind::Interrupted, message).then("run the same command again"));
     }
     match failure {
-        Some(failure) if report.summary.bytes == 0 => return Err(failure),
+        Some(failure) if report.whole.bytes == 0 => return Err(failure),
         _ if args.json => output::json(&report)?,
         _ => show(&report)?,
     }
@@ -302,16 +309,18 @@ fn report(
         run: run.map_or_else(String::new, |run| format!("{:016x}", run.id)),
         control: transfers.control(),
         segment_size: run.map_or(0, |run| run.segment_size),
-        intervals,
+        whole: Flows::whole(&flows.flows, took),
+        process: Process {
+            sent_bytes: flows.sent_bytes,
+            received_bytes: flows.received_bytes,
+            duplicates: sum(|stats| stats.duplicates),
+            forged: sum(|stats| stats.forged),
+            malformed: sum(|stats| stats.malformed),
+            cpu_s: cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9,
+        },
         fairness: fairness(&rates).filter(|_| rates.len() > 1),
         flows: samples,
-        summary: Flows::whole(&flows.flows, took),
-        sent_bytes: flows.sent_bytes,
-        received_bytes: flows.received_bytes,
-        duplicates: sum(|stats| stats.duplicates),
-        forged: sum(|stats| stats.forged),
-        malformed: sum(|stats| stats.malformed),
-        cpu_s: cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9,
+        intervals,
         interrupted: stop.requested(),
         error: failure.map(ToString::to_string),
     }
@@ -319,14 +328,14 @@ fn report(
 
 /// The summary, for people.
 fn show(report: &Report) -> Result<(), Failure> {
-    let Report { summary, control, .. } = report;
-    let took = summary.end_s;
+    let Report { whole, process, control, .. } = report;
+    let took = whole.end_s;
     let rate = |mbps: f64| Rate((mbps * 1e6) as u64);
     output::wrapped(&format!(
         "{control}: {} of content in {}, {}",
-        Size(summary.bytes),
+        Size(whole.bytes),
         Duration::from_secs_f64(took),
-        rate(summary.goodput_mbps),
+        rate(whole.goodput_mbps),
     ))?;
     if report.flows.len() > 1 {
         let each: Vec<String> =
@@ -334,29 +343,29 @@ fn show(report: &Report) -> Result<(), Failure> {
         let index = report.fairness.unwrap_or_default();
         output::wrapped(&format!("flows: {}; fairness {index:.3}", each.join(", ")))?;
     }
-    let counters = &summary.counters;
+    let counters = &whole.counters;
     output::wrapped(&format!(
         "{} Interests in {}, {} Data packets in {}",
         counters.interests,
-        Size(report.sent_bytes),
+        Size(process.sent_bytes),
         counters.data,
-        Size(report.received_bytes),
+        Size(process.received_bytes),
     ))?;
     output::wrapped(&format!(
         "{} marks, {} lost ({} by timeout), {} Nacks, {} sent again",
         counters.marks,
-        summary.lost(),
+        whole.lost(),
         counters.timeouts,
         counters.nacks,
         counters.retransmissions,
     ))?;
     if let (Some(least), Some(mean), Some(p99)) =
-        (summary.rtt_min_ms, summary.rtt_mean_ms, summary.rtt_p99_ms)
+        (whole.rtt_min_ms, whole.rtt_mean_ms, whole.rtt_p99_ms)
     {
         output::wrapped(&format!(
             "round trip: least {least:.3} ms, mean {mean:.3} ms, 99 % within {p99:.3} ms"
         ))?;
     }
-    let share = 100.0 * report.cpu_s / took.max(1e-9);
-    output::wrapped(&format!("processor: {:.2} s, {share:.0} % of a core", report.cpu_s))
+    let share = 100.0 * process.cpu_s / took.max(1e-9);
+    output::wrapped(&format!("processor: {:.2} s, {share:.0} % of a core", process.cpu_s))
 }
