@@ -62,7 +62,7 @@ class Perf(Tools):
         return child
 
     def end(self, server):
-        """What the server prints when it is interrupted."""
+        """Interrupt the server, and return its output."""
         server.send_signal(signal.SIGINT)
         said, _ = server.communicate(timeout=PATIENCE)
         self.assertEqual(server.returncode, 0)

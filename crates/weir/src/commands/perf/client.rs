@@ -52,6 +52,8 @@ struct Flows {
     turn: usize,
     sent_bytes: u64,
     received_bytes: u64,
+    /// Processor time of this process before the flows began.
+    cpu_before: f64,
 }
 
 impl Flows {
@@ -242,7 +244,14 @@ fn flows(args: &PerfClientArgs, transfers: &Transfers) -> Result<Flows, Failure>
         let fetch = transfers.fetch(config)?;
         flows.push(Flow { run, fetch, gauge: Gauge::default() });
     }
-    Ok(Flows { flows, before: base.len(), turn: 0, sent_bytes: 0, received_bytes: 0 })
+    let (before, cpu_before) = (base.len(), processor_seconds());
+    Ok(Flows { flows, before, turn: 0, sent_bytes: 0, received_bytes: 0, cpu_before })
+}
+
+/// Processor time of this process.
+fn processor_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 /// Runs the flows, and prints a line per interval. Returns the intervals, the duration, and the
@@ -303,7 +312,6 @@ fn report(
     let sum = |count: fn(&transport::fetch::Stats) -> u64| {
         each.clone().map(|flow| count(flow.fetch.stats())).sum()
     };
-    let cpu = clock_gettime(ClockId::ProcessCPUTime);
     Report {
         name: args.name.to_string(),
         run: run.map_or_else(String::new, |run| format!("{:016x}", run.id)),
@@ -316,7 +324,7 @@ fn report(
             duplicates: sum(|stats| stats.duplicates),
             forged: sum(|stats| stats.forged),
             malformed: sum(|stats| stats.malformed),
-            cpu_s: cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9,
+            cpu_s: processor_seconds() - flows.cpu_before,
         },
         fairness: fairness(&rates).filter(|_| rates.len() > 1),
         flows: samples,
