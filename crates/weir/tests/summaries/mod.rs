@@ -144,7 +144,10 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
             ("malformed", "frames that could not be decoded"),
             ("cpu_s", "processor time of this process in seconds"),
             ("fairness", "Jain's index of the flows' goodput, or null for a single flow"),
-            ("flows", "a list with the fields `begin_s` to `rtt_p99_ms` of each flow"),
+            (
+                "flows",
+                "a list with the fields `begin_s` to `rtt_p99_ms` of each flow, over its own time",
+            ),
             ("intervals", "a list with the same fields of each interval"),
             ("interrupted", "whether a signal ended the measurement"),
             ("error", "the reason if a flow or the connection failed, or null"),

@@ -41,6 +41,8 @@ struct Flow {
     run: Run,
     fetch: Fetch,
     gauge: Gauge,
+    /// The time at which all its bytes had arrived, or it failed.
+    ended_at: Option<Time>,
 }
 
 /// All flows over one connection.
@@ -52,6 +54,7 @@ struct Flows {
     turn: usize,
     sent_bytes: u64,
     received_bytes: u64,
+    started_at: Time,
     /// Processor time of this process before the flows began.
     cpu_before: f64,
 }
@@ -110,6 +113,9 @@ impl Endpoint for Flows {
         if let Some(flow) = self.flow_of(frame).and_then(|at| self.flows.get_mut(at)) {
             flow.fetch.receive(now, frame, &mut Nowhere);
             flow.gauge.received(&flow.fetch);
+            if flow.fetch.status() != Status::Running {
+                flow.ended_at.get_or_insert(now);
+            }
         }
     }
 
@@ -242,10 +248,11 @@ fn flows(args: &PerfClientArgs, transfers: &Transfers) -> Result<Flows, Failure>
         let mut config = transfers.config(run.object(&base))?;
         config.heads = 0;
         let fetch = transfers.fetch(config)?;
-        flows.push(Flow { run, fetch, gauge: Gauge::default() });
+        flows.push(Flow { run, fetch, gauge: Gauge::default(), ended_at: None });
     }
     let (before, cpu_before) = (base.len(), processor_seconds());
-    Ok(Flows { flows, before, turn: 0, sent_bytes: 0, received_bytes: 0, cpu_before })
+    let (turn, sent_bytes, received_bytes, started_at) = (0, 0, 0, Time::ZERO);
+    Ok(Flows { flows, before, turn, sent_bytes, received_bytes, started_at, cpu_before })
 }
 
 /// Processor time of this process.
@@ -265,6 +272,7 @@ fn measure(
     let lines = Lines::new(&Flows::whole(&flows.flows, Time::ZERO));
     let is_shown = !args.json && !args.quiet;
     let started = connection.now();
+    flows.started_at = started;
     let since = |now: Time| Time::ZERO + now.since(started);
     let time = args.time.unwrap_or(DEFAULT_TIME);
     let end = args.bytes.map_or(started + time, |_| Time(u64::MAX));
@@ -305,7 +313,10 @@ fn report(
     failure: Option<&Failure>,
 ) -> Report {
     let each = flows.flows.iter();
-    let of = |flow: &Flow| Flows::whole(std::slice::from_ref(flow), took);
+    let of = |flow: &Flow| {
+        let end = flow.ended_at.map_or(took, |at| Time::ZERO + at.since(flows.started_at));
+        Flows::whole(std::slice::from_ref(flow), end)
+    };
     let samples: Vec<Sample> = each.clone().map(of).collect();
     let rates: Vec<f64> = samples.iter().map(|sample| sample.goodput_mbps).collect();
     let run = flows.flows.first().map(|flow| flow.run);

@@ -188,7 +188,7 @@ impl Lines {
 pub fn fairness(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
-    (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+    (squares > 0.0).then(|| (sum * sum / (rates.len() as f64 * squares)).min(1.0))
 }
 
 #[cfg(test)]
@@ -230,6 +230,8 @@ mod tests {
     fn fairness_of_known_shares() {
         assert_eq!(fairness(&[5.0, 5.0]), Some(1.0));
         assert_eq!(fairness(&[8.0, 0.0, 0.0, 0.0]), Some(0.25));
+        // Rounding leads to a little more than 1 for three equal numbers.
+        assert!((1..100).all(|n| fairness(&[f64::from(n) / 7.0; 3]).unwrap() <= 1.0));
         assert_eq!(fairness(&[0.0]), None);
     }
 }
