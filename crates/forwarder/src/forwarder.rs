@@ -51,6 +51,7 @@ impl Forwarder {
             regions: std::mem::take(&mut config.regions),
             max_range: config.max_range,
             ended_at_once: config.ended_at_once.max(1),
+            traceroute: None,
         };
         let capability = match config.max_range {
             0 | 1 => Capability(Capability::OPTIONS),
