@@ -24,7 +24,7 @@ use control::Ratio;
 use install::{CompletionsArgs, ManArgs};
 use manage::{CsCommand, FaceCommand, RouteCommand, StrategyCommand, TraceArgs};
 use packet::Name;
-use packets::{PeekArgs, PingArgs, PokeArgs};
+use packets::{PeekArgs, PingArgs, PokeArgs, TracerouteArgs};
 use perf::PerfCommand;
 use sim::{ScenarioArgs, SimCommand};
 use std::path::PathBuf;
@@ -72,6 +72,8 @@ pub enum Command {
     Poke(PokeArgs),
     /// Measure the round trip to a program that answers, or answer.
     Ping(PingArgs),
+    /// List the forwarders that Interests for a name cross.
+    Traceroute(TracerouteArgs),
     /// Measure the throughput of a path with any congestion-control scheme.
     #[command(subcommand)]
     Perf(PerfCommand),
