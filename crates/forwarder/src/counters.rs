@@ -116,7 +116,7 @@ reasons! {
     Unacknowledged = "unacknowledged",
     /// A name under `/localhost` on a face that is not local.
     Scope = "scope",
-    /// An Interest with a HopLimit of zero.
+    /// An Interest with a HopLimit of zero, or a probe of a traceroute beyond the rate of replies.
     HopLimit = "hop-limit",
     /// An Interest that has been here before, by its nonce.
     Duplicate = "duplicate",

@@ -2,8 +2,8 @@
 //!
 //! A probe is an Interest for `<target>/32=traceroute/58=<number>` with a HopLimit. The forwarder
 //! at which the HopLimit is used up replies with Data about itself. The numbers make names unique,
-//! so no content store and no pending Interest answers a probe. This encoding is Weir's own;
-//! `docs/reference/wire.md` has the layout.
+//! so no content store and no pending Interest answers a probe. RFC 9507 specifies a traceroute for
+//! ICN; this encoding is Weir's own. `docs/reference/wire.md` has the layout.
 
 use crate::component::Component;
 use crate::data::DataBuf;
@@ -22,15 +22,25 @@ const NEXT: u64 = 0xf684;
 /// Present if the content store has Data at or below the target.
 const STORED: u64 = 0xf686;
 
-/// The name of a probe.
+/// The least number: all numbers have eight bytes, so a name of another kind is known by its end.
+const LEAST: u64 = 1 << 63;
+/// The bytes before the number.
+const MARK: &[u8] = b"\x20\x0atraceroute\x3a\x08";
+
+/// The name of a probe. The highest bit of `number` is set in the name.
 #[must_use]
 pub fn probe(target: &Name, number: u64) -> Name {
-    target.clone().with(&Component::keyword(KEYWORD)).with(&Component::sequence(number))
+    target.clone().with(&Component::keyword(KEYWORD)).with(&Component::sequence(number | LEAST))
 }
 
-/// The target of a probe; `None` if this is not the name of a probe.
+/// The target of a probe; `None` if this is not the name of a probe. Forwarders call it for every
+/// Data packet: the last bytes rule out nearly all names.
 #[must_use]
 pub fn target(name: NameRef<'_>) -> Option<NameRef<'_>> {
+    let (before, _) = name.as_bytes().split_last_chunk::<8>()?;
+    if !before.ends_with(MARK) {
+        return None;
+    }
     let at = name.len().checked_sub(2)?;
     name.last()?.as_sequence()?;
     name.get(at)?.is_keyword(KEYWORD).then(|| name.prefix(at))
@@ -121,12 +131,23 @@ mod tests {
     #[test]
     fn probes_have_a_keyword_and_a_number() {
         let probe = probe(&name("/a/b"), 7);
-        assert_eq!(probe, name("/a/b/32=traceroute/58=%07"));
+        assert_eq!(probe, name("/a/b/32=traceroute/seq=9223372036854775815"));
         assert_eq!(target(probe.as_ref()).unwrap(), name("/a/b").as_ref());
-        for other in ["/", "/a", "/a/traceroute/58=%07", "/a/32=traceroute/x", "/58=%07"] {
+        let number = "seq=9223372036854775815";
+        for other in [
+            "/",
+            "/a",
+            "/a/32=traceroute/seq=7",
+            &format!("/a/traceroute/{number}"),
+            "/a/32=traceroute/01234567",
+            &format!("/{number}"),
+            // The end of a component that looks like the end of a probe.
+            "/a%20%0Atraceroute%3A%0801234567",
+        ] {
             assert_eq!(target(name(other).as_ref()), None, "{other}");
         }
-        assert_eq!(target(name("/32=traceroute/58=%07").as_ref()).unwrap().len(), 0);
+        let bare = name(&format!("/32=traceroute/{number}"));
+        assert_eq!(target(bare.as_ref()).unwrap().len(), 0);
     }
 
     /// The example of `docs/reference/wire.md`, encoded by hand.

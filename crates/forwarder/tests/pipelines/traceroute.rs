@@ -69,6 +69,20 @@ fn the_reply_knows_applications_missing_routes_and_content() {
 }
 
 #[test]
+fn replies_of_other_forwarders_are_passed_on_and_not_stored() {
+    let mut b = bench(10);
+    let (d, u) = (b.face(), b.face());
+    b.route("/a", u);
+    let far = asked("/a", 1, 2);
+    b.ask(d, &far);
+    assert_eq!(b.sent(u).len(), 1);
+    let reply = Reply { node: 9, name: None, next: Next::None, is_stored: false };
+    b.receive(u, &reply.encode(far.name.as_ref()));
+    assert_eq!(Data::decode(&b.one(d).packet).unwrap().name(), far.name.as_ref());
+    assert_eq!(b.fw.content_store().len(), 0);
+}
+
+#[test]
 fn replies_are_limited_per_face() {
     let mut b = bench(4);
     let (d, e) = (b.face(), b.face());
