@@ -60,6 +60,7 @@ class Traceroute(Tools):
         self.assertEqual(done.returncode, status, done.stderr)
         found = json.loads(done.stdout)
         self.assertEqual((found["name"], found["reached"]), (name, status == 0))
+        self.assert_documented("weir traceroute", found)
         hops = found["hops"]
         self.assertEqual([hop["hop"] for hop in hops], list(range(1, len(hops) + 1)))
         return hops

@@ -352,7 +352,7 @@ pub struct ForwarderStats {
     pub received: Traffic,
     /// Put on the wire of all faces.
     pub sent: Traffic,
-    /// PIT entries that Data satisfied.
+    /// PIT entries that Data satisfied, and probes of a traceroute that this node has replied to.
     pub satisfied: u64,
     /// PIT entries that ended with a Nack to those who waited.
     pub nacked: u64,

@@ -37,7 +37,8 @@ fn markdown() -> String {
     out.push_str(
         "\n## JSON\n\nWith `--json` a command prints one JSON object on standard output \
          (`doctor`, `key list` and\n`schemes`: a list of objects), and nothing if it fails, except \
-         `doctor`, and `ping` and `perf client`, which print what they measured until then. \
+         `doctor`, and `ping`, `perf client` and `traceroute`, which print what they found \
+         until then. \
          `get -o -` prints it \
          on standard error, because the content is on\nstandard output. `gateway` prints one \
          object per line: first its address in `listening`, then one after\neach answer. `put`, \

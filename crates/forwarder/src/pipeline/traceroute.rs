@@ -38,6 +38,7 @@ pub(super) fn answer_probe(p: &mut Pipeline<'_>, a: &InterestCx<'_>) -> bool {
         p.count_drop(a.face, DropReason::TooBig);
         return true;
     }
+    p.stats().satisfied += 1;
     let item = QueuedData {
         at: now,
         packet,

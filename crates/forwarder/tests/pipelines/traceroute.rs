@@ -38,6 +38,7 @@ fn a_probe_is_answered_where_its_hop_limit_ends() {
     assert!(b.sent(u).is_empty());
     // Nothing pends, and nothing was stored.
     assert_eq!((b.fw.pit().len(), b.fw.content_store().len()), (0, 0));
+    assert_eq!(b.fw.stats().satisfied, 1);
     b.ask(d, &asked("/a/b", 2, 2));
     assert_eq!(b.one(u).packet, asked("/a/b", 2, 1).encode());
     assert!(b.sent(d).is_empty());

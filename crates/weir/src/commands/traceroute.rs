@@ -72,6 +72,14 @@ impl Endpoint for Probe<'_> {
     fn on_deadline(&mut self, _now: Time) {}
 }
 
+/// The result, for programs.
+#[derive(Serialize)]
+struct Summary {
+    name: String,
+    reached: bool,
+    hops: Vec<Hop>,
+}
+
 /// A place on the way, for programs.
 #[derive(Serialize)]
 struct Hop {
@@ -162,11 +170,7 @@ pub fn run(args: &TracerouteArgs) -> Result<(), Failure> {
     }
     let is_reached = end == Some(Next::Application);
     if args.json {
-        output::json(&serde_json::json!({
-            "name": args.name.to_string(),
-            "reached": is_reached,
-            "hops": hops,
-        }))?;
+        output::json(&Summary { name: args.name.to_string(), reached: is_reached, hops })?;
     }
     if is_reached { Ok(()) } else { Err(Failure::silent(Kind::NotFound)) }
 }

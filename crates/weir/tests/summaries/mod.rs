@@ -113,6 +113,19 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "weir traceroute",
+        &[
+            ("name", "the name"),
+            ("reached", "whether the forwarder with the producer replied"),
+            (
+                "hops",
+                "a list: `hop`, a number from 1; `node` and `name` of the forwarder; `rtt_ms`; \
+             `next`: `forwarder`, `application` or `none`; `stored`: whether its content store has \
+             Data at or below the name; `rejected`: the reason of a Nack; null where unknown",
+            ),
+        ],
+    ),
+    (
         "weir perf client",
         &[
             ("name", "the server's name"),
