@@ -134,6 +134,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn counts_since_earlier_ones_and_these_are_all_counts() {
+        let numbers = |n: u64| Counters {
+            interests: n,
+            data: n + 1,
+            timeouts: n + 2,
+            gaps: n + 3,
+            false_timeouts: n + 4,
+            nacks: n + 5,
+            retransmissions: n + 6,
+            marks: n + 7,
+        };
+        let (earlier, now) = (numbers(1), numbers(10));
+        let mut sum = now.since(&earlier);
+        assert_eq!((sum.interests, sum.marks), (9, 9));
+        sum.add(&earlier);
+        assert_eq!(sum, now);
+    }
+
+    #[test]
     fn a_line_is_flat_and_reads_back() {
         let counters = Counters { interests: 12, gaps: 2, ..Counters::default() };
         let rtt_mean = Some(Duration::from_micros(1_500));
