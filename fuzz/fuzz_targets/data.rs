@@ -2,6 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use packet::traceroute::{self, Reply};
 use packet::{Data, DataBuf, Signature, SignatureInfoBuf};
 
 fuzz_target!(|wire: &[u8]| {
@@ -26,4 +27,11 @@ fuzz_target!(|wire: &[u8]| {
     assert_eq!(SignatureInfoBuf::from_view(&again.signature_info()), info);
     assert_eq!(again.signature_value(), view.signature_value());
     assert_eq!(again.signed_portion(), signed);
+    if let Some(reply) = Reply::decode(view.content()) {
+        let probe = traceroute::probe(&fields.name, 0);
+        assert_eq!(traceroute::target(probe.as_ref()), Some(fields.name.as_ref()));
+        let wire = reply.encode(probe.as_ref());
+        let again = Data::decode(&wire).ok();
+        assert!(again.is_none_or(|data| Reply::decode(data.content()) == Some(reply)));
+    }
 });

@@ -9,7 +9,7 @@ use control::{Action, Duration, Rate, Size, Strategy, StrategyCx, Time};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use forwarder::{
     DropReason, FaceConfig, FaceId, Forwarder, ForwarderConfig, LinkType, Medium, QueueLimits,
-    ReassemblyLimits, Scope, Wire,
+    ReassemblyLimits, Scope, Traceroute, Wire,
 };
 use libfuzzer_sys::fuzz_target;
 use packet::{DataBuf, Interest, LpHeader, LpPacket, NackReason, Name};
@@ -64,6 +64,7 @@ impl Bench {
         config.dead_nonces = 100;
         config.regions = vec!["/r/x".parse().expect("a name")];
         let mut forwarder = Forwarder::new(config);
+        forwarder.set_traceroute(Some(Traceroute { name: None, rate: 10 }));
         let mut faces = Vec::new();
         for i in 0..FACES {
             let mtu = [None, None, Some(1400), Some(130), None, Some(300)][i];

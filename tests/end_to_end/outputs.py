@@ -56,6 +56,8 @@ class Outputs(Tools):
             ("cs", "info"),
             ("cs", "erase", "/"),
             ("trace",),
+            ("traceroute", "/printed/file"),
+            ("traceroute", "/printed/file", "--json"),
             ("trace", "--pcap", "-"),
             ("get", "/printed/file", "-o", "-"),
             ("get", "/printed/file", "-o", "got", "--json"),

@@ -81,6 +81,15 @@ impl fmt::Debug for ForwarderConfig {
     }
 }
 
+/// The answers to the probes of a traceroute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traceroute {
+    /// The name of the node in replies.
+    pub name: Option<Name>,
+    /// The most replies per second and face.
+    pub rate: u32,
+}
+
 /// The other end of a face.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {

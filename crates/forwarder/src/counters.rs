@@ -116,7 +116,7 @@ reasons! {
     Unacknowledged = "unacknowledged",
     /// A name under `/localhost` on a face that is not local.
     Scope = "scope",
-    /// An Interest with a HopLimit of zero.
+    /// An Interest with a HopLimit of zero, or a probe of a traceroute beyond the rate of replies.
     HopLimit = "hop-limit",
     /// An Interest that has been here before, by its nonce.
     Duplicate = "duplicate",
@@ -352,7 +352,7 @@ pub struct ForwarderStats {
     pub received: Traffic,
     /// Put on the wire of all faces.
     pub sent: Traffic,
-    /// PIT entries that Data satisfied.
+    /// PIT entries that Data satisfied, and probes of a traceroute that this node has replied to.
     pub satisfied: u64,
     /// PIT entries that ended with a Nack to those who waited.
     pub nacked: u64,

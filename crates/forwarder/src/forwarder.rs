@@ -52,6 +52,7 @@ impl Forwarder {
             max_range: config.max_range,
             ended_at_once: config.ended_at_once.max(1),
             transit: config.transit,
+            traceroute: None,
         };
         let capability = match config.max_range {
             0 | 1 => Capability(Capability::OPTIONS),

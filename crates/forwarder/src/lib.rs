@@ -18,7 +18,9 @@ mod pipeline;
 mod state;
 pub mod tables;
 
-pub use config::{FaceConfig, FaceParts, ForwarderConfig, LinkType, Medium, QueueLimits, Scope};
+pub use config::{
+    FaceConfig, FaceParts, ForwarderConfig, LinkType, Medium, QueueLimits, Scope, Traceroute,
+};
 pub use counters::{
     DropReason, Drops, FaceCounters, ForwarderStats, OptionFault, OptionFaults, QueueTally,
     ReliabilityCounters, Traffic,

@@ -20,6 +20,7 @@ pub(crate) mod receive;
 mod rewrite;
 mod runs;
 pub(crate) mod timers;
+mod traceroute;
 mod upstream;
 
 pub use learned::LearnedRoute;
@@ -29,7 +30,7 @@ use control::{Crossing, Direction, Duration, Kind, Rng, Size, Time};
 use packet::options::segments_in;
 use packet::{HopOptions, Interest, Name, NameRef};
 
-use crate::config::LinkType;
+use crate::config::{LinkType, Traceroute};
 use crate::counters::{DropReason, ForwarderStats};
 use crate::link::{Env, Link};
 use crate::node::{Node, Subject, subject_of};
@@ -48,6 +49,8 @@ pub(crate) struct Settings {
     pub(crate) max_range: u16,
     pub(crate) ended_at_once: usize,
     pub(crate) transit: bool,
+    /// `None`: probes are Interests like others.
+    pub(crate) traceroute: Option<Traceroute>,
 }
 
 /// Buffers that are used again.

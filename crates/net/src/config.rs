@@ -50,6 +50,8 @@ pub struct Config {
     pub announcements: Announcements,
     /// Bounds of the forwarder's tables.
     pub forwarder: ForwarderLimits,
+    /// The replies to the probes of a traceroute.
+    pub traceroute: Option<forwarder::Traceroute>,
     /// Strategies by prefix.
     pub strategies: Vec<Strategy>,
     /// Rights to send commands; without any, the defaults for applications of this host.

@@ -341,7 +341,7 @@ impl Daemon {
 fn forwarder(config: &Config, seed: u64) -> Forwarder {
     let limits = &config.forwarder;
     let strategy = applied::root_choice().strategy().expect("the default has a strategy");
-    Forwarder::new(ForwarderConfig {
+    let mut forwarder = Forwarder::new(ForwarderConfig {
         seed,
         name: "daemon".to_owned(),
         content_store: config.content_store,
@@ -353,7 +353,9 @@ fn forwarder(config: &Config, seed: u64) -> Forwarder {
         max_lifetime: limits.max_lifetime,
         transit: limits.transit,
         ..ForwarderConfig::new(strategy)
-    })
+    });
+    forwarder.set_traceroute(config.traceroute.clone());
+    forwarder
 }
 
 fn become_nice(nice: i32) {

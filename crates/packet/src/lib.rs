@@ -20,6 +20,7 @@ pub mod name;
 pub mod options;
 pub mod signature;
 pub mod tlv;
+pub mod traceroute;
 mod uri;
 
 pub use announcement::PrefixAnnouncement;

@@ -37,6 +37,21 @@ impl Counters {
         self.retransmissions += other.retransmissions;
         self.marks += other.marks;
     }
+
+    /// The counts since `earlier` counts of the same transfer.
+    #[must_use]
+    pub fn since(&self, earlier: &Counters) -> Counters {
+        Counters {
+            interests: self.interests - earlier.interests,
+            data: self.data - earlier.data,
+            timeouts: self.timeouts - earlier.timeouts,
+            gaps: self.gaps - earlier.gaps,
+            false_timeouts: self.false_timeouts - earlier.false_timeouts,
+            nacks: self.nacks - earlier.nacks,
+            retransmissions: self.retransmissions - earlier.retransmissions,
+            marks: self.marks - earlier.marks,
+        }
+    }
 }
 
 /// A transfer from its start up to an instant.
@@ -117,6 +132,25 @@ mod millis {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_since_earlier_ones_and_these_are_all_counts() {
+        let numbers = |n: u64| Counters {
+            interests: n,
+            data: n + 1,
+            timeouts: n + 2,
+            gaps: n + 3,
+            false_timeouts: n + 4,
+            nacks: n + 5,
+            retransmissions: n + 6,
+            marks: n + 7,
+        };
+        let (earlier, now) = (numbers(1), numbers(10));
+        let mut sum = now.since(&earlier);
+        assert_eq!((sum.interests, sum.marks), (9, 9));
+        sum.add(&earlier);
+        assert_eq!(sum, now);
+    }
 
     #[test]
     fn a_line_is_flat_and_reads_back() {

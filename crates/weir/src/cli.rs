@@ -9,6 +9,8 @@ pub mod install;
 pub mod manage;
 #[path = "cli/packets.rs"]
 pub mod packets;
+#[path = "cli/perf.rs"]
+pub mod perf;
 #[path = "cli/plot.rs"]
 pub mod plot;
 #[path = "cli/sim.rs"]
@@ -22,7 +24,8 @@ use control::Ratio;
 use install::{CompletionsArgs, ManArgs};
 use manage::{CsCommand, FaceCommand, RouteCommand, StrategyCommand, TraceArgs};
 use packet::Name;
-use packets::{PeekArgs, PingArgs, PokeArgs};
+use packets::{PeekArgs, PingArgs, PokeArgs, TracerouteArgs};
+use perf::PerfCommand;
 use sim::{ScenarioArgs, SimCommand};
 use std::path::PathBuf;
 use swarm::SwarmArgs;
@@ -69,6 +72,11 @@ pub enum Command {
     Poke(PokeArgs),
     /// Measure the round trip to a program that answers, or answer.
     Ping(PingArgs),
+    /// List the forwarders that Interests for a name cross.
+    Traceroute(TracerouteArgs),
+    /// Measure the throughput of a path with any congestion-control scheme.
+    #[command(subcommand)]
+    Perf(PerfCommand),
     /// Serve named content over HTTP, for players and browsers.
     Gateway(GatewayArgs),
     /// Show the state of the forwarder.

@@ -13,6 +13,7 @@ mod ls;
 mod man;
 mod manage;
 mod peek;
+mod perf;
 mod ping;
 mod plot;
 mod poke;
@@ -26,6 +27,7 @@ mod status;
 mod study;
 mod swarm;
 mod testbed;
+mod traceroute;
 
 use crate::cli::{Cli, Command};
 use crate::exit::Failure;
@@ -43,6 +45,8 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Peek(args) => peek::run(&args),
         Command::Poke(args) => poke::run(&args),
         Command::Ping(args) => ping::run(&args),
+        Command::Traceroute(args) => traceroute::run(&args),
+        Command::Perf(command) => perf::run(&command),
         Command::Gateway(args) => gateway::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Doctor(args) => doctor::run(&args),

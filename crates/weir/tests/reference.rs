@@ -37,10 +37,13 @@ fn markdown() -> String {
     out.push_str(
         "\n## JSON\n\nWith `--json` a command prints one JSON object on standard output \
          (`doctor`, `key list` and\n`schemes`: a list of objects), and nothing if it fails, except \
-         `doctor`. `get -o -` prints it \
+         `doctor`, and `ping`, `perf client` and `traceroute`, which print what they found \
+         until then. \
+         `get -o -` prints it \
          on standard error, because the content is on\nstandard output. `gateway` prints one \
-         object per line: first its address in `listening`, then one after\neach answer. `put` and \
-         `share` print a line when they begin to serve, with the objects in\n`serving`, and \
+         object per line: first its address in `listening`, then one after\neach answer. `put`, \
+         `share` and `perf server` print a line when they begin to serve, with objects or \
+         name in\n`serving`, and \
          another at the end. `ls` prints one object per entry and line, `status --watch` one \
          per\nsecond and line. Fields may be added, but none changes its meaning. \
          [Counters](counters.md) describes the\nobject of `weir status`.\n",

@@ -5,7 +5,7 @@ use control::{Duration, LinkView, Marker, Rate, Strategy, Time};
 use packet::{Name, NameRef};
 
 use super::Forwarder;
-use crate::config::Scope;
+use crate::config::{Scope, Traceroute};
 use crate::counters::{FaceCounters, ForwarderStats};
 use crate::events::{PacketTap, Tap};
 use crate::link::Occupancy;
@@ -123,6 +123,11 @@ impl Forwarder {
     /// since each Data is compared with all of them.
     pub fn set_uncached(&mut self, prefixes: &[Name]) {
         self.tables.cache_mut().set_uncached(prefixes);
+    }
+
+    /// Sets the answers to the probes of a traceroute; `None`: there are none.
+    pub fn set_traceroute(&mut self, traceroute: Option<Traceroute>) {
+        self.settings.traceroute = traceroute;
     }
 
     /// Says whether the content store takes Data in, and whether it answers Interests.

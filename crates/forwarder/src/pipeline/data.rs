@@ -2,6 +2,7 @@
 
 use control::{DataMeta, Duration, Kind, Size};
 use packet::options::{ServedBy, answer};
+use packet::traceroute;
 use packet::{Data, HopOptions};
 
 use super::Pipeline;
@@ -106,7 +107,8 @@ fn find_asked(
     }
 }
 
-/// Content store insert; says whether the store has the Data now.
+/// Content store insert; says whether the store has the Data now. Replies to probes are never
+/// requested again, and they are no content of the target.
 fn cache(
     p: &mut Pipeline<'_>,
     data: &Data<'_>,
@@ -114,6 +116,9 @@ fn cache(
     name: &HashedName<'_>,
     verdict: Option<Verdict>,
 ) -> bool {
+    if traceroute::target(data.name()).is_some() {
+        return false;
+    }
     p.faces.bound_store(p.tables);
     p.tables.cache_mut().insert(p.now, data, packet, name, verdict)
 }

@@ -12,6 +12,7 @@ use super::exclusion::excludes;
 use super::options::{ignore_unproved_range, take_options};
 use super::range::RangeInterest;
 use super::rewrite::rewrite;
+use super::traceroute::answer_probe;
 use crate::counters::DropReason;
 use crate::events::Step;
 use crate::link::queue::QueuedData;
@@ -64,7 +65,9 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
             size: incoming.size(),
             ..InterestCx::new(face, &interest, &name, nonce, expires)
         };
-        arrive(p, &mut a);
+        if !answer_probe(p, &a) {
+            arrive(p, &mut a);
+        }
     } else {
         // A nonce may make the packet larger than a packet may be.
         p.count_drop(face, DropReason::TooBig);

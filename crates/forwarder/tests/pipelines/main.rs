@@ -21,3 +21,4 @@ mod reliability;
 mod scarce;
 mod shaper;
 mod support;
+mod traceroute;

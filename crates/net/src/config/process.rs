@@ -178,6 +178,30 @@ impl ContentStore {
     }
 }
 
+/// The replies to `weir traceroute`.
+#[derive(Clone, Debug, PartialEq, Eq, Fields, Read)]
+#[section(name = "traceroute")]
+pub(super) struct Traceroute {
+    /// Reply to a probe whose HopLimit ends here: with the name below, a number that is new at each
+    /// start, the kind of the next hop, and whether the content store has Data below the target.
+    /// A probe has one reply of about its own size.
+    #[field(default = true)]
+    answer: bool,
+    /// The name of this forwarder in replies, such as `"/example/router1"`. Without it, only the
+    /// number.
+    name: Option<Name>,
+    /// The most replies per second and face; further probes are dropped.
+    #[field(default = 10, range = 1..=1000)]
+    rate: u32,
+}
+
+impl Traceroute {
+    pub(super) fn config(self) -> Option<forwarder::Traceroute> {
+        let Traceroute { answer, name, rate } = self;
+        answer.then_some(forwarder::Traceroute { name, rate })
+    }
+}
+
 /// Limits of the forwarder's tables.
 #[derive(Clone, Debug, PartialEq, Eq, Fields, Read)]
 #[section(name = "forwarder", check = ForwarderLimits::checked)]

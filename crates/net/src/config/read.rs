@@ -2,7 +2,7 @@
 
 use super::faces::ListedRoute;
 use super::permissions::Hub;
-use super::process::{ContentStore, Metrics};
+use super::process::{ContentStore, Metrics, Traceroute};
 use super::{
     Announcements, Application, Authorize, Config, ConfigError, Daemon, Face, ForwarderLimits,
     Listen, OnDemand, Route, Strategy, memory,
@@ -25,6 +25,7 @@ pub(super) const SECTIONS: &[&schema::Section] = &[
     ListedRoute::SECTION,
     ContentStore::SECTION,
     ForwarderLimits::SECTION,
+    Traceroute::SECTION,
     Strategy::SECTION,
     Announcements::SECTION,
     Authorize::SECTION,
@@ -76,6 +77,7 @@ fn sections<'d>(
         no_cache: store.no_cache,
         announcements: Announcements::read(&Section::of::<Announcements>(doc, table))?,
         forwarder: ForwarderLimits::read(sections.forwarder)?,
+        traceroute: Traceroute::read(&Section::of::<Traceroute>(doc, table))?.config(),
         strategies: strategies(doc, table),
         authorize: all(doc, table),
         routable: Hub::read(&Section::of::<Hub>(doc, table))?.prefixes,

@@ -257,7 +257,7 @@ pub fn lifetime(text: &str) -> Result<control::Duration, String> {
 }
 
 /// A rate above zero.
-fn rate(text: &str) -> Result<Rate, String> {
+pub fn rate(text: &str) -> Result<Rate, String> {
     let rate: Rate = text.parse().map_err(|why| format!("{why}"))?;
     if rate.0 == 0 {
         return Err("nothing moves at a rate of zero; leave the option out for no limit".to_owned());

@@ -1,4 +1,4 @@
-//! The arguments of `weir peek`, `weir poke` and `weir ping`.
+//! The arguments of `weir peek`, `weir poke`, `weir ping` and `weir traceroute`.
 
 use super::ForwarderArgs;
 use super::content::{interval, lifetime};
@@ -109,4 +109,28 @@ pub struct PingArgs {
     /// Print only the summary, and errors.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// `weir traceroute`
+#[derive(Args)]
+pub struct TracerouteArgs {
+    /// The name whose way is examined.
+    pub name: Name,
+    /// The most forwarders to ask.
+    #[arg(
+        long, default_value = "32", value_name = "N",
+        value_parser = clap::value_parser!(u8).range(1..)
+    )]
+    pub hops: u8,
+    /// How often a forwarder is asked that does not reply.
+    #[arg(long, default_value = "2", value_name = "N")]
+    pub tries: std::num::NonZeroU8,
+    /// How long to wait for a reply.
+    #[arg(long, default_value = "1 s", value_name = "DURATION", value_parser = lifetime)]
+    pub timeout: control::Duration,
+    #[command(flatten)]
+    pub forwarder: ForwarderArgs,
+    /// Print one JSON object at the end.
+    #[arg(long)]
+    pub json: bool,
 }

@@ -1,6 +1,6 @@
 //! A face: one place where packets come from and go to.
 
-use control::Time;
+use control::{Duration, Time};
 use packet::options::Capability;
 
 use crate::config::{FaceConfig, LinkType, Scope};
@@ -37,6 +37,8 @@ pub(crate) struct Face {
     pub(in crate::state) counted: usize,
     /// Those that the driver keeps for it.
     pub(in crate::state) outside: usize,
+    /// The replies to probes until now are within the rate from this instant.
+    pub(in crate::state) probes_paid: Time,
     pub(in crate::state) link: Link,
 }
 
@@ -63,6 +65,7 @@ impl Face {
             bare: Face::BARE + config.outside,
             counted: 0,
             outside: config.outside,
+            probes_paid: Time::ZERO,
             link: Link::new(seed, node, own, &mut config),
         }
     }
@@ -118,6 +121,18 @@ impl Face {
 
     pub(crate) fn is_local(&self) -> bool {
         self.scope == Scope::Local
+    }
+
+    /// True if one more probe is answered: at most `rate` in a second, and as many at once.
+    pub(crate) fn takes_probe(&mut self, now: Time, rate: u32) -> bool {
+        const SECOND: Duration = Duration::from_secs(1);
+        let paid = self.probes_paid.max(now);
+        let next = paid + Duration(SECOND.0 / u64::from(rate.max(1)));
+        if next.since(now) > SECOND {
+            return false;
+        }
+        self.probes_paid = next;
+        true
     }
 
     /// Nothing may leave now. The driver is woken when that changes.

@@ -117,6 +117,7 @@ impl ControlPlane {
         for error in failed {
             tracing::error!(%error, "this is left out");
         }
+        forwarder.set_traceroute(config.traceroute.clone());
         self.adopt_store(forwarder, config.content_store);
         forwarder.set_uncached(&config.no_cache);
         if let Err(error) = permissions::grant(forwarder, &mut self.management, config) {

@@ -1,0 +1,390 @@
+//! `weir perf client`
+
+use super::report::{Gauge, Lines, Sample, fairness};
+use super::{Run, base};
+use crate::cli::perf::PerfClientArgs;
+use crate::exit::{Failure, Kind};
+use crate::output;
+use crate::signals::Stop;
+use crate::transfer::Transfers;
+use control::{Duration, Rate, Size, Time};
+use net::client::{Address, Connection, Endpoint};
+use packet::{Data, Interest, LpPacket, MAX_PACKET, NameRef};
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+use transport::Histogram;
+use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Status};
+use transport::publish::SEGMENT_SIZE;
+
+/// A turn lasts this long at most, so that a signal is noticed.
+const TURN: Duration = Duration::from_millis(100);
+/// The duration of a measurement without `--time` and `--bytes`.
+const DEFAULT_TIME: Duration = Duration::from_secs(10);
+/// The size of an object that is fetched for a time: no link is so fast that it ends before.
+const ENDLESS: u64 = 1 << 50;
+/// The assumed bytes of a segment's packet besides its name and content.
+const BESIDES: usize = 200;
+
+/// Counts nothing and keeps nothing: the fetch itself counts verified bytes.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn begin(&mut self, _info: &ObjectInfo) -> Resume {
+        Resume::default()
+    }
+
+    fn write(&mut self, _segment: u64, _offset: u64, _content: &[u8]) {}
+}
+
+/// A fetch of one run, and its measurements.
+struct Flow {
+    run: Run,
+    fetch: Fetch,
+    gauge: Gauge,
+    /// The time at which all its bytes had arrived, or it failed.
+    ended_at: Option<Time>,
+}
+
+/// All flows over one connection.
+struct Flows {
+    flows: Vec<Flow>,
+    /// The number of components before the run in names.
+    before: usize,
+    /// The flow that may send next.
+    turn: usize,
+    sent_bytes: u64,
+    received_bytes: u64,
+    started_at: Time,
+    /// Processor time of this process before the flows began.
+    cpu_before: f64,
+}
+
+impl Flows {
+    /// The flow to which a frame belongs.
+    fn flow_of(&self, frame: &[u8]) -> Option<usize> {
+        if self.flows.len() == 1 {
+            return Some(0);
+        }
+        let link = LpPacket::decode(frame).ok()?;
+        let fragment = link.fragment()?;
+        let of = |name: NameRef<'_>| Run::read(name, self.before);
+        let run = match link.nack() {
+            Some(_) => of(Interest::decode(fragment).ok()?.name()),
+            None => of(Data::decode(fragment).ok()?.name()),
+        }?;
+        // Numbers of flows follow each other.
+        let at = run.id.wrapping_sub(self.flows.first()?.run.id);
+        usize::try_from(at).ok().filter(|at| *at < self.flows.len())
+    }
+
+    fn is_running(&self) -> bool {
+        self.flows.iter().any(|flow| flow.fetch.status() == Status::Running)
+    }
+
+    fn error(&self) -> Option<&FetchError> {
+        self.flows.iter().find_map(|flow| match flow.fetch.status() {
+            Status::Failed(error) => Some(error),
+            _ => None,
+        })
+    }
+
+    /// The measurements of the interval that ends now.
+    fn interval(&mut self, begin: Time, end: Time) -> Sample {
+        let (mut sum, mut rtt) = (Sample::default(), Histogram::default());
+        for flow in &mut self.flows {
+            flow.gauge.end_interval(&flow.fetch, &mut sum, &mut rtt);
+        }
+        sum.over(begin, end, &rtt)
+    }
+
+    /// The measurements of some flows over the whole run.
+    fn whole(flows: &[Flow], end: Time) -> Sample {
+        let (mut sum, mut rtt) = (Sample::default(), Histogram::default());
+        for flow in flows {
+            flow.gauge.whole(&flow.fetch, &mut sum, &mut rtt);
+        }
+        sum.over(Time::ZERO, end, &rtt)
+    }
+}
+
+impl Endpoint for Flows {
+    fn receive(&mut self, now: Time, frame: &[u8]) {
+        self.received_bytes += frame.len() as u64;
+        if let Some(flow) = self.flow_of(frame).and_then(|at| self.flows.get_mut(at)) {
+            flow.fetch.receive(now, frame, &mut Nowhere);
+            flow.gauge.received(&flow.fetch);
+            if flow.fetch.status() != Status::Running {
+                flow.ended_at.get_or_insert(now);
+            }
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        let before = out.len();
+        for _ in 0..self.flows.len() {
+            let at = self.turn % self.flows.len();
+            self.turn = at + 1;
+            if self.flows[at].fetch.poll_transmit(now, out) {
+                self.sent_bytes += (out.len() - before) as u64;
+                return true;
+            }
+        }
+        false
+    }
+
+    fn next_deadline(&mut self, now: Time) -> Option<Time> {
+        self.flows.iter_mut().filter_map(|flow| flow.fetch.next_deadline(now)).min()
+    }
+
+    fn on_deadline(&mut self, now: Time) {
+        for flow in &mut self.flows {
+            flow.fetch.on_deadline(now, &mut Nowhere);
+        }
+    }
+
+    fn set_ranges(&mut self, answered: bool) {
+        for flow in &mut self.flows {
+            flow.fetch.set_ranges(answered);
+        }
+    }
+}
+
+/// The result, for programs.
+#[derive(Serialize)]
+struct Report {
+    name: String,
+    /// The number of the first flow's run; those of the others follow.
+    run: String,
+    control: String,
+    segment_size: u64,
+    /// The whole run of all flows.
+    #[serde(flatten)]
+    whole: Sample,
+    #[serde(flatten)]
+    process: Process,
+    /// Jain's index of the flows' goodput.
+    fairness: Option<f64>,
+    flows: Vec<Sample>,
+    intervals: Vec<Sample>,
+    /// A signal ended the measurement early.
+    interrupted: bool,
+    /// The reason if a flow or the connection failed.
+    error: Option<String>,
+}
+
+/// Measurements of the process.
+#[derive(Serialize)]
+struct Process {
+    /// Bytes of all packets to the forwarder, with their link headers.
+    sent_bytes: u64,
+    /// Bytes of all packets from the forwarder.
+    received_bytes: u64,
+    duplicates: u64,
+    forged: u64,
+    malformed: u64,
+    cpu_s: f64,
+}
+
+/// Measures until the time is over, the bytes have arrived, or a signal comes.
+pub fn run(args: &PerfClientArgs) -> Result<(), Failure> {
+    let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
+    let transfers = Transfers::new(&args.transfer)?;
+    let mut flows = flows(args, &transfers)?;
+    let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
+    let (intervals, took, lost) = measure(args, &mut connection, &mut flows, &stop)?;
+    let failure = lost.or_else(|| flows.error().map(explained));
+    let report = report(args, &transfers, &flows, intervals, took, &stop, failure.as_ref());
+    if report.whole.bytes == 0 && failure.is_none() && report.interrupted {
+        let message = format!("interrupted before Data of {} arrived", args.name);
+        return Err(Failure::new(Kind::Interrupted, message).then("run the same command again"));
+    }
+    match failure {
+        Some(failure) if report.whole.bytes == 0 => return Err(failure),
+        _ if args.json => output::json(&report)?,
+        _ => show(&report)?,
+    }
+    match failure {
+        Some(failure) => Err(failure),
+        None if report.interrupted => Err(Failure::silent(Kind::Interrupted)),
+        None => Ok(()),
+    }
+}
+
+/// The failure of a flow. The next step differs from that of `weir get`: nothing is resumed.
+fn explained(error: &FetchError) -> Failure {
+    match error {
+        FetchError::Stalled { .. } => Failure::new(Kind::Failed, error)
+            .then("is the server still running? --patience waits longer"),
+        FetchError::NoRoute(_) | FetchError::NotThere(_) | FetchError::NotFound { .. } => {
+            Failure::new(Kind::NotFound, error)
+                .then("start `weir perf server` with the same name, and check the routes to it")
+        }
+        _ => Failure::from(error),
+    }
+}
+
+/// A flow for each run, which has not begun.
+fn flows(args: &PerfClientArgs, transfers: &Transfers) -> Result<Flows, Failure> {
+    let base = base(&args.name);
+    let random = || getrandom::u64().map_err(|error| Failure::new(Kind::Failed, error));
+    let first = args.run.map_or_else(random, Ok)?;
+    let bytes = args.bytes.map_or(ENDLESS, |bytes| bytes.0);
+    if bytes == 0 {
+        return Err(Failure::new(Kind::Usage, "a run of 0 bytes measures nothing")
+            .then("try --bytes \"100 MB\""));
+    }
+    let template = Run { id: first, segment_size: SEGMENT_SIZE as u64, bytes };
+    let besides = template.object(&base).as_ref().as_bytes().len() + BESIDES;
+    let most = MAX_PACKET.saturating_sub(besides) as u64;
+    let segment_size = args.segment_size.map_or(template.segment_size.min(most), |size| size.0);
+    if !(1..=most).contains(&segment_size) {
+        let message = format!("no packet has room for segments of {}", Size(segment_size));
+        let next = format!("choose a --segment-size from 1 B to {}", Size(most));
+        return Err(Failure::new(Kind::Usage, message).then(&next));
+    }
+    let mut flows = Vec::new();
+    for n in 0..u64::from(args.parallel) {
+        let run = Run { id: first.wrapping_add(n), segment_size, bytes };
+        let mut config = transfers.config(run.object(&base))?;
+        config.heads = 0;
+        let fetch = transfers.fetch(config)?;
+        flows.push(Flow { run, fetch, gauge: Gauge::default(), ended_at: None });
+    }
+    let (before, cpu_before) = (base.len(), processor_seconds());
+    let (turn, sent_bytes, received_bytes, started_at) = (0, 0, 0, Time::ZERO);
+    Ok(Flows { flows, before, turn, sent_bytes, received_bytes, started_at, cpu_before })
+}
+
+/// Processor time of this process.
+fn processor_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// Runs the flows, and prints a line per interval. Returns the intervals, the duration, and the
+/// reason if the connection broke. The intervals cover the whole duration.
+fn measure(
+    args: &PerfClientArgs,
+    connection: &mut Connection,
+    flows: &mut Flows,
+    stop: &Stop,
+) -> Result<(Vec<Sample>, Time, Option<Failure>), Failure> {
+    let lines = Lines::new(&Flows::whole(&flows.flows, Time::ZERO));
+    let is_shown = !args.json && !args.quiet;
+    let started = connection.now();
+    flows.started_at = started;
+    let since = |now: Time| Time::ZERO + now.since(started);
+    let time = args.time.unwrap_or(DEFAULT_TIME);
+    let end = args.bytes.map_or(started + time, |_| Time(u64::MAX));
+    let (mut begin, mut due) = (started, started + args.interval);
+    let (mut intervals, mut lost, mut has_head) = (Vec::new(), None, false);
+    loop {
+        let now = connection.now();
+        let is_over = lost.is_some() || now >= end || stop.requested() || !flows.is_running();
+        if now >= due || is_over {
+            let sample = flows.interval(since(begin), since(now));
+            if is_shown && (sample.bytes > 0 || has_head) {
+                if !std::mem::replace(&mut has_head, true) {
+                    output::result(&lines.head())?;
+                }
+                output::result(&lines.of(&sample))?;
+            }
+            if args.json {
+                intervals.push(sample);
+            }
+            // A host that was suspended does not catch up.
+            (begin, due) = (now, if due + args.interval > now { due } else { now } + args.interval);
+        }
+        if is_over {
+            return Ok((intervals, since(now), lost));
+        }
+        let until = end.min(due).min(now + TURN);
+        lost = connection.turn(flows, until).err().map(Failure::from);
+    }
+}
+
+fn report(
+    args: &PerfClientArgs,
+    transfers: &Transfers,
+    flows: &Flows,
+    intervals: Vec<Sample>,
+    took: Time,
+    stop: &Stop,
+    failure: Option<&Failure>,
+) -> Report {
+    let each = flows.flows.iter();
+    let of = |flow: &Flow| {
+        let end = flow.ended_at.map_or(took, |at| Time::ZERO + at.since(flows.started_at));
+        Flows::whole(std::slice::from_ref(flow), end)
+    };
+    let samples: Vec<Sample> = each.clone().map(of).collect();
+    let rates: Vec<f64> = samples.iter().map(|sample| sample.goodput_mbps).collect();
+    let run = flows.flows.first().map(|flow| flow.run);
+    let sum = |count: fn(&transport::fetch::Stats) -> u64| {
+        each.clone().map(|flow| count(flow.fetch.stats())).sum()
+    };
+    Report {
+        name: args.name.to_string(),
+        run: run.map_or_else(String::new, |run| format!("{:016x}", run.id)),
+        control: transfers.control(),
+        segment_size: run.map_or(0, |run| run.segment_size),
+        whole: Flows::whole(&flows.flows, took),
+        process: Process {
+            sent_bytes: flows.sent_bytes,
+            received_bytes: flows.received_bytes,
+            duplicates: sum(|stats| stats.duplicates),
+            forged: sum(|stats| stats.forged),
+            malformed: sum(|stats| stats.malformed),
+            cpu_s: processor_seconds() - flows.cpu_before,
+        },
+        fairness: fairness(&rates).filter(|_| rates.len() > 1),
+        flows: samples,
+        intervals,
+        interrupted: stop.requested(),
+        error: failure.map(ToString::to_string),
+    }
+}
+
+/// The summary, for people.
+fn show(report: &Report) -> Result<(), Failure> {
+    let Report { whole, process, control, .. } = report;
+    let took = whole.end_s;
+    let rate = |mbps: f64| Rate((mbps * 1e6) as u64);
+    output::wrapped(&format!(
+        "{control}: {} of content in {}, {}",
+        Size(whole.bytes),
+        Duration::from_secs_f64(took),
+        rate(whole.goodput_mbps),
+    ))?;
+    if report.flows.len() > 1 {
+        let each: Vec<String> =
+            report.flows.iter().map(|flow| rate(flow.goodput_mbps).to_string()).collect();
+        let index = report.fairness.unwrap_or_default();
+        output::wrapped(&format!("flows: {}; fairness {index:.3}", each.join(", ")))?;
+    }
+    let counters = &whole.counters;
+    output::wrapped(&format!(
+        "{} Interests in {}, {} Data packets in {}",
+        counters.interests,
+        Size(process.sent_bytes),
+        counters.data,
+        Size(process.received_bytes),
+    ))?;
+    output::wrapped(&format!(
+        "{} marks, {} lost ({} by timeout), {} Nacks, {} sent again",
+        counters.marks,
+        whole.lost(),
+        counters.timeouts,
+        counters.nacks,
+        counters.retransmissions,
+    ))?;
+    if let (Some(least), Some(mean), Some(p99)) =
+        (whole.rtt_min_ms, whole.rtt_mean_ms, whole.rtt_p99_ms)
+    {
+        output::wrapped(&format!(
+            "round trip: least {least:.3} ms, mean {mean:.3} ms, 99 % within {p99:.3} ms"
+        ))?;
+    }
+    let share = 100.0 * process.cpu_s / took.max(1e-9);
+    output::wrapped(&format!("processor: {:.2} s, {share:.0} % of a core", process.cpu_s))
+}
