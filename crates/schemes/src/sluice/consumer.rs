@@ -238,10 +238,10 @@ impl Controller for Consumer {
         }
         let (now, mut from) = (cx.now, cx.now);
         if let Some(rate) = self.rate(now) {
-            if let Some(srtt) = self.rtt.smoothed() {
-                if self.hints.is_due(now, srtt) {
-                    ticket.options.set(&RttHint(srtt.0));
-                }
+            if let Some(srtt) = self.rtt.smoothed()
+                && self.hints.is_due(now, srtt)
+            {
+                ticket.options.set(&RttHint(srtt.0));
             }
             let ready = self.ready(self.doubt.pace(rate));
             from = if ready > now + BURST { now } else { ready.max(now - BURST) };
