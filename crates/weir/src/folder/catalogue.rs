@@ -51,15 +51,15 @@ pub struct Catalogue {
     pub former: Option<Arc<Pages>>,
     /// The number of files and links that are left out.
     pub left_out: usize,
-    /// The signed metadata of directories that was requested last.
+    /// The metadata of directories that was signed last.
     pub metadata: Mutex<Signed>,
 }
 
-/// Signed packets by path. Only the last ones are kept.
+/// Signed packets by path: those that were signed last, [`MOST_SIGNED`] at most.
 #[derive(Debug, Default)]
 pub struct Signed {
     packets: BTreeMap<Vec<u8>, Bytes>,
-    /// The paths, the oldest in front.
+    /// The paths in the order in which their packets were signed.
     order: VecDeque<Vec<u8>>,
 }
 
@@ -169,7 +169,7 @@ impl Catalogue {
     }
 
     /// Metadata of a directory that names its tree, for consumers that do not know that it is one.
-    /// It is signed again only if it was not requested for a long time.
+    /// It is signed again only if [`MOST_SIGNED`] others have been signed since.
     fn metadata(&self, path: &[u8], own: Name) -> Bytes {
         let kept = self.metadata.lock().ok().and_then(|kept| kept.get(path));
         if let Some(packet) = kept {
