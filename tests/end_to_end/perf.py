@@ -271,7 +271,7 @@ class Perf(Tools):
                 listen={**ALONE, "udp": "127.0.0.1:0"},
             )
             with daemon:
-                for answer in (garbage, wrong_signature, wrong_content, nack_data):
+                for answer in (garbage, wrong_signature, wrong_content, nack_data, no_content):
                     with self.subTest(answer=answer.__name__), answering(peer, answer):
                         done = self.run_weir(
                             *("perf", "client", "/bad", "--time", "2 s", "--patience", "500 ms"),
@@ -280,6 +280,9 @@ class Perf(Tools):
                         self.assertIn(done.returncode, (FAILED, NOT_FOUND, NOT_VERIFIED))
                         self.assertEqual(done.stdout, "")
                         self.assert_message(done.stderr, ["/bad"])
+                # Nothing answers, and the time is over before the patience.
+                brief = ("--time", "300 ms", "--socket", daemon.socket)
+                self.refused(NOT_FOUND, ["nothing of /bad"], "perf", "client", "/bad", *brief)
 
     def stored(self):
         """The number of Data packets that the content store has ever taken."""
@@ -310,6 +313,16 @@ def wrong_content(name):
 def nack_data(name):
     """Data of the type Nack."""
     return signed(name, b"", ndn.tlv(0x14, ndn.tlv(0x18, b"\x03")))
+
+
+def no_content(name):
+    """Metadata as they should be, and segments without content."""
+    root = ndn.tlv(KEYWORD, b"manifest") + ndn.tlv(KEYWORD, b"root")
+    if not name.endswith(root):
+        return signed(name, b"")
+    run = ndn.tlv(7, name[2 : -len(root)])
+    final = ndn.tlv(0x1A, ndn.tlv(SEGMENT, b"\xff"))
+    return signed(name, run + final + ndn.tlv(0xF500, b"\x1f\x40"))
 
 
 def signed(name, content, meta=b""):

@@ -67,7 +67,7 @@ impl Reach {
     /// listens for it.
     ///
     /// # Errors
-    /// As [`Reach::consumer`], or the address to listen at cannot be had.
+    /// As [`Reach::consumer`], or the address to listen at is not available.
     pub fn producer(
         args: &ReachArgs,
         listen: Option<SocketAddr>,

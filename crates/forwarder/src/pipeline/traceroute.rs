@@ -6,13 +6,14 @@ use packet::traceroute::{Next, Reply, target};
 
 use super::Pipeline;
 use super::context::InterestCx;
+use crate::config::LinkType;
 use crate::counters::DropReason;
 use crate::link::queue::QueuedData;
 use crate::state::faces::face::Face;
 use crate::tables::FaceId;
 
 /// Answers a probe whose HopLimit is used up here. Returns false if the Interest goes on: it is no
-/// probe, it may go further, or this node does not answer probes.
+/// probe, it may go further, or this node does not answer it.
 ///
 /// A probe has at most one reply, which goes back where it came from and is no larger than the
 /// probe, the node's name and about 100 bytes. The rate of replies is limited per face.
@@ -22,6 +23,17 @@ pub(super) fn answer_probe(p: &mut Pipeline<'_>, a: &InterestCx<'_>) -> bool {
         return false;
     }
     let Some(target) = target(a.name.name()) else { return false };
+    // Without transit, peers learn nothing about names that no application here serves.
+    if !p.is_admitted(a) {
+        return false;
+    }
+    // On a link with several others, only a forwarder with a route is on the way. The first reply
+    // counts, so one of a neighbour without a route would hide the others.
+    let next = next_hop(p, a);
+    let is_shared = |face: &Face| face.link_type() != LinkType::PointToPoint;
+    if next == Next::None && p.faces.get(a.face).is_some_and(is_shared) {
+        return false;
+    }
     let now = p.now;
     if !p.faces.get_mut(a.face).is_some_and(|face| face.takes_probe(now, traceroute.rate)) {
         p.count_drop(a.face, DropReason::HopLimit);
@@ -30,7 +42,7 @@ pub(super) fn answer_probe(p: &mut Pipeline<'_>, a: &InterestCx<'_>) -> bool {
     let reply = Reply {
         node: p.faces.node_id(),
         name: traceroute.name.clone(),
-        next: next_hop(p, a),
+        next,
         is_stored: p.tables.cache().store().has_below(&p.tables.hasher().hash(target)),
     };
     let packet = reply.encode(a.interest.name());

@@ -200,8 +200,8 @@ impl Pipeline<'_> {
         if self.settings.transit || is_local(out.face) {
             return true;
         }
-        let mut hops = Vec::new();
-        self.tables.find_next_hops(out.interest, out.name, &mut hops);
+        // By the name alone: with a hint, a peer could get the content store's Data of any name.
+        let (_, hops) = self.tables.fib().lookup(out.name).unwrap_or_default();
         hops.iter().any(|hop| is_local(FaceId(hop.face)))
     }
 

@@ -76,6 +76,11 @@ fn without_transit_peers_reach_only_applications() {
     assert_eq!(b.one(d).header.nack, Some(NackReason::NoRoute));
     b.receive(u, &data("/wanted", b"x"));
     assert_eq!((b.sent(app).len(), b.sent(d).len()), (1, 0));
+    // Nor does a hint to the application get what is in the content store.
+    let forwarding_hint = vec![name("/served")];
+    b.ask(d, &InterestBuf { forwarding_hint, ..interest("/wanted", 5) });
+    assert_eq!(b.one(d).header.nack, Some(NackReason::NoRoute));
+    assert!(b.sent(app).is_empty());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Replies to the probes of a traceroute.
 
-use crate::support::{Bench, Sent, data, frame, interest, ms, name};
-use forwarder::{DropReason, FaceConfig, Scope, Traceroute};
+use crate::support::{Bench, Cheapest, Sent, data, frame, interest, ms, name};
+use forwarder::{DropReason, FaceConfig, ForwarderConfig, LinkType, Scope, Traceroute};
 use packet::traceroute::{Next, Reply, probe};
 use packet::{Data, InterestBuf, LpHeader, NackReason};
 
@@ -12,7 +12,11 @@ fn asked(target: &str, number: u64, hops: u8) -> InterestBuf {
 }
 
 fn bench(rate: u32) -> Bench {
-    let mut b = Bench::new();
+    bench_with(rate, ForwarderConfig::new(Box::new(Cheapest)))
+}
+
+fn bench_with(rate: u32, config: ForwarderConfig) -> Bench {
+    let mut b = Bench::with(config);
     b.fw.set_traceroute(Some(Traceroute { name: Some(name("/router/1")), rate }));
     b
 }
@@ -103,6 +107,36 @@ fn replies_are_limited_per_face() {
         b.ask(d, &asked("/a", number, 1));
     }
     assert_eq!(b.sent(d).len(), 4);
+}
+
+#[test]
+fn without_transit_only_probes_of_served_names_are_answered() {
+    let config = ForwarderConfig::new(Box::new(Cheapest));
+    let mut b = bench_with(10, ForwarderConfig { transit: false, ..config });
+    let (app, d, u) = (b.local(), b.face(), b.face());
+    b.route("/", u);
+    b.route("/served", app);
+    b.ask(d, &asked("/elsewhere", 1, 1));
+    assert_eq!(b.one(d).header.nack, Some(NackReason::NoRoute));
+    b.ask(d, &asked("/served", 2, 1));
+    assert_eq!(reply(&b.one(d)).next, Next::Application);
+    b.ask(app, &asked("/elsewhere", 3, 1));
+    assert_eq!(reply(&b.one(app)).next, Next::Forwarder);
+}
+
+#[test]
+fn on_a_shared_link_only_a_forwarder_with_a_route_replies() {
+    let mut b = bench(10);
+    let shared = FaceConfig { link_type: LinkType::MultiAccess, ..FaceConfig::default() };
+    let (d, u) = (b.face_with(shared), b.face());
+    b.route("/a", u);
+    b.route("/back", d);
+    b.ask(d, &asked("/a", 1, 1));
+    assert_eq!(reply(&b.one(d)).next, Next::Forwarder);
+    b.ask(d, &asked("/c", 2, 1));
+    b.ask(d, &asked("/back", 3, 1));
+    assert!(b.sent(d).is_empty());
+    assert_eq!(b.fw.pit().len(), 0);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use super::memory;
 use super::values::{
-    Origins, addresses, bytes, lasting, log, mode, names, origins, paths, socket, websockets,
+    Origins, addresses, bytes, lasting, log, mode, names, origins, paths, short_name, socket,
+    websockets,
 };
 use control::{Duration, Size};
 use document::parts::StoreRules;
@@ -187,8 +188,9 @@ pub(super) struct Traceroute {
     /// A probe has one reply of about its own size.
     #[field(default = true)]
     answer: bool,
-    /// The name of this forwarder in replies, such as `"/example/router1"`. Without it, only the
-    /// number.
+    /// The name of this forwarder in replies, such as `"/example/router1"`, of at most 200 bytes.
+    /// Without it, only the number.
+    #[field(with = short_name)]
     name: Option<Name>,
     /// The most replies per second and face; further probes are dropped.
     #[field(default = 10, range = 1..=1000)]

@@ -228,6 +228,18 @@ pub(super) fn names(value: &DeValue<'_>) -> Result<Vec<Name>, String> {
     listed(value, |text| text.parse().map_err(|e| format!("`{text}`: {e}")))
 }
 
+/// A name that adds little to the packets that contain it: a forged sender of a small packet could
+/// direct much larger ones to a victim.
+pub(super) fn short_name(value: &DeValue<'_>) -> Result<Name, String> {
+    const MOST: usize = 200;
+    match Name::read(value)? {
+        name if name.encoded_len() > MOST => {
+            Err(format!("it has {} bytes; give at most {MOST}", name.encoded_len()))
+        }
+        name => Ok(name),
+    }
+}
+
 /// Modules of the management protocol, or one.
 pub(super) fn modules(value: &DeValue<'_>) -> Result<Vec<String>, String> {
     listed(value, |word| match MODULES.contains(&word) {

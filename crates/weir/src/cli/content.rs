@@ -69,6 +69,9 @@ pub struct ReachArgs {
 fn peer(text: &str) -> Result<FaceUri, String> {
     let uri = match (text.contains("://"), text.parse::<std::net::Ipv6Addr>()) {
         (true, _) => text.to_owned(),
+        (false, Ok(address)) if address.is_unicast_link_local() => {
+            return Err(format!("it needs its interface; write it like udp6://[{address}%eth0]"));
+        }
         (false, Ok(address)) => format!("udp://[{address}]"),
         (false, Err(_)) => format!("udp://{text}"),
     };
@@ -104,8 +107,12 @@ pub struct ServingArgs {
 /// An address to listen at.
 fn listen(text: &str) -> Result<SocketAddr, &'static str> {
     let address = text.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, DEFAULT_PORT));
-    let address = address.or_else(|_| text.parse());
-    address.map_err(|_| "write an IP address, such as 192.0.2.7, [2001:db8::7]:6363 or 0.0.0.0")
+    let form = "write an IP address, such as 192.0.2.7, [2001:db8::7]:6363 or 0.0.0.0";
+    let address = address.or_else(|_| text.parse()).map_err(|_| form)?;
+    match address.ip().is_multicast() {
+        true => Err("a group is no address of a host; write one of this host's, or 0.0.0.0"),
+        false => Ok(address),
+    }
 }
 
 /// The choice of files of a tree.

@@ -173,7 +173,7 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
             ("content_bytes", "bytes of content sent"),
             ("refused", "requests below its name for packets that do not exist"),
             ("unknown", "Interests for other names"),
-            ("dropped", "requests dropped from a full queue"),
+            ("dropped", "requests dropped from a full queue, or after half of their lifetime"),
             ("malformed", "frames other than Interests"),
         ],
     ),

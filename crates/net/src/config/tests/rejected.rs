@@ -105,6 +105,7 @@ fn settings_with_which_nothing_works_are_mistakes() {
         ("[on_demand]\nidle = \"0 s\"", "2:8", &["too short", "1 ms"]),
         ("[on_demand]\nunproved_idle = \"0 s\"", "2:17", &["too short"]),
         ("[forwarder]\nmax_lifetime = \"10 us\"", "2:16", &["10.0 us is too short"]),
+        (&format!("[traceroute]\nname = \"/{}\"", "a".repeat(200)), "2:8", &["at most 200"]),
         (
             "[[strategy]]\nprefix = \"/a\"\nstrategy = \"multicast\"\n\
              [[strategy]]\nprefix = \"/a\"\nstrategy = \"best-route\"",

@@ -9,7 +9,7 @@ use crate::signals::Stop;
 use crate::transfer::Transfers;
 use control::{Duration, Rate, Size, Time};
 use net::client::{Address, Connection, Endpoint};
-use packet::{Data, Interest, LpPacket, MAX_PACKET, NameRef};
+use packet::{Data, Interest, LpPacket, MAX_PACKET, Name, NameRef};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use transport::Histogram;
@@ -25,24 +25,55 @@ const ENDLESS: u64 = 1 << 50;
 /// The assumed bytes of a segment's packet besides its name and content.
 const BESIDES: usize = 200;
 
-/// Counts nothing and keeps nothing: the fetch itself counts verified bytes.
-struct Nowhere;
+/// Keeps no content; compares the sizes of segments with those that the name of the run states.
+struct Sizes {
+    run: Run,
+    /// The first segment with another size, and that size.
+    wrong: Option<(u64, usize)>,
+}
 
-impl Sink for Nowhere {
+impl Sink for Sizes {
     fn begin(&mut self, _info: &ObjectInfo) -> Resume {
         Resume::default()
     }
 
-    fn write(&mut self, _segment: u64, _offset: u64, _content: &[u8]) {}
+    fn write(&mut self, segment: u64, _offset: u64, content: &[u8]) {
+        if content.len() != self.run.length(segment) {
+            self.wrong.get_or_insert((segment, content.len()));
+        }
+    }
 }
 
 /// A fetch of one run, and its measurements.
 struct Flow {
     run: Run,
+    /// The name of its object.
+    name: Name,
     fetch: Fetch,
+    sizes: Sizes,
     gauge: Gauge,
     /// The time at which all its bytes had arrived, or it failed.
     ended_at: Option<Time>,
+}
+
+impl Flow {
+    /// The reason if it failed, or if the server does not send what the name describes.
+    fn failure(&self) -> Option<Failure> {
+        let (name, arrived) = (&self.name, self.fetch.bytes().1);
+        let message = match (self.sizes.wrong, self.fetch.status()) {
+            (Some((segment, len)), _) => {
+                let (len, stated) = (Size(len as u64), Size(self.run.length(segment) as u64));
+                format!("segment {segment} of {name} has {len}, not {stated}")
+            }
+            (None, Status::Failed(error)) => return Some(explained(error)),
+            (None, Status::Done) if arrived < self.run.bytes => {
+                format!("{name} ended after {} of {}", Size(arrived), Size(self.run.bytes))
+            }
+            (None, Status::Done | Status::Running) => return None,
+        };
+        let next = "does another program than `weir perf server` answer there?";
+        Some(Failure::new(Kind::Failed, message).then(next))
+    }
 }
 
 /// All flows over one connection.
@@ -77,15 +108,14 @@ impl Flows {
         usize::try_from(at).ok().filter(|at| *at < self.flows.len())
     }
 
+    /// False once all have ended, or one has another size than it should.
     fn is_running(&self) -> bool {
-        self.flows.iter().any(|flow| flow.fetch.status() == Status::Running)
+        self.flows.iter().all(|flow| flow.sizes.wrong.is_none())
+            && self.flows.iter().any(|flow| flow.fetch.status() == Status::Running)
     }
 
-    fn error(&self) -> Option<&FetchError> {
-        self.flows.iter().find_map(|flow| match flow.fetch.status() {
-            Status::Failed(error) => Some(error),
-            _ => None,
-        })
+    fn failure(&self) -> Option<Failure> {
+        self.flows.iter().find_map(Flow::failure)
     }
 
     /// The measurements of the interval that ends now.
@@ -111,7 +141,7 @@ impl Endpoint for Flows {
     fn receive(&mut self, now: Time, frame: &[u8]) {
         self.received_bytes += frame.len() as u64;
         if let Some(flow) = self.flow_of(frame).and_then(|at| self.flows.get_mut(at)) {
-            flow.fetch.receive(now, frame, &mut Nowhere);
+            flow.fetch.receive(now, frame, &mut flow.sizes);
             flow.gauge.received(&flow.fetch);
             if flow.fetch.status() != Status::Running {
                 flow.ended_at.get_or_insert(now);
@@ -138,7 +168,7 @@ impl Endpoint for Flows {
 
     fn on_deadline(&mut self, now: Time) {
         for flow in &mut self.flows {
-            flow.fetch.on_deadline(now, &mut Nowhere);
+            flow.fetch.on_deadline(now, &mut flow.sizes);
         }
     }
 
@@ -192,11 +222,16 @@ pub fn run(args: &PerfClientArgs) -> Result<(), Failure> {
     let mut flows = flows(args, &transfers)?;
     let mut connection = Connection::open(Address::find(args.forwarder.socket.as_deref())?)?;
     let (intervals, took, lost) = measure(args, &mut connection, &mut flows, &stop)?;
-    let failure = lost.or_else(|| flows.error().map(explained));
+    let failure = lost.or_else(|| flows.failure());
     let report = report(args, &transfers, &flows, intervals, took, &stop, failure.as_ref());
     if report.whole.bytes == 0 && failure.is_none() && report.interrupted {
         let message = format!("interrupted before Data of {} arrived", args.name);
         return Err(Failure::new(Kind::Interrupted, message).then("run the same command again"));
+    }
+    if report.whole.bytes == 0 && failure.is_none() {
+        let message = format!("nothing of {} arrived in {}", args.name, took.since(Time::ZERO));
+        return Err(Failure::new(Kind::NotFound, message)
+            .then("is `weir perf server` running, and do the routes on the way lead to it?"));
     }
     match failure {
         Some(failure) if report.whole.bytes == 0 => return Err(failure),
@@ -236,6 +271,11 @@ fn flows(args: &PerfClientArgs, transfers: &Transfers) -> Result<Flows, Failure>
     let template = Run { id: first, segment_size: SEGMENT_SIZE as u64, bytes };
     let besides = template.object(&base).as_ref().as_bytes().len() + BESIDES;
     let most = MAX_PACKET.saturating_sub(besides) as u64;
+    if most == 0 {
+        let len = args.name.encoded_len();
+        let message = format!("a name of {len} bytes leaves no room for content in a packet");
+        return Err(Failure::new(Kind::Usage, message).then("use a shorter name"));
+    }
     let segment_size = args.segment_size.map_or(template.segment_size.min(most), |size| size.0);
     if !(1..=most).contains(&segment_size) {
         let message = format!("no packet has room for segments of {}", Size(segment_size));
@@ -245,10 +285,13 @@ fn flows(args: &PerfClientArgs, transfers: &Transfers) -> Result<Flows, Failure>
     let mut flows = Vec::new();
     for n in 0..u64::from(args.parallel) {
         let run = Run { id: first.wrapping_add(n), segment_size, bytes };
-        let mut config = transfers.config(run.object(&base))?;
+        let name = run.object(&base);
+        let mut config = transfers.config(name.clone())?;
         config.heads = 0;
         let fetch = transfers.fetch(config)?;
-        flows.push(Flow { run, fetch, gauge: Gauge::default(), ended_at: None });
+        let sizes = Sizes { run, wrong: None };
+        let gauge = Gauge::default();
+        flows.push(Flow { run, name, fetch, sizes, gauge, ended_at: None });
     }
     let (before, cpu_before) = (base.len(), processor_seconds());
     let (turn, sent_bytes, received_bytes, started_at) = (0, 0, 0, Time::ZERO);

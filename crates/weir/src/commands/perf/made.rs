@@ -11,6 +11,8 @@ const FRESHNESS_MS: u64 = 1000;
 /// The maximum number of bytes of a segment's packet besides its name, its content, the signature
 /// and the SignatureInfo: types, lengths, the segment number, FreshnessPeriod and FinalBlockId.
 const BESIDES: usize = 64;
+/// The maximum number of bytes of metadata besides the object's name.
+const FACTS: usize = 64;
 
 /// Makes the Data packets of runs.
 pub struct Maker {
@@ -30,10 +32,12 @@ impl Maker {
         Maker { bytes: words.collect(), signer, info, content: Vec::new() }
     }
 
-    /// True if every segment of the run fits into a packet. `len` is the length of the name.
+    /// True if every packet of the run is small enough. `len` is the length of the name.
     pub fn fits(&self, run: &Run, len: usize) -> bool {
         let signature = self.info.as_bytes().len() + self.signer.signature_len();
-        run.segment_size as usize + len + signature + BESIDES <= MAX_PACKET
+        // A packet with facts has the name twice.
+        let content = (run.segment_size as usize).max(len + FACTS);
+        content + len + signature + BESIDES <= MAX_PACKET
     }
 
     /// Appends the packet, and returns the number of bytes of content. `object` is the name with
@@ -136,6 +140,26 @@ mod tests {
         other.clear();
         maker.encode(&run, Wanted::Segment(0), object.as_ref(), &mut other);
         assert_ne!(data.content(), Data::decode(&other).unwrap().content());
+    }
+
+    #[test]
+    fn metadata_of_a_long_name_fit_or_are_not_made() {
+        let run = Run { id: u64::MAX, segment_size: 1, bytes: u64::MAX };
+        let mut maker = Maker::new(Signer::Digest);
+        let mut fits = |n: usize| {
+            let object = run.object(&base(&format!("/{}", "a".repeat(n)).parse().unwrap()));
+            if !maker.fits(&run, object.as_ref().as_bytes().len()) {
+                return false;
+            }
+            for wanted in [Wanted::Metadata, Wanted::Root] {
+                let mut wire = Vec::new();
+                maker.encode(&run, wanted, object.as_ref(), &mut wire);
+                assert!(wire.len() <= MAX_PACKET, "{n}: {}", wire.len());
+            }
+            true
+        };
+        assert!(fits(4000) && !fits(5000));
+        assert!((4000..4400).any(|n| !fits(n)));
     }
 
     #[test]

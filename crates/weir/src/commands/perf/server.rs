@@ -11,6 +11,7 @@ use crate::output::{self, Progress, Recent};
 use crate::signals::Stop;
 use control::{Duration, Time};
 use net::client::{Address, Connection, Endpoint};
+use packet::interest::DEFAULT_LIFETIME_MS;
 use packet::options::{Range, SegmentBits, answer};
 use packet::{Bytes, HopOptions, Interest, LpHeader, LpPacket, NackReason, Name};
 use security::Signer;
@@ -36,7 +37,8 @@ struct Counts {
     refused: u64,
     /// Interests for other names.
     unknown: u64,
-    /// Requests dropped because too many answers were waiting, or the connection broke.
+    /// Requests dropped because too many answers were waiting, they waited too long, or the
+    /// connection broke.
     dropped: u64,
     /// Frames that could not be decoded as an Interest.
     malformed: u64,
@@ -46,6 +48,9 @@ struct Counts {
 struct Waiting {
     header: LpHeader,
     answer: Answer,
+    /// From here on it is dropped: half of the Interest's lifetime is over. Otherwise a server with
+    /// more requests than its rate allows would send only answers to expired Interests.
+    overdue: Time,
 }
 
 enum Answer {
@@ -73,19 +78,29 @@ impl Server {
         Server { base, maker, latest, packet, waiting, nacks: 0, limit, counts }
     }
 
-    fn push(&mut self, header: LpHeader, answer: Answer) {
+    fn push(&mut self, header: LpHeader, answer: Answer, overdue: Time) {
         let is_nack = matches!(answer, Answer::Nack(_));
         if self.waiting.len() >= MOST_WAITING || is_nack && self.nacks >= MOST_NACKS {
             self.counts.dropped += 1;
             return;
         }
         self.nacks += usize::from(is_nack);
-        self.waiting.push_back(Waiting { header, answer });
+        self.waiting.push_back(Waiting { header, answer, overdue });
     }
 
-    fn nack(&mut self, mut header: LpHeader, interest: &[u8]) {
+    fn nack(&mut self, mut header: LpHeader, interest: &[u8], overdue: Time) {
         header.nack = Some(NackReason::None);
-        self.push(header, Answer::Nack(Bytes::copy_from_slice(interest)));
+        self.push(header, Answer::Nack(Bytes::copy_from_slice(interest)), overdue);
+    }
+
+    /// Drops the answers at the front that have waited too long.
+    fn drop_overdue(&mut self, now: Time) {
+        while self.waiting.front().is_some_and(|waiting| waiting.overdue <= now) {
+            if let Some(Waiting { answer: Answer::Nack(_), .. }) = self.waiting.pop_front() {
+                self.nacks -= 1;
+            }
+            self.counts.dropped += 1;
+        }
     }
 
     /// Queues an answer for each segment of a range that exists, and one Nack for the others.
@@ -97,6 +112,7 @@ impl Server {
         asked: &HopOptions,
         header: &LpHeader,
         interest: &[u8],
+        overdue: Time,
     ) {
         let header = |options| LpHeader { options, ..header.clone() };
         let mut missing = SegmentBits::NONE;
@@ -104,7 +120,7 @@ impl Server {
             let segment = first.saturating_add(u64::from(at));
             if segment < run.segments() {
                 let header = header(answer(asked, Some(0)));
-                self.push(header, Answer::Data(run, Wanted::Segment(segment)));
+                self.push(header, Answer::Data(run, Wanted::Segment(segment)), overdue);
             } else {
                 missing.insert(at);
             }
@@ -113,7 +129,7 @@ impl Server {
             self.counts.refused += u64::from(missing.count());
             let mut header = header(answer(asked, None));
             header.options.set(&range);
-            self.nack(header, interest);
+            self.nack(header, interest, overdue);
         }
     }
 
@@ -125,7 +141,7 @@ impl Server {
     }
 
     fn encode_next(&mut self, out: &mut Vec<u8>) -> bool {
-        let Some(Waiting { header, answer }) = self.waiting.pop_front() else { return false };
+        let Some(Waiting { header, answer, .. }) = self.waiting.pop_front() else { return false };
         match answer {
             Answer::Nack(interest) => {
                 self.nacks -= 1;
@@ -147,7 +163,7 @@ impl Server {
 }
 
 impl Endpoint for Server {
-    fn receive(&mut self, _now: Time, frame: &[u8]) {
+    fn receive(&mut self, now: Time, frame: &[u8]) {
         let Ok(link) = LpPacket::decode(frame) else {
             self.counts.malformed += 1;
             return;
@@ -165,26 +181,29 @@ impl Endpoint for Server {
         let asked = if link.has_options() { link.to_options() } else { HopOptions::new() };
         let pit_token = link.pit_token().unwrap_or_default().into();
         let header = LpHeader { pit_token, ..LpHeader::default() };
+        let lifetime = interest.lifetime_ms().min(DEFAULT_LIFETIME_MS);
+        let overdue = now + Duration::from_micros(500 * lifetime);
         let found = wanted(name, self.base.len(), interest.can_be_prefix());
         let object_len = name.prefix(self.base.len() + DESCRIPTION + 1).as_bytes().len();
         match found.filter(|(run, _)| self.maker.fits(run, object_len)) {
             Some((run, Wanted::Segment(first))) if let Some(range) = asked.get::<Range>() => {
-                self.receive_range(run, first, &range, &asked, &header, fragment);
+                self.receive_range(run, first, &range, &asked, &header, fragment, overdue);
             }
             Some((run, wanted)) => {
                 let options = answer(&asked, Some(0));
-                self.push(LpHeader { options, ..header }, Answer::Data(run, wanted));
+                self.push(LpHeader { options, ..header }, Answer::Data(run, wanted), overdue);
             }
             None => {
                 self.counts.refused += 1;
                 let options = answer(&asked, None);
-                self.nack(LpHeader { options, ..header }, fragment);
+                self.nack(LpHeader { options, ..header }, fragment, overdue);
             }
         }
     }
 
     fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         let before = out.len();
+        self.drop_overdue(now);
         let sent = self.limit.allows(now) && self.encode_next(out);
         self.limit.passed(now, out.len() - before);
         sent
@@ -327,6 +346,20 @@ mod tests {
         let name = |n: u8| format!("{RUN}/v=1/seg={n}").parse::<Name>().unwrap().to_string();
         assert_eq!(answers(&mut server), [name(1), name(2), "Nack".to_owned()]);
         assert_eq!(server.counts.refused, 2);
+    }
+
+    #[test]
+    fn an_answer_is_dropped_when_half_of_the_lifetime_is_over() {
+        let mut server = server();
+        for name in [&format!("{RUN}/v=1/seg=0"), "/a/32=perf/x"] {
+            server.receive(Time::ZERO, &frame(name, HopOptions::new()));
+        }
+        let half = Time::ZERO + Duration::from_secs(2);
+        server.receive(half, &frame(&format!("{RUN}/v=1/seg=1"), HopOptions::new()));
+        let mut frame = Vec::new();
+        assert!(server.poll_transmit(half, &mut frame));
+        assert!(!server.poll_transmit(half, &mut frame));
+        assert_eq!((server.counts.answered, server.counts.dropped, server.nacks), (1, 2, 0));
     }
 
     #[test]
