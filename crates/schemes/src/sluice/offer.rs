@@ -52,11 +52,6 @@ const FALL: f64 = 0.005;
 /// Interests that will bring this part of a round trip's Data are a queue.
 const QUEUE: f64 = 0.1;
 
-/// The part of eta C that a flow is offered at most. More than the whole makes up for flows that
-/// use a little less than their offer; a link that is not used for this part offers the whole.
-const MOST: f64 = 1.02;
-const USED: f64 = 0.75;
-
 /// Flows that keep to their offers leave this part of a queue at most after a period.
 const SHRINKING: f64 = 0.95;
 
@@ -218,9 +213,7 @@ pub(super) struct Law {
     rtt: Option<f64>,
     /// The mean size of Data, in bytes.
     size: f64,
-    /// y, and whether it is the larger part of A ([`USED`]).
-    load: f64,
-    is_used: bool,
+    is_silent: bool,
 }
 
 impl Law {
@@ -242,22 +235,20 @@ impl Law {
             least: Least { part: LEAST.0, held: 0.0 },
             rtt: None,
             size: 0.0,
-            load: 0.0,
-            is_used: false,
+            is_silent: true,
         }
     }
 
     /// Sets R, within its bounds.
     fn set(&mut self, rate: f64) {
         let least = self.least.part * self.full / f64::from(self.names.names.max(1));
-        let most = if self.is_used { MOST } else { 1.0 };
-        self.rate = rate.clamp(least, most * self.full);
+        self.rate = rate.clamp(least, self.full);
         self.code = log_rate::code(self.rate);
     }
 
     /// R as the number of flows that use it in full changes by `more`.
     fn shared(&self, more: f64) -> f64 {
-        self.target / (self.target / self.rate + more).max(1.0 / MOST)
+        self.target / (self.target / self.rate + more).max(1.0)
     }
 }
 
@@ -305,8 +296,7 @@ impl RateLaw for Law {
         self.target = (full - self.gains.beta * queue / d).max(full / 2.0);
         self.least.turn(seen.held, QUEUE * full * d);
         let load = seen.offered[0] + seen.offered[1];
-        self.load = load;
-        self.is_used = load > USED * self.target;
+        self.is_silent = load == 0.0;
         // A flow that began in this period could not use its offer yet: what it leaves is not free.
         let begun = f64::from(self.names.new) * self.names.lasting * self.rate;
         let load = load.max((load + begun).min(self.target));
@@ -322,7 +312,7 @@ impl RateLaw for Law {
     }
 
     fn is_at_rest(&self, _capacity: f64) -> bool {
-        self.load == 0.0 && self.rate >= self.full
+        self.is_silent && self.rate >= self.full
     }
 
     fn stamp(&self) -> RateStamp {
@@ -441,23 +431,6 @@ mod tests {
         }
         // beta q / d = 0.5 * 50.3 kbit / 0.1 s.
         close(law.rate, (FULL - 251.5e3) / 2.0);
-    }
-
-    #[test]
-    fn flows_that_use_little_less_than_their_offer_are_offered_a_little_more_than_the_link() {
-        let mut law = law();
-        for _ in 0..50 {
-            let load = 0.985 * law.rate;
-            period(&mut law, 1, load, 0.0);
-        }
-        close(law.rate, FULL / 0.985);
-        for _ in 0..50 {
-            let load = 0.9 * law.rate;
-            period(&mut law, 1, load, 0.0);
-        }
-        close(law.rate, MOST * FULL);
-        period(&mut law, 1, 0.5 * FULL, 0.0);
-        close(law.rate, FULL);
     }
 
     #[test]
