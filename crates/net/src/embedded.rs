@@ -8,6 +8,7 @@ use crate::client::Connection;
 use crate::config::{self, Config, Face, Route, Strategy};
 use crate::daemon::{Daemon, DaemonError, Stopper};
 use crate::uri::{DEFAULT_PORT, FaceUri};
+use control::Rate;
 use packet::Name;
 use schemes::Choice;
 use std::io::ErrorKind;
@@ -35,6 +36,10 @@ transit = false
 
 /// The groups of NDN, for peers on the same link.
 const GROUPS: [(u8, &str); 2] = [(4, "udp4://224.0.23.170"), (6, "udp6://[ff02::1234]")];
+
+/// What leaves for a group at most: an Interest of a neighbour, of any source address, brings Data
+/// that the whole link has to carry.
+const GROUP_RATE: Rate = Rate(50_000_000);
 
 /// The addresses at which it listens for UDP.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -146,7 +151,9 @@ impl Plan {
         let peers = self.peers.iter().map(|peer| face(peer.clone(), None));
         let groups = self.interfaces.iter().filter_map(|(interface, version)| {
             let (_, uri) = GROUPS.iter().find(|(of, _)| of == version)?;
-            Some(face(uri.parse().ok()?, Some(interface)))
+            let mut face = face(uri.parse().ok()?, Some(interface));
+            face.link.rate = Some(GROUP_RATE);
+            Some(face)
         });
         peers.chain(groups).collect()
     }
@@ -183,6 +190,15 @@ mod tests {
             assert!(!config.forwarder.transit && config.faces[0].is_remote);
             assert_eq!(config.content_store.capacity, 0);
         }
+    }
+
+    #[test]
+    fn neighbours_cannot_make_it_fill_their_link() {
+        let peers = vec!["udp4://127.0.0.1:7000".parse().unwrap()];
+        let interfaces = vec![("lo".to_owned(), 4), ("lo".to_owned(), 6)];
+        let plan = Plan { peers, interfaces, ..Plan::default() };
+        let rates: Vec<_> = plan.config(DEFAULT_PORT).faces.iter().map(|f| f.link.rate).collect();
+        assert_eq!(rates, [None, Some(GROUP_RATE), Some(GROUP_RATE)]);
     }
 
     #[test]
