@@ -37,7 +37,7 @@ transit = false
 /// The groups of NDN, for peers on the same link.
 const GROUPS: [(u8, &str); 2] = [(4, "udp4://224.0.23.170"), (6, "udp6://[ff02::1234]")];
 
-/// What leaves for a group at most: an Interest of a neighbour, of any source address, brings Data
+/// The rate at which packets leave for a group at most: an Interest of a neighbour brings Data
 /// that the whole link has to carry.
 const GROUP_RATE: Rate = Rate(50_000_000);
 
