@@ -46,6 +46,25 @@ class Packets(Tools):
         run = {"stdin": subprocess.DEVNULL, "timeout": PATIENCE, "check": False}
         return subprocess.run(argv, stdout=subprocess.PIPE, cwd=self.here, **run)
 
+    def test_a_greedy_consumer_leaves_the_next_one_no_queue(self):
+        """A producer at 2 Mbit/s: 6,000 segments of 8 kB that wait would take three minutes."""
+        folder = self.here / "served"
+        folder.mkdir()
+        (folder / "big").write_bytes(bytes(60_000_000))
+        (folder / "small").write_bytes(CONTENT)
+        limited = ["--limit-rate", "2 Mbit/s", "--verbose"]
+        self.start("put", "/lim", folder, *limited, until="serving")
+        window = ["--control", "fixed", "--set", "window=6000"]
+        greedy = self.start("get", "/lim/big", "-o", "one", *window)
+        # A line for each quarter of a second: the whole window has come before the third.
+        log = self.here / "put.log"
+        wait_until(lambda: log.read_text(encoding="utf-8").count("answered=") > 2, "answers")
+        greedy.kill()
+        greedy.wait(PATIENCE)
+        got = self.run_weir(*self.on_daemon("get", "/lim/small", "-o", "two", "--patience", "8 s"))
+        self.assertEqual(got.returncode, 0, got.stderr)
+        self.assertEqual((self.here / "two").read_bytes(), CONTENT)
+
     def test_what_is_poked_is_peeked_once(self):
         """The content arrives as it is; the program that had it ends, and a store answers then."""
         poked = self.poke("/poke/a", "--freshness", "10 s", "--last")

@@ -108,6 +108,8 @@ pub struct Publish {
     opened: Opened,
     packets: Vec<(Name, Bytes)>,
     waiting: VecDeque<Waiting>,
+    /// The maximum number of waiting answers, if below [`MAX_WAITING`].
+    bound: Option<usize>,
     packet: Vec<u8>,
     stats: PublishStats,
     last_failure: Option<PublishError>,
@@ -118,6 +120,16 @@ impl Publish {
     #[must_use]
     pub fn new() -> Publish {
         Publish::default()
+    }
+
+    /// Lets at most so many answers wait, for a producer whose rate is limited: behind more, all
+    /// would be sent after their Interests have expired.
+    pub fn bound_waiting(&mut self, answers: usize) {
+        self.bound = Some(answers);
+    }
+
+    fn has_room(&self) -> bool {
+        self.waiting.len() < self.bound.map_or(MAX_WAITING, |bound| bound.min(MAX_WAITING))
     }
 
     /// Serves `object` from now on.
@@ -198,7 +210,7 @@ impl Publish {
                 return;
             }
         }
-        if self.waiting.len() == MAX_WAITING {
+        if !self.has_room() {
             self.stats.dropped += 1;
             return;
         }
@@ -282,7 +294,7 @@ impl Publish {
             let segment = first.saturating_add(u64::from(at));
             if segment >= segments {
                 missing.insert(at);
-            } else if self.waiting.len() < MAX_WAITING {
+            } else if self.has_room() {
                 let (wanted, digest) = (Wanted::Segment(segment), None);
                 let ask = |interest| Asked { excluded: Exclude::new(), interest, at: Some(at) };
                 let excluding = kept.clone().map(ask).map(Box::new);

@@ -37,6 +37,23 @@ fn name_of_answer(uri: &str, prefix: bool, fresh: bool) -> Option<String> {
     Data::decode(&frame).ok().map(|data| data.name().to_string())
 }
 
+#[test]
+fn a_producer_with_a_bound_drops_what_would_wait_behind_it() {
+    let mut producer = producer();
+    producer.bound_waiting(2);
+    for _ in 0..5 {
+        producer.receive(&InterestBuf::new(name("/a/file/v=7/seg=0")).encode());
+    }
+    let mut sent = 0;
+    while producer.poll_transmit(&mut Vec::new()) {
+        sent += 1;
+    }
+    assert_eq!((sent, producer.stats().dropped), (2, 3));
+    // There is room again.
+    producer.receive(&InterestBuf::new(name("/a/file/v=7/seg=0")).encode());
+    assert!(producer.poll_transmit(&mut Vec::new()));
+}
+
 // Other projects' programs, "Files": [peer-37].
 #[test]
 fn names_that_other_tools_ask_for() {

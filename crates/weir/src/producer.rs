@@ -13,6 +13,12 @@ use std::sync::Mutex;
 use std::thread;
 use transport::publish::{Preparation, Publication, Publish, PublishError};
 
+/// Answers wait for this long at most where the rate is limited: half of the lifetime of most
+/// Interests, so that an answer still finds its Interest pending.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// However low the rate is, so many may wait: what a consumer asks for at once at its start.
+const FEWEST_WAITING: u64 = 64;
+
 /// How often signals, changed files and the end are looked at.
 const TICK: Duration = Duration::from_millis(250);
 
@@ -166,6 +172,10 @@ pub fn serve(
 ) -> Result<(), Failure> {
     let linger = terms.linger;
     let mut limit = Limit::new(terms.rate);
+    if let Some(rate) = terms.rate {
+        let answers = rate.size_in(LONGEST_WAIT).0 / packet::MAX_PACKET as u64;
+        publish.bound_waiting(answers.max(FEWEST_WAITING) as usize);
+    }
     let mut tick = connection.now();
     let (mut answered, mut answered_at) = (0, connection.now());
     let mut answered_before = 0;

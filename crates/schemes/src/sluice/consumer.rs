@@ -276,7 +276,6 @@ impl Controller for Consumer {
             }
         }
         self.spread = arrival.in_flight.spread();
-        self.lanes.on_flight(arrival.in_flight.total().segments);
         let mut full_at = None;
         if let Some(rate) = self.rate(cx.now) {
             let (until, guess) = self.guessed;

@@ -56,9 +56,6 @@ pub(super) struct Lanes {
     paths: Vec<Path>,
     /// All Data in this window and in the one before.
     all: [u32; 2],
-    /// Interests in flight. In the first window, the Data of near nodes come before those of far
-    /// ones, whose part would seem small without them.
-    flying: f64,
     /// When this window and the one before began.
     since: [Time; 2],
     /// When the last offer came.
@@ -66,11 +63,6 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// So many Interests are in flight.
-    pub(super) fn on_flight(&mut self, segments: u32) {
-        self.flying = segments.into();
-    }
-
     /// Data has come, with these offers, after this round trip if it was asked for once. The offers
     /// are of the whole path, and may be higher than those before, if `is_whole`. Returns `true` if
     /// it has passed a link that was not known.
@@ -216,29 +208,11 @@ impl Lanes {
         self.links.iter().all(|link| link.seen[0] + link.seen[1] >= self.all[0] + self.all[1])
     }
 
-    /// The part of the Interests in flight that this link's Data are to answer: Data of a longer
-    /// path are longer in flight.
-    fn part_under_way(&self, link: &Link) -> f64 {
-        let time = |path: &Path| {
-            let rtt = path.rtt[0].min(path.rtt[1]);
-            let known = if rtt < Duration::MAX { rtt.as_secs_f64() } else { 0.0 };
-            f64::from(path.seen[0] + path.seen[1]) * known
-        };
-        let all: f64 = self.paths.iter().map(time).sum();
-        let by_link = self.paths.iter().filter(|path| path.links.contains(&link.id));
-        by_link.map(time).sum::<f64>() / all.max(1e-9)
-    }
-
     /// X, in bit/s, if an offer has come in the last `patience`.
     pub(super) fn rate(&self, now: Time, patience: Duration) -> Option<f64> {
         self.at.filter(|at| now.since(*at) <= patience)?;
         let all = f64::from(self.all[0] + self.all[1]).max(1.0);
-        let flying = if self.all[1] == 0 { self.flying } else { 0.0 };
-        let share = |link: &Link| {
-            let seen = f64::from(link.seen[0] + link.seen[1]);
-            let under_way = if flying > 0.0 { flying * self.part_under_way(link) } else { 0.0 };
-            (seen + under_way) / (all + flying)
-        };
+        let share = |link: &Link| f64::from(link.seen[0] + link.seen[1]) / all;
         let main = self.links.iter().filter(|link| share(link) >= LEAST_SHARE);
         if let Some(rate) = main.map(|link| link.rate / share(link)).min_by(f64::total_cmp) {
             return Some(rate);
@@ -302,36 +276,6 @@ mod tests {
     #[test]
     fn data_of_a_cache_near_by_loads_no_link() {
         close(&fed(&[Some(offers(&[(1, 10e6)])), None]), 20e6);
-    }
-
-    #[test]
-    fn data_of_a_far_node_that_are_under_way_count_at_first() {
-        let mut lanes = Lanes::default();
-        let at = |ms| Time::ZERO + Duration::from_millis(ms);
-        // Of 90 Interests, one each millisecond, a store answers every other one after 20 ms, and a
-        // far node the others after 40. 35 and 25 have been answered, 10 and 20 are in flight.
-        let offer = offers(&[(1, 10e6)]);
-        for sent in 0..90 {
-            let is_near = sent % 2 == 0;
-            let rtt = if is_near { 20 } else { 40 };
-            if sent + rtt < 90 {
-                let offer = Some(&offer).filter(|_| !is_near);
-                let rtt = Some(Duration::from_millis(rtt));
-                lanes.on_data(at(sent), offer, true, rtt, ROUND);
-            }
-        }
-        let exact = |lanes: &Lanes, part: f64| {
-            let rate = lanes.rate(at(90), ROUND).unwrap();
-            // A code is within 0.07 %.
-            assert!((rate * part / 10e6 - 1.0).abs() < 0.002, "{rate}, not {}", 10e6 / part);
-        };
-        exact(&lanes, 25.0 / 60.0);
-        // By the time that each takes, 25 * 40 of 25 * 40 + 35 * 20 are on the longer path.
-        lanes.on_flight(30);
-        exact(&lanes, (25.0 + 30.0 * 1000.0 / 1700.0) / 90.0);
-        // A whole window needs no guess.
-        lanes.turn(at(90));
-        exact(&lanes, 25.0 / 60.0);
     }
 
     #[test]
