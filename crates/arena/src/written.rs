@@ -140,6 +140,15 @@ impl Columns {
     }
 }
 
+impl Outcome {
+    /// The outcome with the digits that its file keeps, so that whoever has the file can draw the
+    /// same page.
+    #[must_use]
+    pub fn as_written(self) -> Outcome {
+        Outcome::from(Written::from(self))
+    }
+}
+
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Written::from(self.clone()).serialize(serializer)
