@@ -141,8 +141,7 @@ impl Columns {
 }
 
 impl Outcome {
-    /// The outcome with the digits that its file keeps, so that whoever has the file can draw the
-    /// same page.
+    /// The outcome with the digits that its file keeps: the file is enough to draw the page again.
     #[must_use]
     pub fn as_written(self) -> Outcome {
         Outcome::from(Written::from(self))
