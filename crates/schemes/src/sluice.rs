@@ -20,6 +20,7 @@ mod consumer;
 mod doubt;
 mod lanes;
 mod log_rate;
+mod names;
 mod offer;
 mod retry;
 mod sizes;
