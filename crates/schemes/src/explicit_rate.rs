@@ -77,8 +77,8 @@ pub(crate) trait RateLaw: Send {
     /// The rates that the link offers.
     fn stamp(&self) -> RateStamp;
 
-    /// Lowers what the options offer to what the link offers the flow. Returns `false` if they could
-    /// not be read.
+    /// Lowers what the options offer to what the link offers the flow. Returns `false` if they
+    /// could not be read.
     fn lower(&self, _flow: Flow, options: &mut HopOptions) -> bool {
         let before = options.get::<RateStamp>();
         let is_readable = before.is_some() || options.get_raw(RateStamp::TYPE).is_none();

@@ -98,8 +98,8 @@ impl Names {
         }
     }
 
-    /// An Interest asks for the name. Returns how many flows more there are if it is one from now on,
-    /// beside others.
+    /// An Interest asks for the name. Returns how many flows more there are if it is one from now
+    /// on, beside others.
     pub(super) fn see(&mut self, name: Flow) -> Option<f64> {
         let at = name as usize % HASHES;
         let before = self.asked[0][at].saturating_add(self.asked[1][at]);
@@ -128,13 +128,13 @@ impl Names {
         f64::from(self.new) * self.lasting
     }
 
-    /// Whether the name is a flow.
+    /// True if the name is a flow.
     pub(super) fn is_flow(&self, name: Flow) -> bool {
         self.age[name as usize % HASHES] != Age::NoFlow
     }
 
-    /// How many flows more there will be if the young names become flows as others did: those beyond
-    /// one for each flow, because of as many as come, others go.
+    /// How many flows more there will be if the young names become flows as others did. One for each
+    /// flow is left out: as many as come, others go.
     pub(super) fn coming(&self) -> f64 {
         self.lasting * (self.young.growing() - f64::from(self.flows) - 1.0).max(0.0)
     }

@@ -13,8 +13,8 @@
 //! them that last, and as one when it has lasted. While Data wait at the other end, the offers
 //! leave a part of the link (`backlog.rs`).
 //!
-//! A name that is no flow yet (`names.rs`) is offered R as it will be when the other young names are
-//! flows: of many that begin at once, none begins as if it were alone.
+//! A name that is no flow yet (`names.rs`) is offered R as it will be when the other young names
+//! are flows: of many that begin at once, none begins as if it were alone.
 
 use super::LEAST_LEFT;
 use super::backlog::Backlog;
@@ -334,11 +334,11 @@ mod tests {
         let mut law = law();
         period(&mut law, 2, FULL, 0.0);
         for _ in 0..30 {
-            // What waits was asked for before, and the link is slower than it was.
+            // The link is slower than it was when they asked for this queue.
             let target = law.target;
             period(&mut law, 2, target, 5e6);
         }
-        // beta q / d is more than half of the link, and in the first period they asked for all of it.
+        // beta q / d is more than half of the link. In the first period they asked for all of it.
         close(law.rate, FULL / 2.0 * 0.5_f64.sqrt());
     }
 
