@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 import packages
-from machine import WAITING, Machine
+from machine import HOMES, WAITING, Machine
 from support import content, weir
 from support.children import run, wait_until
 
@@ -20,7 +20,16 @@ CONFIGURATION = "/etc/weir/weir.toml"
 # In tenths, as `systemd-analyze security` counts: 0 is closed, 100 is open.
 EXPOSURE = 20
 # Places with files of the package manager and of programs that run meanwhile.
-CHANGING = r"/etc/(passwd|group|shadow|gshadow|subuid|subgid)-$|/etc/.pwd.lock$|/(proc|sys|dev|run|tmp)(/|$)|/var/(cache|log|tmp)/|/var/lib/(dpkg|systemd)/"
+CHANGING = "|".join(
+    (
+        r"/(proc|sys|dev|run|tmp)(/|$)",
+        r"/var/(cache|log|tmp)/",
+        r"/var/lib/(dpkg|systemd)/",
+        # The former versions of the files of users, and the lock of them.
+        r"/etc/(passwd|group|shadow|gshadow|subuid|subgid)-$",
+        r"/etc/\.pwd\.lock$",
+    )
+)
 
 
 def changed(folder, version, configuration=None):
@@ -84,7 +93,7 @@ class Service(Installed):
         done = machine.attempt("weir", "get", "/demo/3000000", "-o", "copy", user=bob)
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, rf"\Aweir: .*{SOCKET} is not for this user.*\n\Z")
-        self.assertNotEqual(machine.attempt("test", "-e", "/home/bob/copy").returncode, 0)
+        self.assertNotEqual(machine.attempt("test", "-e", HOMES / bob / "copy").returncode, 0)
         # No other way in: of TCP there is no listener.
         tcp = ["weir", "status", "--socket", "tcp://127.0.0.1:6363"]
         self.assertNotEqual(machine.attempt(*tcp, user=bob).returncode, 0)
@@ -123,9 +132,9 @@ class Service(Installed):
         with machine.child("weir", "put", name, "/tmp/file", user=user, log="put.log") as put:
             wait_until(lambda: name in put.log.read_text("utf-8"), "a publisher")
             machine.run("weir", "get", name, "-o", "copy", user=user)
-        digest = machine.run("sha256sum", f"/home/{user}/copy").split()[0]
+        digest = machine.run("sha256sum", HOMES / user / "copy").split()[0]
         self.assertEqual(digest, content.sha256(file))
-        machine.run("rm", f"/home/{user}/copy")
+        machine.run("rm", HOMES / user / "copy")
         put.log.unlink()
 
     def test_unit_is_correct_and_closed(self):
@@ -178,7 +187,7 @@ class Service(Installed):
         self.assertIn("/usr/bin/weir", with_it)
         machine.run("dpkg", "--remove", "weir")
         self.assertEqual(self.state(), "inactive")
-        homes = {path for path in self.files() if re.match("/home/|/var/mail/", path)}
+        homes = {path for path in self.files() if re.match(f"{HOMES}/|/var/mail/", path)}
         self.assertEqual(self.files() - before - homes, KEPT)
         for path in ("/run/nfd", "/run/nfd.sock"):
             self.assertEqual(machine.attempt("test", "-e", path, "-o", "-L", path).returncode, 1)

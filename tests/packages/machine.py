@@ -19,6 +19,8 @@ SYSTEMD = "/lib/systemd/systemd --system --unit=basic.target --log-target=consol
 WAITING = "sleep infinity"
 PATIENCE = 60
 INSTALLATION_PATIENCE = 600
+# The folder of the users' homes.
+HOMES = Path("/", "home")
 
 
 def installation():
@@ -31,8 +33,8 @@ def installation():
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
-    options = ["--variant=minbase", f"--include={','.join(INCLUDED)}", "--format=directory", "--quiet"]
-    command = ["mmdebstrap", *options, release, str(part)]
+    options = ["--variant=minbase", f"--include={','.join(INCLUDED)}", "--format=directory"]
+    command = ["mmdebstrap", "--quiet", *options, release, str(part)]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=INSTALLATION_PATIENCE
     )
@@ -99,7 +101,7 @@ class Machine:
         # A login's environment, and nothing of this process's.
         clean = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"]
         if user != "root":
-            home = ["env", f"--chdir=/home/{user}", f"HOME=/home/{user}"]
+            home = ["env", f"--chdir={HOMES / user}", f"HOME={HOMES / user}"]
             return [*inside, *clean, "runuser", "-u", user, "--", *home, *map(str, argv)]
         return [*inside, *clean, "DEBIAN_FRONTEND=noninteractive", *map(str, argv)]
 
