@@ -8,9 +8,9 @@ import unittest
 from pathlib import Path
 
 import packages
-from machine import HOMES, WAITING, Machine
+from machine import HOMES, WAITING, Machine, installation
 from support import content, weir
-from support.children import run, wait_until
+from support.children import Failed, run, wait_until
 
 WANTED = "/etc/systemd/system/multi-user.target.wants"
 # By Debian's policy, a removed package keeps its configuration, so also whether it was enabled.
@@ -51,6 +51,14 @@ class Installed(unittest.TestCase):
     """A machine without Rust."""
 
     first = None
+
+    @classmethod
+    def setUpClass(cls):
+        """Skip all of it where no Debian can be had, as without a network."""
+        try:
+            installation()
+        except Failed as reason:
+            raise unittest.SkipTest(str(reason)) from reason
 
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="weir-")))
