@@ -1,6 +1,6 @@
 # Every target installs what it needs and is missing, and does nothing about what is there.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fuzz bench docs router sbom wheel notebook
+.PHONY: help demo test lint fuzz bench docs router packages sbom wheel notebook
 
 # A file of your own to send through the demo: make demo FILE=photo.jpg
 FILE ?=
@@ -35,6 +35,9 @@ notebook: ## open the notebooks of docs/notebooks with Weir's Python package
 
 router: ## build `weir-router`, a small static program for routers
 	@scripts/router
+
+packages: ## build a .tar.gz with a static program, a .deb, and an OCI image
+	@scripts/packages
 
 sbom: ## print the bill of materials of `weir` (CycloneDX 1.5, JSON)
 	@scripts/sbom
