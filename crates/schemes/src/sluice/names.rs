@@ -133,8 +133,8 @@ impl Names {
         self.age[name as usize % HASHES] != Age::NoFlow
     }
 
-    /// How many flows more there will be if the young names become flows as others did. One for each
-    /// flow is left out: as many as come, others go.
+    /// How many flows more there will be if the young names become flows as others did. One for
+    /// each flow is left out: as many as come, others go.
     pub(super) fn coming(&self) -> f64 {
         self.lasting * (self.young.growing() - f64::from(self.flows) - 1.0).max(0.0)
     }
