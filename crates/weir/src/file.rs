@@ -10,7 +10,7 @@ mod source;
 mod stream;
 mod text;
 
-pub use own::{permissions, private_folder};
+pub use own::{permissions, private_folder, share};
 pub use part::{FileSink, SinkError};
 pub use pipe::{Cut, Reader, Writer, pipe};
 pub use place::{behind_links, is_open_file};
