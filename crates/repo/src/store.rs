@@ -2,7 +2,7 @@
 
 use crate::blobs;
 use crate::error::StoreError;
-use crate::index::{self, BLOBS, BYTES, CHANGES, ENTRIES, FORMAT, HOLDS, MEMBERS, NAMES};
+use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, FORMAT, HOLDS, MEMBERS, NAMES};
 use crate::index::{NUMBERS, TOPS, guarded};
 use crate::staging::{self, Staging};
 use redb::{Builder, ConcurrencyMode, Database, ReadableDatabase, ReadableTable};
@@ -72,31 +72,30 @@ impl Store {
             .and_then(|lock| Ok(flock(&lock, FlockOperation::LockExclusive).map(|()| lock)?))
             .map_err(failed)?;
         let path = folder.join("index");
-        let len = std::fs::metadata(&path).map_or(0, |meta| meta.len());
-        if len == 0 && !is_new {
-            return Err(index::damaged(&path, "it is empty"));
+        if is_new && !path.exists() {
+            make(folder, &path)?;
         }
-        let db = guarded(&path, || {
-            let mut builder = Builder::new();
-            builder
-                .set_cache_size(CACHE)
-                .set_concurrency_mode(ConcurrencyMode::MultiWriter)
-                .set_check_integrity_on_open(len > 0 && len <= CHECKED);
-            Ok(builder.create(&path)?)
-        })?;
-        let store = Store { folder: folder.to_owned(), index: path, db };
+        let store = Store::at(folder, &path)?;
         store.check_format()?;
-        if len == 0 {
-            // A new file is durable with the folders above it.
-            blobs::sync_folder(folder)?;
-            let absolute = folder.canonicalize().map_err(StoreError::file(folder))?;
-            absolute.parent().map_or(Ok(()), blobs::sync_folder)?;
-        }
         // A process that was killed may have left blobs as well.
         if staging::clean(&store.folder)? > 0 {
             store.gc()?;
         }
         Ok(store)
+    }
+
+    /// Opens the index at this path.
+    fn at(folder: &Path, path: &Path) -> Result<Store, StoreError> {
+        let len = std::fs::metadata(path).map_or(0, |meta| meta.len());
+        let db = guarded(path, || {
+            let mut builder = Builder::new();
+            builder
+                .set_cache_size(CACHE)
+                .set_concurrency_mode(ConcurrencyMode::MultiWriter)
+                .set_check_integrity_on_open(len > 0 && len <= CHECKED);
+            Ok(builder.create(path)?)
+        })?;
+        Ok(Store { folder: folder.to_owned(), index: path.to_owned(), db })
     }
 
     /// Makes the tables of a new store.
@@ -201,6 +200,23 @@ impl Store {
             })
         })
     }
+}
+
+/// Makes an index. It gets its name when it is whole: a process that is killed leaves no half one.
+fn make(folder: &Path, path: &Path) -> Result<(), StoreError> {
+    let new = path.with_extension("new");
+    match std::fs::remove_file(&new) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(StoreError::file(&new)(error));
+        }
+        _ => {}
+    }
+    Store::at(folder, &new)?.check_format()?;
+    std::fs::rename(&new, path).map_err(StoreError::file(path))?;
+    // A new file is durable with the folders above it.
+    blobs::sync_folder(folder)?;
+    let absolute = folder.canonicalize().map_err(StoreError::file(folder))?;
+    absolute.parent().map_or(Ok(()), blobs::sync_folder)
 }
 
 /// Adds to a number of [`NUMBERS`], and returns what it was.

@@ -147,6 +147,16 @@ fn bytes_without_a_name_are_removed_and_others_are_not() {
 }
 
 #[test]
+fn a_process_that_was_killed_while_it_made_the_store_leaves_none() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("index.new"), [0; 70_000]).unwrap();
+    assert!(matches!(Store::open(folder.path()), Err(StoreError::None(_))));
+    let store = Store::create(folder.path()).unwrap();
+    assert_eq!(store.usage().unwrap().tops, 0);
+    assert!(!folder.path().join("index.new").exists());
+}
+
+#[test]
 fn one_process_serves_a_store() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create(folder.path()).unwrap();
