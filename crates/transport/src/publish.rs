@@ -17,11 +17,13 @@ mod digests;
 mod preparation;
 mod publication;
 mod shelf;
+mod signed;
 
 pub use cut::{DATA_SIZE, PublishError, SEGMENT_SIZE, Source, Spec, segment_digest};
 pub use preparation::{DigestRun, Preparation};
 pub use publication::Publication;
 pub use shelf::Shelf;
+pub use signed::SignedPackets;
 
 use packet::options::{Exclude, Range, SegmentBits, answer as answer_options};
 use packet::tlv::types;

@@ -151,6 +151,12 @@ pub fn metadata_prefix(name: NameRef<'_>) -> Name {
     name.to_name().with(&Component::keyword(METADATA))
 }
 
+/// The name of the metadata packet of one version of `name`.
+#[must_use]
+pub fn metadata_name(name: NameRef<'_>, version: u64) -> Name {
+    metadata_prefix(name).with(&Component::version(version)).with(&Component::segment(0))
+}
+
 /// The keyword that follows that of the manifest in the name of a version's root packet.
 const ROOT_KEYWORD: &[u8] = b"root";
 

@@ -38,6 +38,15 @@ fn page_size(base: &Name) -> Result<usize, TreeError> {
     Ok(room.min(SEGMENT_SIZE as usize))
 }
 
+/// The packet of a page of the tree `base`, from its reference and content: a copy has the same one
+/// as the publisher.
+#[must_use]
+pub fn page_packet(base: &Name, page: &PageRef, content: &[u8]) -> Bytes {
+    let mut packet = Vec::new();
+    encode_page(base, &page.key, content, &mut packet);
+    packet.into()
+}
+
 /// Appends the packet of a page. The arguments determine every byte.
 fn encode_page(base: &Name, key: &Key, content: &[u8], out: &mut Vec<u8>) {
     let name =

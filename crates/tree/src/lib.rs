@@ -24,7 +24,7 @@ mod page;
 mod root;
 mod walk;
 
-pub use build::Pages;
+pub use build::{Pages, page_packet};
 pub use entry::{Contents, Entry, File, Kind, MOST_DIGESTS, PageRef, Totals};
 pub use error::TreeError;
 pub use link::stays_within;

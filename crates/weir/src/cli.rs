@@ -13,6 +13,8 @@ pub mod packets;
 pub mod perf;
 #[path = "cli/plot.rs"]
 pub mod plot;
+#[path = "cli/repo.rs"]
+pub mod repo;
 #[path = "cli/sim.rs"]
 pub mod sim;
 #[path = "cli/swarm.rs"]
@@ -26,6 +28,7 @@ use manage::{CsCommand, FaceCommand, RouteCommand, StrategyCommand, TraceArgs};
 use packet::Name;
 use packets::{PeekArgs, PingArgs, PokeArgs, TracerouteArgs};
 use perf::PerfCommand;
+use repo::RepoCommand;
 use sim::{ScenarioArgs, SimCommand};
 use std::path::PathBuf;
 use swarm::SwarmArgs;
@@ -77,6 +80,9 @@ pub enum Command {
     /// Measure the throughput of a path with any congestion-control scheme.
     #[command(subcommand)]
     Perf(PerfCommand),
+    /// Keep content in a store, and serve it when its publisher has ended.
+    #[command(subcommand)]
+    Repo(RepoCommand),
     /// Serve named content over HTTP, for players and browsers.
     Gateway(GatewayArgs),
     /// Show the state of the forwarder.
@@ -130,7 +136,7 @@ pub enum Command {
 }
 
 /// Where the forwarder is.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct ForwarderArgs {
     /// The forwarder's address: a socket's path, or a URI such as tcp://127.0.0.1:6363. The default
     /// is $NDN_CLIENT_TRANSPORT, the transport in client.conf or /run/nfd/nfd.sock.

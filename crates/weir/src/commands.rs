@@ -18,6 +18,7 @@ mod ping;
 mod plot;
 mod poke;
 mod put;
+mod repo;
 mod report;
 mod scenario;
 mod schemes;
@@ -47,6 +48,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Ping(args) => ping::run(&args),
         Command::Traceroute(args) => traceroute::run(&args),
         Command::Perf(command) => perf::run(&command),
+        Command::Repo(command) => repo::run(&command),
         Command::Gateway(args) => gateway::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Doctor(args) => doctor::run(&args),

@@ -11,7 +11,7 @@ mod stream;
 mod text;
 mod writeback;
 
-pub use own::{permissions, private_folder};
+pub use own::{permissions, private_folder, share};
 pub use part::{FileSink, SinkError};
 pub use pipe::{Cut, Reader, Writer, pipe};
 pub use place::{behind_links, is_open_file};

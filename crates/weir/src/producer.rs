@@ -8,6 +8,7 @@ use crate::output::{Progress, Recent};
 use crate::signals::Stop;
 use control::{Duration, Rate, Time};
 use net::client::{CommandError, Connection, Endpoint};
+use packet::Name;
 use security::Signer;
 use std::sync::Mutex;
 use std::thread;
@@ -120,7 +121,13 @@ pub trait Content {
     /// # Errors
     /// Serving must end.
     fn look(&mut self, publish: &mut Publish, look: &Look<'_>) -> Result<(), Failure>;
+
+    /// The prefixes to register in addition, since the last call.
+    fn new_prefixes(&mut self) -> Vec<Name> {
+        Vec::new()
+    }
 }
+
 /// The observer of a producer.
 pub struct Look<'a> {
     /// Shows how much was sent.
@@ -204,6 +211,12 @@ pub fn serve(
         let sent = publish.stats().content_bytes;
         look.progress.sent(sent, recent.look(now, sent));
         content.look(publish, look)?;
+        for prefix in content.new_prefixes() {
+            // If the connection has ended, the next turn notices, and the next one is greeted.
+            if let Err(error) = connection.register(&prefix) {
+                look.progress.warn(&format!("{error}"));
+            }
+        }
         if publish.stats().answered != answered {
             (answered, answered_at) = (publish.stats().answered, now);
             if look.verbose {

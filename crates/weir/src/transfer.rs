@@ -5,9 +5,9 @@ use crate::exit::{Failure, Kind};
 use crate::identity;
 use control::Duration;
 use net::clock::unix_millis;
-use packet::Name;
+use packet::{Data, Name};
 use schemes::Choice;
-use security::TrustPolicy;
+use security::{Proof, TrustPolicy, VerifyError};
 use transport::fetch::batch::{Batch, BatchConfig};
 use transport::fetch::{Fetch, FetchConfig};
 
@@ -59,6 +59,18 @@ impl Transfers {
         config.lifetime = self.lifetime.unwrap_or(config.lifetime);
         config.seed = seed()?;
         Ok(config)
+    }
+
+    /// Checks the signature of a packet, with the certificates that a fetch has brought.
+    ///
+    /// # Errors
+    /// The policy rejects it.
+    pub fn verify(&self, data: &Data<'_>) -> Result<Proof, VerifyError> {
+        let mut policy = self.policy.clone();
+        if let TrustPolicy::Chains(chains) = &mut policy {
+            chains.now = unix_millis() / 1000;
+        }
+        policy.verify(data)
     }
 
     /// A batch under a controller of its own.

@@ -15,6 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("forwarder", &["packet", "control"]),
     ("transport", &["packet", "security", "control"]),
     ("tree", &["packet", "security"]),
+    ("repo", &["packet", "security", "transport"]),
     ("document-derive", &[]),
     ("document", &["packet", "control", "schemes", "forwarder", "document-derive"]),
     ("net", &["packet", "security", "control", "schemes", "forwarder", "document"]),
@@ -48,6 +49,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "arena",
             "testbed",
             "tree",
+            "repo",
         ],
     ),
 ];

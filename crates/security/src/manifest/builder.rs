@@ -1,6 +1,6 @@
 //! The publisher's side: digests of segments in, manifest packets out.
 
-use packet::{Bytes, Name, NameRef};
+use packet::{Bytes, ContentType, Data, Name, NameRef};
 use sha2::{Digest as _, Sha256};
 
 use super::layout::{Children, Layout, LayoutError};
@@ -25,6 +25,9 @@ pub enum BuildError {
         /// Bytes of the packet.
         len: usize,
     },
+    /// A signed root is not the root of this manifest.
+    #[error("the signed root of {0} lists other digests")]
+    OtherRoot(Name),
     /// The tree has no such node.
     #[error("there is no manifest node {0}")]
     NoSuchNode(u64),
@@ -181,6 +184,26 @@ impl Unsigned {
         let root_digest = encode(self.object.as_ref(), root, &node, signer, &mut packet)?;
         let Unsigned { object, layout, digests, .. } = self.clone();
         Ok(Tree { object, layout, digests, root: Bytes::from(packet), root_digest })
+    }
+
+    /// The manifest with a root that its publisher has signed, for a copy without the secret key.
+    /// The signature is not verified.
+    ///
+    /// # Errors
+    /// The packet is not the root of this manifest.
+    pub fn with_root(&self, packet: &Bytes) -> Result<Tree, BuildError> {
+        let mut content = Vec::new();
+        self.root_node()?.encode_into(&mut content);
+        let name = node::node_name(self.object.as_ref(), self.layout.root());
+        let data = Data::decode(packet).ok().filter(|data| {
+            data.name() == name.as_ref()
+                && data.content_type() == ContentType::MANIFEST
+                && data.content() == content
+        });
+        let Some(data) = data else { return Err(BuildError::OtherRoot(self.object.clone())) };
+        let root_digest = data.implicit_digest();
+        let Unsigned { object, layout, digests, .. } = self.clone();
+        Ok(Tree { object, layout, digests, root: packet.clone(), root_digest })
     }
 
     fn root_node(&self) -> Result<Node<'_>, BuildError> {

@@ -31,6 +31,24 @@ pub trait Source: Send + Sync {
     fn close(&mut self) {}
 }
 
+impl Source for Box<dyn Source> {
+    fn size(&self) -> u64 {
+        (**self).size()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        (**self).read_at(offset, buffer)
+    }
+
+    fn may_change(&self) -> bool {
+        (**self).may_change()
+    }
+
+    fn close(&mut self) {
+        (**self).close();
+    }
+}
+
 impl Source for Vec<u8> {
     fn size(&self) -> u64 {
         self.len() as u64

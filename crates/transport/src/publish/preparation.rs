@@ -29,8 +29,16 @@ impl<S: Source> Preparation<S> {
     /// # Errors
     /// The segment size is 0, or a manifest cannot list that many segments.
     pub fn new(spec: Spec, source: S, signer: &Signer) -> Result<Preparation<S>, PublishError> {
+        let fanout = largest_fanout(spec.object().as_ref(), signer);
+        Preparation::with_fanout(spec, source, fanout)
+    }
+
+    /// As [`Preparation::new`], with the fan-out of a manifest that was made before.
+    ///
+    /// # Errors
+    /// As for [`Preparation::new`], or the fan-out is out of range.
+    pub fn with_fanout(spec: Spec, source: S, fanout: u32) -> Result<Preparation<S>, PublishError> {
         let cut = Cut::new(&spec, source.size())?;
-        let fanout = largest_fanout(cut.object.as_ref(), signer);
         let builder = Builder::new(cut.object.clone(), fanout)?;
         let room = Some(spec.digest_memory);
         Ok(Preparation { spec, cut, source, fanout, builder, kept: Vec::new(), room })

@@ -14,9 +14,9 @@ use xxhash_rust::xxh3::xxh3_64;
 /// A published object.
 pub struct Publication {
     spec: Spec,
-    cut: Cut,
+    pub(super) cut: Cut,
     source: Box<dyn Source>,
-    manifest: Unsigned,
+    pub(super) manifest: Unsigned,
     digests: DigestCache,
     signer: Signer,
     /// The signed packets, once one of them has been requested.
@@ -26,14 +26,14 @@ pub struct Publication {
 }
 
 /// The signed packets of an object.
-struct Sealed {
-    tree: Tree,
+pub(super) struct Sealed {
+    pub tree: Tree,
     /// The content of its metadata.
-    facts: Metadata,
+    pub facts: Metadata,
     /// The metadata packet.
-    metadata: Bytes,
+    pub metadata: Bytes,
     /// The root packet: metadata under the versioned name, with the manifest's root if it fits.
-    root: Bytes,
+    pub root: Bytes,
 }
 
 impl Sealed {
@@ -88,6 +88,17 @@ impl Publication {
         manifest: Unsigned,
         signer: &Signer,
     ) -> Result<Publication, PublishError> {
+        Publication::restored(spec, source, manifest, signer.clone(), |_, _| Ok(None))
+    }
+
+    /// As [`Publication::restore`], with the signed packets of `seal`, if it has any.
+    pub(super) fn restored(
+        spec: Spec,
+        source: Box<dyn Source>,
+        manifest: Unsigned,
+        signer: Signer,
+        seal: impl FnOnce(&Cut, &Unsigned) -> Result<Option<Sealed>, PublishError>,
+    ) -> Result<Publication, PublishError> {
         let cut = Cut::new(&spec, source.size())?;
         if cut.segments != manifest.layout().segments() {
             return Err(PublishError::Changed { name: cut.object });
@@ -96,7 +107,10 @@ impl Publication {
             1 => vec![LeafDigests::listed(manifest.below().to_vec())],
             _ => Vec::new(),
         };
-        Ok(Publication::new(spec, cut, source, manifest, kept, signer.clone()))
+        let sealed = seal(&cut, &manifest)?;
+        let mut made = Publication::new(spec, cut, source, manifest, kept, signer);
+        made.sealed = sealed;
+        Ok(made)
     }
 
     /// Signs the packets that need it.
@@ -104,7 +118,7 @@ impl Publication {
         self.sealed().map(|_| ())
     }
 
-    fn sealed(&mut self) -> Result<&Sealed, PublishError> {
+    pub(super) fn sealed(&mut self) -> Result<&Sealed, PublishError> {
         let sealed = match self.sealed.take() {
             Some(sealed) => sealed,
             None => Sealed::new(&self.spec, &self.cut, &self.manifest, &self.signer)?,
@@ -178,8 +192,7 @@ impl Publication {
                 let heads = if is_it { self.sealed().ok()?.facts.heads } else { 0 };
                 return (segment < heads).then_some(Wanted::Head(segment));
             }
-            let version = Component::version(self.spec.version);
-            let whole = metadata.clone().with(&version).with(&Component::segment(0));
+            let whole = rdr::metadata_name(self.spec.name.as_ref(), self.spec.version);
             return match () {
                 () if name == whole.as_ref() => Some(Wanted::Metadata),
                 () if !can_be_prefix => None,
@@ -342,9 +355,7 @@ fn heads_fit(cut: &Cut, facts: &Metadata) -> bool {
 /// Encodes the metadata packet. If all segments are available as heads, it contains the manifest's
 /// root, so that a consumer needs no further request.
 fn encode_metadata(spec: &Spec, facts: &Metadata, tree: &Tree, signer: &Signer) -> Bytes {
-    let name = metadata_prefix(spec.name.as_ref())
-        .with(&Component::version(spec.version))
-        .with(&Component::segment(0));
+    let name = rdr::metadata_name(spec.name.as_ref(), spec.version);
     let last = Some(Component::segment(0));
     let has_root = tree.layout().segments() <= facts.heads;
     encode_facts(&name, last.as_ref(), facts, tree, signer, has_root)

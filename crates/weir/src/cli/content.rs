@@ -53,7 +53,7 @@ pub struct ShareArgs {
 }
 
 /// Where the forwarder is, or which peers one in this process has.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct ReachArgs {
     #[command(flatten)]
     pub forwarder: ForwarderArgs,
@@ -108,7 +108,7 @@ pub struct ServingArgs {
 }
 
 /// An address to listen at.
-fn listen(text: &str) -> Result<SocketAddr, &'static str> {
+pub fn listen(text: &str) -> Result<SocketAddr, &'static str> {
     let address = text.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, DEFAULT_PORT));
     let form = "write an IP address, such as 192.0.2.7, [2001:db8::7]:6363 or 0.0.0.0";
     let address = address.or_else(|_| text.parse()).map_err(|_| form)?;
@@ -153,7 +153,7 @@ impl std::str::FromStr for Place {
 }
 
 /// How something is fetched.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct TransferArgs {
     /// The congestion-control scheme of the consumer. It may follow a startup, as in
     /// `packet-pair+cubic`, and have parameters, as in `cubic:beta=0.8`.

@@ -1,10 +1,13 @@
 //! `weir get`
 
 mod least;
+mod pages;
 mod root;
 mod tree;
 
-pub use root::Search;
+pub use pages::{Page, each_page};
+pub use root::{Found, Search};
+pub use tree::fetch as fetch_tree;
 
 use crate::cli::GetArgs;
 use crate::consumer::{self, Absence, Summary, Target, Watch};

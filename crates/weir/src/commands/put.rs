@@ -60,7 +60,9 @@ pub fn run(args: &PutArgs) -> Result<(), Failure> {
 
 /// Publishes and serves; `watch`: changes in folders are noticed at once.
 pub fn publish(args: &PutArgs, watch: bool) -> Result<(), Failure> {
-    reject_version(args)?;
+    if args.files.len() == 1 {
+        reject_version(&args.name.name)?;
+    }
     let paths = named(args)?;
     let signing = identity::signing(args.serving.sign.as_ref(), &args.name.name)?;
     let Signing { signer, chain, remark } = signing;
@@ -245,7 +247,7 @@ fn named(args: &PutArgs) -> Result<Vec<(Name, PathBuf)>, Failure> {
 }
 
 /// Rejects a name by which no consumer finds the object.
-fn reject_depth(name: &Name, path: &Path) -> Result<(), Failure> {
+pub fn reject_depth(name: &Name, path: &Path) -> Result<(), Failure> {
     // The object of a tree has a keyword more.
     let (len, most) = (name.len(), MOST_COMPONENTS - usize::from(path.is_dir()));
     if len <= most {
@@ -273,10 +275,8 @@ fn object_name(args: &PutArgs, path: &Path) -> Result<Name, Failure> {
 }
 
 /// Consumers take the last version of a name for that of the object, so they would not find it.
-fn reject_version(args: &PutArgs) -> Result<(), Failure> {
-    let name = &args.name.name;
-    let version = name.as_ref().last().filter(|last| last.as_version_any().is_some());
-    if args.files.len() > 1 || version.is_none() {
+pub fn reject_version(name: &Name) -> Result<(), Failure> {
+    if name.as_ref().last().is_none_or(|last| last.as_version_any().is_none()) {
         return Ok(());
     }
     let parent = name.as_ref().parent().to_name();

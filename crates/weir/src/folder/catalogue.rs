@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use transport::publish::{Preparation, Publication, Shelf, Spec};
-use transport::rdr::{METADATA, METADATA_FRESHNESS_MS, Metadata, metadata_prefix};
+use transport::rdr::{METADATA, METADATA_FRESHNESS_MS, Metadata, metadata_name};
 use tree::{KEY_LEN, KEYWORD, Key, PAGE_KEYWORD, PageRef, Pages, Root};
 
 /// A file of a tree.
@@ -163,9 +163,17 @@ impl Catalogue {
 
     /// The name of the metadata of a directory.
     fn metadata_name(&self, path: &[u8]) -> Name {
-        metadata_prefix(self.name_of(path).as_ref())
-            .with(&Component::version(self.version))
-            .with(&Component::segment(0))
+        metadata_name(self.name_of(path).as_ref(), self.version)
+    }
+
+    /// The path of a file on disk.
+    pub fn file_path(&self, path: &[u8]) -> PathBuf {
+        super::scan::join(&self.folder, path)
+    }
+
+    /// The packet with the metadata of a directory by its bare name.
+    pub fn directory_metadata(&self, path: &[u8]) -> Bytes {
+        self.sign_metadata(path, self.metadata_name(path))
     }
 
     /// Metadata of a directory that names its tree, for consumers that do not know that it is one.
@@ -228,8 +236,7 @@ impl Catalogue {
         let segments = hashed.size.div_ceil(hashed.segment_size.into()).max(1);
         let layout = Layout::new(segments, hashed.fanout).ok()?;
         let manifest = Unsigned::new(spec.object(), layout, hashed.below.to_vec()).ok()?;
-        let at = super::scan::join(&self.folder, path);
-        let source = TreeSource::new(at, hashed.size, hashed.modified);
+        let source = TreeSource::new(self.file_path(path), hashed.size, Some(hashed.modified));
         Publication::restore(spec, Box::new(source), manifest, &self.signer).ok()
     }
 }
@@ -284,6 +291,7 @@ mod tests {
     use crate::signals::Stop;
     use packet::InterestBuf;
     use std::collections::BTreeSet;
+    use transport::rdr::metadata_prefix;
 
     #[test]
     fn metadata_of_a_directory_is_signed_once_and_for_interests_that_it_answers() {

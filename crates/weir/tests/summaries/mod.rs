@@ -284,4 +284,90 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
             ),
         ],
     ),
+    (
+        "weir repo run",
+        &[
+            ("answered", "Data sent"),
+            ("content_bytes", "bytes of content sent"),
+            ("refused", "requests for packets that do not exist"),
+            ("unknown", "Interests for names that are not in the store"),
+            ("dropped", "requests dropped because too many answers were waiting"),
+            ("malformed", "frames that are not Interests"),
+            ("failed", "answers that could not be made, because of damage or a disk"),
+        ],
+    ),
+    (
+        "weir repo put",
+        &[
+            ("name", "the name of the object or tree, with its version"),
+            ("bytes", "bytes of content"),
+            ("files", "files of a tree, or null"),
+            ("new_bytes", "bytes that the store did not have"),
+            ("was_there", "true if the store had all of it before"),
+        ],
+    ),
+    (
+        "weir repo fetch",
+        &[
+            ("name", "the name of the object or tree, with its version"),
+            ("bytes", "bytes of content"),
+            ("files", "files of a tree, or null"),
+            ("new_bytes", "bytes that the store did not have"),
+            ("was_there", "true if the store had all of it before"),
+        ],
+    ),
+    (
+        "weir repo ls",
+        &[
+            ("name", "the name of the object or tree, with its version"),
+            ("type", "`object` or `tree`"),
+            ("bytes", "bytes of content"),
+            ("files", "files of a tree, or null"),
+            ("added_ms", "the time when it was stored, in ms since 1970"),
+            ("segment_size", "bytes of content in a segment"),
+            ("key", "the key that signed, or null"),
+            ("sha256", "the SHA-256 of the content of an object, or null"),
+        ],
+    ),
+    (
+        "weir repo stat",
+        &[
+            ("name", "the name of the object or tree, with its version"),
+            ("type", "`object` or `tree`"),
+            ("bytes", "bytes of content"),
+            ("files", "files of a tree, or null"),
+            ("added_ms", "the time when it was stored, in ms since 1970"),
+            ("segment_size", "bytes of content in a segment"),
+            ("key", "the key that signed, or null"),
+            ("sha256", "the SHA-256 of the content of an object, or null"),
+        ],
+    ),
+    (
+        "weir repo rm",
+        &[
+            ("removed", "the names of the removed objects and trees"),
+            ("freed_bytes", "bytes that were removed from the disk"),
+        ],
+    ),
+    (
+        "weir repo verify",
+        &[
+            ("objects", "objects and trees that were read"),
+            ("entries", "objects and packets in them"),
+            ("bytes", "bytes of content that were read"),
+            ("damaged", "the entries that are damaged, each with `name` and `why`"),
+        ],
+    ),
+    (
+        "weir repo export",
+        &[
+            ("name", "the name of the object, with its version"),
+            ("bytes", "bytes of content"),
+            ("file", "the file"),
+        ],
+    ),
+    (
+        "weir repo gc",
+        &[("files", "files without a name that were removed"), ("freed_bytes", "bytes in them")],
+    ),
 ];

@@ -127,17 +127,24 @@ pub fn run(args: &GetArgs, folder: &Path, transfers: &Transfers) -> Result<(), F
     let (patience, quiet) = (args.transfer.patience, args.output.quiet);
     let rate = args.limit_rate;
     let search = Search { transfers, stop: &stop, patience, rate, quiet };
-    let fetched = fetch(args, folder, choices, &search, &mut reach.connection);
-    fetched.map_err(|failure| reach.explain(failure))
+    let home = identity::key_dir().ok().and_then(|keys| keys.parent().map(Path::to_owned));
+    let fetched = fetch(args, folder, choices, &search, home.as_deref(), &mut reach.connection);
+    fetched.map(drop).map_err(|failure| reach.explain(failure))
 }
 
-fn fetch(
+/// Fetches a tree into a folder, prints the result, and returns the name of the tree's object. The
+/// version that the folder has is kept below `home`.
+///
+/// # Errors
+/// There is no such tree, it is not verified, or something cannot be written.
+pub fn fetch(
     args: &GetArgs,
     folder: &Path,
     choices: Choices,
     search: &Search<'_>,
+    home: Option<&Path>,
     connection: &mut Connection,
-) -> Result<(), Failure> {
+) -> Result<Name, Failure> {
     let started = connection.now();
     let mut sums = Sums::default();
     let (mut before, mut missing): (Option<Name>, Option<String>) = (None, None);
@@ -145,8 +152,7 @@ fn fetch(
     // The folder is made when there is something for it.
     walk_of(&found.name, &found.root)?;
     let target = Arc::new(Target::open(folder)?);
-    let home = identity::key_dir().ok().and_then(|keys| keys.parent().map(Path::to_owned));
-    let version = Version::of(home.as_deref(), &found.name, folder);
+    let version = Version::of(home, &found.name, folder);
     // A version in the name is the user's choice, and an empty folder has nothing newer.
     let is_empty = target.is_new || target.is_empty();
     let takes_older = args.older || version_of(&args.name.name).is_some();
@@ -165,7 +171,8 @@ fn fetch(
         let (fetch, lost) = getting.fetch(connection, &found, &mut sums)?;
         let Some((path, why)) = lost else {
             getting.keep_version(&found);
-            return getting.end(connection, &found, fetch, &sums, started);
+            getting.end(connection, &found, fetch, &sums, started)?;
+            return Ok(found.object);
         };
         let path = getting.target.shown(&path);
         if let Some(failure) = wrong(&path, &why) {

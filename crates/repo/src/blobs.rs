@@ -1,0 +1,95 @@
+//! Blobs: files under their digests.
+
+use crate::Digest;
+use crate::error::StoreError;
+use std::fs::{DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// The digits of a digest.
+pub fn hex(digest: &Digest) -> String {
+    let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+}
+
+/// The digest with these digits.
+pub fn parse(text: &str) -> Option<Digest> {
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let digit = |c: u8| char::from(c).to_digit(16).filter(|_| !c.is_ascii_uppercase());
+    let byte = |pair: &[u8; 2]| Some((digit(pair[0])? * 16 + digit(pair[1])?) as u8);
+    let bytes: Vec<u8> = pairs.iter().map(byte).collect::<Option<_>>()?;
+    bytes.try_into().ok().filter(|_| rest.is_empty())
+}
+
+/// The folder of all blobs.
+pub fn folder(store: &Path) -> PathBuf {
+    store.join("blobs")
+}
+
+/// The file of a blob.
+pub fn path(store: &Path, digest: &Digest) -> PathBuf {
+    let name = hex(digest);
+    folder(store).join(&name[..2]).join(name)
+}
+
+/// Moves a file to its place, and returns that. [`sync_folder`] makes it durable.
+pub fn place(store: &Path, digest: &Digest, from: &Path) -> Result<PathBuf, StoreError> {
+    let to = path(store, digest);
+    let parent = to.parent().unwrap_or(store);
+    if !parent.is_dir() {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(parent);
+        made.map_err(StoreError::file(parent))?;
+        let above = folder(store);
+        sync_folder(&above).and_then(|()| sync_folder(store))?;
+    }
+    std::fs::rename(from, &to).map_err(StoreError::file(&to))?;
+    Ok(to)
+}
+
+/// Makes the names of blobs in a folder durable.
+pub fn sync_folder(path: &Path) -> Result<(), StoreError> {
+    File::open(path).and_then(|folder| folder.sync_all()).map_err(StoreError::file(path))
+}
+
+/// All files in the folder of blobs, with their digests; none for a file that has no such name.
+pub fn all(store: &Path) -> Result<Vec<(PathBuf, Option<Digest>)>, StoreError> {
+    let mut found = Vec::new();
+    for folder in list(&folder(store))? {
+        if !folder.is_dir() {
+            found.push((folder, None));
+            continue;
+        }
+        for file in list(&folder)? {
+            let digest = file.file_name().and_then(|name| parse(name.to_str()?));
+            let digest = digest.filter(|digest| path(store, digest) == file);
+            found.push((file, digest));
+        }
+    }
+    Ok(found)
+}
+
+/// The entries of a folder; none if it is not there.
+pub fn list(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let failed = StoreError::file(folder);
+    match std::fs::read_dir(folder) {
+        Ok(entries) => {
+            entries.map(|entry| Ok(entry?.path())).collect::<Result<_, _>>().map_err(failed)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_have_one_text() {
+        let digest: Digest = std::array::from_fn(|n| n as u8 * 7);
+        assert_eq!(parse(&hex(&digest)), Some(digest));
+        for bad in ["", "00", &hex(&digest).to_uppercase(), &hex(&digest)[1..]] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+}

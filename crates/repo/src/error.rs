@@ -1,0 +1,89 @@
+//! The reasons why a store cannot be used.
+
+use packet::Name;
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// The reason why something cannot be stored or found.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// A file or folder of the store cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        error: io::Error,
+    },
+    /// The index cannot be read or written.
+    #[error("the index {}: {error}", path.display())]
+    Index {
+        /// The file.
+        path: PathBuf,
+        /// The error of the database.
+        error: Box<redb::Error>,
+    },
+    /// The index, or an entry of it, is not as it was written.
+    #[error("the index {} is damaged: {why}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The first contradiction.
+        why: String,
+    },
+    /// There is no store in the folder.
+    #[error("there is no store in {}", .0.display())]
+    None(PathBuf),
+    /// A newer program has written the store.
+    #[error("the store {} has format {found}, and this program reads {known}", path.display())]
+    Newer {
+        /// The folder.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
+        /// The format of this program.
+        known: u64,
+    },
+    /// Another process serves the store.
+    #[error("another process serves {}", .0.display())]
+    Served(PathBuf),
+    /// The store has other content under the same name and version.
+    #[error("the store has other content of {name}")]
+    Conflict {
+        /// The versioned name.
+        name: Name,
+    },
+    /// The quota does not permit the insertion.
+    #[error(
+        "the quota is {quota} bytes: the store has {used} bytes, and {needed} bytes more are needed"
+    )]
+    Quota {
+        /// The permitted bytes of all blobs.
+        quota: u64,
+        /// The bytes of all blobs.
+        used: u64,
+        /// The bytes of the new blobs.
+        needed: u64,
+    },
+}
+
+impl StoreError {
+    /// An error of the system about `path`.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
+        move |error| StoreError::File { path: path.to_owned(), error }
+    }
+
+    /// The error of the system, if that is the reason.
+    #[must_use]
+    pub fn io(&self) -> Option<&io::Error> {
+        match self {
+            StoreError::File { error, .. } => Some(error),
+            StoreError::Index { error, .. } => match &**error {
+                redb::Error::Io(error) => Some(error),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The insertion of objects and packets, as one transaction.
+
+use crate::blobs;
+use crate::codec;
+use crate::entry::{Body, Entry, Place, Top};
+use crate::error::StoreError;
+use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, HOLDS, MEMBERS, NAMES, NEXT, TOPS};
+use crate::staging::Staging;
+use crate::store::{Store, add, count};
+use crate::{Digest, index};
+use redb::{ReadableTable, WriteTransaction};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// An insertion. Nothing of it can be seen before [`Insertion::commit`].
+pub struct Insertion<'a> {
+    store: &'a Store,
+    staging: &'a Staging,
+    write: WriteTransaction,
+    /// The number of the named thing that is being inserted.
+    top: Option<u64>,
+    /// The bytes that are new in this store.
+    new_bytes: u64,
+    /// The blobs whose files go to their places.
+    moves: BTreeSet<Digest>,
+    quota: Option<u64>,
+}
+
+/// The result of an insertion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inserted {
+    /// The store had all of it before.
+    pub was_there: bool,
+    /// Bytes that the store did not have.
+    pub new_bytes: u64,
+}
+
+impl<'a> Insertion<'a> {
+    /// Begins an insertion. Those of other processes wait until it ends.
+    ///
+    /// # Errors
+    /// The bytes cannot be made durable, or the index cannot be written.
+    pub fn new(store: &'a Store, staging: &'a mut Staging) -> Result<Self, StoreError> {
+        // Before the transaction, for which other processes wait.
+        staging.sync()?;
+        let write = store.guarded(|| Ok(store.db().begin_write()?))?;
+        let (top, new_bytes, moves, quota) = (None, 0, BTreeSet::new(), None);
+        Ok(Insertion { store, staging, write, top, new_bytes, moves, quota })
+    }
+
+    /// Permits so many bytes in all blobs of the store.
+    pub fn limit(&mut self, quota: Option<u64>) {
+        self.quota = quota;
+    }
+
+    /// Adds the named thing itself. Returns false if the store has it already; then nothing is
+    /// left to be done.
+    ///
+    /// # Errors
+    /// The store has other content under the name, or cannot be written.
+    pub fn top(&mut self, entry: &Entry, top: &Top) -> Result<bool, StoreError> {
+        let number = self.entry(entry)?;
+        let record = codec::encode_top(top);
+        let is_new = self.store.guarded(|| {
+            let is_new = {
+                let mut tops = self.write.open_table(TOPS)?;
+                let is_new = tops.get(number)?.is_none();
+                if is_new {
+                    tops.insert(number, &record[..])?;
+                }
+                is_new
+            };
+            if is_new {
+                count(&self.write, HOLDS, number, 1)?;
+            }
+            Ok(is_new)
+        })?;
+        self.top = Some(number).filter(|_| is_new);
+        Ok(is_new)
+    }
+
+    /// Adds a part of the named thing.
+    ///
+    /// # Errors
+    /// The store has other content under the name, or cannot be written.
+    pub fn member(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        let number = self.entry(entry)?;
+        let Some(top) = self.top else { return Ok(()) };
+        self.store.guarded(|| {
+            let is_new = self.write.open_table(MEMBERS)?.insert((top, number), ())?.is_none();
+            if is_new {
+                count(&self.write, HOLDS, number, 1)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Adds all entries that the staging holds as parts.
+    ///
+    /// # Errors
+    /// As for [`Insertion::member`], or they cannot be read.
+    pub fn held(&mut self) -> Result<(), StoreError> {
+        for entry in self.staging.held()? {
+            self.member(&entry?)?;
+        }
+        Ok(())
+    }
+
+    /// The number of an entry, which is added if it is not there.
+    fn entry(&mut self, entry: &Entry) -> Result<u64, StoreError> {
+        let key = (entry.name.as_bytes(), entry.version);
+        let found = self.store.guarded(|| {
+            let names = self.write.open_table(NAMES)?;
+            let Some(number) = names.get(key)?.map(|number| number.value()) else {
+                return Ok(None);
+            };
+            let entries = self.write.open_table(ENTRIES)?;
+            let record = entries.get(number)?.map(|record| record.value().to_vec());
+            Ok(Some((number, record)))
+        })?;
+        if let Some((number, record)) = found {
+            let known = record.and_then(|record| codec::decode(&record));
+            let damaged = || index::damaged(self.store.index(), format!("{}", entry.versioned()));
+            return match known.ok_or_else(damaged)?.has_content_of(entry) {
+                true => Ok(number),
+                false => Err(StoreError::Conflict { name: entry.versioned() }),
+            };
+        }
+        if let Body::Object(object) = &entry.body
+            && let Place::Blob(digest) = &object.place
+        {
+            self.blob(digest, object.size)?;
+        }
+        self.store.guarded(|| {
+            let number = add(&self.write, NEXT, 1)?;
+            self.write.open_table(NAMES)?.insert(key, number)?;
+            self.write.open_table(ENTRIES)?.insert(number, &codec::encode(entry)[..])?;
+            Ok(number)
+        })
+    }
+
+    /// Counts one more use of a blob.
+    fn blob(&mut self, digest: &Digest, size: u64) -> Result<(), StoreError> {
+        let known = self.store.guarded(|| {
+            let mut blobs = self.write.open_table(BLOBS)?;
+            let known = blobs.get(digest)?.map(|blob| blob.value());
+            let uses = known.map_or(1, |(_, uses)| uses + 1);
+            blobs.insert(digest, (size, uses))?;
+            Ok(known)
+        })?;
+        let path = blobs::path(self.store.folder(), digest);
+        let is_there = std::fs::metadata(&path).is_ok_and(|meta| meta.len() == size);
+        if known.is_some() && is_there {
+            return Ok(());
+        }
+        if known.is_none() {
+            self.new_bytes += size;
+            self.store.guarded(|| add(&self.write, BYTES, size as i64))?;
+        }
+        if self.staging.get(digest).is_none() {
+            let missing = std::io::ErrorKind::NotFound.into();
+            return Err(StoreError::File { path, error: missing });
+        }
+        self.moves.insert(*digest);
+        Ok(())
+    }
+
+    /// Makes the insertion durable, and lets others see it.
+    ///
+    /// # Errors
+    /// The quota does not permit it, or the store cannot be written. Then nothing is inserted.
+    pub fn commit(self) -> Result<Inserted, StoreError> {
+        let Insertion { store, staging, write, new_bytes, moves, quota, top } = self;
+        let bytes = store.guarded(|| add(&write, BYTES, 0))?;
+        if let Some(quota) = quota.filter(|quota| bytes > *quota && new_bytes > 0) {
+            let used = bytes - new_bytes;
+            return Err(StoreError::Quota { quota, used, needed: new_bytes });
+        }
+        let placed = place(store, staging, &moves);
+        if placed.is_err() {
+            // Other processes wait until the end of the transaction, so none has them.
+            let paths = moves.iter().map(|digest| blobs::path(store.folder(), digest));
+            paths.for_each(|path| drop(std::fs::remove_file(path)));
+        }
+        placed?;
+        store.guarded(|| {
+            add(&write, CHANGES, 1)?;
+            Ok(write.commit()?)
+        })?;
+        Ok(Inserted { was_there: top.is_none(), new_bytes })
+    }
+}
+
+/// Moves blobs to their places, durably.
+fn place(store: &Store, staging: &Staging, moves: &BTreeSet<Digest>) -> Result<(), StoreError> {
+    let mut folders = BTreeSet::new();
+    for digest in moves {
+        let Some(staged) = staging.get(digest) else { continue };
+        let path = blobs::place(store.folder(), digest, &staged.path)?;
+        folders.extend(path.parent().map(Path::to_owned));
+    }
+    folders.iter().try_for_each(|folder| blobs::sync_folder(folder))
+}

@@ -1,0 +1,125 @@
+//! Removal of named things, and of bytes without a name.
+
+use crate::Digest;
+use crate::blobs;
+use crate::codec;
+use crate::entry::{Body, Place};
+use crate::error::StoreError;
+use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, HOLDS, MEMBERS, NAMES, TOPS};
+use crate::staging;
+use crate::store::{Store, add, count};
+use redb::{ReadableTable, WriteTransaction};
+use std::path::{Path, PathBuf};
+
+/// Things that were removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Freed {
+    /// Files.
+    pub files: u64,
+    /// Bytes in them.
+    pub bytes: u64,
+}
+
+impl Store {
+    /// Removes a named thing, and the bytes that no other one has. Returns `None` if there is no
+    /// such thing.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn remove(&self, top: u64) -> Result<Option<Freed>, StoreError> {
+        let mut blobs = Vec::new();
+        let is_there = self.guarded(|| {
+            let write = self.db().begin_write()?;
+            if write.open_table(TOPS)?.remove(top)?.is_none() {
+                return Ok(false);
+            }
+            let members: Vec<u64> = {
+                let mut table = write.open_table(MEMBERS)?;
+                let rows = table.range((top, 0)..=(top, u64::MAX))?;
+                let rows: Result<Vec<u64>, redb::Error> =
+                    rows.map(|row| Ok(row?.0.value().1)).collect();
+                let rows = rows?;
+                for member in &rows {
+                    table.remove((top, *member))?;
+                }
+                rows
+            };
+            for number in members.into_iter().chain([top]) {
+                blobs.extend(release(&write, number)?);
+            }
+            add(&write, CHANGES, 1)?;
+            write.commit()?;
+            Ok(true)
+        })?;
+        if !is_there {
+            return Ok(None);
+        }
+        let files = blobs.iter().map(|digest| blobs::path(self.folder(), digest));
+        let files = files.zip(blobs.iter().copied().map(Some)).collect();
+        self.sweep(files).map(Some)
+    }
+
+    /// Removes bytes without a name: those of processes that were killed.
+    ///
+    /// # Errors
+    /// The store cannot be read or written.
+    pub fn gc(&self) -> Result<Freed, StoreError> {
+        let stale = staging::clean(self.folder())?;
+        let freed = self.sweep(blobs::all(self.folder())?)?;
+        Ok(Freed { files: freed.files + stale, ..freed })
+    }
+
+    /// Removes those of the files that no entry has. Insertions wait meanwhile.
+    fn sweep(&self, files: Vec<(PathBuf, Option<Digest>)>) -> Result<Freed, StoreError> {
+        let mut freed = Freed::default();
+        let write = self.guarded(|| Ok(self.db().begin_write()?))?;
+        for (path, digest) in files {
+            let is_used = |digest| Ok(write.open_table(BLOBS)?.get(digest)?.is_some());
+            let is_used = digest.as_ref().map_or(Ok(false), |d| self.guarded(|| is_used(d)))?;
+            if !is_used {
+                remove(&path, &mut freed)?;
+            }
+        }
+        self.guarded(|| Ok(write.abort()?))?;
+        Ok(freed)
+    }
+}
+
+fn remove(path: &Path, freed: &mut Freed) -> Result<(), StoreError> {
+    let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
+    match std::fs::remove_file(path) {
+        Ok(()) => {
+            freed.files += 1;
+            freed.bytes += bytes;
+            Ok(())
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(StoreError::file(path)(error)),
+    }
+}
+
+/// Counts one use of an entry less. An entry without uses is removed; the digest of its blob is
+/// returned, if no other entry has it.
+fn release(write: &WriteTransaction, number: u64) -> Result<Option<Digest>, redb::Error> {
+    if count(write, HOLDS, number, -1)? > 0 {
+        return Ok(None);
+    }
+    let record = write.open_table(ENTRIES)?.remove(number)?.map(|r| r.value().to_vec());
+    // The name and the blob of a damaged entry are found by `gc` and `verify`.
+    let Some(entry) = record.and_then(|record| codec::decode(&record)) else { return Ok(None) };
+    write.open_table(NAMES)?.remove((entry.name.as_bytes(), entry.version))?;
+    let Body::Object(object) = entry.body else { return Ok(None) };
+    let Place::Blob(digest) = object.place else { return Ok(None) };
+    let mut table = write.open_table(BLOBS)?;
+    let Some((size, uses)) = table.get(&digest)?.map(|blob| blob.value()) else {
+        return Ok(None);
+    };
+    if uses > 1 {
+        table.insert(&digest, (size, uses - 1))?;
+        return Ok(None);
+    }
+    table.remove(&digest)?;
+    drop(table);
+    add(write, BYTES, -(size as i64))?;
+    Ok(Some(digest))
+}

@@ -1,0 +1,249 @@
+//! Bytes on their way into the store.
+
+use crate::Digest;
+use crate::blobs;
+use crate::codec;
+use crate::entry::Entry;
+use crate::error::StoreError;
+use rustix::fs::{FlockOperation, flock};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Bytes that are copied at a time.
+const BLOCK: usize = 1 << 20;
+/// From so many files on, one call makes all of them durable: syncfs(2).
+const MANY: usize = 16;
+
+/// A folder of one process for bytes that are not stored yet. A lock on it shows that the process
+/// lives; the folders of others are removed when a store is opened.
+pub struct Staging {
+    folder: PathBuf,
+    lock: File,
+    files: BTreeMap<Digest, Staged>,
+    /// The number of files so far.
+    count: u64,
+    /// Entries that wait for the insertion, so that they take no memory.
+    held: Option<BufWriter<File>>,
+}
+
+/// A file that is to become a blob.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Staged {
+    /// Its place until then.
+    pub path: PathBuf,
+    /// The SHA-256 of its content.
+    pub digest: Digest,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+fn incoming(store: &Path) -> PathBuf {
+    store.join("incoming")
+}
+
+impl Staging {
+    pub(crate) fn new(store: &Path) -> Result<Staging, StoreError> {
+        let above = incoming(store);
+        let failed = StoreError::file(&above);
+        let made = || -> io::Result<Staging> {
+            loop {
+                let name = getrandom::u64().map_err(io::Error::other)?;
+                let folder = above.join(format!("{name:016x}"));
+                DirBuilder::new().recursive(true).mode(0o700).create(&above)?;
+                DirBuilder::new().mode(0o700).create(&folder)?;
+                let lock = File::open(&folder)?;
+                // Another process may have taken it for that of a dead one, and removed it.
+                let is_own = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+                if is_own && folder.is_dir() {
+                    let (files, count, held) = (BTreeMap::new(), 0, None);
+                    return Ok(Staging { folder, lock, files, count, held });
+                }
+            }
+        };
+        made().map_err(failed)
+    }
+
+    /// The path of a new file, for bytes that are written by others.
+    pub fn path(&mut self) -> PathBuf {
+        self.count += 1;
+        self.folder.join(format!("{}.part", self.count))
+    }
+
+    /// Copies all bytes of `from`.
+    ///
+    /// # Errors
+    /// They cannot be read or written.
+    pub fn copy(&mut self, from: &mut dyn Read) -> io::Result<Staged> {
+        let path = self.path();
+        let mut to = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        let (mut sum, mut size) = (Sha256::new(), 0);
+        let mut block = vec![0; BLOCK];
+        loop {
+            let len = match from.read(&mut block) {
+                Ok(0) => break,
+                Ok(len) => len,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    let _ = std::fs::remove_file(&path);
+                    return Err(error);
+                }
+            };
+            if let Err(error) = to.write_all(&block[..len]) {
+                let _ = std::fs::remove_file(&path);
+                return Err(error);
+            }
+            sum.update(&block[..len]);
+            size += len as u64;
+        }
+        Ok(self.keep(Staged { path, digest: sum.finalize().into(), size }))
+    }
+
+    /// Takes a file at [`Staging::path`] that others have written.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn adopt(&mut self, path: PathBuf) -> io::Result<Staged> {
+        std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+        let (mut file, mut sum) = (File::open(&path)?, Sha256::new());
+        let mut block = vec![0; BLOCK];
+        let mut size = 0;
+        loop {
+            match file.read(&mut block)? {
+                0 => break,
+                len => {
+                    sum.update(&block[..len]);
+                    size += len as u64;
+                }
+            }
+        }
+        Ok(self.keep(Staged { path, digest: sum.finalize().into(), size }))
+    }
+
+    fn keep(&mut self, staged: Staged) -> Staged {
+        match self.files.get(&staged.digest) {
+            // Identical content is kept once.
+            Some(same) if same.path != staged.path => {
+                let _ = std::fs::remove_file(&staged.path);
+                same.clone()
+            }
+            _ => {
+                self.files.insert(staged.digest, staged.clone());
+                staged
+            }
+        }
+    }
+
+    /// Keeps an entry for [`crate::Insertion::held`].
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn hold(&mut self, entry: &Entry) -> io::Result<()> {
+        let out = match &mut self.held {
+            Some(out) => out,
+            None => {
+                let file = File::create_new(self.folder.join(HELD))?;
+                self.held.insert(BufWriter::new(file))
+            }
+        };
+        let record = codec::encode(entry);
+        out.write_all(&(record.len() as u64).to_be_bytes())?;
+        out.write_all(&record)
+    }
+
+    /// The entries that are held, in their order.
+    pub(crate) fn held(&self) -> Result<Held, StoreError> {
+        let path = self.folder.join(HELD);
+        match File::open(&path) {
+            Ok(file) => Ok(Held { path, file: Some(BufReader::new(file)) }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Held { path, file: None }),
+            Err(error) => Err(StoreError::file(&path)(error)),
+        }
+    }
+
+    pub(crate) fn get(&self, digest: &Digest) -> Option<&Staged> {
+        self.files.get(digest)
+    }
+
+    /// Makes all files durable.
+    pub(crate) fn sync(&mut self) -> Result<(), StoreError> {
+        if let Some(held) = &mut self.held {
+            held.flush().map_err(StoreError::file(&self.folder))?;
+        }
+        if self.files.len() >= MANY {
+            return rustix::fs::syncfs(&self.lock)
+                .map_err(|error| StoreError::file(&self.folder)(error.into()));
+        }
+        self.files.values().try_for_each(|staged| {
+            // A file that has been moved to its place is there already.
+            match File::open(&staged.path) {
+                Ok(file) => file.sync_all().map_err(StoreError::file(&staged.path)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                Err(error) => Err(StoreError::file(&staged.path)(error)),
+            }
+        })
+    }
+}
+
+/// The name of the file of held entries.
+const HELD: &str = "held";
+
+/// A reader of held entries.
+pub(crate) struct Held {
+    path: PathBuf,
+    file: Option<BufReader<File>>,
+}
+
+impl Held {
+    fn read(file: &mut impl BufRead) -> io::Result<Option<Entry>> {
+        if file.fill_buf()?.is_empty() {
+            return Ok(None);
+        }
+        let mut len = [0; 8];
+        file.read_exact(&mut len)?;
+        let mut record = Vec::new();
+        file.take(u64::from_be_bytes(len)).read_to_end(&mut record)?;
+        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it was changed meanwhile");
+        codec::decode(&record).map(Some).ok_or_else(damaged)
+    }
+}
+
+impl Iterator for Held {
+    type Item = Result<Entry, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let entry = Held::read(self.file.as_mut()?).transpose()?;
+        Some(entry.map_err(StoreError::file(&self.path)))
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // If it stays, the next process removes it.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Removes the folders of processes that have ended.
+pub fn clean(store: &Path) -> Result<u64, StoreError> {
+    let mut removed = 0;
+    for folder in blobs::list(&incoming(store))? {
+        let Ok(lock) = File::open(&folder) else { continue };
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            let gone = if folder.is_dir() {
+                std::fs::remove_dir_all(&folder)
+            } else {
+                std::fs::remove_file(&folder)
+            };
+            match gone {
+                Ok(()) => removed += 1,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(StoreError::file(&folder)(error)),
+            }
+        }
+    }
+    Ok(removed)
+}

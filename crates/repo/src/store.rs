@@ -1,0 +1,249 @@
+//! A store: its folder, its index, and the locks of its processes.
+
+use crate::blobs;
+use crate::error::StoreError;
+use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, FORMAT, HOLDS, MEMBERS, NAMES};
+use crate::index::{NUMBERS, TOPS, guarded};
+use crate::staging::{self, Staging};
+use redb::{Builder, ConcurrencyMode, Database, ReadableDatabase, ReadableTable};
+use redb::{ReadableTableMetadata, TableDefinition};
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// The format of the stores that this program writes.
+const KNOWN: u64 = 1;
+/// Bytes of memory for pages of the index.
+const CACHE: usize = 64 << 20;
+/// Up to so many bytes, every page of the index is checked when it is opened: about 0.3 s.
+const CHECKED: u64 = 256 << 20;
+
+/// A store on this host's disk. Several processes may have it open.
+pub struct Store {
+    folder: PathBuf,
+    index: PathBuf,
+    db: Database,
+}
+
+/// The numbers of a store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Named things that users have put there.
+    pub tops: u64,
+    /// Objects and packets.
+    pub entries: u64,
+    /// Files of bytes.
+    pub blobs: u64,
+    /// Bytes in them.
+    pub bytes: u64,
+}
+
+/// The lock of the process that serves a store.
+#[derive(Debug)]
+pub struct Serving(#[expect(dead_code, reason = "the lock ends with the file")] File);
+
+impl Store {
+    /// Opens the store in `folder`, and makes it if there is none.
+    ///
+    /// # Errors
+    /// The folder or the index cannot be made or opened, is damaged, or is of a newer program.
+    pub fn create(folder: &Path) -> Result<Store, StoreError> {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(StoreError::file(folder))?;
+        Store::begin(folder, true)
+    }
+
+    /// Opens the store in `folder`.
+    ///
+    /// # Errors
+    /// As for [`Store::create`], or there is none.
+    pub fn open(folder: &Path) -> Result<Store, StoreError> {
+        match folder.join("index").try_exists() {
+            Ok(true) => Store::begin(folder, false),
+            Ok(false) => Err(StoreError::None(folder.to_owned())),
+            Err(error) => Err(StoreError::file(&folder.join("index"))(error)),
+        }
+    }
+
+    fn begin(folder: &Path, is_new: bool) -> Result<Store, StoreError> {
+        let failed = StoreError::file(folder);
+        let _lock = File::open(folder)
+            .and_then(|lock| Ok(flock(&lock, FlockOperation::LockExclusive).map(|()| lock)?))
+            .map_err(failed)?;
+        let path = folder.join("index");
+        if is_new && !path.exists() {
+            make(folder, &path)?;
+        }
+        let store = Store::at(folder, &path)?;
+        store.check_format()?;
+        // A process that was killed may have left blobs as well.
+        if staging::clean(&store.folder)? > 0 {
+            store.gc()?;
+        }
+        Ok(store)
+    }
+
+    /// Opens the index at this path.
+    fn at(folder: &Path, path: &Path) -> Result<Store, StoreError> {
+        let len = std::fs::metadata(path).map_or(0, |meta| meta.len());
+        let db = guarded(path, || {
+            let mut builder = Builder::new();
+            builder
+                .set_cache_size(CACHE)
+                .set_concurrency_mode(ConcurrencyMode::MultiWriter)
+                .set_check_integrity_on_open(len > 0 && len <= CHECKED);
+            Ok(builder.create(path)?)
+        })?;
+        Ok(Store { folder: folder.to_owned(), index: path.to_owned(), db })
+    }
+
+    /// Makes the tables of a new store.
+    fn check_format(&self) -> Result<(), StoreError> {
+        let found = self.guarded(|| {
+            let read = self.db.begin_read()?;
+            match read.open_table(NUMBERS) {
+                Ok(numbers) => Ok(numbers.get(FORMAT)?.map(|format| format.value())),
+                Err(redb::TableError::TableDoesNotExist(_)) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        })?;
+        match found {
+            Some(KNOWN) => Ok(()),
+            Some(found) => {
+                let path = self.folder.clone();
+                Err(StoreError::Newer { path, found, known: KNOWN })
+            }
+            None => self.guarded(|| {
+                let write = self.db.begin_write()?;
+                write.open_table(NUMBERS)?.insert(FORMAT, KNOWN)?;
+                write.open_table(NAMES)?;
+                write.open_table(ENTRIES)?;
+                write.open_table(TOPS)?;
+                write.open_table(MEMBERS)?;
+                write.open_table(HOLDS)?;
+                write.open_table(BLOBS)?;
+                Ok(write.commit()?)
+            }),
+        }
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The file of the index.
+    pub(crate) fn index(&self) -> &Path {
+        &self.index
+    }
+
+    pub(crate) fn db(&self) -> &Database {
+        &self.db
+    }
+
+    pub(crate) fn guarded<T>(
+        &self,
+        action: impl FnOnce() -> Result<T, redb::Error>,
+    ) -> Result<T, StoreError> {
+        guarded(&self.index, action)
+    }
+
+    /// The lock of the process that serves this store.
+    ///
+    /// # Errors
+    /// Another process has it.
+    pub fn serve(&self) -> Result<Serving, StoreError> {
+        let path = self.folder.join("serving");
+        let file = File::options().create(true).append(true).open(&path);
+        let file = file.map_err(StoreError::file(&path))?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Serving(file)),
+            Err(rustix::io::Errno::WOULDBLOCK) => Err(StoreError::Served(self.folder.clone())),
+            Err(error) => Err(StoreError::file(&path)(error.into())),
+        }
+    }
+
+    /// A place for bytes that are to be stored.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn stage(&self) -> Result<Staging, StoreError> {
+        Staging::new(&self.folder)
+    }
+
+    /// The number of changes so far: a [`View`](crate::View) with another number is out of date.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn changes(&self) -> Result<u64, StoreError> {
+        self.guarded(|| {
+            let numbers = self.db.begin_read()?.open_table(NUMBERS)?;
+            Ok(numbers.get(CHANGES)?.map_or(0, |changes| changes.value()))
+        })
+    }
+
+    /// The numbers of the store.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn usage(&self) -> Result<Usage, StoreError> {
+        self.guarded(|| {
+            let read = self.db.begin_read()?;
+            let bytes = read.open_table(NUMBERS)?.get(BYTES)?.map_or(0, |bytes| bytes.value());
+            Ok(Usage {
+                tops: read.open_table(TOPS)?.len()?,
+                entries: read.open_table(ENTRIES)?.len()?,
+                blobs: read.open_table(BLOBS)?.len()?,
+                bytes,
+            })
+        })
+    }
+}
+
+/// Makes an index. It gets its name when it is whole: a process that is killed leaves no half one.
+fn make(folder: &Path, path: &Path) -> Result<(), StoreError> {
+    let new = path.with_extension("new");
+    match std::fs::remove_file(&new) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(StoreError::file(&new)(error));
+        }
+        _ => {}
+    }
+    Store::at(folder, &new)?.check_format()?;
+    std::fs::rename(&new, path).map_err(StoreError::file(path))?;
+    // A new file is durable with the folders above it.
+    blobs::sync_folder(folder)?;
+    let absolute = folder.canonicalize().map_err(StoreError::file(folder))?;
+    absolute.parent().map_or(Ok(()), blobs::sync_folder)
+}
+
+/// Adds to a number of [`NUMBERS`], and returns what it was.
+pub(crate) fn add(
+    write: &redb::WriteTransaction,
+    number: &str,
+    change: i64,
+) -> Result<u64, redb::Error> {
+    let mut numbers = write.open_table(NUMBERS)?;
+    let before = numbers.get(number)?.map_or(0, |number| number.value());
+    numbers.insert(number, before.saturating_add_signed(change))?;
+    Ok(before)
+}
+
+/// Adds to a count in a table, and returns the new count; a count of 0 is removed.
+pub(crate) fn count(
+    write: &redb::WriteTransaction,
+    table: TableDefinition<'static, u64, u64>,
+    key: u64,
+    change: i64,
+) -> Result<u64, redb::Error> {
+    let mut table = write.open_table(table)?;
+    let before = table.get(key)?.map_or(0, |count| count.value());
+    let now = before.saturating_add_signed(change);
+    match now {
+        0 => drop(table.remove(key)?),
+        _ => drop(table.insert(key, now)?),
+    }
+    Ok(now)
+}

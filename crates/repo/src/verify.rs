@@ -1,0 +1,159 @@
+//! Reading everything again.
+
+use crate::Digest;
+use crate::blobs;
+use crate::entry::{Body, Entry, Object, Place};
+use crate::error::StoreError;
+use crate::store::Store;
+use crate::view::View;
+use packet::{Data, Name};
+use sha2::{Digest as _, Sha256};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use transport::publish::{Preparation, Source, Spec};
+
+/// Bytes that are read at a time.
+const BLOCK: usize = 1 << 20;
+
+/// The result of a check of one named thing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Objects and packets.
+    pub entries: u64,
+    /// Bytes that were read.
+    pub bytes: u64,
+    /// Those that are not as they were.
+    pub damage: Vec<Damage>,
+}
+
+/// Something that is not as it was stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The object or packet.
+    pub name: Name,
+    /// The reason.
+    pub why: String,
+}
+
+/// A blob as the source of an object.
+struct Blob {
+    file: File,
+    size: u64,
+}
+
+impl Source for Blob {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(buffer, offset)
+    }
+}
+
+impl Store {
+    /// Reads a named thing and all of its members, and compares each with its digests.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn verify(&self, view: &View, top: u64) -> Result<Checked, StoreError> {
+        let mut checked = Checked::default();
+        for number in view.members(top)?.into_iter().chain([top]) {
+            let Some(entry) = view.entry(number)? else { continue };
+            checked.entries += 1;
+            checked.bytes += entry.object().map_or(0, |object| object.size);
+            if let Err(why) = self.check(&entry) {
+                checked.damage.push(Damage { name: entry.versioned(), why });
+            }
+        }
+        Ok(checked)
+    }
+
+    fn check(&self, entry: &Entry) -> Result<(), String> {
+        match &entry.body {
+            Body::Packet(packet) => {
+                let data = Data::decode(packet).map_err(|error| error.to_string())?;
+                let is_it = data.name() == entry.name.as_ref();
+                if is_it { Ok(()) } else { Err(format!("it is the packet {}", data.name())) }
+            }
+            Body::Object(object) => self.check_object(entry, object),
+        }
+    }
+
+    fn check_object(&self, entry: &Entry, object: &Object) -> Result<(), String> {
+        let text = |error: &dyn std::fmt::Display| error.to_string();
+        let source: Box<dyn Source> = match &object.place {
+            Place::Inline(bytes) => Box::new(bytes.to_vec()),
+            Place::Blob(digest) => Box::new(self.check_blob(digest, object.size)?),
+        };
+        let mut spec = Spec::new(entry.name.clone(), entry.version);
+        spec.segment_size = object.segment_size as usize;
+        let hashed = digests(spec, source, object.fanout).map_err(|error| text(&error))?;
+        if hashed != object.below {
+            return Err("its segments have other digests".to_owned());
+        }
+        // The signed packets fit the digests.
+        let bare = Bare(object.size);
+        let made = object.publication(&entry.name, entry.version, Box::new(bare));
+        made.map(drop).map_err(|error| text(&error))
+    }
+
+    fn check_blob(&self, digest: &Digest, size: u64) -> Result<Blob, String> {
+        let path = blobs::path(self.folder(), digest);
+        let (found, len) = sum(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        if len != size || found != *digest {
+            return Err(format!("{} has other bytes than were stored", path.display()));
+        }
+        let file = File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Blob { file, size })
+    }
+
+    /// The file of a blob.
+    #[must_use]
+    pub fn blob(&self, digest: &Digest) -> std::path::PathBuf {
+        blobs::path(self.folder(), digest)
+    }
+}
+
+/// The digests of an object's manifest, computed again.
+fn digests(
+    spec: Spec,
+    source: Box<dyn Source>,
+    fanout: u32,
+) -> Result<Vec<Digest>, transport::publish::PublishError> {
+    let mut preparation = Preparation::with_fanout(spec, source, fanout)?;
+    for run in preparation.runs().collect::<Vec<_>>() {
+        let digests = preparation.digest_run(run)?;
+        preparation.push(digests)?;
+    }
+    Ok(preparation.close()?.below().to_vec())
+}
+
+/// A source of which only the size is needed.
+struct Bare(u64);
+
+impl Source for Bare {
+    fn size(&self) -> u64 {
+        self.0
+    }
+
+    fn read_at(&self, _offset: u64, _buffer: &mut [u8]) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+fn sum(path: &Path) -> io::Result<(Digest, u64)> {
+    let (mut file, mut sum, mut len) = (File::open(path)?, Sha256::new(), 0);
+    let mut block = vec![0; BLOCK];
+    loop {
+        match file.read(&mut block)? {
+            0 => return Ok((sum.finalize().into(), len)),
+            read => {
+                sum.update(&block[..read]);
+                len += read as u64;
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The store at one time, for the process that serves it.
+
+use crate::codec;
+use crate::entry::{Body, Entry, Top};
+use crate::error::StoreError;
+use crate::index::{CHANGES, ENTRIES, MEMBERS, NAMES, NUMBERS, TOPS, damaged, guarded};
+use crate::store::Store;
+use packet::tlv::types as tlv_types;
+use packet::{Bytes, Data, Interest, NameRef};
+use redb::{ReadOnlyTable, ReadableDatabase};
+use std::path::PathBuf;
+
+/// The maximum number of packets that are tried for an Interest.
+const TRIES: usize = 8;
+
+type Names = ReadOnlyTable<(&'static [u8], u64), u64>;
+
+/// The store as it was at one time.
+pub struct View {
+    index: PathBuf,
+    changes: u64,
+    names: Names,
+    entries: ReadOnlyTable<u64, &'static [u8]>,
+    tops: ReadOnlyTable<u64, &'static [u8]>,
+    members: ReadOnlyTable<(u64, u64), ()>,
+}
+
+impl View {
+    /// The store as it is now.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn new(store: &Store) -> Result<View, StoreError> {
+        let index = store.index().to_owned();
+        store.guarded(|| {
+            let read = store.db().begin_read()?;
+            let numbers = read.open_table(NUMBERS)?;
+            let changes = numbers.get(CHANGES)?.map_or(0, |changes| changes.value());
+            Ok(View {
+                index,
+                changes,
+                names: read.open_table(NAMES)?,
+                entries: read.open_table(ENTRIES)?,
+                tops: read.open_table(TOPS)?,
+                members: read.open_table(MEMBERS)?,
+            })
+        })
+    }
+
+    /// The number of changes of the store before.
+    #[must_use]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// The object to which a packet of this name belongs: that with the longest name, and of its
+    /// versions the one in the name or the newest. Returns its number, and the number of components
+    /// of its name without the version.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn find(&self, name: NameRef<'_>) -> Result<Option<(u64, usize)>, StoreError> {
+        guarded(&self.index, || {
+            for len in (1..=name.len()).rev() {
+                let prefix = name.prefix(len);
+                let key = |version| (prefix.as_bytes(), version);
+                let Some(newest) = self.names.range(key(0)..=key(u64::MAX))?.next_back() else {
+                    continue;
+                };
+                let newest = newest?.1.value();
+                let found = match version_in(name, len) {
+                    Some(version) => self.names.get(key(version))?.map(|n| n.value()),
+                    None => Some(newest),
+                };
+                if found.is_some() {
+                    return Ok(found.map(|number| (number, len)));
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    /// The packet that satisfies an Interest: of several the last one, which is the newest version.
+    ///
+    /// # Errors
+    /// The index cannot be read, or is damaged.
+    pub fn packet(&self, interest: &Interest<'_>) -> Result<Option<Bytes>, StoreError> {
+        let name = match interest.name().last() {
+            Some(last) if last.typ() == tlv_types::IMPLICIT_DIGEST => interest.name().parent(),
+            _ => interest.name(),
+        };
+        let numbers = guarded(&self.index, || {
+            let exact = self.names.get((name.as_bytes(), 0))?.map(|number| number.value());
+            let is_prefix = interest.can_be_prefix() && exact.is_none();
+            let Some(end) = successor(name.as_bytes()).filter(|_| is_prefix) else {
+                return Ok(exact.into_iter().collect::<Vec<_>>());
+            };
+            let below = self.names.range((name.as_bytes(), 0)..(&end[..], 0))?.rev();
+            below.take(TRIES).map(|found| Ok(found?.1.value())).collect()
+        })?;
+        for number in numbers {
+            let Some(Entry { body: Body::Packet(packet), .. }) = self.entry(number)? else {
+                continue;
+            };
+            if Data::decode(&packet).is_ok_and(|data| data.satisfies(interest)) {
+                return Ok(Some(packet));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The entry with this number.
+    ///
+    /// # Errors
+    /// The index cannot be read, or is damaged.
+    pub fn entry(&self, number: u64) -> Result<Option<Entry>, StoreError> {
+        let get = || Ok(self.entries.get(number)?.map(|record| codec::decode(record.value())));
+        match guarded(&self.index, get)? {
+            None => Ok(None),
+            Some(Some(entry)) => Ok(Some(entry)),
+            Some(None) => Err(damaged(&self.index, format!("entry {number}"))),
+        }
+    }
+
+    /// The named things with their numbers, up to `most` after the number `after`.
+    ///
+    /// # Errors
+    /// The index cannot be read, or is damaged.
+    pub fn tops(&self, after: Option<u64>, most: usize) -> Result<Vec<(u64, Top)>, StoreError> {
+        let from = after.map_or(0, |after| after.saturating_add(1));
+        let records = guarded(&self.index, || {
+            let found = self.tops.range(from..)?.take(most);
+            let found = found.map(|row| {
+                let (number, record) = row?;
+                Ok((number.value(), codec::decode_top(record.value())))
+            });
+            found.collect::<Result<Vec<_>, redb::Error>>()
+        })?;
+        let whole = |(number, top): (u64, Option<Top>)| {
+            let top = top.ok_or_else(|| damaged(&self.index, format!("entry {number}")))?;
+            Ok((number, top))
+        };
+        records.into_iter().map(whole).collect()
+    }
+
+    /// The named thing with this number.
+    ///
+    /// # Errors
+    /// The index cannot be read, or is damaged.
+    pub fn top(&self, number: u64) -> Result<Option<Top>, StoreError> {
+        let get = || Ok(self.tops.get(number)?.map(|record| codec::decode_top(record.value())));
+        match guarded(&self.index, get)? {
+            Some(None) => Err(damaged(&self.index, format!("entry {number}"))),
+            found => Ok(found.flatten()),
+        }
+    }
+
+    /// The numbers of the members of a named thing.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn members(&self, top: u64) -> Result<Vec<u64>, StoreError> {
+        guarded(&self.index, || {
+            let rows = self.members.range((top, 0)..=(top, u64::MAX))?;
+            rows.map(|row| Ok(row?.0.value().1)).collect()
+        })
+    }
+}
+
+/// The version in the name of a packet of an object whose own name has `len` components: behind
+/// that name, or behind a keyword such as that of metadata and a number.
+fn version_in(name: NameRef<'_>, len: usize) -> Option<u64> {
+    let next = name.get(len)?;
+    let is_keyword = next.typ() == tlv_types::KEYWORD;
+    let own = next.as_version();
+    own.or_else(|| {
+        let behind = (len + 1..=len + 2).filter(|_| is_keyword);
+        behind.filter_map(|at| name.get(at)?.as_version()).next()
+    })
+}
+
+/// The first key after all that begin with `prefix`.
+fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
+    let mut end = prefix[..=last].to_vec();
+    end[last] += 1;
+    Some(end)
+}

@@ -1,0 +1,120 @@
+//! Stores that are damaged: each byte of the index and of a blob.
+
+mod support;
+
+use packet::Name;
+use proptest::prelude::*;
+use repo::{Store, StoreError, View};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use support::{insert, object, packet};
+
+/// A store with some objects, made once.
+fn original() -> &'static Path {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap().keep();
+        let store = Store::create(&folder).unwrap();
+        let members = [packet("/a/KEY/1/self/v=1", b"key"), object("/a/x/y", 1, b"member")];
+        insert(&store, &object("/a/x", 7, &[3; 20_000]), &members).unwrap();
+        insert(&store, &object("/a/z", 7, b"small"), &[]).unwrap();
+        folder
+    })
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            fs::create_dir(&target).unwrap();
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// All objects are read and verified, or the damage is reported.
+fn read(folder: &Path) -> Result<usize, StoreError> {
+    let store = Store::open(folder)?;
+    let view = View::new(&store)?;
+    let mut damaged = 0;
+    for (number, _) in view.tops(None, 10)? {
+        damaged += store.verify(&view, number)?.damage.len();
+    }
+    view.find("/a/x/v=7/seg=1".parse::<Name>().unwrap().as_ref())?;
+    Ok(damaged)
+}
+
+fn blob(folder: &Path, size: u64) -> PathBuf {
+    let folders = fs::read_dir(folder.join("blobs")).unwrap().flatten();
+    let mut files = folders.flat_map(|f| fs::read_dir(f.path()).unwrap().flatten());
+    files.find(|file| file.metadata().unwrap().len() == size).unwrap().path()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn a_damaged_index_is_reported_or_read_as_it_was(
+        at in any::<prop::sample::Index>(),
+        change in 1u8..,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        copy(original(), folder.path());
+        let path = folder.path().join("index");
+        let mut index = fs::read(&path).unwrap();
+        let at = at.index(index.len());
+        index[at] ^= change;
+        fs::write(&path, index).unwrap();
+        match read(folder.path()) {
+            // A byte that no page uses.
+            Ok(damaged) => prop_assert_eq!(damaged, 0, "at {}", at),
+            Err(error) => {
+                let known = matches!(
+                    error,
+                    StoreError::Damaged { .. } | StoreError::Index { .. } | StoreError::Newer { .. }
+                );
+                prop_assert!(known, "at {}: {}", at, error);
+            }
+        }
+    }
+
+    #[test]
+    fn an_index_that_ends_early_is_reported_or_whole(at in any::<prop::sample::Index>()) {
+        let folder = tempfile::tempdir().unwrap();
+        copy(original(), folder.path());
+        let path = folder.path().join("index");
+        let index = fs::read(&path).unwrap();
+        fs::write(&path, &index[..at.index(index.len())]).unwrap();
+        prop_assert_eq!(read(folder.path()).unwrap_or(0), 0);
+    }
+
+    #[test]
+    fn a_damaged_blob_is_found(at in any::<prop::sample::Index>(), change in 1u8..) {
+        let folder = tempfile::tempdir().unwrap();
+        copy(original(), folder.path());
+        let path = blob(folder.path(), 20_000);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[at.index(20_000)] ^= change;
+        fs::write(&path, bytes).unwrap();
+        prop_assert_eq!(read(folder.path()).unwrap(), 1);
+    }
+}
+
+#[test]
+fn a_blob_that_is_gone_or_shorter_is_found_and_stored_again() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(original(), folder.path());
+    let path = blob(folder.path(), 20_000);
+    fs::write(&path, [3; 19_999]).unwrap();
+    assert_eq!(read(folder.path()).unwrap(), 1);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(read(folder.path()).unwrap(), 1);
+    let store = Store::open(folder.path()).unwrap();
+    // The same bytes under another name bring them back.
+    insert(&store, &object("/b", 1, &[3; 20_000]), &[]).unwrap();
+    drop(store);
+    assert_eq!(read(folder.path()).unwrap(), 0);
+}

@@ -1,0 +1,245 @@
+//! A store as its users see it: insertion, serving, removal, damage.
+
+mod support;
+
+use packet::{Component, Interest, InterestBuf, Name, NameRef};
+use repo::{Body, Store, StoreError, View};
+use std::fs;
+use support::{Made, blobs, insert, insert_limited, object, packet};
+use transport::publish::{Publish, Shelf};
+
+fn find(store: &Store, name: &str) -> Option<String> {
+    let name: Name = name.parse().unwrap();
+    let view = View::new(store).unwrap();
+    let (number, _) = view.find(name.as_ref()).unwrap()?;
+    Some(view.entry(number).unwrap().unwrap().versioned().to_string())
+}
+
+#[test]
+fn an_object_is_there_after_its_insertion_and_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    let first = insert(&store, &object("/a/x", 1, b"content"), &[]).unwrap();
+    assert_eq!((first.was_there, first.new_bytes), (false, 7));
+    let again = insert(&store, &object("/a/x", 1, b"content"), &[]).unwrap();
+    assert_eq!((again.was_there, again.new_bytes), (true, 0));
+    let other = insert(&store, &object("/b/y", 1, b"content"), &[]).unwrap();
+    assert_eq!((other.was_there, other.new_bytes), (false, 0));
+    assert_eq!(blobs(folder.path()).len(), 1);
+    drop(store);
+    let store = Store::open(folder.path()).unwrap();
+    let usage = store.usage().unwrap();
+    assert_eq!((usage.tops, usage.blobs, usage.bytes), (2, 1, 7));
+    assert_eq!(find(&store, "/a/x/v=1/seg=0").unwrap(), "/a/x/v=1");
+}
+
+#[test]
+fn the_newest_version_is_found_unless_a_name_has_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    for version in [3, 300, 70_000] {
+        insert(&store, &object("/a/x", version, &version.to_be_bytes()), &[]).unwrap();
+    }
+    insert(&store, &object("/a/x/y", 9, b"below"), &[]).unwrap();
+    for (name, found) in [
+        ("/a/x", Some("/a/x/v=70000")),
+        ("/a/x/32=metadata", Some("/a/x/v=70000")),
+        ("/a/x/32=metadata/v=3/seg=0", Some("/a/x/v=3")),
+        ("/a/x/32=head-segment/seg=0/v=300", Some("/a/x/v=300")),
+        ("/a/x/v=300/seg=7", Some("/a/x/v=300")),
+        ("/a/x/v=301/seg=7", None),
+        ("/a/x/y/v=9", Some("/a/x/y/v=9")),
+        ("/a/x/z", Some("/a/x/v=70000")),
+        ("/a", None),
+        ("/a/xx", None),
+    ] {
+        assert_eq!(find(&store, name).as_deref(), found, "{name}");
+    }
+}
+
+#[test]
+fn packets_are_found_by_name_and_by_prefix() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    let members = [packet("/a/KEY/1/self/v=1", b"old"), packet("/a/KEY/1/self/v=300", b"new")];
+    insert(&store, &object("/a/x", 1, b"content"), &members).unwrap();
+    let view = View::new(&store).unwrap();
+    let ask = |name: &str, can_be_prefix| {
+        let name: Name = name.parse().unwrap();
+        let wire = InterestBuf { can_be_prefix, ..InterestBuf::new(name) }.encode();
+        let found = view.packet(&Interest::decode(&wire).unwrap()).unwrap()?;
+        Some(packet::Data::decode(&found).unwrap().content().to_vec())
+    };
+    assert_eq!(ask("/a/KEY/1", true).unwrap(), b"new");
+    assert_eq!(ask("/a/KEY/1", false), None);
+    assert_eq!(ask("/a/KEY/1/self/v=1", false).unwrap(), b"old");
+    assert_eq!(ask("/a/KEY/2", true), None);
+}
+
+#[test]
+fn other_content_under_the_same_name_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    insert(&store, &object("/a/x", 1, b"content"), &[]).unwrap();
+    let refused = insert(&store, &object("/a/x", 1, b"another"), &[]).unwrap_err();
+    assert!(matches!(&refused, StoreError::Conflict { .. }), "{refused}");
+    assert_eq!(refused.to_string(), "the store has other content of /a/x/v=1");
+    assert_eq!(blobs(folder.path()).len(), 1, "nothing is left of it");
+}
+
+#[test]
+fn the_quota_counts_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    insert_limited(&store, &object("/a/x", 1, &[1; 600]), Some(1000)).unwrap();
+    let refused = insert_limited(&store, &object("/a/y", 1, &[2; 600]), Some(1000)).unwrap_err();
+    let text = "the quota is 1000 bytes: the store has 600 bytes, and 600 bytes more are needed";
+    assert_eq!(refused.to_string(), text);
+    assert_eq!(blobs(folder.path()).len(), 1, "nothing is left of it");
+    // Identical content takes no room.
+    insert_limited(&store, &object("/a/z", 1, &[1; 600]), Some(1000)).unwrap();
+    assert_eq!(store.usage().unwrap().bytes, 600);
+}
+
+#[test]
+fn removal_frees_what_nothing_else_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    let shared = object("/t/shared", 1, b"shared");
+    let old = [shared.clone(), object("/t/old", 1, b"old one")];
+    insert(&store, &object("/t/32=tree", 1, b"root 1"), &old).unwrap();
+    insert(&store, &object("/t/32=tree", 2, b"root 2"), &[shared]).unwrap();
+    let tops = View::new(&store).unwrap().tops(None, 10).unwrap();
+    let freed = store.remove(tops[0].0).unwrap().unwrap();
+    assert_eq!((freed.files, freed.bytes), (2, 6 + 7));
+    assert_eq!(find(&store, "/t/old"), None);
+    assert_eq!(find(&store, "/t/32=tree/v=1"), None);
+    assert_eq!(find(&store, "/t/shared").unwrap(), "/t/shared/v=1");
+    assert_eq!(store.remove(tops[0].0).unwrap(), None);
+    store.remove(tops[1].0).unwrap().unwrap();
+    let usage = store.usage().unwrap();
+    assert_eq!((usage.tops, usage.entries, usage.blobs, usage.bytes), (0, 0, 0, 0));
+    assert!(blobs(folder.path()).is_empty());
+}
+
+#[test]
+fn bytes_without_a_name_are_removed_and_others_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    insert(&store, &object("/a/x", 1, b"content"), &[]).unwrap();
+    let kept = blobs(folder.path());
+    let orphan = folder.path().join("blobs/00").join("00".repeat(32));
+    fs::create_dir_all(orphan.parent().unwrap()).unwrap();
+    fs::write(&orphan, "orphan").unwrap();
+    fs::write(folder.path().join("blobs/stray"), "stray").unwrap();
+    let freed = store.gc().unwrap();
+    assert_eq!((freed.files, freed.bytes), (2, 11));
+    assert_eq!(blobs(folder.path()), kept);
+    // A process that was killed while it copied.
+    fs::create_dir(folder.path().join("incoming/0123456789abcdef")).unwrap();
+    fs::write(folder.path().join("incoming/0123456789abcdef/1.part"), "half").unwrap();
+    fs::write(&orphan, "orphan").unwrap();
+    let staging = store.stage().unwrap();
+    let again = Store::open(folder.path()).unwrap();
+    assert!(!orphan.exists());
+    assert_eq!(fs::read_dir(folder.path().join("incoming")).unwrap().count(), 1);
+    drop((staging, again));
+}
+
+#[test]
+fn a_process_that_was_killed_while_it_made_the_store_leaves_none() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("index.new"), [0; 70_000]).unwrap();
+    assert!(matches!(Store::open(folder.path()), Err(StoreError::None(_))));
+    let store = Store::create(folder.path()).unwrap();
+    assert_eq!(store.usage().unwrap().tops, 0);
+    assert!(!folder.path().join("index.new").exists());
+}
+
+#[test]
+fn one_process_serves_a_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    let serving = store.serve().unwrap();
+    let second = Store::open(folder.path()).unwrap();
+    let refused = second.serve().unwrap_err();
+    assert!(matches!(refused, StoreError::Served(_)), "{refused}");
+    drop(serving);
+    second.serve().unwrap();
+}
+
+#[test]
+fn changes_of_another_process_are_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Store::create(folder.path()).unwrap();
+    let view = View::new(&served).unwrap();
+    let other = Store::open(folder.path()).unwrap();
+    insert(&other, &object("/a/x", 1, b"content"), &[]).unwrap();
+    assert_ne!(served.changes().unwrap(), view.changes());
+    assert!(find(&served, "/a/x").is_some());
+    assert_eq!(view.find("/a/x".parse::<Name>().unwrap().as_ref()).unwrap(), None);
+}
+
+#[test]
+fn no_store_and_a_newer_one_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let none = Store::open(folder.path()).err().unwrap();
+    assert!(matches!(none, StoreError::None(_)), "{none}");
+    fs::write(folder.path().join("index"), "this is no database").unwrap();
+    let damaged = Store::open(folder.path()).err().unwrap();
+    assert!(matches!(damaged, StoreError::Damaged { .. }), "{damaged}");
+}
+
+/// The objects of a store, as `weir repo run` serves them.
+struct Served(Store);
+
+impl Shelf for Served {
+    fn find(&mut self, name: NameRef<'_>) -> Option<u64> {
+        View::new(&self.0).unwrap().find(name).unwrap().map(|(number, _)| number)
+    }
+
+    fn open(&mut self, number: u64) -> Option<transport::publish::Publication> {
+        let entry = View::new(&self.0).unwrap().entry(number).unwrap()?;
+        let Body::Object(object) = &entry.body else { return None };
+        let repo::Place::Blob(digest) = object.place else { return None };
+        let bytes = fs::read(self.0.blob(&digest)).unwrap();
+        Some(object.publication(&entry.name, entry.version, Box::new(bytes)).unwrap())
+    }
+}
+
+#[test]
+fn a_copy_sends_the_packets_of_the_publisher() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    // Several leaves, so that inner packets of the manifest are there too.
+    let content: Vec<u8> = (0..3_000_000u32).map(|n| (n * 7 % 251) as u8).collect();
+    let Made { entry, publication, .. } = object("/a/x", 5, &content);
+    let made = Made { entry, publication: None, content: Some(content) };
+    insert(&store, &made, &[]).unwrap();
+    let mut publisher = Publish::new();
+    publisher.add(publication.unwrap());
+    let mut copy = Publish::new();
+    copy.set_shelf(Box::new(Served(store)));
+    let segment = |n: u64| Component::segment(n);
+    let object: Name = "/a/x/v=5".parse().unwrap();
+    let manifest = object.clone().with(&Component::keyword(b"manifest"));
+    let mut names = vec![
+        ("/a/x/32=metadata".parse().unwrap(), true),
+        ("/a/x/32=head-segment/seg=0".parse().unwrap(), true),
+        (manifest.clone().with(&Component::keyword(b"root")), false),
+    ];
+    names.extend([0, 1, 374].map(|n| (object.clone().with(&segment(n)), false)));
+    names.extend([0, 1, 2].map(|n| (manifest.clone().with(&segment(n)), false)));
+    for (name, can_be_prefix) in names {
+        let wire = InterestBuf { can_be_prefix, ..InterestBuf::new(name.clone()) }.encode();
+        let answer = |producer: &mut Publish| {
+            producer.receive(&wire);
+            let mut out = Vec::new();
+            assert!(producer.poll_transmit(&mut out), "{name}");
+            out
+        };
+        let (own, copied) = (answer(&mut publisher), answer(&mut copy));
+        assert!(own == copied && own.len() > 100, "{name}");
+    }
+    assert_eq!(copy.stats().answered, 9);
+}

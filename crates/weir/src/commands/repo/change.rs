@@ -1,0 +1,165 @@
+//! `weir repo rm`, `weir repo export` and `weir repo gc`
+
+use super::{is_tree, meant, open, unknown};
+use crate::cli::repo::{RepoExportArgs, RepoGcArgs, RepoRmArgs};
+use crate::exit::{Failure, Kind};
+use crate::output;
+use control::Size;
+use packet::{Component, Name};
+use repo::{Entry, Freed, Object, Place, Store, View};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+#[derive(Serialize)]
+struct Removed {
+    removed: Vec<String>,
+    freed_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Collected {
+    files: u64,
+    freed_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Exported {
+    name: String,
+    bytes: u64,
+    file: String,
+}
+
+/// Removes named things.
+pub fn rm(args: &RepoRmArgs) -> Result<(), Failure> {
+    let store = open(&args.store)?;
+    let view = View::new(&store)?;
+    let mut all = Vec::new();
+    // Nothing is removed if one of the names is wrong.
+    for name in &args.names {
+        all.extend(meant(&view, name, &store)?);
+    }
+    let (mut removed, mut freed_bytes) = (Vec::new(), 0);
+    for named in all {
+        if let Some(Freed { bytes, .. }) = store.remove(named.number)? {
+            removed.push(named.name());
+            freed_bytes += bytes;
+        }
+    }
+    if args.output.json {
+        return output::json(&Removed { removed, freed_bytes });
+    }
+    if !args.output.quiet {
+        removed.iter().for_each(|name| output::note(&format!("removed {name}")));
+        output::note(&format!("{} freed", Size(freed_bytes)));
+    }
+    Ok(())
+}
+
+/// Removes bytes without a name.
+pub fn gc(args: &RepoGcArgs) -> Result<(), Failure> {
+    let Freed { files, bytes } = open(&args.store)?.gc()?;
+    if args.output.json {
+        return output::json(&Collected { files, freed_bytes: bytes });
+    }
+    if !args.output.quiet {
+        let what = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+        output::note(&format!("removed {what} without a name, {} freed", Size(bytes)));
+    }
+    Ok(())
+}
+
+/// Writes an object into a file.
+pub fn export(args: &RepoExportArgs) -> Result<(), Failure> {
+    let store = open(&args.store)?;
+    let view = View::new(&store)?;
+    let entry = find(&view, &args.name)?.ok_or_else(|| no_object(&view, &args.name, &store))?;
+    let Some(object) = entry.object() else { return Err(unknown(&args.name, &store)) };
+    if args.file.as_os_str() == "-" {
+        write(&store, &entry, object, &mut io::stdout().lock())?;
+    } else {
+        let path = &args.file;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let made = tempfile::NamedTempFile::new_in(parent.unwrap_or(Path::new(".")));
+        let mut file = made.map_err(|error| unwritable(path, &error))?;
+        write(&store, &entry, object, &mut file)?;
+        crate::file::share(file.as_file());
+        file.as_file().sync_all().map_err(|error| unwritable(path, &error))?;
+        file.persist(path).map_err(|failed| unwritable(path, &failed.error))?;
+    }
+    let (name, bytes) = (entry.versioned().to_string(), object.size);
+    let file = args.file.display().to_string();
+    if args.output.json {
+        let exported = Exported { name, bytes, file };
+        match args.file.as_os_str() == "-" {
+            true => output::note(&serde_json::to_string(&exported).unwrap_or_default()),
+            false => output::json(&exported)?,
+        }
+    } else if !args.output.quiet {
+        output::note(&format!("{name}: {} in {file}", Size(bytes)));
+    }
+    Ok(())
+}
+
+/// The object of a name, with or without a version.
+fn find(view: &View, name: &Name) -> Result<Option<Entry>, Failure> {
+    let Some((number, _)) = view.find(name.as_ref())? else { return Ok(None) };
+    let entry = view.entry(number)?;
+    Ok(entry.filter(|entry| entry.name == *name || entry.versioned() == *name))
+}
+
+/// The failure of a name that no object has: it may be that of a tree.
+fn no_object(view: &View, name: &Name, store: &Store) -> Failure {
+    let tree = name.clone().with(&Component::keyword(::tree::KEYWORD));
+    let found = find(view, &tree).ok().flatten();
+    if found.is_some_and(|entry| is_tree(&entry)) {
+        return Failure::new(Kind::Usage, format!("{name} is a folder, not a file")).then(
+            &format!(
+                "export the files in it, or run the repository and fetch it: weir get {name}/"
+            ),
+        );
+    }
+    unknown(name, store)
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(Kind::File, format!("cannot write {}: {error}", path.display()))
+        .then("make room, or choose another file")
+}
+
+/// Writes the bytes of an object, and checks them meanwhile.
+fn write(
+    store: &Store,
+    entry: &Entry,
+    object: &Object,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let failed = |error: io::Error| {
+        let message = format!("cannot export {}: {error}", entry.versioned());
+        Failure::new(Kind::File, message).then("`weir repo verify` finds what is damaged")
+    };
+    let digest = match &object.place {
+        Place::Inline(bytes) => return out.write_all(bytes).map_err(|e| output::unwritable(&e)),
+        Place::Blob(digest) => digest,
+    };
+    let mut file = File::open(store.blob(digest)).map_err(failed)?;
+    let (mut sum, mut block) = (Sha256::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut block).map_err(failed)? {
+            0 => break,
+            len => {
+                sum.update(&block[..len]);
+                out.write_all(&block[..len]).map_err(|error| output::unwritable(&error))?;
+            }
+        }
+    }
+    out.flush().map_err(|error| output::unwritable(&error))?;
+    if <[u8; 32]>::from(sum.finalize()) != *digest {
+        let message = format!("{} is damaged in the store", entry.versioned());
+        return Err(Failure::new(Kind::NotVerified, message)
+            .then("remove it with `weir repo rm`, and store it again"));
+    }
+    Ok(())
+}

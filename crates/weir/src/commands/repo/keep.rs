@@ -1,0 +1,102 @@
+//! The end of an insertion.
+
+use crate::cli::repo::{KeepArgs, RepoOutputArgs};
+use crate::exit::{Failure, Kind};
+use crate::output;
+use control::Size;
+use net::clock::unix_millis;
+use packet::{Bytes, Name};
+use repo::{Body, Entry, Inserted, Insertion, Staging, Store, Top};
+use security::Certificate;
+use serde::Serialize;
+use std::io;
+
+/// The result, for programs.
+#[derive(Serialize)]
+struct Summary {
+    name: String,
+    bytes: u64,
+    files: Option<u64>,
+    new_bytes: u64,
+    was_there: bool,
+}
+
+/// A named thing that is ready for the store.
+pub struct Ready {
+    /// Its object.
+    pub entry: Entry,
+    /// Bytes of content.
+    pub bytes: u64,
+    /// The number of files of a tree.
+    pub files: Option<u64>,
+    /// The prefixes at which a forwarder has to know of it.
+    pub prefixes: Vec<Name>,
+}
+
+/// The entry of a packet.
+pub fn packet(wire: Bytes) -> Option<Entry> {
+    let name = packet::Data::decode(&wire).ok()?.name().to_name();
+    Some(Entry { name, version: 0, body: Body::Packet(wire) })
+}
+
+/// Holds the certificates, and returns the prefixes of the named thing with theirs.
+pub fn certificates(
+    staging: &mut Staging,
+    name: &Name,
+    chain: &[Certificate],
+) -> Result<Vec<Name>, Failure> {
+    let mut prefixes = vec![name.clone()];
+    for certificate in chain {
+        if let Some(entry) = packet(certificate.wire().clone()) {
+            staging.hold(&entry).map_err(|error| unwritable(&error))?;
+        }
+        let key = certificate.key_name();
+        if !key.as_ref().starts_with(name.as_ref()) {
+            prefixes.push(key);
+        }
+    }
+    Ok(prefixes)
+}
+
+/// Inserts a named thing with all that is held, and says so when it is on the disk.
+pub fn insert(
+    store: &Store,
+    staging: &mut Staging,
+    ready: Ready,
+    keep: &KeepArgs,
+    shown: &RepoOutputArgs,
+) -> Result<(), Failure> {
+    let Ready { entry, bytes, files, prefixes } = ready;
+    let top = Top { added: unix_millis(), bytes, files, prefixes };
+    let mut insertion = Insertion::new(store, staging)?;
+    insertion.limit(keep.quota.map(|quota| quota.0));
+    if insertion.top(&entry, &top)? {
+        insertion.held()?;
+    }
+    let Inserted { was_there, new_bytes } = insertion.commit()?;
+    let name = entry.versioned().to_string();
+    if shown.json {
+        return output::json(&Summary { name, bytes, files, new_bytes, was_there });
+    }
+    if !shown.quiet {
+        let what = match files {
+            Some(1) => format!("{}, 1 file", Size(bytes)),
+            Some(files) => format!("{}, {files} files", Size(bytes)),
+            None => Size(bytes).to_string(),
+        };
+        let end = if was_there { "was there" } else { "is stored" };
+        output::note(&format!("{name} {end} ({what}; {} new)", Size(new_bytes)));
+    }
+    Ok(())
+}
+
+/// The failure of bytes on their way into the store.
+pub fn unwritable(error: &io::Error) -> Failure {
+    let next = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "make room and run the same command again"
+        }
+        _ => "check the folder of the store",
+    };
+    Failure::new(Kind::File, format!("cannot write into the store: {error}")).then(next)
+}

@@ -1,0 +1,115 @@
+//! `weir repo ls` and `weir repo stat`
+
+use super::{Named, below, meant, open};
+use crate::cli::repo::{RepoLsArgs, RepoNameArgs};
+use crate::exit::Failure;
+use crate::output::{self, Align, Column, Table};
+use control::Size;
+use packet::{Data, KeyLocator};
+use repo::{Place, View};
+use security::human_instant;
+use serde::Serialize;
+
+/// A named thing, for programs.
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    r#type: &'static str,
+    bytes: u64,
+    files: Option<u64>,
+    added_ms: u64,
+    segment_size: u32,
+    key: Option<String>,
+    sha256: Option<String>,
+}
+
+impl Row {
+    fn of(named: &Named) -> Row {
+        let object = named.entry.object();
+        let digest = object.and_then(|object| match &object.place {
+            Place::Blob(digest) => Some(repo::hex(digest)),
+            Place::Inline(_) => None,
+        });
+        let key = object.and_then(|object| {
+            let root = Data::decode(&object.signed.manifest).ok()?;
+            match root.signature_info().key_locator()? {
+                KeyLocator::Name(key) => Some(key.to_string()),
+                _ => None,
+            }
+        });
+        Row {
+            name: named.name(),
+            r#type: if super::is_tree(&named.entry) { "tree" } else { "object" },
+            bytes: named.top.bytes,
+            files: named.top.files,
+            added_ms: named.top.added,
+            segment_size: object.map_or(0, |object| object.segment_size),
+            key,
+            sha256: digest,
+        }
+    }
+}
+
+/// Lists what a store has.
+pub fn ls(args: &RepoLsArgs) -> Result<(), Failure> {
+    let store = open(&args.store)?;
+    let name = args.name.as_ref().map(packet::Name::as_ref);
+    let found = below(&View::new(&store)?, name)?;
+    if args.output.json {
+        return found.iter().try_for_each(|named| output::json(&Row::of(named)));
+    }
+    let column = |head: &'static str, align, rank| Column { head: head.into(), align, rank };
+    let mut table = Table::new(vec![
+        column("bytes", Align::Right, 0),
+        column("files", Align::Right, 2),
+        column("stored", Align::Left, 1),
+        column("version", Align::Right, 3),
+        column("name", Align::Left, 0),
+    ]);
+    for named in &found {
+        table.row(vec![
+            Size(named.top.bytes).to_string(),
+            named.top.files.map_or_else(String::new, |files| files.to_string()),
+            human_instant(named.top.added / 1000),
+            named.entry.version.to_string(),
+            named.place(),
+        ]);
+    }
+    if found.is_empty() {
+        if !args.output.quiet {
+            output::note(&format!("{} has no such objects", store.folder().display()));
+        }
+        return Ok(());
+    }
+    table.lines(output::width(std::io::stdout())).iter().try_for_each(|line| output::result(line))
+}
+
+/// Shows the versions of an object or tree.
+pub fn stat(args: &RepoNameArgs) -> Result<(), Failure> {
+    let store = open(&args.store)?;
+    let view = View::new(&store)?;
+    for named in meant(&view, &args.name, &store)? {
+        let row = Row::of(&named);
+        if args.output.json {
+            output::json(&row)?;
+            continue;
+        }
+        let mut fields = vec![
+            ("name", row.name),
+            ("type", row.r#type.to_owned()),
+            ("content", format!("{} ({} bytes)", Size(row.bytes), row.bytes)),
+        ];
+        fields.extend(row.files.map(|files| ("files", files.to_string())));
+        fields.push(("segments of", Size(row.segment_size.into()).to_string()));
+        let key = row.key.unwrap_or_else(|| "a digest only".to_owned());
+        fields.push(("signed by", key));
+        fields.extend(row.sha256.map(|digest| ("sha256", digest)));
+        fields.push(("stored", human_instant(row.added_ms / 1000)));
+        let prefixes: Vec<String> = named.top.prefixes.iter().map(ToString::to_string).collect();
+        fields.push(("prefixes", prefixes.join(" ")));
+        for (name, value) in fields {
+            output::wrapped(&format!("{name:11}  {}", net::text::visible(&value)))?;
+        }
+    }
+    Ok(())
+}

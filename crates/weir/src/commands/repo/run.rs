@@ -1,0 +1,216 @@
+//! `weir repo run`
+
+use super::shelf::{Shown, StoreShelf};
+use crate::cli::repo::RepoRunArgs;
+use crate::exit::{Failure, Kind};
+use crate::outage::{Outage, Outcome};
+use crate::output::{self, Progress};
+use crate::producer::{self, Content, Look, Terms};
+use crate::reach::Reach;
+use crate::signals::Stop;
+use control::Size;
+use net::client::{CommandError, Connection};
+use packet::Name;
+use repo::{Store, Usage, View};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use transport::publish::{Publish, PublishStats};
+
+/// The line that `--json` prints when serving begins.
+#[derive(Serialize)]
+struct Beginning {
+    serving: Vec<String>,
+    objects: u64,
+    bytes: u64,
+}
+
+/// The result of serving, for programs.
+#[derive(Serialize)]
+struct Summary {
+    answered: u64,
+    content_bytes: u64,
+    refused: u64,
+    unknown: u64,
+    dropped: u64,
+    malformed: u64,
+    failed: u64,
+}
+
+/// Serves a store.
+pub fn run(args: &RepoRunArgs) -> Result<(), Failure> {
+    let store = Arc::new(super::create(&args.store)?);
+    let _serving = store.serve()?;
+    let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
+    let (mut reach, note) = Reach::producer(&args.reach, args.listen)?;
+    if let Some(note) = note.filter(|_| !args.output.quiet) {
+        output::note(&note);
+    }
+    let shown = Arc::new(Shown::new(store.clone())?);
+    let mut publish = Publish::new();
+    publish.set_shelf(Box::new(StoreShelf::new(shown.clone())));
+    let progress = Progress::new("sent", args.output.quiet);
+    let mut content = Served { shown, fixed: args.prefix.clone(), prefixes: Prefixes::default() };
+    content.update(&mut publish)?;
+    content.prefixes.take_new();
+    let ended =
+        serve(&mut reach.connection, &mut publish, &mut content, &store, args, &progress, &stop);
+    progress.end();
+    ended?;
+    if args.output.json {
+        output::json(&Summary::of(publish.stats()))?;
+    }
+    Ok(())
+}
+
+/// Registers the prefixes, and serves until the end.
+fn serve(
+    connection: &mut Connection,
+    publish: &mut Publish,
+    content: &mut Served,
+    store: &Store,
+    args: &RepoRunArgs,
+    progress: &Progress,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let prefixes = content.prefixes.clone();
+    let mut greet = |connection: &mut Connection| {
+        prefixes.all().iter().try_for_each(|prefix| connection.register(prefix))
+    };
+    let shown = Some(progress).filter(|_| !args.output.quiet);
+    let mut outage = Outage::new("weir repo run", stop, shown, connection.now());
+    match greet(connection) {
+        Err(CommandError::Connection(lost)) => {
+            if outage.end(connection, lost, None, &mut greet)? != Outcome::Back {
+                let message = "interrupted while there was no forwarder";
+                return Err(Failure::new(Kind::Interrupted, message));
+            }
+        }
+        other => other?,
+    }
+    begin(&prefixes, store.usage()?, args)?;
+    let look = Look { progress, stop, verbose: args.output.verbose };
+    let terms = Terms { linger: None, rate: args.limit_rate };
+    producer::serve(connection, publish, content, &terms, &look, &mut outage, &mut greet)?;
+    // The forwarder would notice by itself; saying it saves consumers a time-out.
+    for prefix in prefixes.all() {
+        connection.unregister(&prefix).ok();
+    }
+    Ok(())
+}
+
+fn begin(prefixes: &Prefixes, usage: Usage, args: &RepoRunArgs) -> Result<(), Failure> {
+    let serving: Vec<String> = prefixes.all().iter().map(ToString::to_string).collect();
+    let (objects, bytes) = (usage.tops, usage.bytes);
+    if args.output.json {
+        return output::json(&Beginning { serving, objects, bytes });
+    }
+    if !args.output.quiet {
+        let below = match serving.len() {
+            0 => "nothing is registered yet".to_owned(),
+            1..=3 => format!("below {}", serving.join(", ")),
+            more => format!("below {} and {} more", serving[0], more - 1),
+        };
+        let count = match objects {
+            1 => "1 object".to_owned(),
+            n => format!("{n} objects"),
+        };
+        output::note(&format!("serving {count} ({}) {below}; Ctrl-C ends it", Size(bytes)));
+    }
+    Ok(())
+}
+
+/// The prefixes that are registered, for each connection to a forwarder anew.
+#[derive(Clone, Default)]
+struct Prefixes(Arc<Mutex<(BTreeSet<Name>, Vec<Name>)>>);
+
+impl Prefixes {
+    fn all(&self) -> BTreeSet<Name> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+
+    /// Adds a prefix, unless a shorter one covers it. Returns true if it is new.
+    fn add(&self, name: &Name) -> bool {
+        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known, new) = &mut *inner;
+        let is_covered =
+            (0..=name.len()).any(|len| known.contains(&name.as_ref().prefix(len).to_name()));
+        if !is_covered {
+            known.insert(name.clone());
+            new.push(name.clone());
+        }
+        !is_covered
+    }
+
+    fn take_new(&self) -> Vec<Name> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).1)
+    }
+}
+
+/// A store that is served.
+struct Served {
+    shown: Arc<Shown>,
+    /// The prefixes that the user has chosen.
+    fixed: Vec<Name>,
+    prefixes: Prefixes,
+}
+
+impl Served {
+    /// Claims the prefixes of what is in the store now.
+    fn update(&self, publish: &mut Publish) -> Result<(), Failure> {
+        let mut wanted = self.fixed.clone();
+        if wanted.is_empty() {
+            wanted = prefixes_of(&self.shown.view())?;
+        }
+        for prefix in wanted {
+            if self.prefixes.add(&prefix) {
+                publish.claim(prefix);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn prefixes_of(view: &View) -> Result<Vec<Name>, Failure> {
+    let mut found = BTreeSet::new();
+    super::each(view, &mut |named| {
+        found.extend(named.top.prefixes);
+        Ok(())
+    })?;
+    // Shorter ones first, so that they cover the longer ones.
+    let mut found: Vec<Name> = found.into_iter().collect();
+    found.sort_by_key(Name::len);
+    Ok(found)
+}
+
+impl Content for Served {
+    fn look(&mut self, publish: &mut Publish, look: &Look<'_>) -> Result<(), Failure> {
+        let failed = publish.take_failure().map(|error| error.to_string());
+        if let Some(why) = self.shown.take_failure().or(failed) {
+            let next = "`weir repo verify` finds what is damaged";
+            look.progress.warn(&format!("cannot serve: {why}; {next}"));
+        }
+        if self.shown.renew()? {
+            self.update(publish)?;
+        }
+        Ok(())
+    }
+
+    fn new_prefixes(&mut self) -> Vec<Name> {
+        self.prefixes.take_new()
+    }
+}
+
+impl Summary {
+    fn of(stats: &PublishStats) -> Summary {
+        Summary {
+            answered: stats.answered,
+            content_bytes: stats.content_bytes,
+            refused: stats.refused,
+            unknown: stats.unknown,
+            dropped: stats.dropped,
+            malformed: stats.malformed,
+            failed: stats.failed,
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The objects of a store, for a producer.
+
+use crate::folder::TreeSource;
+use packet::{Bytes, Component, Interest, Name, NameRef};
+use repo::{Body, Entry, Place, Store, StoreError, View};
+use std::sync::{Arc, Mutex, PoisonError};
+use transport::publish::{Publication, Shelf, Source};
+
+/// The store as it is served now. The command replaces the view when the store has changed.
+pub struct Shown {
+    store: Arc<Store>,
+    view: Mutex<Arc<View>>,
+    failure: Mutex<Option<String>>,
+}
+
+impl Shown {
+    /// Shows the store as it is now.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn new(store: Arc<Store>) -> Result<Shown, StoreError> {
+        let view = Mutex::new(Arc::new(View::new(&store)?));
+        Ok(Shown { store, view, failure: Mutex::default() })
+    }
+
+    /// The view.
+    pub fn view(&self) -> Arc<View> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Shows the store as it is now. Returns true if it has changed.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn renew(&self) -> Result<bool, StoreError> {
+        if self.store.changes()? == self.view().changes() {
+            return Ok(false);
+        }
+        let view = Arc::new(View::new(&self.store)?);
+        *self.view.lock().unwrap_or_else(PoisonError::into_inner) = view;
+        Ok(true)
+    }
+
+    /// The failure of an answer, once.
+    pub fn take_failure(&self) -> Option<String> {
+        self.failure.lock().ok()?.take()
+    }
+
+    fn note<T>(&self, result: Result<Option<T>, impl ToString>) -> Option<T> {
+        match result {
+            Ok(found) => found,
+            Err(error) => {
+                if let Ok(mut failure) = self.failure.lock() {
+                    failure.get_or_insert_with(|| error.to_string());
+                }
+                None
+            }
+        }
+    }
+}
+
+/// The shelf of a producer.
+pub struct StoreShelf {
+    shown: Arc<Shown>,
+    /// The object that was found last: consumers request many of its segments one after another.
+    last: Option<(Name, u64, u64)>,
+}
+
+impl StoreShelf {
+    /// Serves what is shown.
+    pub fn new(shown: Arc<Shown>) -> StoreShelf {
+        StoreShelf { shown, last: None }
+    }
+
+    /// The number of the object that was found last, if the name is that of one of its segments.
+    fn last_of(&self, name: NameRef<'_>) -> Option<u64> {
+        let (object, number, changes) = self.last.as_ref()?;
+        let is_segment = name.len() == object.len() + 1 && name.starts_with(object.as_ref());
+        let is_current = *changes == self.shown.view().changes();
+        (is_segment && is_current && name.last()?.as_segment().is_some()).then_some(*number)
+    }
+}
+
+impl Shelf for StoreShelf {
+    fn find(&mut self, name: NameRef<'_>) -> Option<u64> {
+        if let Some(number) = self.last_of(name) {
+            return Some(number);
+        }
+        let view = self.shown.view();
+        let (number, len) = self.shown.note(view.find(name))?;
+        if let Some(version) = name.get(len).and_then(|component| component.as_version()) {
+            let object = name.prefix(len).to_name().with(&Component::version(version));
+            self.last = Some((object, number, view.changes()));
+        }
+        Some(number)
+    }
+
+    fn packet(&mut self, interest: &Interest<'_>) -> Option<Bytes> {
+        if self.last_of(interest.name()).is_some() {
+            return None;
+        }
+        let found = self.shown.view().packet(interest);
+        self.shown.note(found)
+    }
+
+    fn open(&mut self, number: u64) -> Option<Publication> {
+        let entry = self.shown.note(self.shown.view().entry(number))?;
+        let made = publication(&self.shown.store, &entry)?;
+        let named = made.map(Some).map_err(|error| format!("{}: {error}", entry.versioned()));
+        self.shown.note(named)
+    }
+}
+
+/// The object of an entry, as its publisher would serve it.
+fn publication(
+    store: &Store,
+    entry: &Entry,
+) -> Option<Result<Publication, transport::publish::PublishError>> {
+    let Body::Object(object) = &entry.body else { return None };
+    let source: Box<dyn Source> = match &object.place {
+        Place::Inline(bytes) => Box::new(bytes.to_vec()),
+        Place::Blob(digest) => Box::new(TreeSource::new(store.blob(digest), object.size, None)),
+    };
+    Some(object.publication(&entry.name, entry.version, source))
+}

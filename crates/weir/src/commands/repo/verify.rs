@@ -1,0 +1,70 @@
+//! `weir repo verify`
+
+use super::{below, open};
+use crate::cli::repo::RepoLsArgs;
+use crate::exit::{Failure, Kind};
+use crate::output::{self, Progress};
+use crate::signals::Stop;
+use control::Size;
+use repo::View;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Summary {
+    objects: u64,
+    entries: u64,
+    bytes: u64,
+    damaged: Vec<Damaged>,
+}
+
+#[derive(Serialize)]
+struct Damaged {
+    name: String,
+    why: String,
+}
+
+/// Reads everything, and compares it with its digests.
+pub fn run(args: &RepoLsArgs) -> Result<(), Failure> {
+    let store = open(&args.store)?;
+    let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
+    let view = View::new(&store)?;
+    let found = below(&view, args.name.as_ref().map(packet::Name::as_ref))?;
+    let progress = Progress::new("verifying", args.output.quiet);
+    progress.begin(Some(found.iter().map(|named| named.top.bytes).sum()), 0);
+    let mut summary = Summary { objects: 0, entries: 0, bytes: 0, damaged: Vec::new() };
+    for named in &found {
+        if stop.requested() {
+            progress.end();
+            return Err(Failure::new(Kind::Interrupted, "interrupted"));
+        }
+        let checked = store.verify(&view, named.number)?;
+        summary.objects += 1;
+        summary.entries += checked.entries;
+        summary.bytes += checked.bytes;
+        progress.at(summary.bytes);
+        for damage in checked.damage {
+            let (name, why) = (damage.name.to_string(), damage.why);
+            if !args.output.json {
+                progress.warn(&format!("damaged: {name}: {why}"));
+            }
+            summary.damaged.push(Damaged { name, why });
+        }
+    }
+    progress.end();
+    let (objects, count) = (summary.objects, summary.damaged.len());
+    let bytes = Size(summary.bytes);
+    if args.output.json {
+        output::json(&summary)?;
+    }
+    let folder = store.folder().display();
+    if count > 0 {
+        let message = format!("{count} of the entries in {folder} are damaged");
+        return Err(Failure::new(Kind::NotVerified, message)
+            .then("remove their objects with `weir repo rm`, and store them again"));
+    }
+    if !args.output.json && !args.output.quiet {
+        let what = if objects == 1 { "object" } else { "objects" };
+        output::note(&format!("{folder}: {objects} {what}, {bytes}, all as they were stored"));
+    }
+    Ok(())
+}

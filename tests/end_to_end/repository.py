@@ -1,0 +1,355 @@
+"""Stores: content stays when its publisher has ended, and nothing that was acknowledged is lost."""
+
+import json
+import os
+import random
+import re
+import subprocess
+
+from alone import Alone
+from support import content
+from support.children import Child, Failed, wait_until
+from support.volume import Ext2
+from tools import FAILED, FILE, NOT_FOUND, NOT_VERIFIED, USAGE
+from tree_case import listing, small_files
+
+PATIENCE = 60
+# So many insertions are killed.
+KILLS = int(os.environ.get("WEIR_REPOSITORY_KILLS", "100"))
+# An insertion of a small file takes less than this, where several tests run at a time.
+LONGEST = 0.25
+
+
+class Repository(Alone):
+    """A store for each test; the daemon is shared."""
+
+    def setUp(self):
+        super().setUp()
+        os.environ["WEIR_HOME"] = str(self.here / "home")
+        self.addCleanup(os.environ.pop, "WEIR_HOME")
+        self.store = self.here / "store"
+
+    def command(self, *words):
+        """A command that works on the store."""
+        return [str(word) for word in (self.program, "repo", *words, "--store", self.store)]
+
+    def repo(self, *words, status=0, before=()):
+        """Run a command on the store; return its standard output, and its messages."""
+        argv = [*before, *self.command(*words)]
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertNotIn("panicked", done.stderr)
+        return done.stdout, done.stderr
+
+    def json(self, *words, **about):
+        """The objects that a command prints."""
+        out, _ = self.repo(*words, "--json", **about)
+        return [json.loads(line) for line in out.splitlines()]
+
+    def weir(self, *words, status=0):
+        """Run a command that uses the daemon; return its standard output."""
+        argv = [self.program, *words, "--socket", self.daemon.socket]
+        done = subprocess.run(
+            [str(word) for word in argv], capture_output=True, timeout=PATIENCE, check=False
+        )
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout
+
+    def key(self, name):
+        """Make the default key; return the file of its certificate."""
+        made = subprocess.run(
+            [self.program, "key", "new", name, "--default"], capture_output=True, check=True
+        )
+        certificate = self.here / "certificate"
+        certificate.write_bytes(made.stdout)
+        return certificate
+
+    def serve(self, *options):
+        """Serve the store until the test ends."""
+        log = self.here / "run.log"
+        log.unlink(missing_ok=True)
+        child = Child([*self.command("run"), "--socket", self.daemon.socket, *options], log)
+        self.addCleanup(child.kill)
+
+        def ready():
+            if not child.running:
+                raise Failed(child.last_words())
+            return "serving" in log.read_text(encoding="utf-8")
+
+        wait_until(ready, "the store to be served")
+        return child
+
+    def blobs(self):
+        """The files of bytes in the store."""
+        return [path for path in self.store.glob("blobs/**/*") if path.is_file()]
+
+    def fetched(self, name, *options, status=0):
+        """Fetch an object; return its digest."""
+        got = self.here / "got"
+        got.unlink(missing_ok=True)
+        self.weir("get", name, "-o", got, "--quiet", *options, status=status)
+        return content.sha256(got) if status == 0 else None
+
+    def test_content_stays(self):
+        """A signed file and a tree are served from copies: the originals are gone."""
+        certificate = self.key("/a")
+        file, folder = content.make(self.here / "file", 300_000), self.here / "folder"
+        small_files(folder, 40)
+        (folder / "link").symlink_to("d0")
+        (folder / "large").write_bytes(self.sent.read_bytes())
+        self.repo("put", file, "/a/file")
+        self.repo("add", folder, "/a/tree")
+        digest, files = content.sha256(file), listing(folder)
+        subprocess.run(["rm", "-r", file, folder], check=True)
+        self.serve()
+        trust = ("--trust", certificate)
+        self.assertEqual(self.fetched("/a/file", *trust), digest)
+        self.weir("get", "/a/tree/", self.here / "copy", "--quiet", *trust)
+        self.assertEqual(listing(self.here / "copy"), files)
+        # A file and a folder of the tree by their own names.
+        self.assertEqual(self.fetched("/a/tree/large", *trust), content.sha256(self.sent))
+        self.weir("get", "/a/tree/d3/", self.here / "part", "--quiet", *trust)
+        self.assertEqual(len(listing(self.here / "part")), 6)
+        self.weir("cat", "/a/nothing", status=NOT_FOUND)
+
+    def test_prefix_and_certificates(self):
+        """With a prefix, certificates are found below it; other names are rejected at once."""
+        certificate = self.key("/c")
+        self.repo("put", self.sent, "/c/file")
+        self.serve("--prefix", "/c")
+        name = self.weir("peek", "/c/KEY", "--prefix", "--json")
+        self.assertIn("/c/KEY/", json.loads(name)["name"])
+        # Without an answer, the command would wait for its patience.
+        self.fetched("/c/other", "--patience", "1000 s", status=NOT_FOUND)
+        self.assertEqual(self.fetched("/c/file", "--trust", certificate), content.sha256(self.sent))
+
+    def test_commands_while_it_runs(self):
+        """Commands work on a store that is served, changes are served, a second run is refused."""
+        self.repo("put", self.sent, "/a/file")
+        self.serve()
+        _, said = self.repo("run", "--socket", self.daemon.socket, status=USAGE)
+        self.assertIn("another process serves", said)
+        other = content.make(self.here / "other", 50_000, 3)
+        self.repo("put", other, "/b/other")
+        wait_until(
+            lambda: subprocess.run(
+                [self.program, "get", "/b/other", "-o", self.here / "got", "--quiet"]
+                + ["--socket", self.daemon.socket, "--patience", "1 s"],
+                capture_output=True,
+                check=False,
+            ).returncode
+            == 0,
+            "the new object to be served",
+        )
+        self.assertEqual(content.sha256(self.here / "got"), content.sha256(other))
+        names = [row["name"] for row in self.json("ls")]
+        self.assertEqual([name.rsplit("/", 1)[0] for name in names], ["/a/file", "/b/other"])
+        self.repo("rm", "/a/file")
+        # The forwarder may have it in its store; so another consumer asks the producer.
+        self.assertEqual([row["name"] for row in self.json("ls")], names[1:])
+        self.assertEqual(self.json("verify")[0]["damaged"], [])
+
+    def test_the_daemon_restarts(self):
+        """The prefixes are registered again."""
+        self.repo("put", self.sent, "/a/again")
+        self.serve()
+        self.daemon.process.kill()
+        self.daemon.start()
+        self.assertEqual(self.fetched("/a/again", "--patience", "20 s"), content.sha256(self.sent))
+
+    def test_without_a_daemon(self):
+        """A forwarder in the process listens where it is told to."""
+        self.repo("put", self.sent, "/a/file")
+        log = self.here / "run.log"
+        child = Child([*self.command("run"), "--listen", "127.0.0.1:0"], log)
+        self.addCleanup(child.kill)
+        wait_until(lambda: "serving" in log.read_text(encoding="utf-8"), "the store to be served")
+        said = log.read_text(encoding="utf-8")
+        address = re.search(r"udp4://([\d.:]+)", said).group(1)
+        got = self.here / "got"
+        subprocess.run(
+            [self.program, "get", "/a/file", "-o", got, "--quiet", "--peer", f"udp4://{address}"],
+            check=True,
+            timeout=PATIENCE,
+        )
+        self.assertEqual(content.sha256(got), content.sha256(self.sent))
+
+    def test_fetch_keeps_what_its_publisher_signed(self):
+        """An object is fetched by name, and verified by its publisher's key when that is gone."""
+        certificate = self.key("/p")
+        put = self.daemon.put("/p/file", self.sent)
+        reach = ("--socket", self.daemon.socket)
+        [kept] = self.json("fetch", "/p/file", "--trust", certificate, *reach)
+        self.assertEqual((kept["bytes"], kept["was_there"]), (self.sent.stat().st_size, False))
+        [again] = self.json("fetch", "/p/file", *reach)
+        self.assertEqual((again["new_bytes"], again["was_there"]), (0, True))
+        put.stop()
+        self.weir("cs", "erase", "/p")
+        self.fetched("/p/file", "--patience", "1 s", status=NOT_FOUND)
+        self.serve()
+        self.assertEqual(self.fetched("/p/file", "--trust", certificate), content.sha256(self.sent))
+        [row] = self.json("stat", "/p/file")
+        self.assertTrue(row["key"].startswith("/p/KEY/"), row)
+
+    def test_fetch_keeps_trees(self):
+        """A tree is fetched with all that its publisher signed: also its parts stay."""
+        certificate = self.key("/f")
+        folder = self.here / "folder"
+        small_files(folder, 100)
+        (folder / "d0" / "inner").mkdir()
+        (folder / "d0" / "inner" / "large").write_bytes(self.sent.read_bytes())
+        files = listing(folder)
+        put = self.daemon.put("/f/tree", folder)
+        trust = ("--trust", certificate)
+        [kept] = self.json("fetch", "/f/tree/", *trust, "--socket", self.daemon.socket)
+        self.assertEqual((kept["files"], kept["was_there"]), (101, False))
+        put.stop()
+        self.weir("cs", "erase", "/f")
+        self.serve()
+        self.weir("get", "/f/tree/", self.here / "copy", "--quiet", *trust)
+        self.assertEqual(listing(self.here / "copy"), files)
+        self.weir("get", "/f/tree/d0/", self.here / "part", "--quiet", *trust)
+        self.assertEqual(self.fetched("/f/tree/d0/inner/large", *trust), content.sha256(self.sent))
+        self.weir("cat", "/f/tree/d3", status=USAGE)
+        self.assertEqual(self.json("verify")[0]["damaged"], [])
+
+    def test_fetch_rejects_other_keys_and_more_than_the_quota(self):
+        """Nothing is kept of an object that is not trusted or too large."""
+        other = self.key("/other")
+        put = self.daemon.put("/q/file", self.sent)
+        self.addCleanup(put.kill)
+        reach = ("--socket", self.daemon.socket)
+        self.repo("fetch", "/q/file", "--trust", other, *reach, status=NOT_VERIFIED)
+        _, said = self.repo("fetch", "/q/file", "--quota", "1 MB", *reach, status=FILE)
+        self.assertIn("the quota is 1000000 bytes: the store has 0 bytes, and 2000000 bytes", said)
+        self.assertEqual((self.json("ls"), self.blobs()), ([], []))
+        self.assertEqual(list((self.store / "incoming").iterdir()), [])
+
+    def test_quota(self):
+        """Files that do not fit are refused with the numbers."""
+        self.repo("put", self.sent, "/a/one", "--quota", "3 MB")
+        other = content.make(self.here / "other", 1_500_000, 5)
+        _, said = self.repo("put", other, "/a/two", "--quota", "3 MB", status=FILE)
+        self.assertIn("the store has 2000000 bytes, and 1500000 bytes more are needed", said)
+        self.assertEqual(len(self.blobs()), 1)
+        # The same bytes take no room.
+        self.repo("put", self.sent, "/a/three", "--quota", "3 MB")
+
+    def test_export_and_damage(self):
+        """Exported bytes are those that were stored, and damage is found by all commands."""
+        self.repo("put", self.sent, "/damage/file")
+        out = self.here / "out"
+        self.repo("export", "/damage/file", out)
+        self.assertEqual(content.sha256(out), content.sha256(self.sent))
+        [blob] = self.blobs()
+        with open(blob, "r+b") as file:
+            file.seek(1_000_000)
+            file.write(b"damage")
+        damaged, said = self.repo("verify", "--json", status=NOT_VERIFIED)
+        self.assertIn("/damage/file/v=", json.loads(damaged)["damaged"][0]["name"])
+        self.assertIn("1 of the entries", said)
+        out.unlink()
+        self.repo("export", "/damage/file", out, status=NOT_VERIFIED)
+        self.assertFalse(out.exists())
+        # Damaged segments are not sent.
+        self.serve()
+        self.fetched("/damage/file", "--patience", "1 s", status=FAILED)
+        self.repo("export", "/damage/none", out, status=NOT_FOUND)
+
+    def test_versions_and_removal(self):
+        """Each version is kept; identical bytes are kept once, as long as one object has them."""
+        file = content.make(self.here / "file", 40_000)
+        for seconds in (1_000_000_000, 1_100_000_000):
+            os.utime(file, (seconds, seconds))
+            self.repo("put", file, "/a/file")
+        self.assertEqual(len(self.json("stat", "/a/file")), 2)
+        self.assertEqual(len(self.blobs()), 1)
+        [gone] = self.json("rm", "/a/file/v=1000000000000")
+        self.assertEqual((len(gone["removed"]), gone["freed_bytes"]), (1, 0))
+        [gone] = self.json("rm", "/a/file")
+        self.assertEqual((len(gone["removed"]), gone["freed_bytes"]), (1, 40_000))
+        self.assertEqual(self.blobs(), [])
+        self.repo("rm", "/a/file", status=NOT_FOUND)
+
+    def test_killed_insertions(self):
+        """Insertions are killed at any time: all that were acknowledged are there, and no more."""
+        chance = random.Random(7)
+        file, acknowledged, killed = self.here / "file", [], 0
+        for number in range(KILLS):
+            content.make(file, 30_000 + number, number)
+            argv = [*self.command("put", file, f"/k/{number}"), "--json"]
+            with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as put:
+                try:
+                    put.wait(chance.uniform(0, LONGEST))
+                except subprocess.TimeoutExpired:
+                    put.kill()
+                    killed += 1
+                line = put.stdout.readline()
+                if line.endswith(b"\n"):
+                    acknowledged.append((number, json.loads(line)["name"]))
+        self.assertGreater(killed, 0)
+        there = {row["name"] for row in self.json("ls")} if self.store.exists() else set()
+        for _, name in acknowledged:
+            self.assertIn(name, there)
+        self.repo("gc")
+        [checked] = self.json("verify")
+        self.assertEqual((checked["objects"], checked["damaged"]), (len(there), []))
+        self.assertEqual(len(self.blobs()), len(there))
+        self.assertEqual(list((self.store / "incoming").iterdir()), [])
+        for number, name in acknowledged[:3]:
+            self.repo("export", name, self.here / "out")
+            expected = content.make(file, 30_000 + number, number)
+            self.assertEqual(content.sha256(self.here / "out"), content.sha256(expected))
+
+    def test_full_disk(self):
+        """It is said, nothing that is stored suffers, and with room it goes on."""
+        try:
+            volume = Ext2(self.here, 8_000_000)
+        except Failed as reason:
+            self.skipTest(str(reason))
+        self.addCleanup(volume.close)
+        self.store = volume.folder / "store"
+        before = volume.command()
+        self.repo("put", self.sent, "/a/file", before=before)
+        large = content.make(self.here / "large", 9_000_000, 4)
+        _, said = self.repo("put", large, "/a/large", status=FILE, before=before)
+        self.assertRegex(said, r"No space left on device.*make room and run the same command again")
+        [row] = self.json("ls", before=before)
+        self.assertTrue(row["name"].startswith("/a/file/"))
+        self.assertEqual(self.json("verify", before=before)[0]["damaged"], [])
+        # Nothing of it is left, so that a smaller one fits.
+        other = content.make(self.here / "other", 2_000_000, 5)
+        self.repo("put", other, "/a/other", before=before)
+
+    def test_stores_that_cannot_be_used(self):
+        """No store, a file in its place, and a damaged index are errors in plain words."""
+        _, said = self.repo("ls", status=FILE)
+        self.assertIn("there is no store in", said)
+        self.store.mkdir()
+        (self.store / "index").write_bytes(b"no index" * 1000)
+        run = ("run", "--socket", self.daemon.socket)
+        for words in (("ls",), ("put", self.sent, "/a/file"), run):
+            with self.subTest(words=words):
+                _, said = self.repo(*words, status=FILE)
+                self.assertRegex(said, r"the index .*(damaged|:)")
+
+    def test_summaries_are_documented(self):
+        """The manual has the fields of all JSON objects."""
+        [put] = self.json("put", self.sent, "/a/file")
+        self.assert_documented("weir repo put", put)
+        for command in ("ls", "stat", "verify", "rm"):
+            words = (command, "/a/file")
+            self.assert_documented(f"weir repo {command}", self.json(*words)[0])
+        self.assert_documented("weir repo gc", self.json("gc")[0])
+        child = self.serve("--json")
+        out = self.here / "run.log"
+        child.stop()
+        lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+        self.assert_documented("weir repo run", lines[-1])
