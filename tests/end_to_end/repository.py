@@ -104,7 +104,7 @@ class Repository(Alone):
         small_files(folder, 40)
         (folder / "link").symlink_to("d0")
         (folder / "large").write_bytes(self.sent.read_bytes())
-        self.repo("put", file, "/a/file")
+        self.repo("put", "/a/file", file)
         self.repo("add", folder, "/a/tree")
         digest, files = content.sha256(file), listing(folder)
         subprocess.run(["rm", "-r", file, folder], check=True)
@@ -122,7 +122,7 @@ class Repository(Alone):
     def test_prefix_and_certificates(self):
         """With a prefix, certificates are found below it; other names are rejected at once."""
         certificate = self.key("/c")
-        self.repo("put", self.sent, "/c/file")
+        self.repo("put", "/c/file", self.sent)
         self.serve("--prefix", "/c")
         name = self.weir("peek", "/c/KEY", "--prefix", "--json")
         self.assertIn("/c/KEY/", json.loads(name)["name"])
@@ -132,12 +132,12 @@ class Repository(Alone):
 
     def test_commands_while_it_runs(self):
         """Commands work on a store that is served, changes are served, a second run is refused."""
-        self.repo("put", self.sent, "/a/file")
+        self.repo("put", "/a/file", self.sent)
         self.serve()
         _, said = self.repo("run", "--socket", self.daemon.socket, status=USAGE)
         self.assertIn("another process serves", said)
         other = content.make(self.here / "other", 50_000, 3)
-        self.repo("put", other, "/b/other")
+        self.repo("put", "/b/other", other)
         wait_until(
             lambda: subprocess.run(
                 [self.program, "get", "/b/other", "-o", self.here / "got", "--quiet"]
@@ -158,7 +158,7 @@ class Repository(Alone):
 
     def test_the_daemon_restarts(self):
         """The prefixes are registered again."""
-        self.repo("put", self.sent, "/a/again")
+        self.repo("put", "/a/again", self.sent)
         self.serve()
         self.daemon.process.kill()
         self.daemon.start()
@@ -166,7 +166,7 @@ class Repository(Alone):
 
     def test_without_a_daemon(self):
         """A forwarder in the process listens where it is told to."""
-        self.repo("put", self.sent, "/a/file")
+        self.repo("put", "/a/file", self.sent)
         log = self.here / "run.log"
         child = Child([*self.command("run"), "--listen", "127.0.0.1:0"], log)
         self.addCleanup(child.kill)
@@ -234,17 +234,17 @@ class Repository(Alone):
 
     def test_quota(self):
         """Files that do not fit are refused with the numbers."""
-        self.repo("put", self.sent, "/a/one", "--quota", "3 MB")
+        self.repo("put", "/a/one", self.sent, "--quota", "3 MB")
         other = content.make(self.here / "other", 1_500_000, 5)
-        _, said = self.repo("put", other, "/a/two", "--quota", "3 MB", status=FILE)
+        _, said = self.repo("put", "/a/two", other, "--quota", "3 MB", status=FILE)
         self.assertIn("the store has 2000000 bytes, and 1500000 bytes more are needed", said)
         self.assertEqual(len(self.blobs()), 1)
         # The same bytes take no room.
-        self.repo("put", self.sent, "/a/three", "--quota", "3 MB")
+        self.repo("put", "/a/three", self.sent, "--quota", "3 MB")
 
     def test_export_and_damage(self):
         """Exported bytes are those that were stored, and damage is found by all commands."""
-        self.repo("put", self.sent, "/damage/file")
+        self.repo("put", "/damage/file", self.sent)
         out = self.here / "out"
         self.repo("export", "/damage/file", out)
         self.assertEqual(content.sha256(out), content.sha256(self.sent))
@@ -268,7 +268,7 @@ class Repository(Alone):
         file = content.make(self.here / "file", 40_000)
         for seconds in (1_000_000_000, 1_100_000_000):
             os.utime(file, (seconds, seconds))
-            self.repo("put", file, "/a/file")
+            self.repo("put", "/a/file", file)
         self.assertEqual(len(self.json("stat", "/a/file")), 2)
         self.assertEqual(len(self.blobs()), 1)
         [gone] = self.json("rm", "/a/file/v=1000000000000")
@@ -284,7 +284,7 @@ class Repository(Alone):
         file, acknowledged, killed = self.here / "file", [], 0
         for number in range(KILLS):
             content.make(file, 30_000 + number, number)
-            argv = [*self.command("put", file, f"/k/{number}"), "--json"]
+            argv = [*self.command("put", f"/k/{number}", file), "--json"]
             with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as put:
                 try:
                     put.wait(chance.uniform(0, LONGEST))
@@ -317,16 +317,16 @@ class Repository(Alone):
         self.addCleanup(volume.close)
         self.store = volume.folder / "store"
         before = volume.command()
-        self.repo("put", self.sent, "/a/file", before=before)
+        self.repo("put", "/a/file", self.sent, before=before)
         large = content.make(self.here / "large", 9_000_000, 4)
-        _, said = self.repo("put", large, "/a/large", status=FILE, before=before)
+        _, said = self.repo("put", "/a/large", large, status=FILE, before=before)
         self.assertRegex(said, r"No space left on device.*make room and run the same command again")
         [row] = self.json("ls", before=before)
         self.assertTrue(row["name"].startswith("/a/file/"))
         self.assertEqual(self.json("verify", before=before)[0]["damaged"], [])
         # Nothing of it is left, so that a smaller one fits.
         other = content.make(self.here / "other", 2_000_000, 5)
-        self.repo("put", other, "/a/other", before=before)
+        self.repo("put", "/a/other", other, before=before)
 
     def test_stores_that_cannot_be_used(self):
         """No store, a file in its place, and a damaged index are errors in plain words."""
@@ -335,14 +335,14 @@ class Repository(Alone):
         self.store.mkdir()
         (self.store / "index").write_bytes(b"no index" * 1000)
         run = ("run", "--socket", self.daemon.socket)
-        for words in (("ls",), ("put", self.sent, "/a/file"), run):
+        for words in (("ls",), ("put", "/a/file", self.sent), run):
             with self.subTest(words=words):
                 _, said = self.repo(*words, status=FILE)
                 self.assertRegex(said, r"the index .*(damaged|:)")
 
     def test_summaries_are_documented(self):
         """The manual has the fields of all JSON objects."""
-        [put] = self.json("put", self.sent, "/a/file")
+        [put] = self.json("put", "/a/file", self.sent)
         self.assert_documented("weir repo put", put)
         for command in ("ls", "stat", "verify", "rm"):
             words = (command, "/a/file")

@@ -67,11 +67,11 @@ pub struct RepoRunArgs {
 /// `weir repo put`
 #[derive(Args)]
 pub struct RepoPutArgs {
+    /// The name.
+    pub name: Name,
     /// The file or folder; `-` is standard input. A folder becomes a tree.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The name.
-    pub name: Name,
     /// Sign with this key, by key or identity name. The default is the default key if the name is
     /// under its identity, otherwise a digest, which protects from damage only.
     #[arg(long, value_name = "KEY")]
