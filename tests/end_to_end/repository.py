@@ -105,7 +105,7 @@ class Repository(Alone):
         (folder / "link").symlink_to("d0")
         (folder / "large").write_bytes(self.sent.read_bytes())
         self.repo("put", "/a/file", file)
-        self.repo("add", folder, "/a/tree")
+        self.repo("add", "/a/tree", folder)
         digest, files = content.sha256(file), listing(folder)
         subprocess.run(["rm", "-r", file, folder], check=True)
         self.serve()
