@@ -135,6 +135,6 @@ impl Object {
         let segments = self.size.div_ceil(u64::from(self.segment_size).max(1)).max(1);
         let layout = Layout::new(segments, self.fanout)?;
         let manifest = Unsigned::new(spec.object(), layout, self.below.clone())?;
-        Publication::copy(spec, source, manifest, &self.signed)
+        Publication::copy(&spec, source, manifest, &self.signed)
     }
 }

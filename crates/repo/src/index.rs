@@ -36,23 +36,23 @@ pub fn guarded<T>(
 ) -> Result<T, StoreError> {
     match catch_unwind(AssertUnwindSafe(action)) {
         Ok(done) => done.map_err(|error| of(path, error)),
-        Err(_) => Err(damaged(path, "its pages contradict each other")),
+        Err(_) => Err(damaged(path, &"its pages contradict each other")),
     }
 }
 
 /// An error of the database.
 pub fn of(path: &Path, error: redb::Error) -> StoreError {
     match error {
-        redb::Error::Corrupted(why) => damaged(path, why),
+        redb::Error::Corrupted(why) => damaged(path, &why),
         // The file is no database at all.
         redb::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-            damaged(path, error)
+            damaged(path, &error)
         }
         error => StoreError::Index { path: path.to_owned(), error: Box::new(error) },
     }
 }
 
 /// The index contradicts itself.
-pub fn damaged(path: &Path, why: impl ToString) -> StoreError {
+pub fn damaged(path: &Path, why: &dyn std::fmt::Display) -> StoreError {
     StoreError::Damaged { path: path.to_owned(), why: why.to_string() }
 }

@@ -120,7 +120,7 @@ impl<'a> Insertion<'a> {
         })?;
         if let Some((number, record)) = found {
             let known = record.and_then(|record| codec::decode(&record));
-            let damaged = || index::damaged(self.store.index(), format!("{}", entry.versioned()));
+            let damaged = || index::damaged(self.store.index(), &entry.versioned());
             return match known.ok_or_else(damaged)?.has_content_of(entry) {
                 true => Ok(number),
                 false => Err(StoreError::Conflict { name: entry.versioned() }),

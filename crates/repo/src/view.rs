@@ -118,7 +118,7 @@ impl View {
         match guarded(&self.index, get)? {
             None => Ok(None),
             Some(Some(entry)) => Ok(Some(entry)),
-            Some(None) => Err(damaged(&self.index, format!("entry {number}"))),
+            Some(None) => Err(damaged(&self.index, &format!("entry {number}"))),
         }
     }
 
@@ -137,7 +137,7 @@ impl View {
             found.collect::<Result<Vec<_>, redb::Error>>()
         })?;
         let whole = |(number, top): (u64, Option<Top>)| {
-            let top = top.ok_or_else(|| damaged(&self.index, format!("entry {number}")))?;
+            let top = top.ok_or_else(|| damaged(&self.index, &format!("entry {number}")))?;
             Ok((number, top))
         };
         records.into_iter().map(whole).collect()
@@ -150,7 +150,7 @@ impl View {
     pub fn top(&self, number: u64) -> Result<Option<Top>, StoreError> {
         let get = || Ok(self.tops.get(number)?.map(|record| codec::decode_top(record.value())));
         match guarded(&self.index, get)? {
-            Some(None) => Err(damaged(&self.index, format!("entry {number}"))),
+            Some(None) => Err(damaged(&self.index, &format!("entry {number}"))),
             found => Ok(found.flatten()),
         }
     }

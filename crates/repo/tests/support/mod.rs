@@ -1,4 +1,5 @@
 //! Objects for tests, and their insertion.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use packet::{DataBuf, Name};

@@ -51,7 +51,7 @@ impl Publication {
     /// # Errors
     /// The packets are those of another object, or contradict source and digests.
     pub fn copy(
-        spec: Spec,
+        spec: &Spec,
         source: Box<dyn Source>,
         manifest: Unsigned,
         signed: &SignedPackets,
