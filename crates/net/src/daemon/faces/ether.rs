@@ -89,15 +89,12 @@ impl FaceSet {
             return None;
         }
         let FaceSet { devices, registry, settings, .. } = self;
-        let (sender, payload) = match devices.sender(
-            from.device,
-            from.address,
-            settings.udp,
-            registry,
-        ) {
+        let made = devices.sender(from.device, from.address, settings.udp, registry);
+        let (sender, payload) = match made {
             Ok(made) => made,
             Err(error) => {
-                tracing::warn!(peer = self.shown(newcomer.source), %error, "no socket for a new peer");
+                let peer = self.shown(newcomer.source);
+                tracing::warn!(peer, %error, "no socket for a new peer");
                 return None;
             }
         };
@@ -106,6 +103,11 @@ impl FaceSet {
         let link = Link::Ether(sender, batch);
         let peer = UnprovedPeer { address: Address::Ether(from), uris, payload, link };
         self.unproved_face(forwarder, peer, now)
+    }
+
+    /// Forgets the interfaces that have neither faces nor a listener.
+    pub(super) fn forget_unused_devices(&mut self) {
+        self.devices.retain(|device| self.table.uses(device));
     }
 
     /// A peer's address, for the log.
