@@ -2,6 +2,7 @@
 
 use super::values::{Exempt, exempt, lasting, overhead, rate, uri};
 use crate::emulate::Emulation;
+use crate::interface;
 use crate::uri::FaceUri;
 use control::{Duration, Rate, Size};
 use document::schema::Form;
@@ -173,9 +174,9 @@ pub struct Application {
 /// connections are opened again. Two faces to the same place are a mistake. The URI may be that of
 /// a multicast group, `udp4://224.0.23.170` or `udp6://[ff02::1234]`, both with the port 56363:
 /// then all members on one interface are at the other end, and no Nacks are sent. With
-/// `ether://[08:00:27:01:01:01]` and an `interface`, a station on its link is at the other end, over
-/// Ethernet without IP; `ether://[01:00:5e:00:17:aa]` is NDN's group there. Both need CAP_NET_RAW.
-/// Such a face is down while its interface is.
+/// `ether://[08:00:27:01:01:01]` and an `interface`, a station on its link is at the other end,
+/// over Ethernet without IP; `ether://[01:00:5e:00:17:aa]` is NDN's group there. Both need
+/// CAP_NET_RAW. Such a face is down while its interface is.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "face", repeated, check = Face::checked)]
 pub struct Face {
@@ -214,17 +215,19 @@ impl Face {
     fn checked(mut self, section: &Section<'_>) -> Option<Face> {
         let own = self.uri.zone().map(str::to_owned);
         let is_ether = matches!(self.uri, FaceUri::Ether(_));
-        let why = match (self.uri.is_group() || is_ether, &self.interface, &own) {
-            (true, None, None) if is_ether => {
+        let checked = self.interface.as_deref().map_or(Ok(()), interface::check_name);
+        let why = match (self.uri.is_group() || is_ether, &self.interface, &own, checked) {
+            (true, None, None, _) if is_ether => {
                 "a face over Ethernet needs an `interface`".to_owned()
             }
-            (true, None, None) => "a multicast group needs an `interface`".to_owned(),
-            (true, Some(given), Some(own)) if given != own => {
+            (true, None, None, _) => "a multicast group needs an `interface`".to_owned(),
+            (true, Some(given), Some(own), _) if given != own => {
                 format!("the URI names the interface `{own}` and this another one")
             }
-            (false, Some(_), _) => {
+            (false, Some(_), ..) => {
                 "only a multicast group or a face over Ethernet has an `interface`".to_owned()
             }
+            (true, Some(name), _, Err(why)) => format!("`{name}`: {why}"),
             (is_group, ..) => {
                 self.interface = self.interface.or(own).filter(|_| is_group);
                 return Some(self);

@@ -4,7 +4,9 @@ use super::address::{DeviceId, Station};
 use super::error::DaemonError;
 use crate::mac::Mac;
 use crate::socket::Progress;
-use crate::socket::ether::{Changes, Device, FrameBuffers, Received, Receiver, Sender, permitted};
+use crate::socket::ether::{
+    Changes, Device, FrameBuffers, Received, Receiver, Sender, SpareSockets, permitted,
+};
 use crate::socket::udp::UdpOptions;
 use crate::uri::FaceUri;
 use control::{Duration, Time};
@@ -19,11 +21,12 @@ pub(super) const TOKEN: Token = Token(4);
 /// of it: the process may have been out of descriptors.
 const RETRY: Duration = Duration::from_secs(10);
 
-/// An interface that is up, and its socket.
+/// An interface that is up, and its sockets.
 #[derive(Debug)]
 struct Open {
     device: Device,
     receiver: Receiver,
+    spare: SpareSockets,
 }
 
 /// An interface that the configuration or a command names.
@@ -101,6 +104,7 @@ impl Devices {
                 failed.push(DaemonError::Ether { uri, source });
             } else if let Err(error) = self.open(id, options, registry) {
                 tracing::warn!(uri, %error, "no Ethernet frames come in until the interface is up");
+                self.retry = Some(Time::ZERO);
             }
         }
         failed
@@ -128,7 +132,7 @@ impl Devices {
         id: DeviceId,
         options: UdpOptions,
         registry: &Registry,
-    ) -> io::Result<(&str, &Device)> {
+    ) -> io::Result<(&str, &Open)> {
         let missing = || io::Error::from(io::ErrorKind::NotFound);
         if self.changes.is_none() {
             self.changes = Some(Changes::watch(registry, TOKEN)?);
@@ -137,13 +141,13 @@ impl Devices {
         if named.open.is_none() {
             let opened = Device::find(&named.name).and_then(|device| {
                 let receiver = Receiver::open(&device, options, registry, TOKEN)?;
-                Ok(Open { device, receiver })
+                Ok(Open { device, receiver, spare: SpareSockets::default() })
             });
             named.was_down |= opened.is_err();
             named.open = Some(opened?);
         }
         let open = named.open.as_ref().ok_or_else(missing)?;
-        Ok((&named.name, &open.device))
+        Ok((&named.name, open))
     }
 
     /// A socket that sends to a station or group on an interface, and the interface's MTU.
@@ -157,8 +161,8 @@ impl Devices {
         options: UdpOptions,
         registry: &Registry,
     ) -> io::Result<(Sender, usize)> {
-        let (name, device) = self.open(id, options, registry)?;
-        let sender = Sender::open(device, name, to)?;
+        let (name, Open { device, spare, .. }) = self.open(id, options, registry)?;
+        let sender = Sender::open(device, name, to, spare)?;
         Ok((sender, device.mtu()))
     }
 
@@ -178,7 +182,7 @@ impl Devices {
         let mut changes = Vec::new();
         let ids: Vec<_> = self.all.keys().copied().collect();
         for id in ids {
-            changes.extend(self.compare(id).map(|change| (id, change)));
+            changes.extend(self.compare(id, now).map(|change| (id, change)));
             // A face may have opened it before.
             match self.open(id, options, registry) {
                 Ok(_) => {
@@ -195,18 +199,24 @@ impl Devices {
         changes
     }
 
-    /// Compares an open interface with its present state.
-    fn compare(&mut self, id: DeviceId) -> Option<Change> {
+    /// Compares an open interface with its present state. If the system does not report the state,
+    /// as in a process without free descriptors, the interface stays open until a later attempt.
+    fn compare(&mut self, id: DeviceId, now: Time) -> Option<Change> {
         let named = self.all.get_mut(&id)?;
         let open = named.open.as_mut()?;
-        let why = match Device::find(&named.name) {
-            Ok(found) if found.is_same(&open.device) => {
+        let why = match open.device.renewed(&named.name) {
+            Ok(Some(found)) => {
                 let (before, mtu) = (open.device.mtu(), found.mtu());
                 open.device = found;
                 open.receiver.set_mtu(mtu);
                 return (mtu != before).then_some(Change::Mtu(mtu));
             }
-            Ok(_) => format!("the interface `{}` is another one now", named.name),
+            Ok(None) => format!("the interface `{}` is another one now", named.name),
+            Err(error) if error.raw_os_error().is_some() => {
+                tracing::debug!(interface = named.name, %error, "cannot be examined");
+                self.retry = Some(now + RETRY);
+                return None;
+            }
             Err(error) => error.to_string(),
         };
         (named.open, named.was_down) = (None, true);

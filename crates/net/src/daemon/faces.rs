@@ -163,7 +163,7 @@ impl FaceSet {
     fn adopt_listeners(&mut self, listen: &Listen) -> Vec<DaemonError> {
         let mut failed = self.listeners.adopt(listen, self.settings.udp, &self.registry);
         failed.extend(self.devices.listen(&listen.ether, self.settings.udp, &self.registry));
-        self.devices.retain(|device| self.table.uses(device));
+        self.forget_unused_devices();
         self.work.devices = true;
         // Connections may have waited before the listeners were watched.
         self.work.listeners = true;
@@ -473,7 +473,7 @@ impl FaceSet {
         }
         forwarder.remove_face(self.clock.now(), id);
         if face.about.station.is_some() {
-            self.devices.retain(|device| self.table.uses(device));
+            self.forget_unused_devices();
         }
         self.news.push_back(News { event: FaceEvent::Destroyed, face: face.info() });
     }

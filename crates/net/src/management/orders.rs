@@ -179,7 +179,8 @@ fn create_ether(asked: &ControlParameters, address: Mac) -> Result<Task, Refused
     }
     let device = match asked.local_uri.as_deref().map(str::parse) {
         Some(Ok(FaceUri::Device(name))) => name,
-        _ => {
+        Some(Err(error)) => return refused(400, format!("LocalUri: {error}")),
+        Some(Ok(_)) | None => {
             let why = "a face over Ethernet needs the interface as LocalUri, such as dev://eth0";
             return refused(406, why);
         }
@@ -303,7 +304,8 @@ mod tests {
         for (uri, local, code) in [
             (station, None, 406),
             (station, Some("udp4://192.0.2.1:6363"), 406),
-            (station, Some("dev://"), 406),
+            (station, Some("dev://"), 400),
+            (station, Some("eth0"), 400),
             ("ether://[01:00:5e:00:17:aa]", Some("dev://eth0"), 406),
             ("ether://[00:00:00:00:00:00]", Some("dev://eth0"), 406),
             ("ether://[08:00:27:01:01:AB]", Some("dev://eth0"), 400),

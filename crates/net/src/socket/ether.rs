@@ -21,6 +21,7 @@ use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, sendmmsg};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::AsRawFd;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// NDN's EtherType (IEEE 802 Numbers of IANA).
 const ETHERTYPE: u16 = 0x8624;
@@ -64,31 +65,43 @@ impl Device {
     /// # Errors
     /// There is none, it is down, or it is not an Ethernet interface.
     pub fn find(name: &str) -> io::Result<Device> {
-        let fail = |why: &str| Err(io::Error::other(format!("the interface `{name}` {why}")));
-        let Some(link) = link::of(name)? else {
-            return fail("is not there; `ip link` lists those of this host");
-        };
-        let Some(address) = link.address() else { return fail("is not an Ethernet interface") };
-        if !link.is_up() {
-            return fail("is down");
-        }
-        if link.mtu() < LEAST_MTU {
-            let mtu = link.mtu();
-            return fail(&format!("takes {mtu} bytes a frame; NDN needs {LEAST_MTU}"));
-        }
+        let (link, address) = Device::state(name)?;
         let index = link.index() as usize;
         let mut all = nix::ifaddrs::getifaddrs()?.filter_map(|one| one.address);
         let bound =
             all.find_map(|one| one.as_link_addr().copied().filter(|a| a.ifindex() == index));
-        // It went between the two questions.
-        let Some(bound) = bound else { return fail("is not there any more") };
+        // The interface was removed between the two system calls.
+        let Some(bound) = bound else { return unusable(name, "is not there any more") };
         Ok(Device { link, address, bound })
     }
 
-    /// True if `other` is the same interface with the same address: sockets on it stay of use.
-    #[must_use]
-    pub fn is_same(&self, other: &Device) -> bool {
-        (self.link.index(), self.address) == (other.link.index(), other.address)
+    /// The same interface in its present state, so that its sockets can stay. `None` if the name is
+    /// that of another interface now, or if the address has changed. It lists no other interfaces:
+    /// that takes long on a host of many, whose changes are reported one by one.
+    ///
+    /// # Errors
+    /// As for [`Device::find`].
+    pub fn renewed(&self, name: &str) -> io::Result<Option<Device>> {
+        let (link, address) = Device::state(name)?;
+        let is_same = (link.index(), address) == (self.link.index(), self.address);
+        Ok(is_same.then_some(Device { link, ..*self }))
+    }
+
+    fn state(name: &str) -> io::Result<(Link, Mac)> {
+        let Some(link) = link::of(name)? else {
+            return unusable(name, "is not there; `ip link` lists those of this host");
+        };
+        let Some(address) = link.address() else {
+            return unusable(name, "is not an Ethernet interface");
+        };
+        if !link.is_up() {
+            return unusable(name, "is down");
+        }
+        if link.mtu() < LEAST_MTU {
+            let mtu = link.mtu();
+            return unusable(name, &format!("takes {mtu} bytes a frame; NDN needs {LEAST_MTU}"));
+        }
+        Ok((link, address))
     }
 
     /// The most bytes that a frame carries behind its header.
@@ -104,6 +117,10 @@ impl Device {
         bind(socket.as_raw_fd(), &self.bound)?;
         Ok(socket)
     }
+}
+
+fn unusable<T>(name: &str, why: &str) -> io::Result<T> {
+    Err(io::Error::other(format!("the interface `{name}` {why}")))
 }
 
 fn open(ethertype: u16) -> io::Result<Socket> {
@@ -269,12 +286,45 @@ fn read(bytes: &[u8], own: Mac, mtu: usize) -> Option<Received<'_>> {
     Some(Received { from, group: Some(to).filter(|to| to.is_group()), frame })
 }
 
+/// Sockets of faces that have ended, for later faces to stations of the same interface. The kernel
+/// takes more than 10 ms to close a packet socket: it waits until no processor uses it
+/// (`synchronize_net` in `packet_release`). Forged frames would stop the daemon with short faces.
+#[derive(Clone, Debug, Default)]
+pub struct SpareSockets(Arc<Spare>);
+
+#[derive(Debug, Default)]
+struct Spare(Mutex<Vec<Arc<Socket>>>);
+
+impl SpareSockets {
+    fn take(&self) -> Option<Arc<Socket>> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn keep(&self, socket: Arc<Socket>) {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).push(socket);
+    }
+}
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        let sockets = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let sockets = std::mem::take(sockets);
+        if !sockets.is_empty() {
+            // Without a thread the sockets are closed here.
+            let closer = std::thread::Builder::new().name("close-ether".into());
+            let _ = closer.spawn(move || drop(sockets));
+        }
+    }
+}
+
 /// A socket that sends frames to one station or group.
 #[derive(Debug)]
 pub struct Sender {
-    socket: Socket,
+    socket: Arc<Socket>,
     header: [u8; HEADER],
     interface: String,
+    /// Gets the socket at the end. `None` for a group: closing the socket ends the membership.
+    spare: Option<SpareSockets>,
 }
 
 impl Sender {
@@ -282,12 +332,21 @@ impl Sender {
     ///
     /// # Errors
     /// CAP_NET_RAW is missing, or the system's.
-    pub fn open(device: &Device, interface: &str, to: Mac) -> io::Result<Sender> {
+    pub fn open(
+        device: &Device,
+        interface: &str,
+        to: Mac,
+        spare: &SpareSockets,
+    ) -> io::Result<Sender> {
         if to == device.address {
             let why = format!("[{to}] is the address of `{interface}` itself");
             return Err(io::Error::other(why));
         }
-        let socket = device.socket(0)?;
+        let spare = Some(spare).filter(|_| !to.is_group()).cloned();
+        let socket = match spare.as_ref().and_then(SpareSockets::take) {
+            Some(socket) => socket,
+            None => Arc::new(device.socket(0)?),
+        };
         if to.is_group() {
             let mut address = [0; 8];
             address[..6].copy_from_slice(&to.bytes());
@@ -297,13 +356,13 @@ impl Sender {
                 mr_alen: 6,
                 mr_address: address,
             };
-            setsockopt(&socket, AddMembership, &membership)?;
+            setsockopt(&*socket, AddMembership, &membership)?;
         }
         let mut header = [0; HEADER];
         header[..6].copy_from_slice(&to.bytes());
         header[6..12].copy_from_slice(&device.address.bytes());
         header[12..].copy_from_slice(&ETHERTYPE.to_be_bytes());
-        Ok(Sender { socket, header, interface: interface.to_owned() })
+        Ok(Sender { socket, header, interface: interface.to_owned(), spare })
     }
 
     /// Has `registry` report when the kernel takes more.
@@ -311,7 +370,14 @@ impl Sender {
     /// # Errors
     /// The system's.
     pub fn register(&self, registry: &Registry, token: Token) -> io::Result<()> {
-        registry.register(&mut SourceFd(&self.socket.as_raw_fd()), token, Interest::WRITABLE)
+        let fd = self.socket.as_raw_fd();
+        match registry.register(&mut SourceFd(&fd), token, Interest::WRITABLE) {
+            // The socket of an earlier face is still watched.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                registry.reregister(&mut SourceFd(&fd), token, Interest::WRITABLE)
+            }
+            registered => registered,
+        }
     }
 
     /// Sends these frames, at most [`AT_ONCE`]; the number of those that the kernel took.
@@ -324,17 +390,27 @@ impl Sender {
             .zip(&mut controls)
             .map(|(parts, control)| MMsgHdr::new(parts, control))
             .collect();
-        sendmmsg(&self.socket, &mut messages, SendFlags::empty())
+        sendmmsg(&*self.socket, &mut messages, SendFlags::empty())
     }
 
     fn classify(&self, error: Errno, longest: usize) -> SendError {
         let now = || link::of(&self.interface).ok().flatten().map(|link| link.mtu());
         match error {
-            Errno::MSGSIZE => match now().filter(|payload| (1..longest).contains(payload)) {
-                Some(payload) => SendError::TooLong { payload },
-                None => SendError::Lost(error.kind()),
-            },
+            Errno::MSGSIZE => {
+                match now().filter(|payload| (LEAST_MTU..longest).contains(payload)) {
+                    Some(payload) => SendError::TooLong { payload },
+                    None => SendError::Lost(error.kind()),
+                }
+            }
             _ => SendError::Lost(error.kind()),
+        }
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        if let Some(spare) = &self.spare {
+            spare.keep(Arc::clone(&self.socket));
         }
     }
 }

@@ -21,9 +21,11 @@ impl Device {
         permitted().and_then(|()| Err(io::ErrorKind::Unsupported.into()))
     }
 
-    /// True if `other` is the same interface with the same address.
-    #[must_use]
-    pub fn is_same(&self, _: &Device) -> bool {
+    /// The same interface in its present state.
+    ///
+    /// # Errors
+    /// Never: there is no device.
+    pub fn renewed(&self, _: &str) -> io::Result<Option<Device>> {
         match self.0 {}
     }
 
@@ -89,6 +91,10 @@ impl Receiver {
     }
 }
 
+/// Sockets of faces that have ended: none.
+#[derive(Clone, Debug, Default)]
+pub struct SpareSockets;
+
 /// A socket that sends frames to one station or group.
 #[derive(Debug)]
 pub struct Sender(Infallible);
@@ -98,7 +104,7 @@ impl Sender {
     ///
     /// # Errors
     /// Never: there is no device.
-    pub fn open(device: &Device, _: &str, _: Mac) -> io::Result<Sender> {
+    pub fn open(device: &Device, _: &str, _: Mac, _: &SpareSockets) -> io::Result<Sender> {
         match device.0 {}
     }
 

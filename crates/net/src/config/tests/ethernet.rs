@@ -30,6 +30,8 @@ fn a_face_over_ethernet_has_an_interface() {
         assert_eq!(made.place(), format!("{uri}%eth0"));
         let found = wrong(&face(uri, ""));
         assert!(found.len() == 1 && found[0].contains("needs an `interface`"), "{found:?}");
+        let found = wrong(&face(uri, "interface = \"eth 0\""));
+        assert!(found.len() == 1 && found[0].contains("no slash, colon or space"), "{found:?}");
     }
     for (uri, why) in [
         ("dev://eth0", "is an interface of this host"),

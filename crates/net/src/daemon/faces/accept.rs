@@ -469,6 +469,11 @@ impl FaceSet {
         self.unproved_face(forwarder, peer, now)
     }
 
+    /// Forgets the interfaces that have neither faces nor a listener.
+    pub(super) fn forget_unused_devices(&mut self) {
+        self.devices.retain(|device| self.table.uses(device));
+    }
+
     /// A peer's address, for the log.
     pub(super) fn shown(&self, source: Source) -> String {
         match source {

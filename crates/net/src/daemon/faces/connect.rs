@@ -283,6 +283,19 @@ impl FaceSet {
         create: &Create,
         now: Time,
     ) -> Result<Made, Refused> {
+        let made = self.try_create(forwarder, create, now);
+        if made.is_err() {
+            self.forget_unused_devices();
+        }
+        made
+    }
+
+    fn try_create(
+        &mut self,
+        forwarder: &mut Forwarder,
+        create: &Create,
+        now: Time,
+    ) -> Result<Made, Refused> {
         let refused = |code, why: String| Err(Refused { code, why });
         let target = match commanded_target(create) {
             Ok(target) => target,

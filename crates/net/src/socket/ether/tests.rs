@@ -75,3 +75,25 @@ fn loopback_and_a_missing_interface_have_no_ethernet_faces() {
     let error = Device::find("nosuch0").unwrap_err().to_string();
     assert!(error.starts_with("the interface `nosuch0` is not there"), "{error}");
 }
+
+#[test]
+fn the_socket_of_a_face_that_ended_serves_another_face() {
+    let spare = SpareSockets::default();
+    let sender = |socket| {
+        let (header, interface) = ([0; HEADER], "lo".to_owned());
+        Sender { socket, header, interface, spare: Some(spare.clone()) }
+    };
+    // Packet sockets need CAP_NET_RAW.
+    let socket = Arc::new(Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap());
+    let mut poll = mio::Poll::new().unwrap();
+    let first = sender(Arc::clone(&socket));
+    first.register(poll.registry(), Token(1)).unwrap();
+    assert!(spare.take().is_none());
+    drop(first);
+    let second = sender(spare.take().unwrap());
+    assert!(Arc::ptr_eq(&second.socket, &socket));
+    second.register(poll.registry(), Token(2)).unwrap();
+    let mut events = mio::Events::with_capacity(8);
+    poll.poll(&mut events, None).unwrap();
+    assert!(events.iter().all(|event| event.token() == Token(2)));
+}
