@@ -39,7 +39,11 @@ GROUPS = {
     "journal": (
         "weir",
         ["--bin", "weir"],
-        ["crates/weir/src/file/journal.rs", "crates/weir/src/file/part.rs"],
+        [
+            "crates/weir/src/file/journal.rs",
+            "crates/weir/src/file/part.rs",
+            "crates/weir/src/file/writeback.rs",
+        ],
     ),
 }
 

@@ -16,8 +16,8 @@ from tools import FAILED, PATIENCE, Tools
 
 # Checks that every host has, whatever their results.
 ALWAYS = ["receive-buffer", "send-buffer", "open-files", "inotify-watches", "inotify-instances"]
-ALWAYS += ["udp-gso", "udp-gro", "mtu", "clock", "clock-synchronised", "forwarder", "home-folder"]
-ALWAYS += ["keys-folder", "free-space", "default-key"]
+ALWAYS += ["ethernet", "udp-gso", "udp-gro", "mtu", "clock", "clock-synchronised", "forwarder"]
+ALWAYS += ["home-folder", "keys-folder", "free-space", "default-key"]
 RESULTS = {"good", "advice", "wrong", "unchecked"}
 # Files that containers may lack, by folders that hide them.
 HIDDEN = 'for at in /proc/sys /sys; do mount -t tmpfs none "$at" || exit; done; exec "$@"'

@@ -140,6 +140,14 @@ impl Columns {
     }
 }
 
+impl Outcome {
+    /// The outcome with the digits that its file keeps: the file is enough to draw the page again.
+    #[must_use]
+    pub fn as_written(self) -> Outcome {
+        Outcome::from(Written::from(self))
+    }
+}
+
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Written::from(self.clone()).serialize(serializer)

@@ -13,9 +13,11 @@
 //! management, commands and the configuration to `control_plane`.
 
 mod accounts;
+mod address;
 mod applied;
 mod control_plane;
 mod crowd;
+mod devices;
 mod error;
 mod face;
 mod faces;
@@ -142,7 +144,7 @@ impl Daemon {
         let mut control_plane = ControlPlane::new(&mut forwarder, config, clock, wake_ups)?;
         become_nice(config.daemon.nice);
         control_plane.begin(&mut forwarder, &mut faces, config)?;
-        let listening = faces.listeners().uris().join(" ");
+        let listening = faces.listening().join(" ");
         tracing::info!(%listening, version = env!("CARGO_PKG_VERSION"), "the forwarder is up");
         Ok(Daemon {
             clock,

@@ -1,5 +1,8 @@
 //! The host's network interfaces, by name and by number.
 
+#[cfg(target_os = "linux")]
+pub mod link;
+
 use ipnet::IpNet;
 use nix::sys::socket::SockaddrStorage;
 use std::collections::BTreeMap;
@@ -28,6 +31,21 @@ pub fn index(name: &str) -> io::Result<u32> {
     }
     #[cfg(not(target_os = "linux"))]
     name.parse().map_err(|_| io::Error::other(format!("`{name}` is not an interface's number")))
+}
+
+/// The kernel's rules for the name of an interface (`dev_valid_name`).
+///
+/// # Errors
+/// It breaks one of them, which the text names.
+pub fn check_name(name: &str) -> Result<(), &'static str> {
+    match name {
+        _ if !(1..=15).contains(&name.len()) => Err("the name of an interface has 1 to 15 bytes"),
+        "." | ".." => Err("no interface has a name of dots alone"),
+        _ if name.contains(|c: char| c == '/' || c == ':' || c == '\0' || c.is_whitespace()) => {
+            Err("the name of an interface has no slash, colon or space")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Any socket will do to ask.

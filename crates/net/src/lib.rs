@@ -19,6 +19,7 @@ pub mod framing;
 pub mod host_memory;
 pub mod interface;
 pub mod limit;
+pub mod mac;
 pub mod management;
 pub mod resident;
 pub mod socket;

@@ -1,6 +1,7 @@
 //! Face URIs: where a face leads (`udp4://192.0.2.1:6363`, `unix:///run/nfd/nfd.sock`).
 
 use crate::interface;
+use crate::mac::Mac;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -60,6 +61,10 @@ pub enum FaceUri {
     },
     /// A Unix stream socket.
     Unix(PathBuf),
+    /// A station or a group on an Ethernet.
+    Ether(Mac),
+    /// A network interface of this host, where faces to stations and groups begin.
+    Device(String),
 }
 
 /// Why a text is not a face URI.
@@ -74,7 +79,8 @@ pub struct UriError {
 
 /// Valid forms, for messages and the reference.
 pub const EXAMPLES: &str = "udp4://192.0.2.1:6363, udp6://[2001:db8::1]:6363, tcp4://192.0.2.1, \
-                            tcp://host.example:6363 or unix:///run/nfd/nfd.sock";
+                            tcp://host.example:6363, ether://[08:00:27:01:01:01] or \
+                            unix:///run/nfd/nfd.sock";
 
 impl FaceUri {
     /// The URI of a UDP peer.
@@ -117,16 +123,19 @@ impl FaceUri {
     /// True if it is a group, which may have many members on a link.
     #[must_use]
     pub fn is_group(&self) -> bool {
-        self.address().is_some_and(|address| address.is_multicast())
+        match self {
+            FaceUri::Ether(address) => address.is_group(),
+            _ => self.address().is_some_and(|address| address.is_multicast()),
+        }
     }
 
     /// The socket address: a literal one as it is, a host name looked up (which may block).
     ///
     /// # Errors
-    /// The name is unknown, or has no address of the URI's family; also for a Unix socket.
+    /// The name is unknown, or has no address of the URI's family; also for a URI without one.
     pub fn resolve(&self) -> io::Result<SocketAddr> {
         let FaceUri::Internet { family, host, port, .. } = self else {
-            return Err(io::Error::other("a Unix socket has no Internet address"));
+            return Err(io::Error::other(format!("{self} has no Internet address")));
         };
         let fits = |a: &SocketAddr| match family {
             Family::Any => true,
@@ -159,6 +168,15 @@ impl FromStr for FaceUri {
                 return Ok(FaceUri::Unix(Path::new(rest).components().collect()));
             }
             "unix" => return Err(fail("a socket's path is absolute, after three slashes")),
+            "ether" => {
+                let inner = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+                let address = inner.ok_or("an Ethernet address stands in brackets");
+                return address.and_then(str::parse).map(FaceUri::Ether).map_err(fail);
+            }
+            "dev" => {
+                interface::check_name(rest).map_err(fail)?;
+                return Ok(FaceUri::Device(rest.to_owned()));
+            }
             other => return Err(fail(&format!("`{other}` is not a scheme that Weir has"))),
         };
         let (host, port) = split_host_port(rest).map_err(fail)?;
@@ -258,6 +276,8 @@ impl fmt::Display for FaceUri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FaceUri::Unix(path) => write!(f, "unix://{}", path.display()),
+            FaceUri::Ether(address) => write!(f, "ether://[{address}]"),
+            FaceUri::Device(name) => write!(f, "dev://{name}"),
             FaceUri::Internet { carrier, family, host, port } => {
                 let carrier = match carrier {
                     Carrier::Udp => "udp",
@@ -300,6 +320,8 @@ mod tests {
             ("tcp6://[fe80::1%25]:1", "tcp6://[fe80::1%25]:1"),
             ("udp4://224.0.23.170", "udp4://224.0.23.170:56363"),
             ("udp6://[ff02::1234%eth0]", "udp6://[ff02::1234%eth0]:56363"),
+            ("ether://[8:0:27:01:01:AB]", "ether://[08:00:27:01:01:ab]"),
+            ("dev://eth0.5", "dev://eth0.5"),
         ] {
             assert_eq!(text.parse::<FaceUri>().unwrap().to_string(), canonical);
         }
@@ -309,7 +331,11 @@ mod tests {
     fn what_is_wrong_is_said() {
         for (text, why) in [
             ("192.0.2.1", "no `://`"),
-            ("ether://[01:00:5e:00:17:aa]", "`ether` is not a scheme"),
+            ("wss://[::1]", "`wss` is not a scheme"),
+            ("ether://01:00:5e:00:17:aa", "in brackets"),
+            ("ether://[01:00:5e:00:17]", "six bytes"),
+            ("dev://", "1 to 15 bytes"),
+            ("dev://a/b", "no slash"),
             ("udp4://[::1]:6363", "of IPv6"),
             ("udp6://192.0.2.1", "of IPv4"),
             ("udp6://2001:db8::1", "in brackets"),

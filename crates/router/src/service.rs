@@ -139,6 +139,9 @@ fn stopped(error: &DaemonError) -> ServiceError {
         }
         DaemonError::Unix(_) => "`unix` under [listen] names another place",
         DaemonError::Listen { .. } => "choose another address under [listen]",
+        DaemonError::Ether { .. } => {
+            "or leave out `ether` under [listen] and each [[face]] over Ethernet"
+        }
         DaemonError::Metrics { .. } => "choose another address under [metrics]",
         DaemonError::SamePlace { .. } => "leave one of these [[face]] sections out",
         DaemonError::Host { .. } => "check the `uri` of that [[face]]",

@@ -77,9 +77,9 @@ pub(crate) trait RateLaw: Send {
     /// The rates that the link offers.
     fn stamp(&self) -> RateStamp;
 
-    /// Lowers what the options offer to what the link offers. Returns `false` if they could not be
-    /// read.
-    fn lower(&self, options: &mut HopOptions) -> bool {
+    /// Lowers what the options offer to what the link offers the flow. Returns `false` if they
+    /// could not be read.
+    fn lower(&self, _flow: Flow, options: &mut HopOptions) -> bool {
         let before = options.get::<RateStamp>();
         let is_readable = before.is_some() || options.get_raw(RateStamp::TYPE).is_none();
         options.set(&before.unwrap_or(RateStamp::MAX).min(self.stamp()));
@@ -148,12 +148,12 @@ impl<L: RateLaw> RateStamper<L> {
         self.offered[0] = self.offered[0].saturating_add_signed(bits);
     }
 
-    /// Lowers what the options say to what the link offers.
-    fn lower(&self, cx: &mut Cx<'_>, view: &LinkView, options: &mut HopOptions) {
+    /// Lowers what the options say to what the link offers the flow.
+    fn lower(&self, cx: &mut Cx<'_>, view: &LinkView, flow: Flow, options: &mut HopOptions) {
         if !self.begun || self.capacity(view).is_none() {
             return;
         }
-        if !self.law.lower(options) {
+        if !self.law.lower(flow, options) {
             cx.note("malformed stamp", 1.0);
         }
     }
@@ -216,7 +216,7 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
         if !self.told.0 && !self.told.1 {
             self.sample(since_release.as_secs_f64());
         }
-        self.lower(cx, view, &mut data.options);
+        self.lower(cx, view, data.flow, &mut data.options);
     }
 
     fn on_nack_in(
@@ -224,10 +224,10 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
         cx: &mut Cx<'_>,
         view: &LinkView,
         _node: &dyn NodeView,
-        _flow: Flow,
+        flow: Flow,
         options: &mut HopOptions,
     ) {
-        self.lower(cx, view, options);
+        self.lower(cx, view, flow, options);
     }
 
     fn next_deadline(&self) -> Option<Time> {

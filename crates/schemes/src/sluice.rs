@@ -20,6 +20,7 @@ mod consumer;
 mod doubt;
 mod lanes;
 mod log_rate;
+mod names;
 mod offer;
 mod retry;
 mod sizes;
@@ -57,6 +58,10 @@ const EQUATIONS: &[Equation] = &[
     ("target", "A = max(eta C - beta q / d, eta C / 2), C without the neighbour's Interests"),
     ("period", "R = R (A / y)^gain, between LEAST eta C / m and eta C, m the names asked for"),
     ("new flow", "R = A / (A / R + 1) with the fourth Interest of a name"),
+    (
+        "young name",
+        "before that, A / (A / R + w), w the young names beyond one for each flow and it",
+    ),
     ("stamp", "Data carries the three lowest R of its path, each with its link"),
     ("consumer", "X = min over links l of R_l / f_l, f_l the share of Data that carries R_l"),
     (

@@ -55,6 +55,16 @@ impl Train {
         let all = self.cars[n - 1].1.since(self.cars[0].1).as_secs_f64();
         Some((n - 1) as f64 / all).filter(|rate| even && *rate < FASTEST)
     }
+
+    /// Most Data came further behind the one before than its Interest had left, as behind a
+    /// bottleneck. Where delays vary, few come late, and others close behind them.
+    pub(crate) fn is_steady(&self) -> bool {
+        let gaps = self.cars.iter().zip(self.cars.iter().skip(1));
+        let stretched = gaps.filter(|((left, came), (next_left, next_came))| {
+            next_came.since(*came) > next_left.since(*left)
+        });
+        2 * stretched.count() >= self.cars.len()
+    }
 }
 
 #[cfg(test)]
@@ -69,6 +79,20 @@ mod tests {
             train.arrived(Time(i * left * 1000), Time(20_000_000 + came * 1000));
         }
         train.rate()
+    }
+
+    #[test]
+    fn data_that_come_in_bunches_are_not_steady() {
+        let steady = |came: [u64; 8]| {
+            let mut train = Train::default();
+            for (i, came) in (0..).zip(came) {
+                train.arrived(Time(i * 500_000), Time(20_000_000 + came * 1000));
+            }
+            train.is_steady()
+        };
+        assert!(steady([0, 1000, 2000, 3000, 4000, 5000, 6000, 7000]));
+        // As far apart on average, by a delay that varies.
+        assert!(!steady([0, 10, 20, 3500, 3510, 3520, 3530, 7000]));
     }
 
     #[test]

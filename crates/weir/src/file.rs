@@ -9,6 +9,7 @@ mod reserve;
 mod source;
 mod stream;
 mod text;
+mod writeback;
 
 pub use own::{permissions, private_folder};
 pub use part::{FileSink, SinkError};

@@ -13,9 +13,10 @@ use schemes::Choice;
 #[derive(Clone, Debug, Default, Fields, Read)]
 #[section(check = LinkOptions::checked)]
 pub struct LinkOptions {
-    /// Largest UDP payload in bytes; longer packets are sent as NDNLPv2 fragments. Without it: the
+    /// Largest payload of a UDP datagram or an Ethernet frame in bytes; longer packets are sent as NDNLPv2 fragments. Without it: the
     /// payload that fits the route's MTU, at most 1472 over IPv4 and 1452 over IPv6 (no fragments
-    /// on loopback addresses). It is lowered when a narrower path is found.
+    /// on loopback addresses). It is lowered when a narrower path is found. Over Ethernet: the
+    /// interface's MTU, which is also the limit of this field there.
     #[field(range = 576..=65_507)]
     pub mtu: Option<usize>,
     /// Pace the face's packets to this rate. Without it the kernel's back-pressure decides.
@@ -27,7 +28,7 @@ pub struct LinkOptions {
     /// it had a queue.
     pub rate_in: Option<Rate>,
     /// Extra bytes that each frame takes on the link, counted against `rate`. Without it: those of
-    /// the IP and UDP headers.
+    /// the IP and UDP headers, or of the Ethernet header.
     #[field(with = overhead, form = Form::Size)]
     pub overhead: Option<Size>,
     /// Limit of the face's queue. Without it: the forwarder's default.
@@ -67,13 +68,13 @@ impl LinkOptions {
     }
 }
 
-/// On-demand faces, created when a peer sends over UDP or connects over TCP.
+/// On-demand faces, created when a peer sends over UDP or Ethernet, or connects over TCP.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "on_demand")]
 pub struct OnDemand {
-    /// The most on-demand faces over UDP, and as many over TCP and WebSocket together; commands may
-    /// create as many again. At the limit, an idle face makes room for a new peer: a UDP face whose
-    /// address is not proved goes first.
+    /// The most on-demand faces over UDP, as many over Ethernet, and as many over TCP and WebSocket
+    /// together; commands may create as many again. At the limit, an idle face makes room for a new
+    /// peer: one over UDP or Ethernet whose address is not proved goes first.
     #[field(default = 256, range = 0..=10_000)]
     pub max: usize,
     /// The most on-demand faces of either kind to one address (for IPv6, to one /64, except on a
@@ -84,11 +85,11 @@ pub struct OnDemand {
     /// address are exempt.
     #[field(default = 128, range = 1..=10_000)]
     pub max_per_subnet: usize,
-    /// Removes a UDP face over which nothing has arrived for this long. At the limit `max`, a
+    /// Removes a UDP or Ethernet face over which nothing has arrived for this long. At the limit `max`, a
     /// connection as well, when another peer arrives.
     #[field(default = "10 min", with = lasting)]
     pub idle: Duration,
-    /// Peers over UDP that have not proved their addresses.
+    /// Peers over UDP or Ethernet that have not proved their addresses.
     #[field(flatten)]
     pub unproved: Unproved,
     /// Their links.
@@ -99,7 +100,7 @@ pub struct OnDemand {
 /// Limits for UDP peers whose addresses may be forged.
 #[derive(Clone, Debug, PartialEq, Eq, Fields, Read)]
 pub struct Unproved {
-    /// The same for a UDP face without routes to an address that has not
+    /// The same for a face without routes to an address that has not
     /// [proved](wire.md#proof-of-an-address) that it receives. The peer's next datagram makes a new
     /// face.
     #[field(name = "unproved_idle", default = "30 s", with = lasting)]
@@ -116,7 +117,8 @@ pub struct Unproved {
     #[field(name = "unproved_total_rate", default = "500 Mbit/s")]
     pub total_rate: Rate,
     /// Networks whose addresses count as proved, such as `["local", "192.0.2.0/24"]`. `local` is
-    /// loopback, and the networks in which this host has an address, up to `unproved_local_rate`.
+    /// loopback, and the networks in which this host has an address, up to `unproved_local_rate`;
+    /// stations on its Ethernet links are in such a network.
     /// Add peers of other projects that fetch at higher rates here, or as a `[[face]]`.
     #[field(
         name = "unproved_exempt",
@@ -170,7 +172,10 @@ pub struct Application {
 /// that two daemons which name each other share one face at each end. Broken TCP and Unix
 /// connections are opened again. Two faces to the same place are a mistake. The URI may be that of
 /// a multicast group, `udp4://224.0.23.170` or `udp6://[ff02::1234]`, both with the port 56363:
-/// then all members on one interface are at the other end, and no Nacks are sent.
+/// then all members on one interface are at the other end, and no Nacks are sent. With
+/// `ether://[08:00:27:01:01:01]` and an `interface`, a station on its link is at the other end, over
+/// Ethernet without IP; `ether://[01:00:5e:00:17:aa]` is NDN's group there. Both need CAP_NET_RAW.
+/// Such a face is down while its interface is.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "face", repeated, check = Face::checked)]
 pub struct Face {
@@ -179,8 +184,8 @@ pub struct Face {
     pub uri: FaceUri,
     /// Its name in routes. Without it: the URI.
     pub name: Option<String>,
-    /// The network interface of a face to a multicast group. The URI of a group of IPv6 may have it
-    /// after a `%` instead.
+    /// The network interface of a face to a multicast group, or over Ethernet. The URI of a group of
+    /// IPv6 may have it after a `%` instead.
     pub interface: Option<String>,
     /// A program at the other end counts as a peer, even on this host by TCP.
     #[field(skip)]
@@ -205,15 +210,21 @@ impl Face {
         self.name.clone().unwrap_or_else(|| self.place())
     }
 
-    /// Only a multicast group has an interface, which its URI may name.
+    /// Only a multicast group or a place on an Ethernet has an interface, which its URI may name.
     fn checked(mut self, section: &Section<'_>) -> Option<Face> {
         let own = self.uri.zone().map(str::to_owned);
-        let why = match (self.uri.is_group(), &self.interface, &own) {
+        let is_ether = matches!(self.uri, FaceUri::Ether(_));
+        let why = match (self.uri.is_group() || is_ether, &self.interface, &own) {
+            (true, None, None) if is_ether => {
+                "a face over Ethernet needs an `interface`".to_owned()
+            }
             (true, None, None) => "a multicast group needs an `interface`".to_owned(),
             (true, Some(given), Some(own)) if given != own => {
                 format!("the URI names the interface `{own}` and this another one")
             }
-            (false, Some(_), _) => "only a multicast group has an `interface`".to_owned(),
+            (false, Some(_), _) => {
+                "only a multicast group or a face over Ethernet has an `interface`".to_owned()
+            }
             (is_group, ..) => {
                 self.interface = self.interface.or(own).filter(|_| is_group);
                 return Some(self);

@@ -2,8 +2,8 @@
 
 use super::memory;
 use super::values::{
-    Origins, addresses, bytes, lasting, log, mode, names, origins, paths, short_name, socket,
-    websockets,
+    Origins, addresses, bytes, interfaces, lasting, log, mode, names, origins, paths, short_name,
+    socket, websockets,
 };
 use control::{Duration, Size};
 use document::parts::StoreRules;
@@ -103,6 +103,12 @@ pub struct Listen {
     /// may connect.
     #[field(name = "websocket_origins", default = [], form = "origins", with = origins)]
     pub origins: Origins,
+    /// Network interfaces, such as `"eth0"` or `["eth0", "eth0.5"]`, on which stations may come in
+    /// over Ethernet without IP: EtherType 0x8624, as in NFD. The daemon needs CAP_NET_RAW. The
+    /// interface of a VLAN counts as one of its own. An interface that is down or missing may come
+    /// later.
+    #[field(default, form = "interfaces", with = interfaces)]
+    pub ether: Vec<String>,
     /// Unix socket for local applications, or `"off"`. Its folder is made if it is missing.
     /// `unix_mode` and `unix_group` decide which programs may connect.
     #[field(default = "/run/nfd/nfd.sock", with = socket)]
@@ -120,7 +126,7 @@ pub struct Listen {
     /// removed when the daemon ends.
     #[field(default, form = "paths", with = paths)]
     pub unix_links: Vec<PathBuf>,
-    /// Receive buffer of UDP sockets; the kernel grants at most `net.core.rmem_max`. Smaller with
+    /// Receive buffer of UDP sockets, and of the socket of each interface under `ether`; the kernel grants at most `net.core.rmem_max`. Smaller with
     /// `memory` under `[daemon]`.
     #[field(default = "8 MB")]
     pub receive_buffer: Size,

@@ -1,3 +1,4 @@
+mod ethernet;
 mod rejected;
 
 use super::*;

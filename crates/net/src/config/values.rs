@@ -1,5 +1,7 @@
 //! Values of fields that have a form of their own.
 
+use crate::interface;
+use crate::mac::Mac;
 use crate::management::authority::MODULES;
 use crate::uri::{self, FaceUri};
 use control::{Duration, Rate, Size};
@@ -36,6 +38,23 @@ pub(super) fn mode(value: &DeValue<'_>) -> Result<u32, String> {
     match u32::from_str_radix(given, 8) {
         Ok(mode) if mode <= 0o777 => Ok(mode),
         _ => Err(format!("`{given}` is not a mode of octal digits such as `660`")),
+    }
+}
+
+/// The name of a network interface, a list of them, or `"off"`.
+pub(super) fn interfaces(value: &DeValue<'_>) -> Result<Vec<String>, String> {
+    if let DeValue::String(word) = value
+        && word == "off"
+    {
+        return Ok(Vec::new());
+    }
+    let names = listed(value, |name| match interface::check_name(name) {
+        Ok(()) => Ok(name.to_owned()),
+        Err(why) => Err(format!("`{name}`: {why}")),
+    })?;
+    match names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
+        Some((_, twice)) => Err(format!("`{twice}` is listed twice; leave one out")),
+        None => Ok(names),
     }
 }
 
@@ -175,6 +194,19 @@ pub(super) fn exempt(value: &DeValue<'_>) -> Result<Exempt, String> {
 /// A face URI.
 pub(super) fn uri(value: &DeValue<'_>) -> Result<FaceUri, String> {
     let uri = text(value)?.parse::<FaceUri>().map_err(|error| error.to_string())?;
+    match &uri {
+        FaceUri::Device(_) => {
+            return Err(format!(
+                "{uri} is an interface of this host; give the station or group at the other end, \
+                 like ether://[{}], and the name as `interface`",
+                Mac::NDN
+            ));
+        }
+        FaceUri::Ether(address) if !address.is_station() && !address.is_group() => {
+            return Err(format!("no station has the address {address}"));
+        }
+        _ => {}
+    }
     let nowhere = |ip: IpAddr| ip.is_unspecified() || ip == IpAddr::V4(Ipv4Addr::BROADCAST);
     match uri.address().filter(|ip| nowhere(*ip)) {
         Some(ip) => Err(format!("no host has the address {ip}")),

@@ -9,8 +9,8 @@ use packet::Name;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// The payload of a datagram that fits into an Ethernet frame.
-const ETHERNET: usize = 1500;
+/// The payload of an Ethernet frame, unless the link has another MTU.
+pub(super) const ETHERNET: usize = 1500;
 
 /// The options of UDP sockets.
 pub(super) fn udp_options(listen: &config::Listen) -> UdpOptions {

@@ -155,7 +155,7 @@ impl ControlPlane {
         self.take_news(forwarder, faces);
         let now = self.clock.now();
         let face = self.management.face();
-        let channels = faces.listeners().uris();
+        let channels = faces.listening();
         let mut frame = std::mem::take(faces.packet_buffer());
         let mut orders = Vec::new();
         frame.clear();

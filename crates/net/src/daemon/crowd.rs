@@ -1,9 +1,8 @@
 //! How many on-demand faces there are, by transport and by where they come from.
 
+use super::address::{Group, Source, groups};
 use control::{Duration, Time};
-use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 /// Refusals are logged at most this often.
 const LOG_EVERY: Duration = Duration::from_secs(1);
@@ -13,38 +12,36 @@ const LOG_EVERY: Duration = Duration::from_secs(1);
 pub(super) enum Transport {
     /// UDP. Anything can forge an address there.
     Datagrams,
+    /// Ethernet, where it is as easy.
+    Frames,
     /// TCP and WebSocket.
     Connections,
 }
 
-/// Address and subnet that limits count a peer under: a host and its site. One IPv6 host has
-/// all of a /64, and a site often a /56 (RFC 6177).
-pub(super) fn groups(address: IpAddr) -> [IpNet; 2] {
-    let net = |v4, v6| match address {
-        IpAddr::V4(ip) => IpNet::V4(Ipv4Net::new_assert(ip, v4)).trunc(),
-        IpAddr::V6(ip) => IpNet::V6(Ipv6Net::new_assert(ip, v6)).trunc(),
-    };
-    [net(32, 64), net(24, 56)]
+impl Transport {
+    /// All of them.
+    pub const ALL: [Transport; 3] =
+        [Transport::Datagrams, Transport::Frames, Transport::Connections];
 }
 
 /// The counts.
 #[derive(Debug, Default)]
 pub(super) struct Crowd {
     all: BTreeMap<Transport, usize>,
-    groups: BTreeMap<(Transport, IpNet), usize>,
+    groups: BTreeMap<(Transport, Group), usize>,
 }
 
 impl Crowd {
-    pub fn add(&mut self, transport: Transport, address: IpAddr) {
+    pub fn add(&mut self, transport: Transport, source: Source) {
         *self.all.entry(transport).or_default() += 1;
-        for group in groups(address) {
+        for group in groups(source) {
             *self.groups.entry((transport, group)).or_default() += 1;
         }
     }
 
-    pub fn remove(&mut self, transport: Transport, address: IpAddr) {
+    pub fn remove(&mut self, transport: Transport, source: Source) {
         self.all.entry(transport).and_modify(|count| *count = count.saturating_sub(1));
-        for group in groups(address) {
+        for group in groups(source) {
             let key = (transport, group);
             let left = self.groups.get(&key).copied().unwrap_or_default().saturating_sub(1);
             match left {
@@ -60,7 +57,7 @@ impl Crowd {
     }
 
     /// Those of them that lead into a group.
-    pub fn within(&self, transport: Transport, group: IpNet) -> usize {
+    pub fn within(&self, transport: Transport, group: Group) -> usize {
         self.groups.get(&(transport, group)).copied().unwrap_or_default()
     }
 
@@ -94,8 +91,8 @@ mod tests {
 
     #[test]
     fn faces_are_counted_by_transport_address_and_subnet() {
-        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
-        let net = |text: &str| text.parse::<IpNet>().unwrap();
+        let ip = |text: &str| Source::Internet(text.parse().unwrap());
+        let net = |text: &str| Group::Net(text.parse().unwrap());
         let mut crowd = Crowd::default();
         for text in ["192.0.2.1", "192.0.2.1", "192.0.2.9", "198.51.100.1", "2001:db8::1"] {
             crowd.add(Transport::Datagrams, ip(text));

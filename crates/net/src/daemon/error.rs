@@ -38,6 +38,14 @@ pub enum DaemonError {
         /// The resolver's error.
         source: io::Error,
     },
+    /// This process may have no faces over Ethernet, and the configuration wants some.
+    #[error("cannot use {uri}: {source}")]
+    Ether {
+        /// The interface or the other end of the face, as a URI.
+        uri: String,
+        /// The system's error.
+        source: io::Error,
+    },
     /// The hosts of two configured faces have the same address.
     #[error("the faces `{first}` and `{second}` lead to the same place")]
     SamePlace {

@@ -2,6 +2,7 @@
 
 mod facts;
 
+use super::address::{Address, Source};
 use super::crowd::Transport;
 use super::marking;
 use crate::batch::Batch;
@@ -11,15 +12,16 @@ use crate::framing::MAX_FRAME;
 use crate::management::authority::Account;
 use crate::management::orders::{Change, Refused};
 use crate::management::{CONGESTION_MARKING, FaceInfo, Marking, Persistency, RELIABILITY};
-use crate::socket::Progress;
+use crate::socket::ether::Sender;
 use crate::socket::stream::Stream;
-use crate::socket::udp::{ReceiveBuffers, SendError, Udp};
+use crate::socket::udp::{ReceiveBuffers, Udp};
 use crate::socket::websocket::WebSocket;
+use crate::socket::{Progress, SendError, SendFrames};
 use control::{Duration, Time};
 pub(super) use facts::{About, MadeBy, Marked, Peer, Target};
 use facts::{Absence, Retry};
 use forwarder::tables::memory;
-use forwarder::{Allowance, FaceId, Forwarder, Sender, Wire};
+use forwarder::{Allowance, FaceId, Forwarder, Wire};
 use std::cell::OnceCell;
 use std::net::{IpAddr, SocketAddr};
 
@@ -38,6 +40,7 @@ pub(super) enum Link {
     /// Few faces have one, and it is large.
     WebSocket(Box<WebSocket>),
     Udp(Udp, Batch),
+    Ether(Sender, Batch),
     /// Broken or not yet connected; what is sent meanwhile is lost, as on a broken wire.
     Down {
         retry: Time,
@@ -48,7 +51,7 @@ impl Link {
     /// True if frames can be sent.
     fn is_up(&self) -> bool {
         match self {
-            Link::Stream(_) | Link::Udp(..) => true,
+            Link::Stream(_) | Link::Udp(..) | Link::Ether(..) => true,
             Link::WebSocket(socket) => socket.is_open(),
             Link::Down { .. } => false,
         }
@@ -59,7 +62,7 @@ impl Link {
         match self {
             Link::Stream(stream) => stream.memory(),
             Link::WebSocket(_) => WebSocket::MEMORY,
-            Link::Udp(_, batch) => batch.memory(),
+            Link::Udp(_, batch) | Link::Ether(_, batch) => batch.memory(),
             Link::Down { .. } => 0,
         }
     }
@@ -143,6 +146,7 @@ impl Face {
                 uri,
                 local_uri: String::new(),
                 local: false,
+                station: None,
                 persistency,
             },
             marking: Marked { flags: 0, marker: marking::default() },
@@ -162,8 +166,8 @@ impl Face {
     }
 
     /// Sets the flags and the marker that its link options require.
-    pub fn linked(&mut self, link: &LinkOptions, is_udp: bool) {
-        let reliability = if is_udp && link.reliability { RELIABILITY } else { 0 };
+    pub fn linked(&mut self, link: &LinkOptions, is_framed: bool) {
+        let reliability = if is_framed && link.reliability { RELIABILITY } else { 0 };
         let marking = if link.parts.marker.is_some() { CONGESTION_MARKING } else { 0 };
         self.marking.flags = reliability | marking;
         self.marking.marker = link.parts.marker.clone().unwrap_or_else(marking::default);
@@ -203,7 +207,7 @@ impl Face {
             local_uri: self.about.local_uri.clone(),
             local: self.about.local,
             persistency: self.about.persistency,
-            is_group: matches!(self.target, Some(Target::Group(..))),
+            is_group: self.is_group(),
             flags: self.marking.flags,
             marking: marking::told(&self.marking.marker),
             expires: None,
@@ -227,7 +231,8 @@ impl Face {
     ) -> Result<Progress, String> {
         let (id, mut any) = (self.id, false);
         let progress = match &mut self.link {
-            Link::Down { .. } => return Ok(Progress::Blocked),
+            // An interface has one socket for all its faces' frames.
+            Link::Down { .. } | Link::Ether(..) => return Ok(Progress::Blocked),
             Link::Stream(stream) => stream
                 .receive(&mut buffers.stream, budget, |frame| {
                     any = true;
@@ -245,7 +250,8 @@ impl Face {
                 udp.receive(&mut buffers.datagrams, budget, |datagram, peer, reached| {
                     if is_group || own == Some(peer) {
                         any = true;
-                        let sender = if is_group { sender(peer) } else { Sender::default() };
+                        let member = Address::Udp(peer).member();
+                        let sender = if is_group { member } else { Default::default() };
                         forwarder.receive_from(now, id, sender, Wire::Borrowed(datagram));
                     } else {
                         // It came between the socket's binding and its connecting.
@@ -307,10 +313,25 @@ impl Face {
         }
     }
 
+    /// True if it leads to a multicast group.
+    pub fn is_group(&self) -> bool {
+        matches!(self.target, Some(Target::Group(..)))
+            || self.about.station.is_some_and(|station| station.address.is_group())
+    }
+
+    /// Follows the MTU of its interface, if it is over Ethernet: frames are no longer than the
+    /// fixed MTU and the interface's.
+    pub fn set_device_mtu(&mut self, forwarder: &mut Forwarder, mtu: usize) {
+        let mtu = self.fixed_mtu.unwrap_or(MAX_FRAME).min(mtu);
+        self.mtu = Some(mtu);
+        forwarder.set_mtu(self.id, Some(mtu));
+    }
+
     /// The kind under which on-demand faces are counted.
     pub fn transport(&self) -> Transport {
         match self.link {
             Link::Udp(..) => Transport::Datagrams,
+            Link::Ether(..) => Transport::Frames,
             _ => Transport::Connections,
         }
     }
@@ -318,7 +339,10 @@ impl Face {
     /// True if it leads to an address that may be forged. The address of a peer with routes is
     /// known: a signed command registered them.
     pub fn is_unproved(&self, forwarder: &Forwarder) -> bool {
-        let may_be_forged = self.peer.unproved && !self.peer.is_neighbour;
+        // Every host of a link can send from any address of Ethernet.
+        let is_trusted =
+            self.peer.is_neighbour && matches!(self.peer.source, Some(Source::Internet(_)));
+        let may_be_forged = self.peer.unproved && !is_trusted;
         may_be_forged && !forwarder.is_proved(self.id) && forwarder.fib().routes_of(self.id) == 0
     }
 
@@ -330,18 +354,18 @@ impl Face {
         }
     }
 
-    /// Bytes of memory that a face over UDP, or another one, takes here whatever passes: itself,
+    /// Bytes of memory that a face over UDP or Ethernet, or another one, takes here whatever passes: itself,
     /// its addresses, its places in lists, and a stream's frame that has not come whole.
-    pub const fn keeps(is_udp: bool) -> usize {
-        let frame = if is_udp { 0 } else { MAX_FRAME };
+    pub const fn keeps(is_framed: bool) -> usize {
+        let frame = if is_framed { 0 } else { MAX_FRAME };
         memory::block(size_of::<Face>()) + 1024 + frame
     }
 
     /// Bytes of memory that it takes, what waits to be sent included.
     pub fn memory(&self) -> usize {
-        let is_udp = matches!(self.link, Link::Udp(..));
+        let is_framed = matches!(self.link, Link::Udp(..) | Link::Ether(..));
         let delayed = self.delay.as_ref().map_or(0, DelayLine::memory);
-        Face::keeps(is_udp) + self.link.memory() + delayed
+        Face::keeps(is_framed) + self.link.memory() + delayed
     }
 
     /// Sends what the forwarder has for the face, at most about `budget` bytes.
@@ -358,7 +382,7 @@ impl Face {
         let Buffers { packet, out, .. } = buffers;
         match &mut self.link {
             Link::Stream(stream) => stream.borrow(out),
-            Link::Udp(_, batch) => batch.borrow(out),
+            Link::Udp(_, batch) | Link::Ether(_, batch) => batch.borrow(out),
             Link::WebSocket(_) | Link::Down { .. } => {}
         }
         let progress = self.send_with(forwarder, packet, now, budget);
@@ -366,7 +390,7 @@ impl Face {
         let tight = counts && !forwarder.has_ample_memory();
         match &mut self.link {
             Link::Stream(stream) => stream.give_back(out, tight),
-            Link::Udp(_, batch) => batch.give_back(out, tight),
+            Link::Udp(_, batch) | Link::Ether(_, batch) => batch.give_back(out, tight),
             Link::WebSocket(_) | Link::Down { .. } => {}
         }
         if counts {
@@ -402,6 +426,7 @@ impl Face {
                 burst.segment
             }),
         };
+        let mut narrower = None;
         let progress = match &mut self.link {
             link if !link.is_up() => {
                 scratch.clear();
@@ -418,24 +443,33 @@ impl Face {
                 .send(budget, scratch, |out| next(forwarder, out).is_some())
                 .map_err(|e| e.to_string())?,
             Link::Udp(udp, batch) => {
-                let mut sender = Sending { udp, batch, lost: &mut self.lost, payload: None };
+                let mut sender =
+                    Sending { socket: udp, batch, lost: &mut self.lost, payload: None };
                 let progress = sender.run(budget, |out| next(forwarder, out));
-                if let Some(payload) = sender.payload {
-                    tracing::info!(face = %id, payload, "the path takes only shorter datagrams");
-                    self.mtu = Some(payload);
-                    forwarder.set_mtu(id, Some(payload));
-                }
+                narrower = sender.payload;
+                progress
+            }
+            Link::Ether(socket, batch) => {
+                let mut sender = Sending { socket, batch, lost: &mut self.lost, payload: None };
+                let progress = sender.run(budget, |out| next(forwarder, out));
+                narrower = sender.payload;
                 progress
             }
             Link::Down { .. } => Progress::Done,
         };
+        if let Some(payload) = narrower {
+            tracing::info!(face = %id, payload, "the path takes only shorter datagrams");
+            self.mtu = Some(payload);
+            forwarder.set_mtu(id, Some(payload));
+        }
         self.blocked = progress == Progress::Blocked;
         Ok(progress)
     }
 
-    /// A UDP face that a peer brought about: it has no end but silence.
+    /// A face over UDP or Ethernet that a peer brought about: it has no end but silence.
     pub fn is_idle_on_demand(&self) -> bool {
-        self.about.persistency == Persistency::OnDemand && matches!(self.link, Link::Udp(..))
+        let is_framed = matches!(self.link, Link::Udp(..) | Link::Ether(..));
+        self.about.persistency == Persistency::OnDemand && is_framed
     }
 
     /// When a broken face is to be connected again.
@@ -456,7 +490,7 @@ impl Face {
         let waiting = match &self.link {
             Link::Stream(stream) => stream.unsent() > 0,
             Link::WebSocket(socket) => socket.unsent() > 0,
-            Link::Udp(_, batch) => !batch.is_empty(),
+            Link::Udp(_, batch) | Link::Ether(_, batch) => !batch.is_empty(),
             Link::Down { .. } => false,
         };
         !waiting && self.delay.as_ref().is_none_or(|line| line.next_deadline().is_none())
@@ -472,25 +506,16 @@ impl Face {
     }
 }
 
-/// The forwarder's identifier of a member of a group.
-fn sender(peer: SocketAddr) -> Sender {
-    let address = match peer.ip() {
-        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
-        IpAddr::V6(ip) => ip,
-    };
-    Sender(address.to_bits(), peer.port())
-}
-
-/// Sends batches of frames over a UDP socket.
-struct Sending<'a> {
-    udp: &'a mut Udp,
+/// Sends batches of frames over a socket.
+struct Sending<'a, S> {
+    socket: &'a mut S,
     batch: &'a mut Batch,
     lost: &'a mut u64,
     /// The path turned out to take no longer datagrams than this.
     payload: Option<usize>,
 }
 
-impl Sending<'_> {
+impl<S: SendFrames> Sending<'_, S> {
     fn run(
         &mut self,
         budget: usize,
@@ -505,13 +530,13 @@ impl Sending<'_> {
                     None => more = false,
                 }
             }
-            if self.batch.is_empty() || self.udp.has_given_up() {
+            if self.batch.is_empty() || self.socket.has_given_up() {
                 self.batch.discard();
                 return Progress::Done;
             }
             let (frames, segment) = self.batch.frames();
             let (bytes, count) = (frames.len(), frames.len().div_ceil(segment) as u64);
-            match self.udp.send(self.batch) {
+            match self.socket.send(self.batch) {
                 Ok(Progress::Blocked) => return Progress::Blocked,
                 Ok(_) => {}
                 Err(SendError::TooLong { payload }) => {
@@ -520,10 +545,10 @@ impl Sending<'_> {
                 }
                 Err(SendError::Lost(kind)) => {
                     *self.lost += count;
-                    tracing::trace!(?kind, count, "datagrams dropped by the kernel");
+                    tracing::trace!(?kind, count, "frames dropped by the kernel");
                 }
             }
-            self.batch.set_max_segments(self.udp.max_segments());
+            self.batch.set_max_segments(self.socket.max_segments());
             sent += bytes;
             if sent >= budget {
                 return Progress::More;

@@ -4,12 +4,15 @@
 
 mod accept;
 mod connect;
+mod ether;
 mod room;
 
 pub(super) use connect::Made;
 
+use super::address::Address;
 use super::applied::udp_options;
 use super::crowd::Rejected;
+use super::devices::Devices;
 use super::error::DaemonError;
 use super::face::{Buffers, Face, Link};
 use super::listeners::Listeners;
@@ -28,7 +31,6 @@ use forwarder::{Allowance, FaceId, Forwarder};
 use mio::Registry;
 use mio::event::Event;
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Joined datagrams that one call receives at most: a megabyte of buffers, most of it untouched.
@@ -72,6 +74,8 @@ struct Work {
     sending: VecDeque<FaceId>,
     /// A listener may have connections waiting.
     listeners: bool,
+    /// An interface may have frames, or have changed.
+    devices: bool,
 }
 
 /// A face came, went, or changed its state.
@@ -88,6 +92,7 @@ pub(super) struct FaceSet {
     registry: Registry,
     table: FaceTable,
     listeners: Listeners,
+    devices: Devices,
     settings: Settings,
     buffers: Buffers,
     work: Work,
@@ -112,11 +117,16 @@ impl FaceSet {
     ) -> Result<FaceSet, DaemonError> {
         let udp = udp_options(&config.listen);
         let listeners = Listeners::open(&config.listen, udp, &registry)?;
+        let mut devices = Devices::default();
+        if let Some(error) = devices.listen(&config.listen.ether, udp, &registry).pop() {
+            return Err(error);
+        }
         Ok(FaceSet {
             clock,
             registry,
             table: FaceTable::default(),
             listeners,
+            devices,
             settings: Settings {
                 on_demand: config.on_demand.clone(),
                 application: config.application.clone(),
@@ -130,7 +140,7 @@ impl FaceSet {
                 packet: Vec::with_capacity(2 * MAX_FRAME),
                 out: Vec::new(),
             },
-            work: Work { listeners: true, ..Work::default() },
+            work: Work { listeners: true, devices: true, ..Work::default() },
             next_idle_check: clock.now() + config.on_demand.idle,
             unproved: Unproved::default(),
             rejected: Rejected::default(),
@@ -152,7 +162,10 @@ impl FaceSet {
     }
 
     fn adopt_listeners(&mut self, listen: &Listen) -> Vec<DaemonError> {
-        let failed = self.listeners.adopt(listen, self.settings.udp, &self.registry);
+        let mut failed = self.listeners.adopt(listen, self.settings.udp, &self.registry);
+        failed.extend(self.devices.listen(&listen.ether, self.settings.udp, &self.registry));
+        self.devices.retain(|device| self.table.uses(device));
+        self.work.devices = true;
         // Connections may have waited before the listeners were watched.
         self.work.listeners = true;
         failed
@@ -162,11 +175,19 @@ impl FaceSet {
     pub fn close_listeners(&mut self) {
         // Dropping the listener removes the file of the Unix socket.
         self.listeners = Listeners::default();
+        let _ = self.devices.listen(&[], self.settings.udp, &self.registry);
     }
 
     /// The listening sockets.
     pub fn listeners(&self) -> &Listeners {
         &self.listeners
+    }
+
+    /// Where peers and applications may come in, as URIs.
+    pub fn listening(&self) -> Vec<String> {
+        let mut uris = self.listeners.uris();
+        uris.extend(self.devices.listening());
+        uris
     }
 
     /// The buffer for one packet.
@@ -200,12 +221,18 @@ impl FaceSet {
         !work.datagrams.is_empty()
             || !work.streams.is_empty()
             || !work.sending.is_empty()
+            || work.devices
             || (work.listeners && self.listeners.paused.is_none())
     }
 
     /// The poll reports something of a listener.
     pub fn listener_is_ready(&mut self) {
         self.work.listeners = true;
+    }
+
+    /// The poll reports something of an interface with Ethernet faces.
+    pub fn device_is_ready(&mut self) {
+        self.work.devices = true;
     }
 
     /// The poll reports something of a face.
@@ -258,6 +285,7 @@ impl FaceSet {
         if !strays.is_empty() {
             self.receive_first(forwarder, strays, self.clock.now());
         }
+        self.receive_frames(forwarder);
     }
 
     /// Hands the forwarder the frames that have come over streams.
@@ -284,7 +312,8 @@ impl FaceSet {
         let table = &self.table;
         let watches_idle = !table.crowd.is_empty() || table.commanded > 0;
         let idle = watches_idle.then_some(self.next_idle_check);
-        let all = [table.next_due(), table.next_retry(), self.listeners.paused, idle];
+        let paused = self.listeners.paused;
+        let all = [table.next_due(), table.next_retry(), paused, self.devices.retry, idle];
         all.into_iter().flatten().min()
     }
 
@@ -298,6 +327,9 @@ impl FaceSet {
                 self.dial(forwarder, id, now);
             }
         }
+        if self.devices.retry.is_some_and(|at| at <= now) {
+            self.devices_changed(forwarder, now);
+        }
         if now >= self.next_idle_check {
             self.close_idle(forwarder, now);
         }
@@ -308,7 +340,7 @@ impl FaceSet {
         self.work.sending.extend(self.table.due(now));
     }
 
-    /// Closes UDP faces that peers brought about and over which nothing came for long.
+    /// Closes UDP and Ethernet faces that peers brought about and over which nothing came for long.
     fn close_idle(&mut self, forwarder: &mut Forwarder, now: Time) {
         while let Some((id, end)) = self.table.next_to_end(forwarder, &self.settings.on_demand) {
             if end > now {
@@ -426,7 +458,7 @@ impl FaceSet {
     }
 
     /// Lists a new face.
-    fn list(&mut self, face: Face, peer: Option<SocketAddr>) {
+    fn list(&mut self, face: Face, peer: Option<Address>) {
         self.news.push_back(News { event: FaceEvent::Created, face: face.info() });
         self.table.insert(face, peer);
     }
@@ -441,6 +473,9 @@ impl FaceSet {
             tracing::info!(face = %id, uri, why, "face closed");
         }
         forwarder.remove_face(self.clock.now(), id);
+        if face.about.station.is_some() {
+            self.devices.retain(|device| self.table.uses(device));
+        }
         self.news.push_back(News { event: FaceEvent::Destroyed, face: face.info() });
     }
 }

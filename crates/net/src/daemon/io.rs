@@ -1,5 +1,6 @@
 //! The owner of the poll: it waits for sockets, the timer, other threads and the end.
 
+use super::devices;
 use super::error::DaemonError;
 use super::faces::FaceSet;
 use super::listeners::FACES;
@@ -91,6 +92,7 @@ impl Io {
                 TIMER => {}
                 STOP => woken.stop = true,
                 WAKE_UP => woken.asked = true,
+                devices::TOKEN => faces.device_is_ready(),
                 token if token.0 < FACES => faces.listener_is_ready(),
                 token => faces.is_ready(FaceId((token.0 - FACES) as u64), event),
             }

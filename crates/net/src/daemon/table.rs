@@ -1,14 +1,14 @@
 //! All faces with sockets, and under what they are found.
 
+use super::address::{Address, Group, Source};
 use super::crowd::{Crowd, Transport};
+use super::devices::DeviceId;
 use super::face::{Face, MadeBy, Target};
 use crate::config::OnDemand;
 use crate::management::{FaceInfo, Persistency};
 use control::{Duration, Time};
 use forwarder::{FaceId, Forwarder};
-use ipnet::IpNet;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr};
 
 /// Where all places are taken, a UDP face that was quiet for so long makes room for another: it
 /// comes again with its peer's next datagram.
@@ -43,18 +43,18 @@ enum Rank {
 #[derive(Debug)]
 struct Listed {
     face: Face,
-    peer: Option<SocketAddr>,
+    peer: Option<Address>,
     retry: Option<Time>,
     /// The kind and address under which it was counted at its creation. Its socket may be gone at
     /// its end.
-    counted: Option<(Transport, IpAddr)>,
+    counted: Option<(Transport, Source)>,
 }
 
-/// FaceSet by number, and UDP faces by peer.
+/// FaceSet by number, and UDP and Ethernet faces by peer.
 #[derive(Debug, Default)]
 pub(super) struct FaceTable {
     all: BTreeMap<FaceId, Listed>,
-    peers: BTreeMap<SocketAddr, FaceId>,
+    peers: BTreeMap<Address, FaceId>,
     /// All faces by where they lead; several may lead to one group.
     uris: BTreeSet<(String, FaceId)>,
     /// FaceSet over emulated links, which have deadlines of their own.
@@ -88,9 +88,20 @@ impl FaceTable {
         self.numbers
     }
 
-    /// The face to a UDP peer.
-    pub fn of_peer(&self, peer: SocketAddr) -> Option<FaceId> {
+    /// The face to a UDP peer, or to a station or group on an Ethernet.
+    pub fn of_peer(&self, peer: Address) -> Option<FaceId> {
         self.peers.get(&peer).copied()
+    }
+
+    /// The faces on the link of an interface.
+    pub fn on_link(&self, device: DeviceId) -> Vec<FaceId> {
+        let on_link = |face: &&Face| face.about.station.is_some_and(|at| at.device == device);
+        self.iter().filter(on_link).map(|face| face.id).collect()
+    }
+
+    /// True if a face begins at an interface.
+    pub fn uses(&self, device: DeviceId) -> bool {
+        self.iter().any(|face| face.about.station.is_some_and(|at| at.device == device))
     }
 
     /// The face of the configuration that leads there.
@@ -101,7 +112,7 @@ impl FaceTable {
         self.iter().find(is_there)
     }
 
-    pub fn insert(&mut self, face: Face, peer: Option<SocketAddr>) {
+    pub fn insert(&mut self, face: Face, peer: Option<Address>) {
         if let Some(peer) = peer {
             self.peers.insert(peer, face.id);
         }
@@ -200,8 +211,8 @@ impl FaceTable {
     }
 
     /// How many faces lead to one address.
-    pub fn to(&self, address: IpAddr, transport: Transport) -> usize {
-        let leads = |f: &&Face| f.peer.source == Some(address) && f.transport() == transport;
+    pub fn to(&self, source: Source, transport: Transport) -> usize {
+        let leads = |f: &&Face| f.peer.source == Some(source) && f.transport() == transport;
         self.iter().filter(leads).count()
     }
 
@@ -218,7 +229,7 @@ impl FaceTable {
         &self,
         now: Time,
         transport: Transport,
-        group: Option<IpNet>,
+        group: Option<Group>,
         forwarder: &Forwarder,
         settings: &OnDemand,
     ) -> Option<FaceId> {
@@ -226,7 +237,7 @@ impl FaceTable {
             f.about.made_by == MadeBy::Peer
                 && f.about.persistency == Persistency::OnDemand
                 && f.transport() == transport
-                && group.is_none_or(|group| f.peer.source.is_some_and(|at| group.contains(&at)))
+                && group.is_none_or(|group| f.peer.source.is_some_and(|at| group.contains(at)))
                 // A peer with a registered prefix may wait for Interests for hours.
                 && forwarder.fib().routes_of(f.id) == 0
         };
@@ -239,10 +250,10 @@ impl FaceTable {
             let (rank, may) = match transport {
                 Transport::Connections if once => (Rank::Once, quiet >= SILENT.min(settings.idle)),
                 Transport::Connections => (Rank::Quiet, quiet >= settings.idle),
-                Transport::Datagrams if !f.is_unproved(forwarder) => (Rank::Proved, quiet >= QUIET),
-                Transport::Datagrams if once && quiet >= ONCE_QUIET => (Rank::Once, true),
-                Transport::Datagrams if quiet >= UNPROVED_QUIET => (Rank::Quiet, true),
-                Transport::Datagrams => {
+                _ if !f.is_unproved(forwarder) => (Rank::Proved, quiet >= QUIET),
+                _ if once && quiet >= ONCE_QUIET => (Rank::Once, true),
+                _ if quiet >= UNPROVED_QUIET => (Rank::Quiet, true),
+                _ => {
                     let is_settled = now.since(f.peer.since) >= ONCE_QUIET;
                     (Rank::Busy, is_settled && lasts(f) == is_crowded)
                 }
@@ -299,7 +310,7 @@ mod tests {
     #[test]
     fn faces_are_found_by_where_they_lead() {
         let mut faces = FaceTable::default();
-        let peer = "192.0.2.1:6363".parse().unwrap();
+        let peer = Address::Udp("192.0.2.1:6363".parse().unwrap());
         faces.insert(face(7, "udp4://192.0.2.1:6363", 0), Some(peer));
         faces.insert(face(5, "udp4://192.0.2.1:63", 0), None);
         faces.insert(face(9, "udp4://192.0.2.1:6363", 0), None);

@@ -5,13 +5,12 @@
 //! no proof, so plain Interests are answered; but no more bytes than the limits go to one such
 //! address, to its subnet, and to all of them together.
 
-use super::crowd::groups;
+use super::address::{Group, Source, groups};
 use crate::config::Unproved as Limits;
 use crate::interface;
 use control::{Duration, Rate, Time};
 use ipnet::IpNet;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 /// A bucket holds what its rate brings in this time. It is more than a consumer's round trip, whose
 /// window comes in one burst.
@@ -57,8 +56,8 @@ impl Bucket {
 #[derive(Debug, Default)]
 pub(super) struct Spent {
     total: Option<Bucket>,
-    /// By address and by subnet; the lengths of their prefixes differ.
-    groups: BTreeMap<IpNet, Bucket>,
+    /// By address and by subnet.
+    groups: BTreeMap<Group, Bucket>,
 }
 
 /// Recent bytes to unproved addresses, and the networks that need no proof.
@@ -75,7 +74,7 @@ pub(super) struct Unproved {
 
 impl Spent {
     /// Bytes that may go to an address now; zero or less if none.
-    pub fn allowance(&mut self, now: Time, address: IpAddr, rates: [Rate; 3]) -> i64 {
+    pub fn allowance(&mut self, now: Time, source: Source, rates: [Rate; 3]) -> i64 {
         let [host, subnet, all] = rates;
         let total = self.total.get_or_insert_with(|| Bucket::full(all, now));
         total.fill(all, now);
@@ -84,7 +83,7 @@ impl Spent {
             self.forget_full(now, [host, subnet]);
         }
         let has_room = self.groups.len() < MOST;
-        for (group, rate) in groups(address).into_iter().zip([host, subnet]) {
+        for (group, rate) in groups(source).into_iter().zip([host, subnet]) {
             let bucket = match self.groups.get_mut(&group) {
                 Some(bucket) => bucket,
                 None if has_room => {
@@ -99,8 +98,8 @@ impl Spent {
     }
 
     /// Counts bytes that went to an address.
-    pub fn spend(&mut self, address: IpAddr, bytes: i64) {
-        for group in groups(address) {
+    pub fn spend(&mut self, source: Source, bytes: i64) {
+        for group in groups(source) {
             if let Some(bucket) = self.groups.get_mut(&group) {
                 bucket.level = bucket.level.saturating_sub(bytes);
             }
@@ -112,8 +111,7 @@ impl Spent {
 
     fn forget_full(&mut self, now: Time, [host, subnet]: [Rate; 2]) {
         self.groups.retain(|group, bucket| {
-            let is_host = group.prefix_len() == groups(group.addr())[0].prefix_len();
-            let rate = if is_host { host } else { subnet };
+            let rate = if group.is_host() { host } else { subnet };
             bucket.fill(rate, now);
             bucket.level < bytes(rate, BURST)
         });
@@ -123,19 +121,21 @@ impl Spent {
 impl Unproved {
     /// True if an address needs no proof: the configuration exempts it, or it is loopback, which no
     /// datagram from elsewhere has.
-    pub fn exempts(address: IpAddr, limits: &Limits) -> bool {
+    pub fn exempts(source: Source, limits: &Limits) -> bool {
+        let Source::Internet(address) = source else { return false };
         limits.exempt.networks.iter().any(|net| net.contains(&address))
             || (limits.exempt.local && address.is_loopback())
     }
 
     /// True if the larger limit holds for an address: it is in a network of this host.
-    pub fn is_neighbour(&mut self, now: Time, address: IpAddr, limits: &Limits) -> bool {
-        limits.exempt.local && self.is_local(now, address)
+    pub fn is_neighbour(&mut self, now: Time, source: Source, limits: &Limits) -> bool {
+        limits.exempt.local && self.is_local(now, source)
     }
 
     /// True if an address is this host's loopback, or in a network in which the host has an
-    /// address.
-    pub fn is_local(&mut self, now: Time, address: IpAddr) -> bool {
+    /// address, or on one of its links.
+    pub fn is_local(&mut self, now: Time, source: Source) -> bool {
+        let Source::Internet(address) = source else { return true };
         if address.is_loopback() {
             return true;
         }
@@ -180,7 +180,7 @@ mod tests {
         let mut sent = 0;
         for at in 0..2000 {
             for address in addresses {
-                let address = address.parse().unwrap();
+                let address = Source::Internet(address.parse().unwrap());
                 for _ in 0..50 {
                     if unproved.allowance(ms(at), address, rates) > 0 {
                         unproved.spend(address, 1000);
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn the_table_is_bounded_and_what_finds_no_place_in_it_gets_nothing() {
         let mut unproved = Spent::default();
-        let address = |n: u32| IpAddr::from((0xc612_0000 + n).to_be_bytes());
+        let address = |n: u32| Source::Internet((0xc612_0000 + n).to_be_bytes().into());
         for n in 0..20_000 {
             unproved.allowance(ms(0), address(n), limits().rates());
             unproved.spend(address(n), 1);
@@ -238,7 +238,7 @@ mod tests {
     fn exempt_are_loopback_and_networks_of_the_configuration_and_neighbours_have_more() {
         let mut unproved = Unproved { read: Some(ms(0)), ..Unproved::default() };
         unproved.local = vec!["198.51.100.0/25".parse().unwrap()];
-        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+        let ip = |text: &str| Source::Internet(text.parse().unwrap());
         let mut all = |limits: &Limits| {
             ["127.0.0.1", "::1", "203.0.113.5", "198.51.100.7", "198.51.100.200"].map(|text| {
                 let exempt = Unproved::exempts(ip(text), limits);

@@ -4,6 +4,7 @@ use super::FaceInfo;
 use super::parameters::ControlParameters;
 use super::response::ControlResponse;
 use super::{Marking, Persistency, status};
+use crate::mac::Mac;
 use crate::uri::{Carrier, FaceUri};
 use forwarder::{FaceId, Forwarder, Scope};
 use packet::{Bytes, LpHeader, Name};
@@ -35,8 +36,10 @@ pub enum Task {
 /// A face to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Create {
-    /// Where it leads: UDP or TCP, canonical.
+    /// Where it leads: UDP, TCP or Ethernet, canonical.
     pub uri: FaceUri,
+    /// The interface where a face over Ethernet begins.
+    pub device: Option<String>,
     /// Further properties in the command.
     pub change: Change,
 }
@@ -120,13 +123,16 @@ pub(super) fn create(asked: &ControlParameters) -> Result<Task, Refused> {
     let Some((scheme, _)) = text.split_once("://") else {
         return refused(400, format!("`{text}` is no face URI"));
     };
-    if !["udp", "udp4", "udp6", "tcp", "tcp4", "tcp6"].contains(&scheme) {
+    if !["udp", "udp4", "udp6", "tcp", "tcp4", "tcp6", "ether"].contains(&scheme) {
         return refused(406, format!("no face can be made with the scheme `{scheme}`"));
     }
     let uri = match text.parse::<FaceUri>() {
         Ok(uri) => uri,
         Err(error) => return refused(400, error.to_string()),
     };
+    if let FaceUri::Ether(address) = uri {
+        return create_ether(asked, address);
+    }
     let FaceUri::Internet { carrier, host, .. } = &uri else {
         return refused(406, "no face can be made to a Unix socket");
     };
@@ -143,14 +149,43 @@ pub(super) fn create(asked: &ControlParameters) -> Result<Task, Refused> {
     if *carrier == Carrier::Tcp && asked.local_uri.is_some() {
         return refused(406, "a TCP face has no LocalUri of one's choice");
     }
+    let change = new_face(asked, address.is_loopback())?;
+    Ok(Task::Create(Create { uri, device: None, change }))
+}
+
+/// Reads the properties of a face to be made; `is_here`: to this host.
+fn new_face(asked: &ControlParameters, is_here: bool) -> Result<Change, Refused> {
     let change = change(asked)?;
     if change.persistency == Some(Persistency::OnDemand) {
         return refused(406, "faces on demand are made by peers");
     }
-    if change.flags & change.mask & status::LOCAL_FIELDS != 0 && !address.is_loopback() {
+    if change.flags & change.mask & status::LOCAL_FIELDS != 0 && !is_here {
         return refused(406, "local fields are for faces on this host");
     }
-    Ok(Task::Create(Create { uri, change }))
+    Ok(change)
+}
+
+/// Reads `faces/create` with the URI of a station, with NFD's codes.
+fn create_ether(asked: &ControlParameters, address: Mac) -> Result<Task, Refused> {
+    let uri = FaceUri::Ether(address);
+    if asked.uri.as_ref() != Some(&uri.to_string()) {
+        return refused(400, format!("the Uri is not canonical; it would be {uri}"));
+    }
+    if address.is_group() {
+        return refused(406, "multicast faces are made by the configuration");
+    }
+    if !address.is_station() {
+        return refused(406, format!("no station has the address {address}"));
+    }
+    let device = match asked.local_uri.as_deref().map(str::parse) {
+        Some(Ok(FaceUri::Device(name))) => name,
+        _ => {
+            let why = "a face over Ethernet needs the interface as LocalUri, such as dev://eth0";
+            return refused(406, why);
+        }
+    };
+    let change = new_face(asked, false)?;
+    Ok(Task::Create(Create { uri, device: Some(device), change }))
 }
 
 /// Reads `faces/update`; without a FaceId, or with 0, it is about the face `from`.
@@ -253,6 +288,30 @@ mod tests {
         for uri in ["udp4://192.0.2.1:7777", "tcp6://[2001:db8::1]:6363"] {
             let Ok(Task::Create(made)) = create(&asked(uri)) else { panic!("{uri}") };
             assert_eq!(made.uri.to_string(), uri);
+        }
+    }
+
+    #[test]
+    fn a_face_over_ethernet_needs_its_interface_and_gets_nfds_codes() {
+        let station = "ether://[08:00:27:01:01:01]";
+        let with = |uri: &str, local: Option<&str>| {
+            let local_uri = local.map(str::to_owned);
+            create(&ControlParameters { local_uri, ..asked(uri) })
+        };
+        let Ok(Task::Create(made)) = with(station, Some("dev://eth0")) else { panic!() };
+        assert_eq!((made.uri.to_string(), made.device.as_deref()), (station.into(), Some("eth0")));
+        for (uri, local, code) in [
+            (station, None, 406),
+            (station, Some("udp4://192.0.2.1:6363"), 406),
+            (station, Some("dev://"), 406),
+            ("ether://[01:00:5e:00:17:aa]", Some("dev://eth0"), 406),
+            ("ether://[00:00:00:00:00:00]", Some("dev://eth0"), 406),
+            ("ether://[08:00:27:01:01:AB]", Some("dev://eth0"), 400),
+            ("ether://[08:00:27:01:01]", Some("dev://eth0"), 400),
+            ("dev://eth0", None, 406),
+        ] {
+            let refused = with(uri, local).unwrap_err();
+            assert_eq!(refused.code, code, "{uri} {local:?}: {}", refused.why);
         }
     }
 

@@ -4,7 +4,7 @@
 //! kernel then sorts datagrams by face, each face has a receive buffer and a path MTU of its own,
 //! and both ends of a link see one face, whichever end configured it.
 
-use super::Progress;
+use super::{Progress, SendError, SendFrames};
 use crate::batch::Batch;
 use crate::interface;
 use mio::net::UdpSocket;
@@ -99,6 +99,25 @@ fn share(socket: &Socket) -> io::Result<()> {
     Ok(())
 }
 
+/// Sets the receive buffer's size.
+///
+/// # Errors
+/// Its size is to exceed the kernel's limit, and CAP_NET_ADMIN is missing.
+pub(super) fn size_receive_buffer(socket: &Socket, options: UdpOptions) -> io::Result<()> {
+    // The kernel grants what its limit allows; what it granted is not an error.
+    if let Err(error) = socket.set_recv_buffer_size(options.receive_buffer) {
+        tracing::debug!(%error, "receive buffer left as it is");
+    }
+    #[cfg(target_os = "linux")]
+    if options.force {
+        use rustix::net::sockopt::set_socket_recv_buffer_size_force as force;
+        force(socket, options.receive_buffer).map_err(|e| {
+            io::Error::other(format!("cannot force the receive buffer (CAP_NET_ADMIN?): {e}"))
+        })?;
+    }
+    Ok(())
+}
+
 /// A UDP socket without an address.
 fn unbound(local: SocketAddr, options: UdpOptions) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
@@ -106,18 +125,7 @@ fn unbound(local: SocketAddr, options: UdpOptions) -> io::Result<Socket> {
     if local.is_ipv6() {
         socket.set_only_v6(true)?;
     }
-    // The kernel grants what its limit allows; what it granted is not an error.
-    let asked = socket.set_recv_buffer_size(options.receive_buffer);
-    if let Err(error) = asked {
-        tracing::debug!(%local, %error, "receive buffer left as it is");
-    }
-    #[cfg(target_os = "linux")]
-    if options.force {
-        use rustix::net::sockopt::set_socket_recv_buffer_size_force as force;
-        force(&socket, options.receive_buffer).map_err(|e| {
-            io::Error::other(format!("cannot force the receive buffer (CAP_NET_ADMIN?): {e}"))
-        })?;
-    }
+    size_receive_buffer(&socket, options)?;
     Ok(socket)
 }
 
@@ -220,12 +228,6 @@ impl Udp {
         std::mem::take(&mut self.unreachable)
     }
 
-    /// True if sending is suspended.
-    #[must_use]
-    pub fn has_given_up(&self) -> bool {
-        self.gives_up && self.unreachable
-    }
-
     /// The peer that the socket is connected to.
     #[must_use]
     pub fn peer(&self) -> Option<SocketAddr> {
@@ -245,12 +247,6 @@ impl Udp {
     /// The system's.
     pub fn local(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
-    }
-
-    /// The most frames that one send may be made of.
-    #[must_use]
-    pub fn max_segments(&self) -> usize {
-        self.state.max_gso_segments()
     }
 
     /// The largest payload that the route to the peer takes now; `None` if the system does not say.
@@ -335,39 +331,6 @@ impl Udp {
         Ok(Progress::More)
     }
 
-    /// Sends a batch to the peer. It is gone afterwards, sent or not, unless the kernel is blocked.
-    ///
-    /// # Errors
-    /// `TooLong` if the path takes only shorter datagrams; anything else was lost as datagrams are.
-    pub fn send(&mut self, batch: &mut Batch) -> Result<Progress, SendError> {
-        let Some(destination) = self.peer else { return Ok(Progress::Done) };
-        let (frames, segment) = batch.frames();
-        let at_once = segment * self.state.max_gso_segments();
-        let mut outcome = Ok(Progress::Done);
-        let mut sent = 0;
-        for contents in frames.chunks(at_once.max(1)) {
-            let segment_size = (contents.len() > segment).then_some(segment);
-            let transmit =
-                Transmit { destination, ecn: None, contents, segment_size, src_ip: None };
-            match self.try_send(&transmit) {
-                Ok(()) => sent += contents.len(),
-                Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                    batch.sent(sent);
-                    return Ok(Progress::Blocked);
-                }
-                Err(e) => {
-                    sent += contents.len();
-                    outcome = Err(self.classify(&e, segment));
-                }
-            }
-            if self.has_given_up() {
-                break;
-            }
-        }
-        batch.clear();
-        outcome
-    }
-
     /// Sends once more if the first failure was an old one: the kernel reports what became of an
     /// earlier datagram on the next call, and does not send then.
     fn try_send(&mut self, transmit: &Transmit<'_>) -> io::Result<()> {
@@ -399,16 +362,43 @@ impl Udp {
     }
 }
 
-/// Why a datagram was not sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendError {
-    /// The path takes `payload` bytes at most.
-    TooLong {
-        /// The largest payload that the route takes now.
-        payload: usize,
-    },
-    /// It is lost, as datagrams may be: no route at the moment, a full device queue, a closed port.
-    Lost(ErrorKind),
+impl SendFrames for Udp {
+    fn send(&mut self, batch: &mut Batch) -> Result<Progress, SendError> {
+        let Some(destination) = self.peer else { return Ok(Progress::Done) };
+        let (frames, segment) = batch.frames();
+        let at_once = segment * self.state.max_gso_segments();
+        let mut outcome = Ok(Progress::Done);
+        let mut sent = 0;
+        for contents in frames.chunks(at_once.max(1)) {
+            let segment_size = (contents.len() > segment).then_some(segment);
+            let transmit =
+                Transmit { destination, ecn: None, contents, segment_size, src_ip: None };
+            match self.try_send(&transmit) {
+                Ok(()) => sent += contents.len(),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    batch.sent(sent);
+                    return Ok(Progress::Blocked);
+                }
+                Err(e) => {
+                    sent += contents.len();
+                    outcome = Err(self.classify(&e, segment));
+                }
+            }
+            if self.has_given_up() {
+                break;
+            }
+        }
+        batch.clear();
+        outcome
+    }
+
+    fn max_segments(&self) -> usize {
+        self.state.max_gso_segments()
+    }
+
+    fn has_given_up(&self) -> bool {
+        self.gives_up && self.unreachable
+    }
 }
 
 /// The address to bind a peer's socket to: the one that the peer sent to, at the listener's port.

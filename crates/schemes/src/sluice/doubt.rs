@@ -189,7 +189,8 @@ impl Doubt {
         let Some((train, data)) = &mut self.first else { return };
         train.arrived(sent_at, now);
         *data += 1;
-        let shown = train.rate().map(|segments| segments * bytes as f64 * 8.0);
+        let shown = train.rate().filter(|_| train.is_steady());
+        let shown = shown.map(|segments| segments * bytes as f64 * 8.0);
         if shown.is_none() && *data < FIRST_DATA {
             return;
         }

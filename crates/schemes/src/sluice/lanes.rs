@@ -28,6 +28,11 @@ const MISSED: f64 = 16.0;
 const ENOUGH: u32 = 1024;
 const LONGEST: f64 = 4.0;
 
+/// Before the first Data of the first window, so many count as if they had come by each link, and
+/// fewer the more have come: those of a store near by come first, and they alone would say that the
+/// links behind it bring nothing.
+const FIRST: f64 = 64.0;
+
 /// A link, with its Data in this window and in the one before.
 #[derive(Clone, Copy, Debug)]
 struct Link {
@@ -211,8 +216,9 @@ impl Lanes {
     /// X, in bit/s, if an offer has come in the last `patience`.
     pub(super) fn rate(&self, now: Time, patience: Duration) -> Option<f64> {
         self.at.filter(|at| now.since(*at) <= patience)?;
-        let all = f64::from(self.all[0] + self.all[1]).max(1.0);
-        let share = |link: &Link| f64::from(link.seen[0] + link.seen[1]) / all;
+        let all = f64::from((self.all[0] + self.all[1]).max(1));
+        let first = if self.all[1] == 0 { FIRST * FIRST / (FIRST + all) } else { 0.0 };
+        let share = |link: &Link| (f64::from(link.seen[0] + link.seen[1]) + first) / (all + first);
         let main = self.links.iter().filter(|link| share(link) >= LEAST_SHARE);
         if let Some(rate) = main.map(|link| link.rate / share(link)).min_by(f64::total_cmp) {
             return Some(rate);
@@ -237,10 +243,10 @@ mod tests {
         offers
     }
 
-    /// Data of four round trips, in turn with each of these offers.
+    /// Data of eight round trips, in turn with each of these offers.
     fn fed(turn: &[Option<Offers>]) -> Lanes {
         let mut lanes = Lanes::default();
-        for i in 0..400 {
+        for i in 0..800 {
             let now = Time::ZERO + Duration::from_millis(i);
             let offers = turn[i as usize % turn.len()].as_ref();
             lanes.on_data(now, offers, true, None, ROUND);
@@ -249,8 +255,8 @@ mod tests {
     }
 
     fn close(lanes: &Lanes, expected: f64) {
-        let rate = lanes.rate(Time::ZERO + Duration::from_millis(400), PATIENCE).unwrap();
-        // A code is within 0.07 %, a share of 400 Data within one of them.
+        let rate = lanes.rate(Time::ZERO + Duration::from_millis(800), PATIENCE).unwrap();
+        // A code is within 0.07 %, a share of 800 Data within one of them.
         assert!((rate / expected - 1.0).abs() < 0.02, "{rate}, not {expected}");
     }
 
@@ -279,9 +285,19 @@ mod tests {
     }
 
     #[test]
+    fn the_first_data_of_a_store_do_not_say_that_the_link_behind_it_brings_nothing() {
+        let mut lanes = Lanes::default();
+        lanes.on_data(Time(1), Some(&offers(&[(1, 10e6)])), true, None, ROUND);
+        (2..17).for_each(|at| drop(lanes.on_data(Time(at), None, true, None, ROUND)));
+        // Of 16 Data one passed the link. 64 * 64 / 80 are added, so it is 52.2 of 67.2.
+        let rate = lanes.rate(Time(17), PATIENCE).unwrap();
+        assert!((rate / 10e6 - 67.2 / 52.2).abs() < 0.01, "{rate}");
+    }
+
+    #[test]
     fn an_offer_of_a_part_of_the_path_counts_if_it_is_lower() {
         let mut lanes = fed(&[Some(offers(&[(1, 10e6)]))]);
-        let now = Time::ZERO + Duration::from_millis(400);
+        let now = Time::ZERO + Duration::from_millis(800);
         lanes.on_data(now, Some(&offers(&[(1, 12e6)])), false, None, ROUND);
         close(&lanes, 10e6);
         lanes.on_nack(now, &offers(&[(1, 5e6)]));
@@ -298,10 +314,10 @@ mod tests {
         close(&fed(&turn), 10e6 * 100.0 / 99.0);
         // One Nack of a link neither.
         let mut lanes = fed(&turn);
-        lanes.on_nack(Time::ZERO + Duration::from_millis(400), &offers(&[(7, 0.0)]));
+        lanes.on_nack(Time::ZERO + Duration::from_millis(800), &offers(&[(7, 0.0)]));
         close(&lanes, 10e6 * 100.0 / 99.0);
         // Alone, it counts.
-        assert!(fed(&[Some(liar)]).rate(Time(400_000_000), PATIENCE).unwrap() <= 1.0);
+        assert!(fed(&[Some(liar)]).rate(Time(800_000_000), PATIENCE).unwrap() <= 1.0);
     }
 
     #[test]
@@ -316,9 +332,9 @@ mod tests {
     fn nacks_of_a_link_show_the_share_of_interests_that_it_refuses() {
         let liar = offers(&[(1, 900e6)]);
         let mut lanes = fed(&[Some(liar)]);
-        let now = Time::ZERO + Duration::from_millis(400);
+        let now = Time::ZERO + Duration::from_millis(800);
         // Three of four Interests are refused: 3e6 / 0.75.
-        (0..1200).for_each(|_| lanes.on_nack(now, &offers(&[(2, 3e6)])));
+        (0..2400).for_each(|_| lanes.on_nack(now, &offers(&[(2, 3e6)])));
         close(&lanes, 3e6 / 0.75);
     }
 
@@ -349,20 +365,20 @@ mod tests {
         let mut lanes = fed(&[Some(a), Some(b.clone()), Some(b.clone())]);
         close(&lanes, 30e6);
         let ms = Duration::from_millis;
-        for i in 400..500 {
+        for i in 800..899 {
             lanes.on_data(Time::ZERO + ms(i), Some(&b), true, Some(ms(60)), ROUND);
             assert!(!lanes.leave_silent(ROUND), "{i} ms");
         }
-        lanes.on_data(Time::ZERO + ms(500), Some(&b), true, Some(ms(60)), ROUND);
+        lanes.on_data(Time::ZERO + ms(899), Some(&b), true, Some(ms(60)), ROUND);
         assert!(lanes.leave_silent(ROUND));
         assert_eq!(lanes.shortest_rtt(), Some(ms(60)));
-        let rate = lanes.rate(Time::ZERO + ms(500), PATIENCE).unwrap();
+        let rate = lanes.rate(Time::ZERO + ms(899), PATIENCE).unwrap();
         assert!((rate / 20e6 - 1.0).abs() < 0.02, "{rate}");
         // One that brings a Data now and then is not silent in between.
         let mut turn = vec![Some(b.clone()); 99];
         turn.push(Some(offers(&[(1, 10e6)])));
         let mut lanes = fed(&turn);
-        (400..560).for_each(|i| {
+        (800..960).for_each(|i| {
             lanes.on_data(Time::ZERO + ms(i), Some(&b), true, None, ROUND);
         });
         assert!(!lanes.leave_silent(ROUND));
@@ -371,7 +387,7 @@ mod tests {
     #[test]
     fn offers_are_forgotten_and_their_number_is_bounded() {
         let mut lanes = fed(&[Some(offers(&[(1, 10e6)]))]);
-        let later = Time::ZERO + Duration::from_millis(411);
+        let later = Time::ZERO + Duration::from_millis(811);
         assert_eq!(lanes.rate(later, PATIENCE), None, "nothing came for longer than patience");
         for link in 0..1000 {
             lanes.on_data(later, Some(&offers(&[(link, 1e6)])), true, None, ROUND);

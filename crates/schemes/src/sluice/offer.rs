@@ -13,14 +13,13 @@
 //! them that last, and as one when it has lasted. While Data wait at the other end, the offers
 //! leave a part of the link (`backlog.rs`).
 //!
-//! A name is a flow from its fourth Interest on:
-//! objects of a segment or two come and go before an offer reaches them, and would keep the others
-//! from the link. Names are told apart by a few hashes (as in K. Whang, B. Vander-Zanden, H.
-//! Taylor, linear counting, ACM TODS 1990): no state is kept for a name, whatever is asked for.
+//! A name that is no flow yet (`names.rs`) is offered R as it will be when the other young names
+//! are flows: of many that begin at once, none begins as if it were alone.
 
 use super::LEAST_LEFT;
 use super::backlog::Backlog;
 use super::log_rate;
+use super::names::Names;
 use super::sizes::Sizes;
 use crate::explicit_rate::{RateLaw, Seen};
 use control::{DataMeta, Duration, Flow, InterestMeta, Params, Rng, Size, Time, math};
@@ -52,133 +51,31 @@ const FALL: f64 = 0.005;
 /// Interests that will bring this part of a round trip's Data are a queue.
 const QUEUE: f64 = 0.1;
 
-/// Flows that keep to their offers leave this part of a queue at most after a period.
+/// Flows that keep to their offers leave this part of a queue at most after a period, or ask for
+/// this part at most of A, when the offers of two periods before have reached them.
 const SHRINKING: f64 = 0.95;
+const KEPT: f64 = 1.05;
 
 /// The largest correction of one period.
 const LARGEST: f64 = 4.0;
 
-/// Hashes that distinguish names.
-const HASHES: usize = 4096;
-
-/// A name is a flow once so many Interests asked for it in a window and the one before. It has
-/// ended when a window has none.
-const FEWEST_INTERESTS: u8 = 4;
-
-/// A window ends with the first period after so many Interests for each flow, or after so long, in
-/// s: a flow at its share is in each window then, however many there are.
-const INTERESTS_EACH: u32 = 4;
-const LONGEST_WINDOW: f64 = 10.0;
-
-/// The weight of a flow that began in how many flows that begin are to last.
-const MEMORY: f64 = 1.0 / 16.0;
-
-/// The names asked for in a window and in the one before, and the flows among them.
-struct Names {
-    /// Interests by hash, in both windows.
-    asked: [[u8; HASHES]; 2],
-    age: [Age; HASHES],
-    /// Names of either window.
-    names: u32,
-    /// Flows, those that began in this period, and Interests of all flows in this window.
-    flows: u32,
-    new: u32,
-    interests: u32,
-    /// The part of the flows that begin which outlast the window after that.
-    lasting: f64,
-    /// How long the window is, in s.
-    span: f64,
-}
-
-/// A name's age as a flow, in windows.
-#[derive(Clone, Copy, PartialEq)]
-enum Age {
-    NoFlow,
-    Begun,
-    OneWindow,
-    Lasting,
-}
-
-impl Names {
-    fn new() -> Names {
-        Names {
-            asked: [[0; HASHES]; 2],
-            age: [Age::NoFlow; HASHES],
-            names: 0,
-            flows: 0,
-            new: 0,
-            interests: 0,
-            lasting: 1.0,
-            span: 0.0,
-        }
-    }
-
-    /// Returns `true` if the name is a flow from now on.
-    fn see(&mut self, name: Flow) -> bool {
-        let at = name as usize % HASHES;
-        let before = self.asked[0][at].saturating_add(self.asked[1][at]);
-        self.asked[0][at] = self.asked[0][at].saturating_add(1);
-        self.names += u32::from(before == 0);
-        let begins = self.age[at] == Age::NoFlow && before + 1 >= FEWEST_INTERESTS;
-        if begins {
-            self.age[at] = Age::Begun;
-            self.flows += 1;
-            self.new += 1;
-        }
-        let more = if begins { before + 1 } else { u8::from(self.age[at] != Age::NoFlow) };
-        self.interests = self.interests.saturating_add(more.into());
-        begins
-    }
-
-    /// A period of so many seconds ends. Returns how many flows more there are: one that began has
-    /// counted as the part of one that was to last.
-    fn turn(&mut self, span: f64) -> f64 {
-        self.new = 0;
-        self.span += span;
-        let is_long = self.interests >= self.flows.saturating_mul(INTERESTS_EACH);
-        if !is_long && self.span < LONGEST_WINDOW {
-            return 0.0;
-        }
-        (self.names, self.flows, self.interests, self.span) = (0, 0, 0, 0.0);
-        let (mut more, counted) = (0.0, self.lasting);
-        for (age, asked) in self.age.iter_mut().zip(&self.asked[0]) {
-            let is_asked = *asked > 0;
-            (*age, more) = match (*age, is_asked) {
-                (Age::NoFlow, _) => (Age::NoFlow, more),
-                (Age::Begun, _) => (Age::OneWindow, more),
-                (Age::OneWindow, true) => {
-                    self.lasting += MEMORY * (1.0 - self.lasting);
-                    (Age::Lasting, more + 1.0 - counted)
-                }
-                (Age::OneWindow, false) => {
-                    self.lasting -= MEMORY * self.lasting;
-                    (Age::NoFlow, more - counted)
-                }
-                (Age::Lasting, true) => (Age::Lasting, more),
-                (Age::Lasting, false) => (Age::NoFlow, more - 1.0),
-            };
-            self.names += u32::from(is_asked);
-            self.flows += u32::from(*age != Age::NoFlow);
-        }
-        self.asked = [[0; HASHES], self.asked[0]];
-        more
-    }
-}
-
-/// The part of an equal share that a flow is offered at least ([`LEAST`]), and q of the last
-/// period.
+/// The part of an equal share that a flow is offered at least ([`LEAST`]), q of the last period,
+/// and A of the last two.
 struct Least {
     part: f64,
     held: f64,
+    targets: [f64; 2],
 }
 
 impl Least {
-    /// A period ends in which so much waited; more than `queue` is one.
-    fn turn(&mut self, held: f64, queue: f64) {
+    /// A period ends in which so much waited, of which more than `queue` is one, and y was `load`.
+    fn turn(&mut self, held: f64, queue: f64, load: f64, target: f64) {
         let before = std::mem::replace(&mut self.held, held);
+        let is_kept_to = load <= KEPT * self.targets[1];
+        self.targets = [target, self.targets[0]];
         let step = if held <= queue {
             -FALL
-        } else if held < SHRINKING * before {
+        } else if held < SHRINKING * before || is_kept_to {
             0.0
         } else {
             STEP
@@ -232,7 +129,7 @@ impl Law {
             names: Names::new(),
             sizes: Sizes::default(),
             backlog: Backlog::default(),
-            least: Least { part: LEAST.0, held: 0.0 },
+            least: Least { part: LEAST.0, held: 0.0, targets: [f64::MAX; 2] },
             rtt: None,
             size: 0.0,
             is_silent: true,
@@ -241,9 +138,18 @@ impl Law {
 
     /// Sets R, within its bounds.
     fn set(&mut self, rate: f64) {
-        let least = self.least.part * self.full / f64::from(self.names.names.max(1));
+        let least = self.least.part * self.full / f64::from(self.names.count().max(1));
         self.rate = rate.clamp(least, self.full);
         self.code = log_rate::code(self.rate);
+    }
+
+    /// The code of the rate that a flow is offered: to a name that is no flow yet, R as it will be
+    /// when it and others have become flows.
+    fn code_for(&self, flow: Flow) -> u16 {
+        if self.names.is_flow(flow) {
+            return self.code;
+        }
+        log_rate::code(self.shared(self.names.coming()))
     }
 
     /// R as the number of flows that use it in full changes by `more`.
@@ -261,8 +167,8 @@ impl RateLaw for Law {
     }
 
     fn on_interest(&mut self, flow: Flow) {
-        if self.names.see(flow) && self.names.flows > 1 {
-            self.set(self.shared(self.names.lasting));
+        if let Some(more) = self.names.see(flow) {
+            self.set(self.shared(more));
         }
     }
 
@@ -294,11 +200,11 @@ impl RateLaw for Law {
         let free = (FREE * self.size * 8.0).min(FREE_TIME * full);
         let queue = (seen.held - free).max(0.0);
         self.target = (full - self.gains.beta * queue / d).max(full / 2.0);
-        self.least.turn(seen.held, QUEUE * full * d);
         let load = seen.offered[0] + seen.offered[1];
+        self.least.turn(seen.held, QUEUE * full * d, load, self.target);
         self.is_silent = load == 0.0;
         // A flow that began in this period could not use its offer yet: what it leaves is not free.
-        let begun = f64::from(self.names.new) * self.names.lasting * self.rate;
+        let begun = self.names.begun() * self.rate;
         let load = load.max((load + begun).min(self.target));
         let ratio = if load > 0.0 { self.target / load } else { LARGEST };
         self.rate *= math::pow(ratio.clamp(1.0 / LARGEST, LARGEST), self.gains.gain);
@@ -319,11 +225,11 @@ impl RateLaw for Law {
         RateStamp { primary: self.rate as u64, secondary: 0 }
     }
 
-    fn lower(&self, options: &mut HopOptions) -> bool {
+    fn lower(&self, flow: Flow, options: &mut HopOptions) -> bool {
         let before = options.get::<Offers>();
         let is_readable = before.is_some() || options.get_raw(Offers::TYPE).is_none();
         let mut offers = before.unwrap_or_default();
-        offers.add(Offer { rate: self.code, link: self.link });
+        offers.add(Offer { rate: self.code_for(flow), link: self.link });
         options.set(&offers);
         is_readable
     }
@@ -366,6 +272,17 @@ mod tests {
         }
         (1..=4).for_each(|flow| law.on_interest(flow));
         close(law.rate, FULL / 4.0);
+    }
+
+    #[test]
+    fn flows_that_begin_at_once_are_offered_a_share_each_from_the_first_data_on() {
+        let mut law = law();
+        (0..20).for_each(|flow| law.on_interest(flow));
+        let mut options = HopOptions::new();
+        law.lower(0, &mut options);
+        let offer = options.get::<Offers>().unwrap().iter().next().unwrap();
+        close(log_rate::rate(offer.rate), FULL / 20.0);
+        close(law.rate, FULL);
     }
 
     #[test]
@@ -413,6 +330,19 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_of_flows_that_ask_for_no_more_than_their_offers_is_not_given_up() {
+        let mut law = law();
+        period(&mut law, 2, FULL, 0.0);
+        for _ in 0..30 {
+            // The link is slower than it was when they asked for this queue.
+            let target = law.target;
+            period(&mut law, 2, target, 5e6);
+        }
+        // beta q / d is more than half of the link. In the first period they asked for all of it.
+        close(law.rate, FULL / 2.0 * 0.5_f64.sqrt());
+    }
+
+    #[test]
     fn interests_that_meet_by_chance_are_no_queue() {
         let mut law = law();
         let size = Size(1000);
@@ -448,8 +378,7 @@ mod tests {
     fn no_number_of_names_takes_memory_or_stops_the_offers() {
         let mut law = law();
         period(&mut law, 1_000_000, 100.0 * C, 1e9);
-        assert_eq!((law.names.names as usize, law.names.flows as usize), (HASHES, HASHES));
-        assert!(law.rate >= LEAST.0 * FULL / HASHES as f64);
+        assert!(law.rate >= LEAST.0 * FULL / f64::from(law.names.count()), "{}", law.rate);
     }
 
     #[test]
@@ -507,11 +436,11 @@ mod tests {
     fn offers_are_lowered_and_what_cannot_be_read_is_replaced() {
         let law = law();
         let mut options = HopOptions::new();
-        assert!(law.lower(&mut options));
+        assert!(law.lower(1, &mut options));
         let own = Offer { rate: law.code, link: law.link };
         assert_eq!(options.get::<Offers>().unwrap().iter().collect::<Vec<_>>(), [own]);
         options.set_raw(Offers::TYPE, &[1, 2, 3]);
-        assert!(!law.lower(&mut options));
+        assert!(!law.lower(1, &mut options));
         assert_eq!(options.get::<Offers>().unwrap().iter().collect::<Vec<_>>(), [own]);
     }
 }

@@ -118,8 +118,12 @@ impl Fetch {
         }
     }
 
-    /// The size of the Data of `item` by the metadata, until a segment has come.
+    /// The size of the Data of `item`: of metadata a usual one, of a segment what the metadata say,
+    /// until a segment has come. Links book more for Interests that state nothing.
     fn stated(&self, item: Item) -> Option<Size> {
+        if matches!(item, Item::Metadata) {
+            return Some(METADATA_GUESS);
+        }
         let object = self.object.as_ref().filter(|object| object.done_count == 0)?;
         let size = object.info.segment_size.filter(|_| matches!(item, Item::Segment(_)))?;
         // An object of one segment may be much smaller than that.

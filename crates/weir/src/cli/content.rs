@@ -77,6 +77,9 @@ fn peer(text: &str) -> Result<FaceUri, String> {
     };
     let why = match uri.parse::<FaceUri>() {
         Ok(FaceUri::Unix(_)) => "--socket is for the sockets of this host".to_owned(),
+        Ok(FaceUri::Ether(_) | FaceUri::Device(_)) => {
+            "Ethernet needs a daemon; see `weir face create`".to_owned()
+        }
         Ok(uri) if uri.is_group() => "a peer is a single host".to_owned(),
         Ok(uri) => return Ok(uri),
         Err(error) => error.why,

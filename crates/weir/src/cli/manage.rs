@@ -25,8 +25,12 @@ pub enum FaceCommand {
     List(ListArgs),
     /// Create a face to a peer.
     Create {
-        /// The peer's URI, such as udp4://192.0.2.1:6363 or tcp://router.example.
+        /// The peer's URI, such as udp4://192.0.2.1:6363, tcp://router.example or
+        /// ether://[08:00:27:01:01:01].
         uri: String,
+        /// The interface of a face over Ethernet, such as dev://eth0.
+        #[arg(long, value_name = "URI")]
+        local: Option<String>,
         #[command(flatten)]
         options: FaceOptions,
         #[command(flatten)]
@@ -60,7 +64,7 @@ pub struct FaceOptions {
     /// used.
     #[arg(long, value_enum, value_name = "WORD")]
     pub persistency: Option<PersistencyWord>,
-    /// The largest UDP payload in bytes.
+    /// The largest payload of a UDP datagram or Ethernet frame, in bytes.
     #[arg(long, value_name = "BYTES")]
     pub mtu: Option<u64>,
     /// Repeat lost packets; only when a face is created.

@@ -38,6 +38,7 @@ pub fn examine(system: &System) -> Vec<Check> {
         inotify("inotify-watches", "max_user_watches", system, WATCHES),
         inotify("inotify-instances", "max_user_instances", system, INSTANCES),
     ];
+    checks.push(ethernet(net::socket::ether::permitted()));
     checks.extend(offloads(Offloads::detect().map_err(|error| error.to_string())));
     match net::interface::in_use() {
         Ok(names) => checks.extend(names.iter().map(|name| {
@@ -118,6 +119,22 @@ fn judge_inotify(name: &'static str, file: &str, found: Result<u64, String>, wan
     }
     let verdict = if found == 0 { Verdict::Wrong } else { Verdict::Advice };
     check.but(verdict, format!("sysctl --write fs.inotify.{file}={wanted}"))
+}
+
+/// The right to send and receive Ethernet frames. Few daemons need it.
+fn ethernet(permitted: std::io::Result<()>) -> Check {
+    let check = Check::good("ethernet", "permitted", "CAP_NET_RAW, for faces over Ethernet alone");
+    let Err(error) = permitted else { return check };
+    let found = match error.kind() {
+        std::io::ErrorKind::PermissionDenied => "no CAP_NET_RAW".to_owned(),
+        _ => error.to_string(),
+    };
+    Check { found, ..check }.but(
+        Verdict::Advice,
+        "for faces over Ethernet, write AmbientCapabilities=CAP_NET_RAW and \
+         CapabilityBoundingSet=CAP_NET_RAW into the daemon's unit of systemd, and add AF_PACKET \
+         to RestrictAddressFamilies=; without such faces, nothing is to be done",
+    )
 }
 
 /// The kernel's functions for several datagrams in a call.
@@ -249,5 +266,13 @@ mod tests {
             let check = checks.iter().find(|check| check.check == name).unwrap();
             assert_eq!(check.result, Verdict::Unchecked, "{check:?}");
         }
+    }
+
+    #[test]
+    fn the_right_to_ethernet_frames_is_advice_where_it_is_missing() {
+        assert_eq!(ethernet(Ok(())).result, Verdict::Good);
+        let missing = ethernet(Err(std::io::ErrorKind::PermissionDenied.into()));
+        assert_eq!((missing.result, missing.found.as_str()), (Verdict::Advice, "no CAP_NET_RAW"));
+        assert!(missing.change.unwrap().contains("AmbientCapabilities=CAP_NET_RAW"));
     }
 }

@@ -4,12 +4,11 @@ use crate::file::journal::{Journal, MAX_RUN, Run};
 use crate::file::own;
 use crate::file::place::check_name;
 use crate::file::reserve::Reserve;
+use crate::file::writeback::Writeback;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread::JoinHandle;
 use thiserror::Error;
 use transport::fetch::{ObjectInfo, Resume, Sink};
 
@@ -124,7 +123,9 @@ impl FileSink {
         self.worth_keeping = !resume.segments.is_empty();
         self.reserve = Reserve::new(journal.end(), resume.bytes, info.size);
         let (part, _) = self.part.insert((part, journal));
-        self.writeback = Some(Writeback::start(part.try_clone()?));
+        let disk = part.try_clone()?;
+        // An error shows again at the end, where it is reported.
+        self.writeback = Some(Writeback::start(move || drop(disk.sync_data())));
         Ok(resume)
     }
 
@@ -215,46 +216,6 @@ fn lock(part: &File) -> io::Result<()> {
     }
     let why = "another transfer is writing it";
     Err(io::Error::new(io::ErrorKind::ResourceBusy, why))
-}
-
-/// Has what was written go to the disk while the transfer goes on, so that the end need not wait
-/// for all of it.
-struct Writeback {
-    due: Option<SyncSender<()>>,
-    thread: Option<JoinHandle<()>>,
-    written: usize,
-}
-
-impl Writeback {
-    /// The number of bytes after which the disk is synchronised.
-    const EVERY: usize = 4 << 20;
-
-    fn start(file: File) -> Writeback {
-        // One place: while the disk is busy, further requests are the same request.
-        let (due, requests) = sync_channel(1);
-        let thread = std::thread::spawn(move || {
-            // An error shows again at the end, where it is reported.
-            requests.iter().for_each(|()| drop(file.sync_data()));
-        });
-        Writeback { due: Some(due), thread: Some(thread), written: 0 }
-    }
-
-    fn wrote(&mut self, bytes: usize) {
-        self.written += bytes;
-        if self.written >= Writeback::EVERY {
-            self.written = 0;
-            let _ = self.due.as_ref().map(|due| due.try_send(()));
-        }
-    }
-}
-
-impl Drop for Writeback {
-    fn drop(&mut self) {
-        self.due = None;
-        if let Some(thread) = self.thread.take() {
-            thread.join().ok();
-        }
-    }
 }
 
 impl Sink for FileSink {

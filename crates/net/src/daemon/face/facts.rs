@@ -1,9 +1,11 @@
 //! The facts about a face: its ends, its peer, its marking, and its pauses.
 
+use crate::daemon::address::{Source, Station};
+use crate::mac::Mac;
 use crate::management::Persistency;
 use control::{Duration, Time};
 use schemes::Choice;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// Where a configured face leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +13,8 @@ pub(in crate::daemon) enum Target {
     Udp(SocketAddr),
     /// A multicast group on an interface.
     Group(SocketAddr, String),
+    /// A station or a group on the link of an interface.
+    Ether(Mac, String),
     Tcp(SocketAddr),
     Unix(std::path::PathBuf),
 }
@@ -33,6 +37,8 @@ pub(in crate::daemon) struct About {
     pub uri: String,
     pub local_uri: String,
     pub local: bool,
+    /// Its place on an Ethernet.
+    pub station: Option<Station>,
     pub persistency: Persistency,
 }
 
@@ -52,10 +58,11 @@ pub(in crate::daemon) struct Peer {
     /// The creation of an on-demand face.
     pub since: Time,
     /// The address for which an on-demand face was created.
-    pub source: Option<IpAddr>,
+    pub source: Option<Source>,
     /// The address may be forged until the forwarder reports a proof.
     pub unproved: bool,
-    /// It is in a network of this host, so that it has a higher rate limit, and keeps its place.
+    /// It is in a network of this host, so that it has a higher rate limit. Over UDP it keeps its
+    /// place, too.
     pub is_neighbour: bool,
 }
 

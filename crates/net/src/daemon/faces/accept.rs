@@ -4,16 +4,17 @@ use super::FaceSet;
 use super::room::{self, Newcomer, Room};
 use crate::batch::Batch;
 use crate::config::LinkOptions;
+use crate::daemon::address::{Address, Source};
 use crate::daemon::applied::default_payload;
 use crate::daemon::crowd::Transport;
 use crate::daemon::face::{Face, FirstDatagram, Link, MadeBy};
 use crate::daemon::listeners::{FACES, websocket_uri};
 use crate::daemon::unproved::Unproved;
 use crate::management::authority::Account;
-use crate::socket::Progress;
 use crate::socket::stream::{Socket, Stream};
 use crate::socket::udp::{Udp, local_for};
 use crate::socket::websocket::WebSocket;
+use crate::socket::{Progress, SendFrames};
 use crate::uri::FaceUri;
 use control::{Duration, Time};
 use forwarder::{FaceId, Forwarder, Scope, Wire};
@@ -21,7 +22,7 @@ use mio::net::UnixStream;
 use mio::{Interest, Token};
 use packet::LpPacket;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Bytes of first datagrams that are looked at in one turn.
@@ -32,6 +33,15 @@ const AT_ONCE: usize = 64;
 
 /// How long no connection is accepted when the process is out of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// A peer without a connection, and its socket.
+pub(super) struct UnprovedPeer {
+    pub address: Address,
+    pub uris: [String; 2],
+    /// The longest frame that its path takes.
+    pub payload: usize,
+    pub link: Link,
+}
 
 impl FaceSet {
     /// Accepts the connections that wait, and datagrams of unknown peers.
@@ -80,7 +90,7 @@ impl FaceSet {
         now: Time,
     ) {
         for first in strays {
-            let known = self.table.of_peer(first.peer);
+            let known = self.table.of_peer(Address::Udp(first.peer));
             let Some(id) = known.or_else(|| self.udp_on_demand(forwarder, &first, now)) else {
                 continue;
             };
@@ -102,7 +112,7 @@ impl FaceSet {
         LpPacket::decode(&first.datagram).ok()?;
         let peer = first.peer;
         let newcomer = Newcomer {
-            address: peer.ip(),
+            source: Source::Internet(peer.ip()),
             scope: Scope::NonLocal,
             transport: Transport::Datagrams,
             bytes: Face::keeps(true),
@@ -120,35 +130,62 @@ impl FaceSet {
             }
         };
         udp.give_up_when_unreachable();
+        let payload = default_payload(peer, udp.route_payload());
+        let local_uri = udp.local().map(|a| FaceUri::udp(a).to_string()).unwrap_or_default();
+        let batch = Batch::new(udp.max_segments());
+        let unproved = UnprovedPeer {
+            address: Address::Udp(peer),
+            uris: [FaceUri::udp(peer).to_string(), local_uri],
+            payload,
+            link: Link::Udp(udp, batch),
+        };
+        self.unproved_face(forwarder, unproved, now)
+    }
+
+    /// A face for a peer that sent its first frame, from an address that may be forged.
+    pub(super) fn unproved_face(
+        &mut self,
+        forwarder: &mut Forwarder,
+        peer: UnprovedPeer,
+        now: Time,
+    ) -> Option<FaceId> {
+        let UnprovedPeer { address, uris: [uri, local_uri], payload, link: socket } = peer;
+        let source = address.source();
         let limits = &self.settings.on_demand.unproved;
-        let challenge = match Unproved::exempts(peer.ip(), limits) {
+        let challenge = match Unproved::exempts(source, limits) {
             true => None,
             false => Some(token()?),
         };
-        let is_neighbour = self.unproved.is_neighbour(now, peer.ip(), limits);
+        let is_neighbour = self.unproved.is_neighbour(now, source, limits);
         let link = self.settings.on_demand.link.clone();
-        let payload = link.mtu.unwrap_or_else(|| default_payload(peer, udp.route_payload()));
-        let uri = FaceUri::udp(peer).to_string();
-        let local = link.local && peer.ip().is_loopback();
-        let id =
-            self.add_to_forwarder(forwarder, &uri, local, Some(payload), Some(peer), &link, now);
-        let batch = Batch::new(udp.max_segments());
-        let local_uri = udp.local().map(|a| FaceUri::udp(a).to_string()).unwrap_or_default();
-        let mut face = Face::new(id, MadeBy::Peer, uri, Link::Udp(udp, batch));
+        let mtu = link.mtu.unwrap_or(payload);
+        let local = link.local && source.is_loopback();
+        let peer = Some(address);
+        let id = self.add_to_forwarder(forwarder, &uri, local, Some(mtu), peer, &link, now);
+        let mut face = Face::new(id, MadeBy::Peer, uri, socket);
         face.about.local_uri = local_uri;
         face.about.local = local;
         face.fixed_mtu = link.mtu;
-        face.mtu = Some(payload);
-        (face.peer.heard, face.peer.since, face.peer.source) = (now, now, Some(peer.ip()));
+        face.mtu = Some(mtu);
+        if let Address::Ether(station) = address {
+            face.about.station = Some(station);
+            face.set_device_mtu(forwarder, payload);
+        }
+        (face.peer.heard, face.peer.since, face.peer.source) = (now, now, Some(source));
         (face.peer.unproved, face.peer.is_neighbour) = (challenge.is_some(), is_neighbour);
         forwarder.set_challenge(id, challenge);
         let limit = face.idle_limit(forwarder, &self.settings.on_demand);
         self.next_idle_check = self.next_idle_check.min(now + limit);
-        self.admit(forwarder, face, &link, Some(peer))
+        self.admit(forwarder, face, &link, peer)
     }
 
     /// Makes room for the face of one more peer; says whether there is.
-    fn makes_room(&mut self, forwarder: &mut Forwarder, newcomer: &Newcomer, now: Time) -> bool {
+    pub(super) fn makes_room(
+        &mut self,
+        forwarder: &mut Forwarder,
+        newcomer: &Newcomer,
+        now: Time,
+    ) -> bool {
         let FaceSet { table, unproved, settings, .. } = self;
         match room::for_peer(newcomer, table, unproved, &settings.on_demand, forwarder, now) {
             Room::Free => return true,
@@ -160,7 +197,7 @@ impl FaceSet {
         }
         if let Some(count) = self.rejected.count(now) {
             tracing::warn!(
-                latest = %newcomer.address,
+                latest = self.shown(newcomer.source),
                 count,
                 "no room for another face; `max`, `max_per_address` and `max_per_subnet` under \
                  [on_demand] are the limits"
@@ -193,7 +230,7 @@ impl FaceSet {
         forwarder: &mut Forwarder,
         mut face: Face,
         link: &LinkOptions,
-        peer: Option<SocketAddr>,
+        peer: Option<Address>,
     ) -> Option<FaceId> {
         let id = face.id;
         face.delay = self.delay_line(&face.about.uri, link);
@@ -203,6 +240,7 @@ impl FaceSet {
         let registry = &self.registry;
         let watched = match &mut face.link {
             Link::Udp(udp, _) => registry.register(udp.source(), token, interests),
+            Link::Ether(sender, _) => sender.register(registry, token),
             Link::Stream(stream) => registry.register(stream.socket().source(), token, interests),
             Link::WebSocket(socket) => match socket.source() {
                 Some(source) => registry.register(source, token, interests),
@@ -302,8 +340,8 @@ impl FaceSet {
     ) {
         let bytes = Face::keeps(false) + socket.memory();
         let scope = if local { Scope::Local } else { Scope::NonLocal };
-        let transport = Transport::Connections;
-        if !self.makes_room(forwarder, &Newcomer { address, scope, transport, bytes }, now) {
+        let (source, transport) = (Source::Internet(address), Transport::Connections);
+        if !self.makes_room(forwarder, &Newcomer { source, scope, transport, bytes }, now) {
             return;
         }
         let link = self.settings.on_demand.link.clone();
@@ -332,6 +370,7 @@ impl FaceSet {
         let mut face = Face::new(id, made_by, uri, socket);
         face.about.local_uri = local_uri;
         face.about.local = local;
+        let source = source.map(Source::Internet);
         (face.peer.heard, face.peer.since, face.peer.source) = (now, now, source);
         // Others were counted when the forwarder got them.
         if own > 0 {

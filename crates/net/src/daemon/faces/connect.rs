@@ -3,14 +3,18 @@
 use super::{FaceSet, News};
 use crate::batch::Batch;
 use crate::config::{self, LinkOptions};
-use crate::daemon::applied::default_payload;
+use crate::daemon::address::{Address, Station};
+use crate::daemon::applied::{ETHERNET, default_payload};
 use crate::daemon::error::DaemonError;
 use crate::daemon::face::{Face, Link, MadeBy, Target};
 use crate::daemon::listeners::FACES;
 use crate::daemon::marking;
 use crate::emulate::DelayLine;
+use crate::mac::Mac;
 use crate::management::orders::{Change, Create, Refused};
 use crate::management::{CONGESTION_MARKING, FaceEvent, LOCAL_FIELDS, Persistency, RELIABILITY};
+use crate::socket::SendFrames;
+use crate::socket::ether::permitted;
 use crate::socket::stream::{Socket, Stream};
 use crate::socket::udp::Udp;
 use crate::uri::{Carrier, FaceUri};
@@ -24,7 +28,6 @@ use mio::{Interest, Token};
 use packet::options::Capability;
 use schemes::Choice;
 use std::io;
-use std::net::SocketAddr;
 
 /// A face that a command asked for.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +52,13 @@ impl FaceSet {
     ) -> Result<FaceId, DaemonError> {
         let target = match &face.uri {
             FaceUri::Unix(path) => Target::Unix(path.clone()),
+            FaceUri::Ether(address) => {
+                permitted()
+                    .map_err(|source| DaemonError::Ether { uri: face.uri.to_string(), source })?;
+                Target::Ether(*address, face.interface.clone().unwrap_or_default())
+            }
+            // The reader of the configuration lets no other through.
+            FaceUri::Device(name) => Target::Ether(Mac::NDN, name.clone()),
             FaceUri::Internet { carrier, .. } => {
                 let address = face.uri.resolve();
                 let address = address
@@ -66,24 +76,21 @@ impl FaceSet {
             let first = first.about.name.as_ref().unwrap_or(&first.about.uri).clone();
             return Err(DaemonError::SamePlace { first, second: name });
         }
-        let peer = match target {
-            Target::Udp(peer) | Target::Group(peer, _) => Some(peer),
-            _ => None,
-        };
+        let peer = self.address(&target);
         let local = match &target {
             Target::Unix(_) => true,
             Target::Tcp(peer) => peer.ip().is_loopback() && !face.is_remote,
             Target::Udp(peer) => face.link.local && peer.ip().is_loopback(),
-            Target::Group(..) => false,
+            Target::Group(..) | Target::Ether(..) => false,
         };
-        // Members of a group have addresses of their own.
-        let is_group = matches!(target, Target::Group(..));
-        let known_by = peer.filter(|_| !is_group);
-        let mtu = peer.map(|peer| face.link.mtu.unwrap_or(default_payload(peer, None)));
+        // Members of a group of UDP have addresses of their own.
+        let known_by = peer.filter(|_| !matches!(target, Target::Group(..)));
+        let mtu = peer.map(|peer| face.link.mtu.unwrap_or(first_payload(peer)));
         let id = self.add_to_forwarder(forwarder, &name, local, mtu, peer, &face.link, now);
         let mut made = Face::new(id, MadeBy::Configuration, uri, Link::Down { retry: now });
         made.about.name.clone_from(&face.name);
         made.about.local = local;
+        made.about.station = peer.and_then(Address::station);
         made.target = Some(target);
         made.fixed_mtu = face.link.mtu;
         made.mtu = mtu;
@@ -92,6 +99,18 @@ impl FaceSet {
         self.list(made, known_by);
         self.dial(forwarder, id, now);
         Ok(id)
+    }
+
+    /// The address of a face without a connection.
+    fn address(&mut self, target: &Target) -> Option<Address> {
+        match target {
+            Target::Udp(peer) | Target::Group(peer, _) => Some(Address::Udp(*peer)),
+            Target::Ether(address, interface) => {
+                let device = self.devices.id(interface);
+                Some(Address::Ether(Station { device, address: *address }))
+            }
+            Target::Tcp(_) | Target::Unix(_) => None,
+        }
     }
 
     /// The emulated link of a face, if it has one.
@@ -108,15 +127,15 @@ impl FaceSet {
         name: &str,
         local: bool,
         mtu: Option<usize>,
-        peer: Option<SocketAddr>,
+        peer: Option<Address>,
         link: &LinkOptions,
         now: Time,
     ) -> FaceId {
         let defaults = FaceConfig::default();
-        // IP and UDP headers count against a configured rate, as they do on a real link.
-        let headers = peer.map_or(0, |p| if p.is_ipv4() { 28 } else { 48 });
+        // Headers count against a configured rate, as they do on a real link.
+        let headers = peer.map_or(0, Address::headers);
         let overhead = link.overhead.map_or(headers, |size| size.0 as usize);
-        let is_group = peer.is_some_and(|peer| peer.ip().is_multicast());
+        let is_group = peer.is_some_and(Address::is_group);
         let one = peer.filter(|_| !is_group);
         let queue = link.queue.map(Queue::bounds);
         let (data, packets) = queue.unwrap_or((defaults.queues.data, defaults.queues.packets));
@@ -190,9 +209,13 @@ impl FaceSet {
         face.peer.heard = now;
         face.about.local_uri = local_uri;
         if let Some(payload) = payload {
-            let mtu = face.fixed_mtu.unwrap_or(payload);
-            face.mtu = Some(mtu);
-            forwarder.set_mtu(id, Some(mtu));
+            if matches!(target, Target::Ether(..)) {
+                face.set_device_mtu(forwarder, payload);
+            } else {
+                let mtu = face.fixed_mtu.unwrap_or(payload);
+                face.mtu = Some(mtu);
+                forwarder.set_mtu(id, Some(mtu));
+            }
         }
         self.table.schedule(id);
         forwarder.open_face(now, id);
@@ -229,6 +252,14 @@ impl FaceSet {
                 let payload = default_payload(*group, None);
                 Ok((Link::Udp(udp, batch), format!("dev://{interface}"), Some(payload)))
             }
+            Target::Ether(address, interface) => {
+                let FaceSet { devices, registry, settings, .. } = self;
+                let device = devices.id(interface);
+                let (sender, mtu) = devices.sender(device, *address, settings.udp, registry)?;
+                sender.register(registry, token)?;
+                let batch = Batch::new(sender.max_segments());
+                Ok((Link::Ether(sender, batch), devices.uri(device), Some(mtu)))
+            }
             Target::Tcp(peer) => {
                 let socket = TcpStream::connect(*peer)?;
                 let uri = FaceUri::tcp(socket.local_addr()?).to_string();
@@ -252,35 +283,35 @@ impl FaceSet {
         now: Time,
     ) -> Result<Made, Refused> {
         let refused = |code, why: String| Err(Refused { code, why });
-        let FaceUri::Internet { carrier, .. } = &create.uri else {
-            return refused(406, "no face can be made there".to_owned());
+        let target = match commanded_target(create) {
+            Ok(target) => target,
+            Err(why) => return refused(400, why),
         };
-        let peer = match create.uri.resolve() {
-            Ok(peer) => peer,
-            Err(error) => return refused(400, error.to_string()),
-        };
-        let is_udp = *carrier == Carrier::Udp;
-        let known = self.table.of_peer(peer).filter(|_| is_udp);
-        let known = known.or_else(|| self.table.of_uri(&create.uri.to_string()));
+        let address = self.address(&target);
+        let known = address.and_then(|address| self.table.of_peer(address));
+        // The same station may be on the links of several interfaces.
+        let by_uri = || self.table.of_uri(&create.uri.to_string());
+        let is_ether = matches!(target, Target::Ether(..));
+        let known = if is_ether { known } else { known.or_else(by_uri) };
         if let Some(id) = known {
             // A user who may make faces vouches for the address.
             forwarder.set_challenge(id, None);
             return Ok(Made::Known(id));
         }
         let most = self.settings.on_demand.max;
-        let has_room = forwarder.has_room_for_face(Scope::NonLocal, Face::keeps(is_udp));
+        let has_room = forwarder.has_room_for_face(Scope::NonLocal, Face::keeps(address.is_some()));
         if self.table.commanded >= most || !has_room {
             return refused(500, format!("no room for another face; commands may make {most}"));
         }
         let base = self.settings.on_demand.link.parts.marker.clone();
         let base = base.unwrap_or_else(marking::default);
         let marker = marking::changed(&base, create.change.marking)?;
-        let (id, target) = self.commanded(forwarder, create, peer, is_udp, marker, now);
+        let id = self.commanded(forwarder, create, &target, marker, now);
         if let Err(error) = self.try_dial(forwarder, id, &target, now) {
             self.close(forwarder, id, "it cannot be connected");
             return refused(504, format!("cannot connect: {error}"));
         }
-        Ok(if is_udp { Made::Connected(id) } else { Made::Begun(id) })
+        Ok(if address.is_some() { Made::Connected(id) } else { Made::Begun(id) })
     }
 
     /// Lists a face that is not connected yet.
@@ -288,27 +319,30 @@ impl FaceSet {
         &mut self,
         forwarder: &mut Forwarder,
         create: &Create,
-        peer: SocketAddr,
-        is_udp: bool,
+        target: &Target,
         marker: Choice,
         now: Time,
-    ) -> (FaceId, Target) {
+    ) -> FaceId {
         let change = &create.change;
-        let link = self.link_for(change, is_udp, &marker);
-        let known_by = is_udp.then_some(peer);
-        let local = peer.ip().is_loopback() && (!is_udp || link.local);
-        let payload = known_by.map(|peer| link.mtu.unwrap_or(default_payload(peer, None)));
+        let address = self.address(target);
+        let link = self.link_for(change, address.is_some(), &marker);
+        let local = match target {
+            Target::Udp(peer) => peer.ip().is_loopback() && link.local,
+            Target::Tcp(peer) => peer.ip().is_loopback(),
+            _ => false,
+        };
+        let payload = address.map(|address| link.mtu.unwrap_or(first_payload(address)));
         let uri = create.uri.to_string();
-        let id = self.add_to_forwarder(forwarder, &uri, local, payload, known_by, &link, now);
-        let target = if is_udp { Target::Udp(peer) } else { Target::Tcp(peer) };
+        let id = self.add_to_forwarder(forwarder, &uri, local, payload, address, &link, now);
         let mut face = Face::new(id, MadeBy::Command, uri, Link::Down { retry: now });
         face.about.local = local;
         face.about.persistency = change.persistency.unwrap_or(Persistency::Persistent);
-        face.target = (face.about.persistency == Persistency::Permanent).then(|| target.clone());
+        face.about.station = address.and_then(Address::station);
+        face.target = lasting(face.about.persistency, target.clone());
         face.fixed_mtu = link.mtu;
         face.mtu = payload;
         face.delay = self.delay_line(&face.about.uri, &link);
-        face.linked(&link, is_udp);
+        face.linked(&link, address.is_some());
         if link.parts.marker.is_none() {
             face.marking.marker = marker;
         }
@@ -316,14 +350,14 @@ impl FaceSet {
             face.marking.flags |= LOCAL_FIELDS;
             forwarder.set_local_fields(id, true);
         }
-        self.list(face, known_by);
-        (id, target)
+        self.list(face, address);
+        id
     }
 
     /// The link of peers' faces, as a command changes it.
-    fn link_for(&self, change: &Change, is_udp: bool, marker: &Choice) -> LinkOptions {
+    fn link_for(&self, change: &Change, is_framed: bool, marker: &Choice) -> LinkOptions {
         let mut link = self.settings.on_demand.link.clone();
-        if is_udp && change.mtu.is_some() {
+        if is_framed && change.mtu.is_some() {
             link.mtu = change.mtu;
         }
         if change.mask & RELIABILITY != 0 {
@@ -375,10 +409,8 @@ impl FaceSet {
             if persistency != Persistency::OnDemand {
                 forwarder.set_challenge(id, None);
             }
-            face.target = match persistency {
-                Persistency::Permanent => face.target.take().or_else(|| target(&face.about.uri)),
-                Persistency::Persistent | Persistency::OnDemand => None,
-            };
+            let target = face.target.take().or_else(|| target(face));
+            face.target = target.and_then(|target| lasting(persistency, target));
         }
         if change.mask & LOCAL_FIELDS != 0 {
             let on = change.flags & LOCAL_FIELDS != 0;
@@ -387,8 +419,10 @@ impl FaceSet {
             forwarder.set_local_fields(id, on);
         }
         if let Some(mtu) = change.mtu.filter(|_| face.mtu.is_some()) {
-            (face.fixed_mtu, face.mtu) = (Some(mtu), Some(mtu));
-            forwarder.set_mtu(id, Some(mtu));
+            let most = self.devices.mtu(face.about.station).unwrap_or(mtu);
+            face.fixed_mtu = Some(mtu);
+            face.mtu = Some(mtu.min(most));
+            forwarder.set_mtu(id, face.mtu);
         }
         self.table.schedule(id);
         tracing::info!(face = %id, ?change, "face updated");
@@ -396,12 +430,47 @@ impl FaceSet {
     }
 }
 
+/// Where a command's face leads.
+///
+/// # Errors
+/// The host is not found, or no face can be made there: a text.
+fn commanded_target(create: &Create) -> Result<Target, String> {
+    match (&create.uri, &create.device) {
+        (FaceUri::Internet { carrier, .. }, _) => {
+            let peer = create.uri.resolve().map_err(|error| error.to_string())?;
+            Ok(if *carrier == Carrier::Udp { Target::Udp(peer) } else { Target::Tcp(peer) })
+        }
+        (FaceUri::Ether(address), Some(device)) => Ok(Target::Ether(*address, device.clone())),
+        _ => Err("no face can be made there".to_owned()),
+    }
+}
+
+/// The payload of a face's frames until its socket is there.
+fn first_payload(address: Address) -> usize {
+    match address {
+        Address::Udp(peer) => default_payload(peer, None),
+        Address::Ether(_) => ETHERNET,
+    }
+}
+
+/// The target that a face keeps: where a permanent one is connected again. An interface that was
+/// down comes back with the persistent faces on it, as in NFD.
+fn lasting(persistency: Persistency, target: Target) -> Option<Target> {
+    match persistency {
+        Persistency::Permanent => Some(target),
+        Persistency::Persistent => Some(target).filter(|to| matches!(to, Target::Ether(..))),
+        Persistency::OnDemand => None,
+    }
+}
+
 /// Where a face leads, to be connected again.
-fn target(uri: &str) -> Option<Target> {
-    let uri: FaceUri = uri.parse().ok()?;
-    let FaceUri::Internet { carrier, .. } = &uri else { return None };
-    let peer = uri.resolve().ok()?;
-    Some(if *carrier == Carrier::Udp { Target::Udp(peer) } else { Target::Tcp(peer) })
+fn target(face: &Face) -> Option<Target> {
+    let uri = face.about.uri.parse::<FaceUri>().ok()?;
+    let device = match face.about.local_uri.parse() {
+        Ok(FaceUri::Device(name)) => Some(name),
+        _ => None,
+    };
+    commanded_target(&Create { uri, device, change: Change::default() }).ok()
 }
 
 /// The property of a face that cannot be changed as requested.
@@ -410,10 +479,10 @@ fn unchangeable(face: &Face, change: &Change) -> Option<String> {
         return Some("reliability is chosen when a face is made".into());
     }
     let wanted = change.persistency.filter(|wanted| *wanted != face.about.persistency)?;
-    let is_udp = face.mtu.is_some();
+    let is_framed = face.mtu.is_some();
     let may = match (face.about.made_by, wanted) {
         (MadeBy::Application, _) => false,
-        _ if is_udp => true,
+        _ if is_framed => true,
         // A peer that connected cannot be reached at the port that it connected from.
         (MadeBy::Peer, wanted) => wanted != Persistency::Permanent,
         (_, wanted) => wanted != Persistency::OnDemand,

@@ -1,7 +1,8 @@
 //! Room for one more face where there are as many as may be.
 
 use crate::config::OnDemand;
-use crate::daemon::crowd::{Transport, groups};
+use crate::daemon::address::{Group, Source, groups};
+use crate::daemon::crowd::Transport;
 use crate::daemon::face::{Face, MadeBy};
 use crate::daemon::table::FaceTable;
 use crate::daemon::unproved::Unproved;
@@ -9,7 +10,7 @@ use crate::management::authority::Account;
 use control::Time;
 use forwarder::{FaceId, Forwarder, Scope};
 use ipnet::{IpNet, Ipv4Net};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 
 /// All addresses of this host that are not on a network (RFC 1122, section 3.2.1.3).
 const LOOPBACK: IpNet = IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8));
@@ -29,7 +30,7 @@ pub(super) enum Room {
 /// A peer that needs a face.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Newcomer {
-    pub address: IpAddr,
+    pub source: Source,
     pub scope: Scope,
     pub transport: Transport,
     /// Bytes of memory that its face takes.
@@ -45,44 +46,44 @@ pub(super) fn for_peer(
     forwarder: &mut Forwarder,
     now: Time,
 ) -> Room {
-    let Newcomer { address, scope, transport, bytes } = *newcomer;
+    let Newcomer { source, scope, transport, bytes } = *newcomer;
     let crowd = &table.crowd;
-    let [host, subnet] = groups(address);
+    let [host, subnet] = groups(source);
     let is_many = |group, most| crowd.within(transport, group) >= most;
     let has_many = is_many(host, settings.max_per_address);
-    let group = match () {
+    let group = match source {
         // Programs of this host leave half of the places to others, unless they make room as
         // unknown peers do.
-        () if address.is_loopback() => {
+        Source::Internet(address) if address.is_loopback() => {
             let most = settings.max.div_ceil(2);
             let is_full = crowd.of(transport) >= most
                 && table.local(transport) >= most
-                && Unproved::exempts(address, &settings.unproved);
-            is_full.then(|| if address.is_ipv4() { LOOPBACK } else { address.into() })
+                && Unproved::exempts(source, &settings.unproved);
+            let own = if address.is_ipv4() { LOOPBACK } else { address.into() };
+            is_full.then_some(Group::Net(own))
         }
         // All hosts of a link share the prefix that stands for one host elsewhere.
-        () if has_many && address.is_ipv6() && unproved.is_local(now, address) => {
-            let is_full = table.to(address, transport) >= settings.max_per_address;
-            is_full.then(|| IpNet::from(address))
+        Source::Internet(address)
+            if has_many && address.is_ipv6() && unproved.is_local(now, source) =>
+        {
+            let is_full = table.to(source, transport) >= settings.max_per_address;
+            is_full.then(|| Group::Net(address.into()))
         }
-        () if has_many => Some(host),
-        () if is_many(subnet, settings.max_per_subnet) && !unproved.is_local(now, address) => {
+        _ if has_many => Some(host),
+        _ if is_many(subnet, settings.max_per_subnet) && !unproved.is_local(now, source) => {
             Some(subnet)
         }
-        () => None,
+        _ => None,
     };
     let has_memory = forwarder.has_room_for_face(scope, bytes);
     if group.is_none() && crowd.of(transport) < settings.max && has_memory {
         return Room::Free;
     }
     let mut idle = table.dispensable(now, transport, group, forwarder, settings);
-    // Memory is shared by both kinds, their places are not.
+    // Memory is shared by all kinds, their places are not.
     if idle.is_none() && group.is_none() && !has_memory {
-        let other = match transport {
-            Transport::Datagrams => Transport::Connections,
-            Transport::Connections => Transport::Datagrams,
-        };
-        idle = table.dispensable(now, other, None, forwarder, settings);
+        let mut others = Transport::ALL.into_iter().filter(|other| *other != transport);
+        idle = others.find_map(|other| table.dispensable(now, other, None, forwarder, settings));
     }
     idle.map_or(Room::None, Room::After)
 }

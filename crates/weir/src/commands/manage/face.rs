@@ -19,7 +19,9 @@ const CONFLICT: u64 = 409;
 pub fn run(command: &FaceCommand) -> Result<(), Failure> {
     match command {
         FaceCommand::List(args) => list(args),
-        FaceCommand::Create { uri, options, list } => create(uri, options, list),
+        FaceCommand::Create { uri, local, options, list } => {
+            create(uri, local.as_deref(), options, list)
+        }
         FaceCommand::Update { face, local_fields, options, list } => {
             let mut session = Session::open(list)?;
             let face = session.face(face)?;
@@ -40,10 +42,16 @@ pub fn run(command: &FaceCommand) -> Result<(), Failure> {
     }
 }
 
-fn create(uri: &str, options: &FaceOptions, list: &ListArgs) -> Result<(), Failure> {
+fn create(
+    uri: &str,
+    local: Option<&str>,
+    options: &FaceOptions,
+    list: &ListArgs,
+) -> Result<(), Failure> {
     let uri = canonical(uri)?;
+    let local_uri = local.map(canonical).transpose()?;
     let mut session = Session::open(list)?;
-    let asked = ControlParameters { uri: Some(uri.clone()), ..asked(options, None) };
+    let asked = ControlParameters { uri: Some(uri.clone()), local_uri, ..asked(options, None) };
     let what = format!("make a face to {uri}");
     let answer = session.command(["nfd", "faces", "create"], &asked, &what, &[CONFLICT])?;
     let face = answer.body.face_id.unwrap_or_default();

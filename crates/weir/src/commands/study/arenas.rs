@@ -39,7 +39,8 @@ pub fn run(folder: &Path, args: &StudyArgs) -> Result<(), Failure> {
     let outcome = match earlier {
         Some(earlier) => outcome.joined(earlier, &whole),
         None => outcome,
-    };
+    }
+    .as_written();
     pages::arena(&out, &arena.name, &outcome, &Page::new(&outcome, &arena.readme))?;
     match (args.json, args.quiet) {
         (true, _) => output::json(&outcome)?,

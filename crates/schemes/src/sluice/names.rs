@@ -1,0 +1,212 @@
+//! The names that a link is asked for, and the flows among them.
+//!
+//! A name is a flow from its fourth Interest on: objects of a segment or two come and go before an
+//! offer reaches them, and would keep the others from the link. Names are told apart by a few
+//! hashes (as in K. Whang, B. Vander-Zanden, H. Taylor, linear counting, ACM TODS 1990): no state
+//! is kept for a name, whatever is asked for.
+
+use control::{Flow, math};
+
+/// Hashes that distinguish names.
+const HASHES: usize = 4096;
+
+/// A name is a flow once so many Interests asked for it in a window and the one before. It has
+/// ended when a window has none.
+const FEWEST_INTERESTS: u8 = 4;
+
+/// A window ends with the first period after so many Interests for each flow, or after so long, in
+/// s: a flow at its share is in each window then, however many there are.
+const INTERESTS_EACH: u32 = 4;
+const LONGEST_WINDOW: f64 = 10.0;
+
+/// The weight of a flow that began in how many flows that begin are to last.
+const MEMORY: f64 = 1.0 / 16.0;
+
+/// The names asked for in a window and in the one before, and the flows among them.
+pub(super) struct Names {
+    /// Interests by hash, in both windows.
+    asked: [[u8; HASHES]; 2],
+    age: [Age; HASHES],
+    /// Names of either window.
+    names: u32,
+    /// Flows, those that began in this period, and Interests of all flows in this window.
+    flows: u32,
+    new: u32,
+    interests: u32,
+    /// The part of the flows that begin which outlast the window after that.
+    lasting: f64,
+    young: Young,
+    /// How long the window is, in s.
+    span: f64,
+}
+
+/// Names that were asked for in this period or the one before for the first time, and are no flows
+/// yet.
+struct Young {
+    of: [u32; 2],
+    /// The part of such names that become flows.
+    part: f64,
+}
+
+impl Default for Young {
+    fn default() -> Young {
+        Young { of: [0; 2], part: 1.0 }
+    }
+}
+
+impl Young {
+    /// One of them is a flow now, of the older ones first.
+    fn grow(&mut self) {
+        let at = usize::from(self.of[1] > 0);
+        self.of[at] = self.of[at].saturating_sub(1);
+        self.part += MEMORY * (1.0 - self.part);
+    }
+
+    /// A period ends.
+    fn turn(&mut self) {
+        self.part *= math::pow(1.0 - MEMORY, f64::from(self.of[1]));
+        self.of = [0, self.of[0]];
+    }
+
+    /// How many of them will be flows.
+    fn growing(&self) -> f64 {
+        f64::from(self.of[0] + self.of[1]) * self.part
+    }
+}
+
+/// A name's age as a flow, in windows.
+#[derive(Clone, Copy, PartialEq)]
+enum Age {
+    NoFlow,
+    Begun,
+    OneWindow,
+    Lasting,
+}
+
+impl Names {
+    pub(super) fn new() -> Names {
+        Names {
+            asked: [[0; HASHES]; 2],
+            age: [Age::NoFlow; HASHES],
+            names: 0,
+            flows: 0,
+            new: 0,
+            interests: 0,
+            lasting: 1.0,
+            young: Young::default(),
+            span: 0.0,
+        }
+    }
+
+    /// An Interest asks for the name. Returns how many flows more there are if it is one from now
+    /// on, beside others.
+    pub(super) fn see(&mut self, name: Flow) -> Option<f64> {
+        let at = name as usize % HASHES;
+        let before = self.asked[0][at].saturating_add(self.asked[1][at]);
+        self.asked[0][at] = self.asked[0][at].saturating_add(1);
+        self.names += u32::from(before == 0);
+        self.young.of[0] += u32::from(before == 0);
+        let begins = self.age[at] == Age::NoFlow && before + 1 >= FEWEST_INTERESTS;
+        if begins {
+            self.age[at] = Age::Begun;
+            self.flows += 1;
+            self.new += 1;
+            self.young.grow();
+        }
+        let more = if begins { before + 1 } else { u8::from(self.age[at] != Age::NoFlow) };
+        self.interests = self.interests.saturating_add(more.into());
+        (begins && self.flows > 1).then_some(self.lasting)
+    }
+
+    /// Names of this window and the one before.
+    pub(super) fn count(&self) -> u32 {
+        self.names
+    }
+
+    /// Flows that began in this period, each as the part of one that is to last.
+    pub(super) fn begun(&self) -> f64 {
+        f64::from(self.new) * self.lasting
+    }
+
+    /// True if the name is a flow.
+    pub(super) fn is_flow(&self, name: Flow) -> bool {
+        self.age[name as usize % HASHES] != Age::NoFlow
+    }
+
+    /// How many flows more there will be if the young names become flows as others did. One for
+    /// each flow is left out: as many as come, others go.
+    pub(super) fn coming(&self) -> f64 {
+        self.lasting * (self.young.growing() - f64::from(self.flows) - 1.0).max(0.0)
+    }
+
+    /// A period of so many seconds ends. Returns how many flows more there are: one that began has
+    /// counted as the part of one that was to last.
+    pub(super) fn turn(&mut self, span: f64) -> f64 {
+        self.young.turn();
+        self.new = 0;
+        self.span += span;
+        let is_long = self.interests >= self.flows.saturating_mul(INTERESTS_EACH);
+        if !is_long && self.span < LONGEST_WINDOW {
+            return 0.0;
+        }
+        (self.names, self.flows, self.interests, self.span) = (0, 0, 0, 0.0);
+        let (mut more, counted) = (0.0, self.lasting);
+        for (age, asked) in self.age.iter_mut().zip(&self.asked[0]) {
+            let is_asked = *asked > 0;
+            (*age, more) = match (*age, is_asked) {
+                (Age::NoFlow, _) => (Age::NoFlow, more),
+                (Age::Begun, _) => (Age::OneWindow, more),
+                (Age::OneWindow, true) => {
+                    self.lasting += MEMORY * (1.0 - self.lasting);
+                    (Age::Lasting, more + 1.0 - counted)
+                }
+                (Age::OneWindow, false) => {
+                    self.lasting -= MEMORY * self.lasting;
+                    (Age::NoFlow, more - counted)
+                }
+                (Age::Lasting, true) => (Age::Lasting, more),
+                (Age::Lasting, false) => (Age::NoFlow, more - 1.0),
+            };
+            self.names += u32::from(is_asked);
+            self.flows += u32::from(*age != Age::NoFlow);
+        }
+        self.asked = [[0; HASHES], self.asked[0]];
+        more
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_of_names_takes_memory() {
+        let mut names = Names::new();
+        (0..4_000_000).for_each(|i| drop(names.see(i % 1_000_000)));
+        assert_eq!((names.count() as usize, names.flows as usize), (HASHES, HASHES));
+    }
+
+    #[test]
+    fn names_of_one_segment_do_not_count_as_flows_to_come() {
+        let mut names = Names::new();
+        (0..100).for_each(|name| drop(names.see(name)));
+        assert!((names.coming() - 99.0).abs() < 1e-9, "nothing is known of them");
+        for round in 1..10 {
+            names.turn(0.1);
+            (0..100).for_each(|i| drop(names.see(round * 100 + i)));
+        }
+        assert!(names.coming() < 1.0, "{}", names.coming());
+    }
+
+    #[test]
+    fn a_name_that_is_a_flow_is_no_longer_one_to_come() {
+        let mut names = Names::new();
+        (0..10).for_each(|name| drop(names.see(name)));
+        names.turn(0.1);
+        for name in 0..8 {
+            (0..3).for_each(|_| drop(names.see(name)));
+            assert!(names.is_flow(name));
+        }
+        assert!(names.coming() < 1e-9, "two are left beside eight flows");
+    }
+}
