@@ -1,5 +1,5 @@
-//! Sockets as faces see them: connected UDP with segmentation offload, Ethernet frames, byte streams,
-//! WebSockets, listeners.
+//! Sockets as faces see them: connected UDP with segmentation offload, Ethernet frames, byte
+//! streams, WebSockets, listeners.
 
 #[cfg_attr(not(target_os = "linux"), path = "socket/no_ether.rs")]
 pub mod ether;

@@ -13,10 +13,10 @@ use schemes::Choice;
 #[derive(Clone, Debug, Default, Fields, Read)]
 #[section(check = LinkOptions::checked)]
 pub struct LinkOptions {
-    /// Largest payload of a UDP datagram or an Ethernet frame in bytes; longer packets are sent as NDNLPv2 fragments. Without it: the
-    /// payload that fits the route's MTU, at most 1472 over IPv4 and 1452 over IPv6 (no fragments
-    /// on loopback addresses). It is lowered when a narrower path is found. Over Ethernet: the
-    /// interface's MTU, which is also the limit of this field there.
+    /// Largest payload of a UDP datagram or an Ethernet frame in bytes; longer packets are sent as
+    /// NDNLPv2 fragments. Without it: the payload that fits the route's MTU, at most 1472 over IPv4
+    /// and 1452 over IPv6 (no fragments on loopback addresses). It is lowered when a narrower path
+    /// is found. Over Ethernet: the interface's MTU, which is also the limit of this field there.
     #[field(range = 576..=65_507)]
     pub mtu: Option<usize>,
     /// Pace the face's packets to this rate. Without it the kernel's back-pressure decides.
@@ -85,8 +85,8 @@ pub struct OnDemand {
     /// address are exempt.
     #[field(default = 128, range = 1..=10_000)]
     pub max_per_subnet: usize,
-    /// Removes a UDP or Ethernet face over which nothing has arrived for this long. At the limit `max`, a
-    /// connection as well, when another peer arrives.
+    /// Removes a UDP or Ethernet face over which nothing has arrived for this long. At the limit
+    /// `max`, a connection as well, when another peer arrives.
     #[field(default = "10 min", with = lasting)]
     pub idle: Duration,
     /// Peers over UDP or Ethernet that have not proved their addresses.
@@ -184,8 +184,8 @@ pub struct Face {
     pub uri: FaceUri,
     /// Its name in routes. Without it: the URI.
     pub name: Option<String>,
-    /// The network interface of a face to a multicast group, or over Ethernet. The URI of a group of
-    /// IPv6 may have it after a `%` instead.
+    /// The network interface of a face to a multicast group, or over Ethernet. The URI of a group
+    /// of IPv6 may have it after a `%` instead.
     pub interface: Option<String>,
     /// A program at the other end counts as a peer, even on this host by TCP.
     #[field(skip)]

@@ -126,8 +126,8 @@ pub struct Listen {
     /// removed when the daemon ends.
     #[field(default, form = "paths", with = paths)]
     pub unix_links: Vec<PathBuf>,
-    /// Receive buffer of UDP sockets, and of the socket of each interface under `ether`; the kernel grants at most `net.core.rmem_max`. Smaller with
-    /// `memory` under `[daemon]`.
+    /// Receive buffer of UDP sockets, and of the socket of each interface under `ether`; the kernel
+    /// grants at most `net.core.rmem_max`. Smaller with `memory` under `[daemon]`.
     #[field(default = "8 MB")]
     pub receive_buffer: Size,
     /// Exceed `net.core.rmem_max` (SO_RCVBUFFORCE; needs CAP_NET_ADMIN).

@@ -1,11 +1,14 @@
 //! Addresses of peers that send frames without a connection, and the groups of addresses that
 //! limits count together.
 
-use super::devices::DeviceId;
 use crate::mac::Mac;
 use forwarder::Sender;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::net::{IpAddr, SocketAddr};
+
+/// An interface, by the order in which the daemon came to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct DeviceId(pub u32);
 
 /// A station, or a group, on the link of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

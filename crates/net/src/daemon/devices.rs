@@ -1,6 +1,6 @@
 //! The network interfaces that have Ethernet faces or a listener for them.
 
-use super::address::Station;
+use super::address::{DeviceId, Station};
 use super::error::DaemonError;
 use crate::mac::Mac;
 use crate::socket::Progress;
@@ -18,10 +18,6 @@ pub(super) const TOKEN: Token = Token(4);
 /// An interface that could not be opened is tried again after this time, though nothing is reported
 /// of it: the process may have been out of descriptors.
 const RETRY: Duration = Duration::from_secs(10);
-
-/// An interface, by the order in which the daemon came to know it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct DeviceId(u32);
 
 /// An interface that is up, and its socket.
 #[derive(Debug)]

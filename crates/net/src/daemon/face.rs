@@ -354,8 +354,9 @@ impl Face {
         }
     }
 
-    /// Bytes of memory that a face over UDP or Ethernet, or another one, takes here whatever passes: itself,
-    /// its addresses, its places in lists, and a stream's frame that has not come whole.
+    /// Bytes of memory that a face over UDP or Ethernet, or another one, takes here whatever
+    /// passes: itself, its addresses, its places in lists, and a stream's frame that has not come
+    /// whole.
     pub const fn keeps(is_framed: bool) -> usize {
         let frame = if is_framed { 0 } else { MAX_FRAME };
         memory::block(size_of::<Face>()) + 1024 + frame

@@ -4,7 +4,6 @@
 
 mod accept;
 mod connect;
-mod ether;
 mod room;
 
 pub(super) use connect::Made;

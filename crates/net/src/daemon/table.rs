@@ -1,8 +1,7 @@
 //! All faces with sockets, and under what they are found.
 
-use super::address::{Address, Group, Source};
+use super::address::{Address, DeviceId, Group, Source};
 use super::crowd::{Crowd, Transport};
-use super::devices::DeviceId;
 use super::face::{Face, MadeBy, Target};
 use crate::config::OnDemand;
 use crate::management::{FaceInfo, Persistency};

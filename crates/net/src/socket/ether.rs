@@ -1,8 +1,8 @@
 //! Ethernet frames of NDN: packet(7) sockets, on Linux.
 //!
-//! Each interface has one socket that receives: it is bound to the interface and to NDN's EtherType,
-//! and the daemon finds the face by the addresses in the frame. Each face has a socket of its own
-//! that only sends, so that the kernel says for each face when it takes more.
+//! Each interface has one socket that receives: it is bound to the interface and to NDN's
+//! EtherType, and the daemon finds the face by the addresses in the frame. Each face has a socket
+//! of its own that only sends, so that the kernel says for each face when it takes more.
 
 use super::udp::UdpOptions;
 use super::{Progress, SendError, SendFrames};
@@ -118,7 +118,7 @@ fn open(ethertype: u16) -> io::Result<Socket> {
     })
 }
 
-/// What is to be done where packet sockets are not permitted (packet(7)).
+/// The help where packet sockets are not permitted (packet(7)).
 const NO_CAPABILITY: &str = "Ethernet faces need the capability CAP_NET_RAW: run the daemon as \
                              root, or write AmbientCapabilities=CAP_NET_RAW and \
                              CapabilityBoundingSet=CAP_NET_RAW into its unit of systemd";

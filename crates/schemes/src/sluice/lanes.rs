@@ -288,7 +288,9 @@ mod tests {
     fn the_first_data_of_a_store_do_not_say_that_the_link_behind_it_brings_nothing() {
         let mut lanes = Lanes::default();
         lanes.on_data(Time(1), Some(&offers(&[(1, 10e6)])), true, None, ROUND);
-        (2..17).for_each(|at| drop(lanes.on_data(Time(at), None, true, None, ROUND)));
+        for at in 2..17 {
+            lanes.on_data(Time(at), None, true, None, ROUND);
+        }
         // Of 16 Data one passed the link. 64 * 64 / 80 are added, so it is 52.2 of 67.2.
         let rate = lanes.rate(Time(17), PATIENCE).unwrap();
         assert!((rate / 10e6 - 67.2 / 52.2).abs() < 0.01, "{rate}");

@@ -5,6 +5,7 @@ use crate::batch::Batch;
 use crate::config::{self, LinkOptions};
 use crate::daemon::address::{Address, Station};
 use crate::daemon::applied::{ETHERNET, default_payload};
+use crate::daemon::devices::Change as DeviceChange;
 use crate::daemon::error::DaemonError;
 use crate::daemon::face::{Face, Link, MadeBy, Target};
 use crate::daemon::listeners::FACES;
@@ -427,6 +428,40 @@ impl FaceSet {
         self.table.schedule(id);
         tracing::info!(face = %id, ?change, "face updated");
         Ok(())
+    }
+
+    /// Follows interfaces that went, came, or have another MTU.
+    pub(super) fn devices_changed(&mut self, forwarder: &mut Forwarder, now: Time) {
+        let FaceSet { devices, registry, settings, .. } = self;
+        for (device, change) in devices.changed(settings.udp, registry, now) {
+            let uri = self.devices.uri(device);
+            let faces = self.table.on_link(device);
+            match change {
+                DeviceChange::Down(why) => {
+                    tracing::warn!(uri, why, "an Ethernet interface is down");
+                    for id in faces {
+                        self.broken(forwarder, id, &why);
+                    }
+                }
+                DeviceChange::Up => {
+                    tracing::info!(uri, "an Ethernet interface is up");
+                    for id in faces {
+                        let is_down = |face: &Face| matches!(face.link, Link::Down { .. });
+                        if self.table.get(id).is_some_and(is_down) {
+                            self.dial(forwarder, id, now);
+                        }
+                    }
+                }
+                DeviceChange::Mtu(mtu) => {
+                    tracing::info!(uri, mtu, "an Ethernet interface has another MTU");
+                    for id in faces {
+                        if let Some(face) = self.table.get_mut(id) {
+                            face.set_device_mtu(forwarder, mtu);
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 
