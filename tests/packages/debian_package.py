@@ -177,6 +177,15 @@ class Service(Installed):
         self.assertNotEqual(before, after)
         self.assertIn(f":{6464:04X} ", machine.run("cat", "/proc/net/udp"))
 
+    def test_program_uses_the_libraries_of_the_system(self):
+        """Its memory functions are those of the system's C library; the package names it."""
+        self.install(packages.path(".deb"))
+        libraries = self.machine.run("ldd", "/usr/bin/weir")
+        self.assertRegex(libraries, r"(?m)^\s*libc\.so\.6 => /")
+        self.assertNotIn("not found", libraries)
+        depends = self.machine.run("dpkg-query", "--show", "--showformat=${Depends}", "weir")
+        self.assertRegex(depends, r"\blibc6 \(>= 2\.\d+\)")
+
     def test_administrator_may_have_it_stopped(self):
         """A disabled forwarder stays so in an upgrade."""
         self.install(changed(self.folder, "0.0.1-1"))

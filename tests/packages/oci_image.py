@@ -22,6 +22,11 @@ MOUNTS = ("/proc", "/dev", "/dev/pts", "/dev/shm")
 class Image(unittest.TestCase):
     """The layout in a folder, and its one image."""
 
+    @classmethod
+    def setUpClass(cls):
+        """Skip all of it if there is none."""
+        packages.need("image")
+
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="weir-")))
         self.layout = self.folder / "layout"

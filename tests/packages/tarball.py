@@ -22,6 +22,11 @@ USER = "54321:54321"
 class Tarball(unittest.TestCase):
     """The archive in a folder of its own."""
 
+    @classmethod
+    def setUpClass(cls):
+        """Skip all of it if there is none."""
+        packages.need("tarball")
+
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="weir-")))
         with tarfile.open(packages.path(".tar.gz")) as archive:
