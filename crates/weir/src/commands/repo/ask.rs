@@ -94,9 +94,14 @@ impl Endpoint for Asking {
     }
 
     fn on_deadline(&mut self, now: Time) {
-        let late = self.flying.extract_if(.., |_, (until, _)| *until <= now);
-        let again = late.map(|(question, (_, tries))| (question, tries));
-        self.waiting.extend(again.filter(|(_, tries)| *tries < TRIES));
+        let waiting = &mut self.waiting;
+        self.flying.retain(|question, (until, tries)| {
+            let is_late = *until <= now;
+            if is_late && *tries < TRIES {
+                waiting.push_back((question.clone(), *tries));
+            }
+            !is_late
+        });
     }
 }
 

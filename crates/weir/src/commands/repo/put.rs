@@ -23,7 +23,8 @@ pub fn run(args: &RepoPutArgs) -> Result<(), Failure> {
     reject_version(&args.name)?;
     reject_depth(&args.name, &args.file)?;
     let is_folder = args.file.is_dir();
-    if !is_folder && !(args.filter.include.is_empty() && args.filter.exclude.is_empty()) {
+    let is_filtered = !args.filter.include.is_empty() || !args.filter.exclude.is_empty();
+    if is_filtered && !is_folder {
         return Err(Failure::new(Kind::Usage, "--include and --exclude are for folders")
             .then("name a folder"));
     }

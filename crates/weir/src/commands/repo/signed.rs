@@ -220,7 +220,6 @@ impl Collector<'_> {
 }
 
 /// The digest of the manifest's root in a root packet, with that root or its name.
-#[expect(clippy::type_complexity, reason = "used once")]
 fn announced(object: &Wanted, root: &Bytes) -> Result<([u8; 32], Result<Bytes, Name>), Failure> {
     let data = Data::decode(root).map_err(|error| object.refused(&error))?;
     let facts = Metadata::decode(object.name.as_ref(), data.content());
