@@ -246,7 +246,12 @@ class Repository(Alone):
         """Exported bytes are those that were stored, and damage is found by all commands."""
         self.repo("put", self.sent, "/damage/file")
         out = self.here / "out"
-        self.repo("export", "/damage/file", out)
+        # A symbolic link stays one, and a device is written to.
+        link = self.here / "link"
+        link.symlink_to(out)
+        self.repo("export", "/damage/file", link)
+        self.repo("export", "/damage/file", "/dev/null")
+        self.assertTrue(link.is_symlink())
         self.assertEqual(content.sha256(out), content.sha256(self.sent))
         [blob] = self.blobs()
         with open(blob, "r+b") as file:
