@@ -121,10 +121,13 @@ impl<'a> Insertion<'a> {
         if let Some((number, record)) = found {
             let known = record.and_then(|record| codec::decode(&record));
             let damaged = || index::damaged(self.store.index(), format!("{}", entry.versioned()));
-            return match known.ok_or_else(damaged)?.has_content_of(entry) {
-                true => Ok(number),
-                false => Err(StoreError::Conflict { name: entry.versioned() }),
-            };
+            if !known.ok_or_else(damaged)?.has_content_of(entry) {
+                return Err(StoreError::Conflict { name: entry.versioned() });
+            }
+            if let Some(Place::Blob(digest)) = entry.object().map(|object| &object.place) {
+                self.replace(digest, false);
+            }
+            return Ok(number);
         }
         if let Body::Object(object) = &entry.body
             && let Place::Blob(digest) = &object.place
@@ -154,15 +157,20 @@ impl<'a> Insertion<'a> {
             self.new_bytes += size;
             self.store.guarded(|| add(&self.write, BYTES, size as i64))?;
         }
-        // A known blob is replaced too: its file may be damaged.
-        if self.staging.get(digest).is_some_and(|staged| staged.path.exists()) {
-            self.moves.entry(*digest).or_insert(known.is_none());
-            return Ok(());
-        }
-        match known.is_some() && is_there {
+        match self.replace(digest, known.is_none()) || (known.is_some() && is_there) {
             true => Ok(()),
             false => Err(StoreError::File { path, error: std::io::ErrorKind::NotFound.into() }),
         }
+    }
+
+    /// Puts the staged file of a blob into its place, if there is one. A known blob is replaced
+    /// too: its file may be damaged.
+    fn replace(&mut self, digest: &Digest, is_new: bool) -> bool {
+        let is_staged = self.staging.get(digest).is_some_and(|staged| staged.path.exists());
+        if is_staged {
+            self.moves.entry(*digest).or_insert(is_new);
+        }
+        is_staged
     }
 
     /// Makes the insertion durable, and lets others see it.

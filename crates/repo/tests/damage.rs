@@ -133,16 +133,18 @@ fn an_empty_index_is_no_new_store() {
 }
 
 #[test]
-fn a_damaged_blob_is_replaced_by_the_same_bytes_under_another_name() {
-    let folder = tempfile::tempdir().unwrap();
-    copy(original(), folder.path());
-    fs::write(blob(folder.path(), 20_000), [4; 20_000]).unwrap();
-    assert_eq!(read(folder.path()).unwrap(), 1);
-    let store = Store::open(folder.path()).unwrap();
-    let inserted = insert(&store, &object("/b", 1, &[3; 20_000]), &[]).unwrap();
-    assert_eq!(inserted.new_bytes, 0);
-    drop(store);
-    assert_eq!(read(folder.path()).unwrap(), 0);
+fn a_damaged_blob_is_replaced_by_the_same_bytes() {
+    for (name, version) in [("/b", 1), ("/a/x", 7)] {
+        let folder = tempfile::tempdir().unwrap();
+        copy(original(), folder.path());
+        fs::write(blob(folder.path(), 20_000), [4; 20_000]).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), 1);
+        let store = Store::open(folder.path()).unwrap();
+        let inserted = insert(&store, &object(name, version, &[3; 20_000]), &[]).unwrap();
+        assert_eq!(inserted.new_bytes, 0);
+        drop(store);
+        assert_eq!(read(folder.path()).unwrap(), 0, "{name}");
+    }
 }
 
 #[test]
