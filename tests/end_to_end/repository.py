@@ -246,7 +246,12 @@ class Repository(Alone):
         """Exported bytes are those that were stored, and damage is found by all commands."""
         self.repo("put", "/damage/file", self.sent)
         out = self.here / "out"
-        self.repo("export", "/damage/file", out)
+        # A symbolic link stays one, and a device is written to.
+        link = self.here / "link"
+        link.symlink_to(out)
+        self.repo("export", "/damage/file", link)
+        self.repo("export", "/damage/file", "/dev/null")
+        self.assertTrue(link.is_symlink())
         self.assertEqual(content.sha256(out), content.sha256(self.sent))
         [blob] = self.blobs()
         with open(blob, "r+b") as file:
@@ -277,6 +282,15 @@ class Repository(Alone):
         self.assertEqual((len(gone["removed"]), gone["freed_bytes"]), (1, 40_000))
         self.assertEqual(self.blobs(), [])
         self.repo("rm", "/a/file", status=NOT_FOUND)
+
+    def test_the_latest_signatures_are_kept(self):
+        """A copy that nobody could verify is replaced by one that a key has signed."""
+        self.repo("put", "/a/file", self.sent)
+        certificate = self.key("/a")
+        self.repo("put", "/a/file", self.sent)
+        self.serve()
+        found = self.fetched("/a/file", "--trust", certificate)
+        self.assertEqual(found, content.sha256(self.sent))
 
     def test_killed_insertions(self):
         """Insertions are killed at any time: all that were acknowledged are there, and no more."""

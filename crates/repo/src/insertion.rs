@@ -9,20 +9,20 @@ use crate::staging::Staging;
 use crate::store::{Store, add, count};
 use crate::{Digest, index};
 use redb::{ReadableTable, WriteTransaction};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// An insertion. Nothing of it can be seen before [`Insertion::commit`].
 pub struct Insertion<'a> {
     store: &'a Store,
-    staging: &'a Staging,
+    staging: &'a mut Staging,
     write: WriteTransaction,
     /// The number of the named thing that is being inserted.
     top: Option<u64>,
     /// The bytes that are new in this store.
     new_bytes: u64,
-    /// The blobs whose files go to their places.
-    moves: BTreeSet<Digest>,
+    /// The blobs whose files go to their places; true for those that the store did not have.
+    moves: BTreeMap<Digest, bool>,
     quota: Option<u64>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Insertion<'a> {
         // Before the transaction, for which other processes wait.
         staging.sync()?;
         let write = store.guarded(|| Ok(store.db().begin_write()?))?;
-        let (top, new_bytes, moves, quota) = (None, 0, BTreeSet::new(), None);
+        let (top, new_bytes, moves, quota) = (None, 0, BTreeMap::new(), None);
         Ok(Insertion { store, staging, write, top, new_bytes, moves, quota })
     }
 
@@ -121,10 +121,19 @@ impl<'a> Insertion<'a> {
         if let Some((number, record)) = found {
             let known = record.and_then(|record| codec::decode(&record));
             let damaged = || index::damaged(self.store.index(), &entry.versioned());
-            return match known.ok_or_else(damaged)?.has_content_of(entry) {
-                true => Ok(number),
-                false => Err(StoreError::Conflict { name: entry.versioned() }),
-            };
+            if !known.ok_or_else(damaged)?.has_content_of(entry) {
+                return Err(StoreError::Conflict { name: entry.versioned() });
+            }
+            if let Some(Place::Blob(digest)) = entry.object().map(|object| &object.place) {
+                self.replace(digest, false);
+            }
+            // The latest signatures are kept: those of a copy that nobody verified may be wrong.
+            self.store.guarded(|| {
+                let mut entries = self.write.open_table(ENTRIES)?;
+                entries.insert(number, &codec::encode(entry)[..])?;
+                Ok(())
+            })?;
+            return Ok(number);
         }
         if let Body::Object(object) = &entry.body
             && let Place::Blob(digest) = &object.place
@@ -150,19 +159,24 @@ impl<'a> Insertion<'a> {
         })?;
         let path = blobs::path(self.store.folder(), digest);
         let is_there = std::fs::metadata(&path).is_ok_and(|meta| meta.len() == size);
-        if known.is_some() && is_there {
-            return Ok(());
-        }
         if known.is_none() {
             self.new_bytes += size;
             self.store.guarded(|| add(&self.write, BYTES, size as i64))?;
         }
-        if self.staging.get(digest).is_none() {
-            let missing = std::io::ErrorKind::NotFound.into();
-            return Err(StoreError::File { path, error: missing });
+        match self.replace(digest, known.is_none()) || (known.is_some() && is_there) {
+            true => Ok(()),
+            false => Err(StoreError::File { path, error: std::io::ErrorKind::NotFound.into() }),
         }
-        self.moves.insert(*digest);
-        Ok(())
+    }
+
+    /// Puts the staged file of a blob into its place, if there is one. A known blob is replaced
+    /// too: its file may be damaged.
+    fn replace(&mut self, digest: &Digest, is_new: bool) -> bool {
+        let is_staged = self.staging.get(digest).is_some_and(|staged| staged.path.exists());
+        if is_staged {
+            self.moves.entry(*digest).or_insert(is_new);
+        }
+        is_staged
     }
 
     /// Makes the insertion durable, and lets others see it.
@@ -178,26 +192,38 @@ impl<'a> Insertion<'a> {
         }
         let placed = place(store, staging, &moves);
         if placed.is_err() {
-            // Other processes wait until the end of the transaction, so none has them.
-            let paths = moves.iter().map(|digest| blobs::path(store.folder(), digest));
+            // Other processes wait until the end of the transaction, so none has the new ones.
+            let new = moves.iter().filter(|(_, is_new)| **is_new);
+            let paths = new.map(|(digest, _)| blobs::path(store.folder(), digest));
             paths.for_each(|path| drop(std::fs::remove_file(path)));
         }
         placed?;
+        // Until the commit has succeeded, the blobs have no name.
+        staging.stay(true);
         store.guarded(|| {
             add(&write, CHANGES, 1)?;
             Ok(write.commit()?)
         })?;
+        staging.stay(false);
         Ok(Inserted { was_there: top.is_none(), new_bytes })
     }
 }
 
 /// Moves blobs to their places, durably.
-fn place(store: &Store, staging: &Staging, moves: &BTreeSet<Digest>) -> Result<(), StoreError> {
+fn place(
+    store: &Store,
+    staging: &Staging,
+    moves: &BTreeMap<Digest, bool>,
+) -> Result<(), StoreError> {
     let mut folders = BTreeSet::new();
-    for digest in moves {
+    for digest in moves.keys() {
         let Some(staged) = staging.get(digest) else { continue };
         let path = blobs::place(store.folder(), digest, &staged.path)?;
         folders.extend(path.parent().map(Path::to_owned));
+    }
+    if !moves.is_empty() {
+        // A process that was killed may have made a folder that is not durable yet.
+        folders.extend([blobs::folder(store.folder()), store.folder().to_owned()]);
     }
     folders.iter().try_for_each(|folder| blobs::sync_folder(folder))
 }

@@ -64,8 +64,9 @@ impl Store {
     /// # Errors
     /// The store cannot be read or written.
     pub fn gc(&self) -> Result<Freed, StoreError> {
-        let stale = staging::clean(self.folder())?;
         let freed = self.sweep(blobs::all(self.folder())?)?;
+        // They show that blobs without a name may be there, so they are removed last.
+        let stale = staging::clean(self.folder())?;
         Ok(Freed { files: freed.files + stale, ..freed })
     }
 

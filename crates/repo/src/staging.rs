@@ -1,7 +1,7 @@
 //! Bytes on their way into the store.
 
 use crate::Digest;
-use crate::blobs;
+use crate::blobs::{self, BLOCK};
 use crate::codec;
 use crate::entry::Entry;
 use crate::error::StoreError;
@@ -13,8 +13,6 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Bytes that are copied at a time.
-const BLOCK: usize = 1 << 20;
 /// From so many files on, one call makes all of them durable: syncfs(2).
 const MANY: usize = 16;
 
@@ -28,6 +26,8 @@ pub struct Staging {
     count: u64,
     /// Entries that wait for the insertion, so that they take no memory.
     held: Option<BufWriter<File>>,
+    /// The folder stays, so that the next process looks for blobs without a name.
+    stays: bool,
 }
 
 /// A file that is to become a blob.
@@ -55,12 +55,15 @@ impl Staging {
                 let folder = above.join(format!("{name:016x}"));
                 DirBuilder::new().recursive(true).mode(0o700).create(&above)?;
                 DirBuilder::new().mode(0o700).create(&folder)?;
-                let lock = File::open(&folder)?;
                 // Another process may have taken it for that of a dead one, and removed it.
+                let lock = match File::open(&folder) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    lock => lock?,
+                };
                 let is_own = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
                 if is_own && folder.is_dir() {
-                    let (files, count, held) = (BTreeMap::new(), 0, None);
-                    return Ok(Staging { folder, lock, files, count, held });
+                    let (files, count, held, stays) = (BTreeMap::new(), 0, None, false);
+                    return Ok(Staging { folder, lock, files, count, held, stays });
                 }
             }
         };
@@ -102,25 +105,30 @@ impl Staging {
         Ok(self.keep(Staged { path, digest: sum.finalize().into(), size }))
     }
 
-    /// Takes a file at [`Staging::path`] that others have written.
+    /// Takes a file at or below a [`Staging::path`] that others have written.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// It cannot be read, or a symbolic link is on the way to it.
     pub fn adopt(&mut self, path: PathBuf) -> io::Result<Staged> {
+        self.check_own(&path)?;
         std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
-        let (mut file, mut sum) = (File::open(&path)?, Sha256::new());
-        let mut block = vec![0; BLOCK];
-        let mut size = 0;
-        loop {
-            match file.read(&mut block)? {
-                0 => break,
-                len => {
-                    sum.update(&block[..len]);
-                    size += len as u64;
-                }
-            }
+        let (digest, size) = blobs::sum(&path)?;
+        Ok(self.keep(Staged { path, digest, size }))
+    }
+
+    /// The file becomes a blob, so it may be no file of the user that a link leads to.
+    fn check_own(&self, path: &Path) -> io::Result<()> {
+        let (real, own) = (path.canonicalize()?, self.folder.canonicalize()?);
+        // The same path below the folder, with all links followed and with none.
+        let is_own = match (path.strip_prefix(&self.folder), real.strip_prefix(own)) {
+            (Ok(named), Ok(found)) => named == found,
+            _ => false,
+        };
+        if is_own && real.is_file() {
+            return Ok(());
         }
-        Ok(self.keep(Staged { path, digest: sum.finalize().into(), size }))
+        let why = format!("{} is no regular file of the store", path.display());
+        Err(io::Error::new(io::ErrorKind::InvalidInput, why))
     }
 
     fn keep(&mut self, staged: Staged) -> Staged {
@@ -162,6 +170,11 @@ impl Staging {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Held { path, file: None }),
             Err(error) => Err(StoreError::file(&path)(error)),
         }
+    }
+
+    /// Decides whether the next process looks for blobs without a name.
+    pub(crate) fn stay(&mut self, stays: bool) {
+        self.stays = stays;
     }
 
     pub(crate) fn get(&self, digest: &Digest) -> Option<&Staged> {
@@ -222,17 +235,30 @@ impl Iterator for Held {
 
 impl Drop for Staging {
     fn drop(&mut self) {
+        if self.stays {
+            return;
+        }
         // If it stays, the next process removes it.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// The lock of a folder of a process that has ended; `None` if the process is alive.
+fn lock_stale(folder: &Path) -> Option<File> {
+    let lock = File::open(folder).ok()?;
+    flock(&lock, FlockOperation::NonBlockingLockExclusive).ok().map(|()| lock)
+}
+
+/// True if a process has ended without removing its folder.
+pub fn has_stale(store: &Path) -> Result<bool, StoreError> {
+    Ok(blobs::list(&incoming(store))?.iter().any(|folder| lock_stale(folder).is_some()))
 }
 
 /// Removes the folders of processes that have ended.
 pub fn clean(store: &Path) -> Result<u64, StoreError> {
     let mut removed = 0;
     for folder in blobs::list(&incoming(store))? {
-        let Ok(lock) = File::open(&folder) else { continue };
-        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        if let Some(_lock) = lock_stale(&folder) {
             let gone = if folder.is_dir() {
                 std::fs::remove_dir_all(&folder)
             } else {

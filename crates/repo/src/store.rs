@@ -3,13 +3,14 @@
 use crate::blobs;
 use crate::error::StoreError;
 use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, FORMAT, HOLDS, MEMBERS, NAMES};
-use crate::index::{NUMBERS, TOPS, guarded};
+use crate::index::{NUMBERS, TOPS, damaged, guarded};
 use crate::staging::{self, Staging};
 use redb::{Builder, ConcurrencyMode, Database, ReadableDatabase, ReadableTable};
 use redb::{ReadableTableMetadata, TableDefinition};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirBuilder, File};
-use std::os::unix::fs::DirBuilderExt;
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The format of the stores that this program writes.
@@ -75,10 +76,14 @@ impl Store {
         if is_new && !path.exists() {
             make(folder, &path)?;
         }
+        // The database would make a new one of an empty file.
+        if std::fs::metadata(&path).is_ok_and(|meta| meta.len() == 0) {
+            return Err(damaged(&path, &"it is empty"));
+        }
         let store = Store::at(folder, &path)?;
         store.check_format()?;
         // A process that was killed may have left blobs as well.
-        if staging::clean(&store.folder)? > 0 {
+        if staging::has_stale(&store.folder)? {
             store.gc()?;
         }
         Ok(store)
@@ -98,7 +103,7 @@ impl Store {
         Ok(Store { folder: folder.to_owned(), index: path.to_owned(), db })
     }
 
-    /// Makes the tables of a new store.
+    /// Checks that this program knows the format of the index.
     fn check_format(&self) -> Result<(), StoreError> {
         let found = self.guarded(|| {
             let read = self.db.begin_read()?;
@@ -114,18 +119,24 @@ impl Store {
                 let path = self.folder.clone();
                 Err(StoreError::Newer { path, found, known: KNOWN })
             }
-            None => self.guarded(|| {
-                let write = self.db.begin_write()?;
-                write.open_table(NUMBERS)?.insert(FORMAT, KNOWN)?;
-                write.open_table(NAMES)?;
-                write.open_table(ENTRIES)?;
-                write.open_table(TOPS)?;
-                write.open_table(MEMBERS)?;
-                write.open_table(HOLDS)?;
-                write.open_table(BLOBS)?;
-                Ok(write.commit()?)
-            }),
+            // An index gets its name when it has all tables.
+            None => Err(damaged(&self.index, &"it has no format")),
         }
+    }
+
+    /// Makes the tables of a new store.
+    fn make_tables(&self) -> Result<(), StoreError> {
+        self.guarded(|| {
+            let write = self.db.begin_write()?;
+            write.open_table(NUMBERS)?.insert(FORMAT, KNOWN)?;
+            write.open_table(NAMES)?;
+            write.open_table(ENTRIES)?;
+            write.open_table(TOPS)?;
+            write.open_table(MEMBERS)?;
+            write.open_table(HOLDS)?;
+            write.open_table(BLOBS)?;
+            Ok(write.commit()?)
+        })
     }
 
     /// The folder.
@@ -206,17 +217,33 @@ impl Store {
 fn make(folder: &Path, path: &Path) -> Result<(), StoreError> {
     let new = path.with_extension("new");
     match std::fs::remove_file(&new) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
             return Err(StoreError::file(&new)(error));
         }
         _ => {}
     }
-    Store::at(folder, &new)?.check_format()?;
+    // Names are secret too: the folder may be one that other users can read.
+    let made = File::options().write(true).create_new(true).mode(0o600).open(&new);
+    made.map_err(StoreError::file(&new))?;
+    Store::at(folder, &new)?.make_tables()?;
     std::fs::rename(&new, path).map_err(StoreError::file(path))?;
     // A new file is durable with the folders above it.
     blobs::sync_folder(folder)?;
     let absolute = folder.canonicalize().map_err(StoreError::file(folder))?;
-    absolute.parent().map_or(Ok(()), blobs::sync_folder)
+    absolute.ancestors().skip(1).try_for_each(sync_above)
+}
+
+/// Makes the names in a folder above the store durable. One that this user cannot read, or that has
+/// no disk, was not made with the store.
+fn sync_above(folder: &Path) -> Result<(), StoreError> {
+    match blobs::sync_folder(folder) {
+        Err(StoreError::File { error, .. })
+            if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::InvalidInput) =>
+        {
+            Ok(())
+        }
+        synced => synced,
+    }
 }
 
 /// Adds to a number of [`NUMBERS`], and returns what it was.

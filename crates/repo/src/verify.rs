@@ -4,18 +4,14 @@ use crate::Digest;
 use crate::blobs;
 use crate::entry::{Body, Entry, Object, Place};
 use crate::error::StoreError;
+use crate::index::damaged;
 use crate::store::Store;
 use crate::view::View;
 use packet::{Data, Name};
-use sha2::{Digest as _, Sha256};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use transport::publish::{Preparation, Source, Spec};
-
-/// Bytes that are read at a time.
-const BLOCK: usize = 1 << 20;
 
 /// The result of a check of one named thing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,7 +57,9 @@ impl Store {
     pub fn verify(&self, view: &View, top: u64) -> Result<Checked, StoreError> {
         let mut checked = Checked::default();
         for number in view.members(top)?.into_iter().chain([top]) {
-            let Some(entry) = view.entry(number)? else { continue };
+            let entry = view.entry(number)?;
+            let missing = || damaged(self.index(), &format!("there is no entry {number}"));
+            let entry = entry.ok_or_else(missing)?;
             checked.entries += 1;
             checked.bytes += entry.object().map_or(0, |object| object.size);
             if let Err(why) = self.check(&entry) {
@@ -102,7 +100,8 @@ impl Store {
 
     fn check_blob(&self, digest: &Digest, size: u64) -> Result<Blob, String> {
         let path = blobs::path(self.folder(), digest);
-        let (found, len) = sum(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let (found, len) =
+            blobs::sum(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         if len != size || found != *digest {
             return Err(format!("{} has other bytes than were stored", path.display()));
         }
@@ -141,19 +140,5 @@ impl Source for Bare {
 
     fn read_at(&self, _offset: u64, _buffer: &mut [u8]) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
-    }
-}
-
-fn sum(path: &Path) -> io::Result<(Digest, u64)> {
-    let (mut file, mut sum, mut len) = (File::open(path)?, Sha256::new(), 0);
-    let mut block = vec![0; BLOCK];
-    loop {
-        match file.read(&mut block)? {
-            0 => return Ok((sum.finalize().into(), len)),
-            read => {
-                sum.update(&block[..read]);
-                len += read as u64;
-            }
-        }
     }
 }

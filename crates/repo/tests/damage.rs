@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use support::{insert, object, packet};
 
+/// Bytes of the header of an index.
+const HEADER: usize = 320;
+
 /// A store with some objects, made once.
 fn original() -> &'static Path {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
@@ -41,7 +44,9 @@ fn read(folder: &Path) -> Result<usize, StoreError> {
     let store = Store::open(folder)?;
     let view = View::new(&store)?;
     let mut damaged = 0;
-    for (number, _) in view.tops(None, 10)? {
+    let tops = view.tops(None, 10)?;
+    assert!(tops.len() >= 2, "an acknowledged object is gone");
+    for (number, _) in tops {
         damaged += store.verify(&view, number)?.damage.len();
     }
     view.find("/a/x/v=7/seg=1".parse::<Name>().unwrap().as_ref())?;
@@ -101,6 +106,45 @@ proptest! {
         bytes[at.index(20_000)] ^= change;
         fs::write(&path, bytes).unwrap();
         prop_assert_eq!(read(folder.path()).unwrap(), 1);
+    }
+}
+
+#[test]
+fn no_damaged_header_takes_the_last_insertion_away() {
+    let index = fs::read(original().join("index")).unwrap();
+    for at in 0..HEADER {
+        let folder = tempfile::tempdir().unwrap();
+        copy(original(), folder.path());
+        let mut index = index.clone();
+        index[at] ^= 0x55;
+        fs::write(folder.path().join("index"), index).unwrap();
+        assert_eq!(read(folder.path()).unwrap_or(0), 0, "at {at}");
+    }
+}
+
+#[test]
+fn an_empty_index_is_no_new_store() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(original(), folder.path());
+    fs::write(folder.path().join("index"), "").unwrap();
+    for store in [Store::open(folder.path()), Store::create(folder.path())] {
+        assert!(matches!(store.err(), Some(StoreError::Damaged { .. })));
+    }
+    assert!(blob(folder.path(), 20_000).exists());
+}
+
+#[test]
+fn a_damaged_blob_is_replaced_by_the_same_bytes() {
+    for (name, version) in [("/b", 1), ("/a/x", 7)] {
+        let folder = tempfile::tempdir().unwrap();
+        copy(original(), folder.path());
+        fs::write(blob(folder.path(), 20_000), [4; 20_000]).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), 1);
+        let store = Store::open(folder.path()).unwrap();
+        let inserted = insert(&store, &object(name, version, &[3; 20_000]), &[]).unwrap();
+        assert_eq!(inserted.new_bytes, 0);
+        drop(store);
+        assert_eq!(read(folder.path()).unwrap(), 0, "{name}");
     }
 }
 

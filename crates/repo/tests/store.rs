@@ -4,8 +4,9 @@
 mod support;
 
 use packet::{Component, Interest, InterestBuf, Name, NameRef};
-use repo::{Body, Store, StoreError, View};
+use repo::{Body, Freed, Store, StoreError, View};
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use support::{Made, blobs, insert, insert_limited, object, packet};
 use transport::publish::{Publish, Shelf};
 
@@ -145,6 +146,64 @@ fn bytes_without_a_name_are_removed_and_others_are_not() {
     assert!(!orphan.exists());
     assert_eq!(fs::read_dir(folder.path().join("incoming")).unwrap().count(), 1);
     drop((staging, again));
+}
+
+#[test]
+fn links_among_blobs_are_not_followed() {
+    let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = Store::create(folder.path()).unwrap();
+    insert(&store, &object("/a/x", 1, b"content"), &[]).unwrap();
+    let file = outside.path().join("file");
+    fs::write(&file, "of the user").unwrap();
+    symlink(outside.path(), folder.path().join("blobs/zz")).unwrap();
+    symlink(&file, folder.path().join("blobs/link")).unwrap();
+    fs::create_dir(folder.path().join("blobs/00")).unwrap();
+    fs::create_dir(folder.path().join("blobs/00/folder")).unwrap();
+    assert_eq!(store.gc().unwrap(), Freed::default());
+    assert_eq!(fs::read(&file).unwrap(), b"of the user");
+}
+
+#[test]
+fn no_file_behind_a_link_becomes_a_blob() {
+    let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = Store::create(folder.path()).unwrap();
+    let file = outside.path().join("file");
+    fs::write(&file, "of the user").unwrap();
+    let mut staging = store.stage().unwrap();
+    let tree = staging.path();
+    fs::create_dir(&tree).unwrap();
+    symlink(outside.path(), tree.join("folder")).unwrap();
+    symlink(&file, tree.join("link")).unwrap();
+    fs::write(tree.join("file"), "of the tree").unwrap();
+    for path in [tree.join("folder/file"), tree.join("link"), file.clone(), tree.join("folder")] {
+        assert!(staging.adopt(path.clone()).is_err(), "{}", path.display());
+    }
+    assert_eq!(staging.adopt(tree.join("file")).unwrap().size, 11);
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o644);
+}
+
+#[test]
+fn leftovers_are_removed_later_if_they_cannot_be_now() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(Store::create(folder.path()).unwrap());
+    fs::create_dir_all(folder.path().join("incoming/0123456789abcdef")).unwrap();
+    fs::write(folder.path().join("blobs"), "no folder").unwrap();
+    assert!(matches!(Store::open(folder.path()), Err(StoreError::File { .. })));
+    fs::remove_file(folder.path().join("blobs")).unwrap();
+    let orphan = folder.path().join("blobs/00").join("00".repeat(32));
+    fs::create_dir_all(orphan.parent().unwrap()).unwrap();
+    fs::write(&orphan, "orphan").unwrap();
+    drop(Store::open(folder.path()).unwrap());
+    assert!(!orphan.exists());
+}
+
+#[test]
+fn other_users_cannot_read_the_names_in_a_store() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    drop(Store::create(folder.path()).unwrap());
+    let mode = fs::metadata(folder.path().join("index")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]

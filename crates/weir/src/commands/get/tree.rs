@@ -132,8 +132,8 @@ pub fn run(args: &GetArgs, folder: &Path, transfers: &Transfers) -> Result<(), F
     fetched.map(drop).map_err(|failure| reach.explain(failure))
 }
 
-/// Fetches a tree into a folder, prints the result, and returns the name of the tree's object. The
-/// version that the folder has is kept below `home`.
+/// Fetches a tree into a folder, prints the result, and returns the root of the version that was
+/// fetched. The version that the folder has is kept below `home`.
 ///
 /// # Errors
 /// There is no such tree, it is not verified, or something cannot be written.
@@ -144,7 +144,7 @@ pub fn fetch(
     search: &Search<'_>,
     home: Option<&Path>,
     connection: &mut Connection,
-) -> Result<Name, Failure> {
+) -> Result<Found, Failure> {
     let started = connection.now();
     let mut sums = Sums::default();
     let (mut before, mut missing): (Option<Name>, Option<String>) = (None, None);
@@ -172,7 +172,7 @@ pub fn fetch(
         let Some((path, why)) = lost else {
             getting.keep_version(&found);
             getting.end(connection, &found, fetch, &sums, started)?;
-            return Ok(found.object);
+            return Ok(found);
         };
         let path = getting.target.shown(&path);
         if let Some(failure) = wrong(&path, &why) {

@@ -3,6 +3,7 @@
 use super::{is_tree, meant, open, unknown};
 use crate::cli::repo::{RepoExportArgs, RepoGcArgs, RepoRmArgs};
 use crate::exit::{Failure, Kind};
+use crate::file::{behind_links, is_open_file};
 use crate::output;
 use control::Size;
 use packet::{Component, Name};
@@ -79,8 +80,13 @@ pub fn export(args: &RepoExportArgs) -> Result<(), Failure> {
     let Some(object) = entry.object() else { return Err(unknown(&args.name, &store)) };
     if args.file.as_os_str() == "-" {
         write(&store, &entry, object, &mut io::stdout().lock())?;
+    } else if is_special(&args.file) {
+        let opened = File::options().write(true).open(&args.file);
+        let mut out = opened.map_err(|error| unwritable(&args.file, &error))?;
+        write(&store, &entry, object, &mut out)?;
     } else {
-        let path = &args.file;
+        let path = behind_links(&args.file).map_err(|error| unwritable(&args.file, &error))?;
+        let path = &path;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let made = tempfile::NamedTempFile::new_in(parent.unwrap_or(Path::new(".")));
         let mut file = made.map_err(|error| unwritable(path, &error))?;
@@ -122,6 +128,12 @@ fn no_object(view: &View, name: &Name, store: &Store) -> Failure {
         );
     }
     unknown(name, store)
+}
+
+/// True for a device, a pipe or an open file: a new file in its place would take it away from all
+/// programs.
+fn is_special(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) || is_open_file(path)
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {

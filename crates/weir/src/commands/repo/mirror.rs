@@ -8,7 +8,7 @@ use crate::commands::get::{Found, Page, Search, each_page, fetch_tree};
 use crate::exit::{Failure, Kind};
 use crate::folder::{Choices, Filter};
 use net::client::Connection;
-use packet::{Bytes, Component, Name};
+use packet::{Bytes, Component};
 use repo::{Entry, Staging};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -31,20 +31,19 @@ impl Fetching<'_> {
         self.check_room(found.root.page.totals.bytes)?;
         let folder = staging.path();
         let choices = Choices { delete: false, checksum: false, filter: Filter::default() };
-        let args = self.get_args(&found);
-        let object = fetch_tree(&args, &folder, choices, &search, None, connection)?;
-        let found = match found.object == object {
-            true => found,
-            false => search.find(connection, &object_place(&object))?,
-        };
+        // The root that the files were verified by: its publisher may answer another request with
+        // another root, whose folders are links in this one.
+        let args = self.get_args();
+        let found = fetch_tree(&args, &folder, choices, &search, None, connection)?;
         self.parts(connection, staging, &found, &folder)
     }
 
-    /// The arguments of the transfer of the files: without a version, so that a tree that changes
-    /// meanwhile is fetched in its next version.
-    fn get_args(&self, found: &Found) -> GetArgs {
+    /// The arguments of the transfer of the files. Without a version in the name, a tree that
+    /// changes meanwhile is fetched in its next version.
+    fn get_args(&self) -> GetArgs {
+        let name = self.args.name.name.clone();
         GetArgs {
-            name: crate::cli::content::Place { name: found.name.clone(), below: true },
+            name: crate::cli::content::Place { name, below: true },
             folder: None,
             output_file: None,
             delete: false,
@@ -174,12 +173,6 @@ impl Fetching<'_> {
         }
         Ok(())
     }
-}
-
-/// The name of a tree with its version, from that of its object.
-fn object_place(object: &Name) -> Name {
-    let (name, version) = (object.as_ref().parent().parent().to_name(), object.as_ref().last());
-    version.map(|version| name.clone().with(&version.to_component())).unwrap_or(name)
 }
 
 fn join(folder: &Path, path: &[u8]) -> PathBuf {

@@ -9,8 +9,8 @@ use crate::transfer::Transfers;
 use net::client::Connection;
 use packet::{Bytes, Data, KeyLocator, Name};
 use repo::{Body, Entry, Object, Place, Staged, Staging};
-use security::Certificate;
 use security::manifest::{Node, node_name};
+use security::{Certificate, verify_signature};
 use std::collections::BTreeMap;
 use transport::publish::{Preparation, SignedPackets, Source, Spec};
 use transport::rdr::{self, Metadata};
@@ -120,8 +120,8 @@ impl Collector<'_> {
         each.collect()
     }
 
-    /// The certificates of the key that signed a packet. Consumers verify them; those that do not
-    /// come are not kept.
+    /// The certificates of the key that signed a packet: each has the key of the signature before
+    /// it. Consumers verify them; those that do not come are not kept.
     ///
     /// # Errors
     /// The connection has ended, or it was interrupted.
@@ -141,6 +141,13 @@ impl Collector<'_> {
             let answers = ask(self.connection, std::iter::once(question.clone()), self.stop)?;
             let Some(answer) = answers.get(&question) else { break };
             let Ok(certificate) = Certificate::decode(answer.clone()) else { break };
+            let signs = |data: Data<'_>| {
+                verify_signature(&data, certificate.public_key(), &certificate.key_name()).is_ok()
+            };
+            // Another key under that name would take the place of the right one in the store.
+            if !Data::decode(&packet).is_ok_and(signs) {
+                break;
+            }
             found.push(certificate);
             packet = answer.clone();
         }
