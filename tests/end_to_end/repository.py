@@ -284,7 +284,7 @@ class Repository(Alone):
         self.repo("rm", "/a/file", status=NOT_FOUND)
 
     def test_the_latest_signatures_are_kept(self):
-        """A copy that nobody could verify is replaced by one that a key has signed."""
+        """A copy without a key is replaced by one that a key has signed."""
         self.repo("put", "/a/file", self.sent)
         certificate = self.key("/a")
         self.repo("put", "/a/file", self.sent)

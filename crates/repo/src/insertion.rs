@@ -127,7 +127,7 @@ impl<'a> Insertion<'a> {
             if let Some(Place::Blob(digest)) = entry.object().map(|object| &object.place) {
                 self.replace(digest, false);
             }
-            // The latest signatures are kept: those of a copy that nobody verified may be wrong.
+            // The latest signatures are kept: those of a copy that was not verified may be wrong.
             self.store.guarded(|| {
                 let mut entries = self.write.open_table(ENTRIES)?;
                 entries.insert(number, &codec::encode(entry)[..])?;
