@@ -29,7 +29,9 @@ class Page(unittest.TestCase):
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="weir-page-")))
         listen = {"udp": "off", "tcp": "off"}
-        self.daemon = weir.Daemon(weir.program(), self.folder, "node", listen=listen)
+        # Before the home changes: cargo looks for its tools there.
+        self.weir = weir.program()
+        self.daemon = weir.Daemon(self.weir, self.folder, "node", listen=listen)
         socket = str(self.daemon.socket)
         for name, text in BLOCK.findall(PAGE.read_text(encoding="utf-8")):
             path = self.folder / name
@@ -53,7 +55,7 @@ class Page(unittest.TestCase):
         def registered():
             self.assertTrue(child.running, child.last_words())
             routes = ["route", "list", "--socket", self.daemon.socket]
-            return prefix in self.output([weir.program(), *routes])
+            return prefix in self.output([self.weir, *routes])
 
         wait_until(registered, f"{name} to register {prefix}")
 
@@ -87,5 +89,5 @@ class Page(unittest.TestCase):
         self.assertEqual(content.sha256(self.folder / "copy.jpg"), content.sha256(photo))
         shutil.move(self.folder / "copy.jpg", self.folder / "first.jpg")
         get = ["get", "/demo/ndnd", "-o", "copy.jpg", "--socket", self.daemon.socket]
-        self.output([weir.program(), *get])
+        self.output([self.weir, *get])
         self.assertEqual(content.sha256(self.folder / "copy.jpg"), content.sha256(photo))
