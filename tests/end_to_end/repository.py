@@ -265,7 +265,9 @@ class Repository(Alone):
         self.assertFalse(out.exists())
         # Damaged segments are not sent.
         self.serve()
-        self.fetched("/damage/file", "--patience", "1 s", status=FAILED)
+        self.fetched("/damage/file", "--patience", "3 s", status=FAILED)
+        # A consumer that asks again and again does not fill the log.
+        self.assertEqual((self.here / "run.log").read_text("utf-8").count("cannot serve"), 1)
         self.repo("export", "/damage/none", out, status=NOT_FOUND)
 
     def test_versions_and_removal(self):

@@ -50,7 +50,8 @@ pub fn run(args: &RepoRunArgs) -> Result<(), Failure> {
     let mut publish = Publish::new();
     publish.set_shelf(Box::new(StoreShelf::new(shown.clone())));
     let progress = Progress::new("sent", args.output.quiet);
-    let mut content = Served { shown, fixed: args.prefix.clone(), prefixes: Prefixes::default() };
+    let (fixed, prefixes) = (args.prefix.clone(), Prefixes::default());
+    let mut content = Served { shown, fixed, prefixes, complaint: None };
     content.update(&mut publish)?;
     content.prefixes.take_new();
     let ended =
@@ -153,6 +154,8 @@ struct Served {
     /// The prefixes that the user has chosen.
     fixed: Vec<Name>,
     prefixes: Prefixes,
+    /// The last complaint: consumers ask again and again for what is damaged.
+    complaint: Option<String>,
 }
 
 impl Served {
@@ -188,9 +191,14 @@ impl Content for Served {
         let failed = publish.take_failure().map(|error| error.to_string());
         if let Some(why) = self.shown.take_failure().or(failed) {
             let next = "`weir repo verify` finds what is damaged";
-            look.progress.warn(&format!("cannot serve: {why}; {next}"));
+            let complaint = format!("cannot serve: {why}; {next}");
+            if self.complaint.as_ref() != Some(&complaint) {
+                look.progress.warn(&complaint);
+                self.complaint = Some(complaint);
+            }
         }
         if self.shown.renew()? {
+            self.complaint = None;
             self.update(publish)?;
         }
         Ok(())
