@@ -171,9 +171,11 @@ pub struct Returned {
     pub flow: Flow,
     /// The expected size at its release.
     pub expected: Size,
-    /// The Data's size; `None` if a Nack arrived or the Interest expired, so that the credit is
-    /// returned.
+    /// The Data's size; `None` if a Nack arrived, the Interest expired or was repeated, so that the
+    /// credit is returned.
     pub size: Option<Size>,
+    /// True if the Interest was repeated: one answer may serve both, or each may have one.
+    pub is_repeated: bool,
     /// The time since its release.
     pub since_release: Duration,
 }

@@ -268,7 +268,7 @@ impl Parts {
         expected: Expected,
     ) {
         if let Some(earlier) = self.expectations(direction).insert(key, expected) {
-            self.returned(env, line, &earlier, None);
+            self.report(env, line, &earlier, None, true);
         }
     }
 
@@ -308,11 +308,23 @@ impl Parts {
         of: &Expected,
         size: Option<Size>,
     ) {
+        self.report(env, line, of, size, false);
+    }
+
+    fn report(
+        &mut self,
+        env: &mut Env<'_>,
+        line: &Line,
+        of: &Expected,
+        size: Option<Size>,
+        is_repeated: bool,
+    ) {
         let Some(released_at) = of.released_at else { return };
         let view = self.view(env.now, line);
         let Some(shaping) = &mut self.shaping else { return };
         let since_release = env.now.since(released_at);
-        let returned = Returned { flow: of.flow, expected: of.size, size, since_release };
+        let (flow, expected) = (of.flow, of.size);
+        let returned = Returned { flow, expected, size, is_repeated, since_release };
         shaping.on_returned(env.now, env.tap, &view, &returned);
     }
 

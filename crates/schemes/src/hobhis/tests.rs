@@ -56,7 +56,7 @@ impl Bench {
         let view = self.view();
         let (expected, size) = (Size(1000), size.map(Size));
         let since_release = Duration::from_millis(ms);
-        let returned = Returned { flow, expected, size, since_release };
+        let returned = Returned { flow, expected, size, is_repeated: false, since_release };
         self.gate.with(|cx| self.hobhis.on_returned(cx, &view, &returned));
     }
 

@@ -38,6 +38,9 @@ const WINDOW: Duration = Duration::from_millis(100);
 const BUSY: f64 = 0.97;
 const MEASURED: u64 = 16;
 
+/// So much is left, after one answer, of the longest time that answers took.
+const FADING: f64 = 0.99;
+
 /// So many large Data may be owed to the link, or by it: they come in one burst.
 const MOST_OWED: i64 = 2;
 
@@ -63,6 +66,8 @@ pub(super) struct Admission {
     neighbour: f64,
     window: (Time, u64),
     is_unknown: bool,
+    /// How long answers take: the longest, less a small part for each since.
+    answered_in: Duration,
     /// The Data that have come since then, in bytes.
     brought: (Time, u64),
     /// The link counts as busy until then.
@@ -84,6 +89,7 @@ impl Admission {
             neighbour: 0.0,
             window: (Time::ZERO, 0),
             is_unknown: false,
+            answered_in: Duration::MAX,
             brought: (Time::ZERO, 0),
             busy_until: Time::ZERO,
         }
@@ -194,6 +200,14 @@ impl Shaper for Admission {
     }
 
     fn on_returned(&mut self, cx: &mut Cx<'_>, _view: &LinkView, returned: &Returned) {
+        if returned.size.is_some() {
+            let known = Some(self.answered_in).filter(|longest| *longest < Duration::MAX);
+            let known = known.unwrap_or_default().mul_f64(FADING);
+            self.answered_in = returned.since_release.max(known);
+        } else if returned.is_repeated && returned.since_release <= self.answered_in {
+            // The answer may be under way, and the repetition may have another one.
+            return;
+        }
         let brought = returned.size.map_or(Size(0), |size| size.max(self.came));
         let over = self.sizes.overcharge(returned.flow, returned.expected, brought);
         self.left += if cx.now < self.busy_until { over.min(0) } else { over };
@@ -265,8 +279,19 @@ mod tests {
         }
 
         fn returned(&mut self, flow: u64, expected: u64, size: Option<Size>) {
-            let (expected, since_release) = (Size(expected), Duration::from_millis(1));
-            let returned = Returned { flow, expected, size, since_release };
+            self.returned_after(1, flow, expected, size, false);
+        }
+
+        fn returned_after(
+            &mut self,
+            ms: u64,
+            flow: u64,
+            expected: u64,
+            size: Option<Size>,
+            is_repeated: bool,
+        ) {
+            let (expected, since_release) = (Size(expected), Duration::from_millis(ms));
+            let returned = Returned { flow, expected, size, is_repeated, since_release };
             let mut tap = |_| {};
             let mut cx = Cx { now: self.now, rng: &mut self.rng, tap: &mut tap };
             self.shaper.on_returned(&mut cx, &VIEW(), &returned);
@@ -379,6 +404,26 @@ mod tests {
             bench.returned(1, 1000, Some(Size(3000)));
             assert!(bench.shaper.left < 0, "what came counts");
         }
+    }
+
+    #[test]
+    fn an_interest_that_is_repeated_before_its_answer_can_be_here_shortens_no_booking() {
+        let mut bench = Bench::new();
+        bench.offer(1, 1000);
+        bench.returned_after(125, 1, 1000, None, true);
+        assert_eq!(bench.shaper.left, 0, "nothing is known of answers");
+        bench.returned_after(300, 1, 1000, Some(Size(1000)), false);
+        bench.returned_after(125, 1, 1000, None, true);
+        assert_eq!(bench.shaper.left, 0, "the answer may be under way");
+        bench.returned_after(301, 1, 1000, None, true);
+        assert!(bench.shaper.left > 0, "it is lost");
+        // Answers have become quicker.
+        for _ in 0..100 {
+            bench.returned_after(10, 1, 1000, Some(Size(1000)), false);
+        }
+        bench.shaper.left = 0;
+        bench.returned_after(125, 1, 1000, None, true);
+        assert!(bench.shaper.left > 0);
     }
 
     #[test]

@@ -5,9 +5,6 @@
 //! - before the first offer has come, and when none has come for a round trip;
 //! - beside offers, before the spacing of the first Data has shown the rate of the path;
 //! - beside offers, if they prove too high (`doubt.rs`).
-//!
-//! An offer counts as in `mircc/consumer.rs`: one on the answer to a repetition, and one on a Nack,
-//! may be of a part of the path, and counts only if it is lower.
 
 use super::doubt::{Doubt, Seen};
 use super::lanes::Lanes;
@@ -122,9 +119,8 @@ pub(super) struct Consumer {
     hints: Hints,
     /// The size of the last Data.
     size: Size,
-    /// When Data came last, and when some that had been asked for once.
+    /// When Data came last.
     heard_at: Time,
-    first_at: Time,
 }
 
 impl Consumer {
@@ -146,7 +142,6 @@ impl Consumer {
             hints: Hints::default(),
             size: Size(8000),
             heard_at: Time::ZERO,
-            first_at: Time::ZERO,
         }
     }
 
@@ -256,14 +251,9 @@ impl Controller for Consumer {
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
         self.heard_at = cx.now;
-        let is_alone = cx.now.since(self.first_at) > self.rtt.rto();
-        let is_whole = arrival.rtt.is_some() || is_alone;
-        if arrival.rtt.is_some() {
-            self.first_at = cx.now;
-        }
         let offers = arrival.options.get::<Offers>();
         let round = self.longest();
-        if self.lanes.on_data(cx.now, offers.as_ref(), is_whole, arrival.rtt, round) {
+        if self.lanes.on_data(cx.now, offers.as_ref(), arrival.rtt, round) {
             self.doubt.on_new_path();
         }
         self.size = arrival.size;

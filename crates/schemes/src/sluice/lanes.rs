@@ -68,14 +68,12 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Data has come, with these offers, after this round trip if it was asked for once. The offers
-    /// are of the whole path, and may be higher than those before, if `is_whole`. Returns `true` if
-    /// it has passed a link that was not known.
+    /// Data has come, with these offers, after this round trip if it was asked for once. Returns
+    /// `true` if it has passed a link that was not known.
     pub(super) fn on_data(
         &mut self,
         now: Time,
         offers: Option<&Offers>,
-        is_whole: bool,
         rtt: Option<Duration>,
         round: Duration,
     ) -> bool {
@@ -85,7 +83,7 @@ impl Lanes {
             self.turn(now);
         }
         self.all[0] = self.all[0].saturating_add(1);
-        offers.is_some_and(|offers| self.note(now, offers, is_whole))
+        offers.is_some_and(|offers| self.note(now, offers))
     }
 
     /// Counts Data for its path.
@@ -168,16 +166,16 @@ impl Lanes {
     /// do, so it counts as Data of a part of the path.
     pub(super) fn on_nack(&mut self, now: Time, offers: &Offers) {
         self.all[0] = self.all[0].saturating_add(1);
-        self.note(now, offers, false);
+        self.note(now, offers);
     }
 
-    fn note(&mut self, now: Time, offers: &Offers, is_whole: bool) -> bool {
+    fn note(&mut self, now: Time, offers: &Offers) -> bool {
         self.at = Some(now);
         let mut is_news = false;
         for offer in offers.iter() {
             let rate = log_rate::rate(offer.rate);
             if let Some(link) = self.links.iter_mut().find(|link| link.id == offer.link) {
-                link.rate = if is_whole { rate } else { link.rate.min(rate) };
+                link.rate = rate;
                 link.seen[0] = link.seen[0].saturating_add(1);
                 continue;
             }
@@ -249,7 +247,7 @@ mod tests {
         for i in 0..800 {
             let now = Time::ZERO + Duration::from_millis(i);
             let offers = turn[i as usize % turn.len()].as_ref();
-            lanes.on_data(now, offers, true, None, ROUND);
+            lanes.on_data(now, offers, None, ROUND);
         }
         lanes
     }
@@ -287,9 +285,9 @@ mod tests {
     #[test]
     fn the_first_data_of_a_store_do_not_say_that_the_link_behind_it_brings_nothing() {
         let mut lanes = Lanes::default();
-        lanes.on_data(Time(1), Some(&offers(&[(1, 10e6)])), true, None, ROUND);
+        lanes.on_data(Time(1), Some(&offers(&[(1, 10e6)])), None, ROUND);
         for at in 2..17 {
-            lanes.on_data(Time(at), None, true, None, ROUND);
+            lanes.on_data(Time(at), None, None, ROUND);
         }
         // Of 16 Data one passed the link. 64 * 64 / 80 are added, so it is 52.2 of 67.2.
         let rate = lanes.rate(Time(17), PATIENCE).unwrap();
@@ -297,15 +295,16 @@ mod tests {
     }
 
     #[test]
-    fn an_offer_of_a_part_of_the_path_counts_if_it_is_lower() {
+    fn the_last_offer_of_a_link_counts_on_data_and_on_nacks() {
         let mut lanes = fed(&[Some(offers(&[(1, 10e6)]))]);
         let now = Time::ZERO + Duration::from_millis(800);
-        lanes.on_data(now, Some(&offers(&[(1, 12e6)])), false, None, ROUND);
-        close(&lanes, 10e6);
         lanes.on_nack(now, &offers(&[(1, 5e6)]));
         close(&lanes, 5e6);
-        lanes.on_data(now, Some(&offers(&[(1, 8e6)])), true, None, ROUND);
+        // The answer to a repetition has no round trip.
+        lanes.on_data(now, Some(&offers(&[(1, 8e6)])), None, ROUND);
         close(&lanes, 8e6);
+        lanes.on_nack(now, &offers(&[(1, 9e6)]));
+        close(&lanes, 9e6);
     }
 
     #[test]
@@ -350,14 +349,14 @@ mod tests {
             let now = Time::ZERO + ms(i);
             let (link, rtt) = if i % 4 == 0 { (1, 10 + i % 3) } else { (2, 90 + i % 5) };
             let rtt = Some(ms(rtt)).filter(|_| i % 7 > 0);
-            lanes.on_data(now, Some(&offers(&[(link, 1e6)])), true, rtt, ROUND);
+            lanes.on_data(now, Some(&offers(&[(link, 1e6)])), rtt, ROUND);
         }
         let mean = lanes.mean_rtt().unwrap().as_secs_f64();
         assert!((mean - 0.070).abs() < 0.001, "(10 + 3 * 90) / 4 ms, not {mean} s");
         assert_eq!(lanes.longest_rtt(), Some(ms(90)));
         // Of a path with one of hundreds of Data nothing follows.
         let now = Time::ZERO + ms(400);
-        lanes.on_data(now, Some(&offers(&[(3, 1e6)])), true, Some(ms(4000)), ROUND);
+        lanes.on_data(now, Some(&offers(&[(3, 1e6)])), Some(ms(4000)), ROUND);
         assert_eq!(lanes.longest_rtt(), Some(ms(90)));
     }
 
@@ -368,10 +367,10 @@ mod tests {
         close(&lanes, 30e6);
         let ms = Duration::from_millis;
         for i in 800..899 {
-            lanes.on_data(Time::ZERO + ms(i), Some(&b), true, Some(ms(60)), ROUND);
+            lanes.on_data(Time::ZERO + ms(i), Some(&b), Some(ms(60)), ROUND);
             assert!(!lanes.leave_silent(ROUND), "{i} ms");
         }
-        lanes.on_data(Time::ZERO + ms(899), Some(&b), true, Some(ms(60)), ROUND);
+        lanes.on_data(Time::ZERO + ms(899), Some(&b), Some(ms(60)), ROUND);
         assert!(lanes.leave_silent(ROUND));
         assert_eq!(lanes.shortest_rtt(), Some(ms(60)));
         let rate = lanes.rate(Time::ZERO + ms(899), PATIENCE).unwrap();
@@ -381,7 +380,7 @@ mod tests {
         turn.push(Some(offers(&[(1, 10e6)])));
         let mut lanes = fed(&turn);
         (800..960).for_each(|i| {
-            lanes.on_data(Time::ZERO + ms(i), Some(&b), true, None, ROUND);
+            lanes.on_data(Time::ZERO + ms(i), Some(&b), None, ROUND);
         });
         assert!(!lanes.leave_silent(ROUND));
     }
@@ -392,7 +391,7 @@ mod tests {
         let later = Time::ZERO + Duration::from_millis(811);
         assert_eq!(lanes.rate(later, PATIENCE), None, "nothing came for longer than patience");
         for link in 0..1000 {
-            lanes.on_data(later, Some(&offers(&[(link, 1e6)])), true, None, ROUND);
+            lanes.on_data(later, Some(&offers(&[(link, 1e6)])), None, ROUND);
             lanes.on_nack(later, &offers(&[(link + 1000, 1e6)]));
         }
         assert!(lanes.links.len() <= MOST_LINKS);

@@ -14,9 +14,14 @@ const HASHES: usize = 4096;
 /// ended when a window has none.
 const FEWEST_INTERESTS: u8 = 4;
 
-/// A window ends with the first period after so many Interests for each flow, or after so long, in
-/// s: a flow at its share is in each window then, however many there are.
-const INTERESTS_EACH: u32 = 4;
+/// It is no flow while it has less than an equal share, divided by this, of the Interests since its
+/// first one: the nodes of an object's manifest are a name of their own, for one of 250 segments.
+const LEAST_PART: u32 = 8;
+
+/// A window ends with the first period after so many Interests for each flow, or after the time in
+/// which the link could bring their Data, or after so long, in s: a flow at its share is in each
+/// window then, however many there are.
+const INTERESTS_EACH: f64 = 4.0;
 const LONGEST_WINDOW: f64 = 10.0;
 
 /// The weight of a flow that began in how many flows that begin are to last.
@@ -27,6 +32,11 @@ pub(super) struct Names {
     /// Interests by hash, in both windows.
     asked: [[u8; HASHES]; 2],
     age: [Age; HASHES],
+    /// All Interests so far; how many those were when this window began, and at each name's first
+    /// one in both windows.
+    total: u32,
+    began: u32,
+    first: [u32; HASHES],
     /// Names of either window.
     names: u32,
     /// Flows, those that began in this period, and Interests of all flows in this window.
@@ -36,8 +46,9 @@ pub(super) struct Names {
     /// The part of the flows that begin which outlast the window after that.
     lasting: f64,
     young: Young,
-    /// How long the window is, in s.
+    /// How long the window is, in s, and the Interests that the link had room for.
     span: f64,
+    room: f64,
 }
 
 /// Names that were asked for in this period or the one before for the first time, and are no flows
@@ -88,6 +99,9 @@ impl Names {
         Names {
             asked: [[0; HASHES]; 2],
             age: [Age::NoFlow; HASHES],
+            total: 0,
+            began: 0,
+            first: [0; HASHES],
             names: 0,
             flows: 0,
             new: 0,
@@ -95,6 +109,7 @@ impl Names {
             lasting: 1.0,
             young: Young::default(),
             span: 0.0,
+            room: 0.0,
         }
     }
 
@@ -106,16 +121,27 @@ impl Names {
         self.asked[0][at] = self.asked[0][at].saturating_add(1);
         self.names += u32::from(before == 0);
         self.young.of[0] += u32::from(before == 0);
-        let begins = self.age[at] == Age::NoFlow && before + 1 >= FEWEST_INTERESTS;
+        if before == 0 {
+            self.first[at] = self.total;
+        }
+        self.total = self.total.wrapping_add(1);
+        let begins = self.age[at] == Age::NoFlow && self.is_as_fast(at, before.saturating_add(1));
         if begins {
             self.age[at] = Age::Begun;
             self.flows += 1;
             self.new += 1;
             self.young.grow();
         }
-        let more = if begins { before + 1 } else { u8::from(self.age[at] != Age::NoFlow) };
+        let more =
+            if begins { before.saturating_add(1) } else { u8::from(self.age[at] != Age::NoFlow) };
         self.interests = self.interests.saturating_add(more.into());
         (begins && self.flows > 1).then_some(self.lasting)
+    }
+
+    /// True if a name that has asked so often in both windows asks as a flow does.
+    fn is_as_fast(&self, at: usize, asked: u8) -> bool {
+        let all = self.total.wrapping_sub(self.first[at]);
+        asked >= FEWEST_INTERESTS && u32::from(asked) >= all / (LEAST_PART * self.names.max(1))
     }
 
     /// Names of this window and the one before.
@@ -139,20 +165,30 @@ impl Names {
         self.lasting * (self.young.growing() - f64::from(self.flows) - 1.0).max(0.0)
     }
 
-    /// A period of so many seconds ends. Returns how many flows more there are: one that began has
-    /// counted as the part of one that was to last.
-    pub(super) fn turn(&mut self, span: f64) -> f64 {
+    /// A period of so many seconds ends, in which the link had room for the Data of so many
+    /// Interests. Returns how many flows more there are: one that began has counted as the part of
+    /// one that was to last.
+    pub(super) fn turn(&mut self, span: f64, room: f64) -> f64 {
         self.young.turn();
         self.new = 0;
         self.span += span;
-        let is_long = self.interests >= self.flows.saturating_mul(INTERESTS_EACH);
+        self.room += room;
+        let interests = f64::from(self.interests).max(self.room);
+        let is_long = interests >= f64::from(self.flows) * INTERESTS_EACH;
         if !is_long && self.span < LONGEST_WINDOW {
             return 0.0;
         }
-        (self.names, self.flows, self.interests, self.span) = (0, 0, 0, 0.0);
+        (self.names, self.flows, self.interests) = (0, 0, 0);
+        (self.span, self.room) = (0.0, 0.0);
         let (mut more, counted) = (0.0, self.lasting);
-        for (age, asked) in self.age.iter_mut().zip(&self.asked[0]) {
+        let window = self.total.wrapping_sub(self.began);
+        self.began = self.total;
+        let each = self.age.iter_mut().zip(&self.asked[0]).zip(&mut self.first);
+        for ((age, asked), first) in each {
             let is_asked = *asked > 0;
+            if self.total.wrapping_sub(*first) > window {
+                *first = self.total.wrapping_sub(window);
+            }
             (*age, more) = match (*age, is_asked) {
                 (Age::NoFlow, _) => (Age::NoFlow, more),
                 (Age::Begun, _) => (Age::OneWindow, more),
@@ -189,6 +225,42 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_asks_rarely_beside_a_flow_is_no_flow_until_it_asks_more() {
+        let mut names = Names::new();
+        // The nodes of a manifest: three in a window with 450 segments.
+        for _ in 0..20 {
+            for i in 0..450 {
+                names.see(0);
+                if i % 150 == 0 {
+                    assert_eq!(names.see(1), None);
+                }
+            }
+            names.turn(1.0, 450.0);
+        }
+        assert_eq!(names.flows, 1);
+        // An equal share, from one Interest to the next.
+        let begins: u32 = (0..40).map(|_| names.see(0).or(names.see(1)).map_or(0, |_| 1)).sum();
+        assert_eq!((begins, names.flows), (1, 2));
+    }
+
+    #[test]
+    fn flows_that_have_ended_are_forgotten_though_the_link_is_idle() {
+        let mut names = Names::new();
+        for _ in 0..10 {
+            (0..100).for_each(|name| _ = names.see(name));
+        }
+        assert_eq!(names.flows, 100);
+        // One of them goes on, slowly. The link has room for an Interest of each in a period.
+        let mut flows = 0.0;
+        for _ in 0..12 {
+            names.see(0);
+            flows += names.turn(0.04, 100.0);
+        }
+        assert_eq!(names.flows, 1);
+        assert!((flows + 99.0).abs() < 1e-9, "{flows}");
+    }
+
+    #[test]
     fn names_of_one_segment_do_not_count_as_flows_to_come() {
         let mut names = Names::new();
         for name in 0..100 {
@@ -196,7 +268,7 @@ mod tests {
         }
         assert!((names.coming() - 99.0).abs() < 1e-9, "nothing is known of them");
         for round in 1..10 {
-            names.turn(0.1);
+            names.turn(0.1, 0.0);
             for i in 0..100 {
                 names.see(round * 100 + i);
             }
@@ -210,7 +282,7 @@ mod tests {
         for name in 0..10 {
             names.see(name);
         }
-        names.turn(0.1);
+        names.turn(0.1, 0.0);
         for name in 0..8 {
             for _ in 0..3 {
                 names.see(name);

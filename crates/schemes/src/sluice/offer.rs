@@ -108,8 +108,9 @@ pub(super) struct Law {
     least: Least,
     /// d, in s.
     rtt: Option<f64>,
-    /// The mean size of Data, in bytes.
+    /// The mean size of Data, and of what an Interest asks for, in bytes.
     size: f64,
+    asked: f64,
     is_silent: bool,
 }
 
@@ -132,6 +133,7 @@ impl Law {
             least: Least { part: LEAST.0, held: 0.0, targets: [f64::MAX; 2] },
             rtt: None,
             size: 0.0,
+            asked: 0.0,
             is_silent: true,
         }
     }
@@ -177,7 +179,9 @@ impl RateLaw for Law {
     }
 
     fn expected(&mut self, now: Time, interest: &InterestMeta) -> u64 {
-        self.sizes.charge(now, interest)
+        let bytes = self.sizes.charge(now, interest);
+        self.asked += GAIN * (bytes as f64 - self.asked);
+        bytes
     }
 
     fn on_data(&mut self, now: Time, data: &DataMeta, taken: Duration) -> i64 {
@@ -208,7 +212,9 @@ impl RateLaw for Law {
         let load = load.max((load + begun).min(self.target));
         let ratio = if load > 0.0 { self.target / load } else { LARGEST };
         self.rate *= math::pow(ratio.clamp(1.0 / LARGEST, LARGEST), self.gains.gain);
-        let more = self.names.turn(seen.span);
+        let bits = 8.0 * self.size.max(self.asked);
+        let room = if bits > 0.0 { self.target * seen.span / bits } else { 0.0 };
+        let more = self.names.turn(seen.span, room);
         self.set(self.shared(more));
     }
 
@@ -414,6 +420,7 @@ mod tests {
     fn flows_that_rarely_ask_are_counted() {
         // Each of 200 flows asks once in ten periods, with the load of their shares.
         let mut law = law();
+        law.asked = FULL / 8.0 / 200.0;
         (0..2000).for_each(|i| law.on_interest(i / 10));
         for round in 0..200 {
             (0..20).for_each(|i| law.on_interest((round * 20 + i) % 200));

@@ -350,7 +350,7 @@ impl Choose for Splitter {
         // Behind it, paths may part again: the shares of the longest one are those of its round
         // trips.
         let round = way.longest.map_or(rtt, |longest| longest.max(rtt));
-        way.lanes.on_data(now, offers.as_ref(), true, Some(rtt), round);
+        way.lanes.on_data(now, offers.as_ref(), Some(rtt), round);
         way.longest = way.lanes.longest_rtt();
         let before = s.options.get::<RttSpread>().map_or(0, |spread| spread.0);
         if let Some(later) = ways.later(now, rtt).filter(|later| later.0 > before) {

@@ -63,7 +63,7 @@ impl Bench {
     fn returned(&mut self, flow: Flow, size: Option<Size>) {
         let view = self.view();
         let (expected, since_release) = (Size(32_768), Duration::ZERO);
-        let returned = Returned { flow, expected, size, since_release };
+        let returned = Returned { flow, expected, size, is_repeated: false, since_release };
         self.gate.with(|cx| self.fisp.on_returned(cx, &view, &returned));
     }
 }

@@ -61,7 +61,7 @@ impl Bench {
     fn returned(&mut self, flow: Flow, expected: u64, size: Option<u64>) {
         let view = self.view();
         let (expected, size, since_release) = (Size(expected), size.map(Size), Duration::ZERO);
-        let returned = Returned { flow, expected, size, since_release };
+        let returned = Returned { flow, expected, size, is_repeated: false, since_release };
         self.gate.with(|cx| self.hbh.on_returned(cx, &view, &returned));
     }
 
