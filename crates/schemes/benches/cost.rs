@@ -219,8 +219,9 @@ impl Link {
             std::hint::black_box(marker.on_dequeue(&mut cx, view, &data, sojourn));
         }
         if let Some(shaper) = &mut self.shaper {
-            let (expected, since_release) = (SEGMENT, RTT);
-            let returned = Returned { flow, expected, size: Some(SEGMENT), since_release };
+            let (expected, brought, is_repeated) = (SEGMENT, Some(SEGMENT), false);
+            let returned =
+                Returned { flow, expected, size: brought, is_repeated, since_release: RTT };
             shaper.on_returned(&mut cx, view, &returned);
             shaper.on_crossing(&mut cx, view, &crossing);
             shaper.on_queued(&mut cx, view, flow, size, Queued::Joined);

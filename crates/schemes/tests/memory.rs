@@ -256,7 +256,11 @@ fn shape(shaper: &mut dyn Shaper, view: &LinkView, held: &mut u32, k: u64, cx: &
         shaper.on_crossing(cx, view, &crossing(flow, &HopOptions::new()));
         shaper.on_queued(cx, view, flow, expected, Queued::Joined);
         shaper.on_queued(cx, view, flow, expected, Queued::Left);
-        shaper.on_returned(cx, view, &Returned { flow, expected, size, since_release });
+        shaper.on_returned(
+            cx,
+            view,
+            &Returned { flow, expected, size, is_repeated: false, since_release },
+        );
     }
 }
 

@@ -198,7 +198,9 @@ impl Host {
             Step::Return(nth, size) if !self.out.is_empty() => {
                 let (flow, expected, at) = self.out.swap_remove(nth % self.out.len());
                 let size = size.map(|size| Size(u64::from(size)));
-                let returned = Returned { flow, expected, size, since_release: self.now.since(at) };
+                let is_repeated = size.is_none() && nth % 2 > 0;
+                let since_release = self.now.since(at);
+                let returned = Returned { flow, expected, size, is_repeated, since_release };
                 self.call(|shaper, cx, view| shaper.on_returned(cx, view, &returned));
             }
             Step::Return(..) => {}
@@ -238,7 +240,8 @@ impl Host {
             // Passed Interests are answered, so that credits return.
             for (flow, expected, at) in std::mem::take(&mut self.out) {
                 let size = Some(Size(expected.0.min(8000)));
-                let returned = Returned { flow, expected, size, since_release: self.now.since(at) };
+                let (is_repeated, since_release) = (false, self.now.since(at));
+                let returned = Returned { flow, expected, size, is_repeated, since_release };
                 self.call(|shaper, cx, view| shaper.on_returned(cx, view, &returned));
             }
             self.release();
@@ -338,7 +341,8 @@ impl Busy {
         host.release();
         for (flow, expected, at) in std::mem::take(&mut host.out) {
             let size = Some(Busy::DATA);
-            let returned = Returned { flow, expected, size, since_release: Busy::ROUND_TRIP };
+            let (is_repeated, since_release) = (false, Busy::ROUND_TRIP);
+            let returned = Returned { flow, expected, size, is_repeated, since_release };
             self.answers.push_back((at + Busy::ROUND_TRIP, returned));
         }
         while self.answers.front().is_some_and(|(due, _)| *due <= host.now) {
