@@ -60,27 +60,8 @@ class _Part:
 
     def __init_subclass__(cls, *, register=True, **rest):
         super().__init_subclass__(**rest)
-        if not register:
-            return
-        bases = [base for base in cls.__mro__ if base.__module__ == __name__]
-        own = {
-            method
-            for method in _OPTIONAL
-            if callable(getattr(cls, method, None))
-            and not any(getattr(cls, method) is getattr(base, method, None) for base in bases)
-        }
-        rows, found = [], {}
-        for base in reversed(cls.__mro__):
-            found |= {key: one for key, one in vars(base).items() if isinstance(one, Param)}
-        for key, one in found.items():
-            rows.append((key, one.default, one.unit, one.low, one.high, one.help))
-        cls.name = vars(cls).get("name") or _hyphened(cls.__name__)
-        summary = (inspect.getdoc(cls) or "").strip().split("\n", 1)[0]
-        if any(vars(base).get("__doc__") == cls.__doc__ for base in bases):
-            summary = ""
-        _weir.add_scheme(cls, cls.name, cls.part, summary or "a scheme in Python", rows, own)
-        cls.__weir_name__ = cls.name
-        REGISTERED[cls.name] = cls
+        if register:
+            make_scheme(cls)
 
     @classmethod
     def _weir_make(cls, values):
@@ -92,6 +73,29 @@ class _Part:
 
     def _weir_copy(self):
         return copy.deepcopy(self)
+
+
+def make_scheme(cls):
+    """Make a class a scheme, by its name."""
+    bases = [base for base in cls.__mro__ if base.__module__ == __name__]
+    own = {
+        method
+        for method in _OPTIONAL
+        if callable(getattr(cls, method, None))
+        and not any(getattr(cls, method) is getattr(base, method, None) for base in bases)
+    }
+    rows, found = [], {}
+    for base in reversed(cls.__mro__):
+        found |= {key: one for key, one in vars(base).items() if isinstance(one, Param)}
+    for key, one in found.items():
+        rows.append((key, one.default, one.unit, one.low, one.high, one.help))
+    cls.name = vars(cls).get("name") or _hyphened(cls.__name__)
+    summary = (inspect.getdoc(cls) or "").strip().split("\n", 1)[0]
+    if any(vars(base).get("__doc__") == cls.__doc__ for base in bases):
+        summary = ""
+    _weir.add_scheme(cls, cls.name, cls.part, summary or "a scheme in Python", rows, own)
+    cls.__weir_name__ = cls.name
+    REGISTERED[cls.name] = cls
 
 
 def _hyphened(name):

@@ -13,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from . import _parts, _weir
+from ._cluster import Cluster
+from ._engines import ENGINES
 from ._errors import Interrupted, ResultsError, WeirError
 from ._run import PATIENCE, _bar
 from ._results import Results, Table
@@ -33,10 +35,18 @@ class Point:
     uses from outside of it do not count.
     """
 
-    def __init__(self, scenario, settings, seed, sources):
-        self.scenario, self.settings, self.seed = scenario, settings, seed
+    def __init__(self, source, number, known):
+        self.scenario = source.point(number)
+        pairs, self.seed = source.runs[number]
+        self.settings = dict(pairs)
+        text = self.scenario.filled
+        if text not in known:
+            known[text] = _hashes_of_files(text), _schemes_in(text)
+        # Hashes by path, and classes by name.
+        self.files, self.schemes = known[text]
+        sources = self.files | {name: _source_of(name, cls) for name, cls in self.schemes.items()}
         identity = json.dumps(
-            [scenario.filled, settings, seed, _weir.__version__, sources], sort_keys=True
+            [text, self.settings, self.seed, _weir.__version__, sources], sort_keys=True
         )
         self.key = hashlib.sha256(identity.encode()).hexdigest()[:32]
 
@@ -100,13 +110,13 @@ class Sweep:
         return f"<weir.Sweep {self.place}: {self.done} of {len(self)} points{failed}>"
 
 
-def sources_of(text):
-    """The sources of schemes in Python and the hashes of files that a scenario names."""
-    found = _hashes_of_files(text)
-    for name, cls in _parts.REGISTERED.items():
-        if f'"{name}' in text or f"{name}:" in text or f"+{name}" in text:
-            found[name] = _source_of(name, cls)
-    return found
+def _schemes_in(text):
+    """The classes of schemes in Python that a scenario names, by their names."""
+    return {
+        name: cls
+        for name, cls in _parts.REGISTERED.items()
+        if f'"{name}' in text or f"{name}:" in text or f"+{name}" in text
+    }
 
 
 def _source_of(name, cls):
@@ -167,9 +177,15 @@ def sweep(
     A point that has results in `place` is not run again, so that an interrupted sweep goes on where
     it was, and a larger one runs only what is new. A point that fails does not end the others; see
     `Sweep.failed`. Several sweeps may use one folder at the same time.
+
+    `engine` is `local` (threads of this process, `jobs` of them), `ray` or `dask`: the cluster that
+    the program has joined, or that of `RAY_ADDRESS` or `DASK_SCHEDULER_ADDRESS`. Its workers need
+    this package, and the files that the scenario names under the same paths. They need no shared
+    folder: results come back to this program. Points whose worker ended are run again.
     """
-    if engine != "local":
-        raise ValueError(f"there is no engine `{engine}`; there is `local`")
+    if engine != "local" and engine not in ENGINES:
+        known = ", ".join(f"`{name}`" for name in ("local", *ENGINES))
+        raise ValueError(f"there is no engine `{engine}`; there are {known}")
     points, name = _points(scenario, repetitions, settings)
     place = Path(place)
     try:
@@ -178,9 +194,20 @@ def sweep(
         text = f"cannot write {place}: {error.strerror}; choose another folder"
         raise ResultsError(text) from error
     made = Sweep(place, points, sorted({key for point in points for key in point.settings}))
-    local = _Local(made, patience)
+    if engine == "local":
+        local = _Local(made, patience)
+        with _bar(progress, name) as tick:
+            local.run(jobs or os.cpu_count() or 1, tick)
+        return made
+    if jobs is not None:
+        raise ValueError(f"`jobs` is for the engine `local`; the size of `{engine}` is its own")
+
+    def keep(point, tables):
+        _keep(made._folder(point), point, tables)
+
+    cluster = Cluster(ENGINES[engine](), made, TABLES, patience, keep)
     with _bar(progress, name) as tick:
-        local.run(jobs or os.cpu_count() or 1, tick)
+        cluster.run(tick)
     return made
 
 
@@ -232,7 +259,9 @@ class _Local:
         if isinstance(problem, (InterruptedError, KeyboardInterrupt)):
             return
         if problem is None:
-            _keep(self.made._folder(point), point, Results(found, None))
+            results = Results(found, None)
+            tables = {name: results.table(name).to_arrow() for name in TABLES}
+            _keep(self.made._folder(point), point, tables)
         with self.lock:
             if problem is None:
                 self.made.new += 1
@@ -259,17 +288,11 @@ def _points(scenario, repetitions, settings):
     if fixed:
         scenario = scenario.set(**fixed)
     inner = scenario._scenario
-    points, known = [], {}
-    for number, (pairs, seed) in enumerate(inner.runs):
-        single = inner.point(number)
-        text = single.filled
-        if text not in known:
-            known[text] = sources_of(text)
-        points.append(Point(single, dict(pairs), seed, known[text]))
-    return points, scenario.name
+    known = {}
+    return [Point(inner, number, known) for number in range(len(inner.runs))], scenario.name
 
 
-def _keep(folder, point, results):
+def _keep(folder, point, tables):
     """Write the tables of a point beside their place, and move them there at the end."""
     from pyarrow import parquet
 
@@ -280,7 +303,7 @@ def _keep(folder, point, results):
     try:
         for name in TABLES:
             # The swept fields become columns when all points are read.
-            parquet.write_table(results.table(name).to_arrow(), beside / f"{name}.parquet")
+            parquet.write_table(tables[name], beside / f"{name}.parquet")
         about = {"settings": point.settings, "seed": point.seed, "version": _weir.__version__}
         beside.joinpath("point.json").write_text(json.dumps(about) + "\n", encoding="utf-8")
         beside.joinpath("scenario.toml").write_text(point.scenario.filled, encoding="utf-8")

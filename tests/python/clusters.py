@@ -1,0 +1,246 @@
+"""Sweeps on clusters: a real one of Ray and a real one of Dask, whose workers die in mid-sweep."""
+
+import os
+import signal
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import distributed
+import ray
+import weir
+from _network import SCENARIO
+from weir import _cluster, _engines, _weir
+
+TWO = weir.Scenario.from_text(SCENARIO, name="two.toml")
+
+
+class Deadly(weir.WindowLaw):
+    """Ends its worker until a file has as many bytes as this has lives."""
+
+    lives = weir.Param(0, low=0, high=100)
+
+    def __init__(self):
+        self.window = 4.0
+        main, file = os.environ["WEIR_TEST_LIVES"].split(maxsplit=1)
+        file = Path(file)
+        if os.getpid() != int(main) and len(file.read_bytes()) < self.lives:
+            with file.open("ab") as more:
+                more.write(b".")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def on_congestion(self, cx, signal, rtt):
+        """Nothing changes."""
+
+
+class Wrong(weir.WindowLaw):
+    """Raises."""
+
+    def on_ack(self, cx, ack):
+        raise RuntimeError("wrong on purpose")
+
+    def on_congestion(self, cx, signal, rtt):
+        """Nothing changes."""
+
+
+class OnCluster:
+    """The tests for each engine."""
+
+    engine = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="weir-")
+        self.addCleanup(folder.cleanup)
+        self.place = Path(folder.name, "results")
+
+    def sweep(self, **settings):
+        """Schemes and losses, on the cluster."""
+        settings = {"control": ["aimd", "cubic"], "link__loss": ["0 %", "1 %"], **settings}
+        return weir.sweep(TWO, self.place, **{"engine": self.engine, **settings})
+
+    def spent(self):
+        """Lives that `deadly` has spent."""
+        return len(LIVES.read_bytes())
+
+    def test_results_are_those_of_this_process(self):
+        """And a point is never run twice, whichever engine has run it."""
+        made = self.sweep(repetitions=3)
+        self.assertEqual((len(made), made.new, made.done, made.failed), (12, 12, 12, {}))
+        found = made.flows.to_pylist()
+        self.assertEqual(self.sweep(repetitions=3, engine="local").new, 0)
+        other = self.place.with_name("other")
+        self.place, here = other, self.place
+        local = self.sweep(repetitions=3, engine="local")
+        self.assertEqual(local.flows.to_pylist(), found)
+        self.place = here
+        self.assertEqual(self.sweep(repetitions=4).new, 4)
+
+    def test_a_scheme_in_python_goes_to_the_workers(self):
+        """With its parameters; its failures come back with their traceback."""
+        made = self.sweep(control=["deadly", "wrong"])
+        self.assertEqual((made.new, len(made.failed)), (2, 2))
+        for (key, *_), error in made.failed.items():
+            self.assertEqual(key, ("control", "wrong"))
+            self.assertIsInstance(error, weir.SchemeError)
+            trace = "(?s)of simulated time.*line [0-9]+, in on_ack.*wrong on purpose"
+            self.assertRegex(str(error), trace)
+
+    def test_nothing_is_lost_or_doubled_when_workers_die(self):
+        """Twice in mid-sweep."""
+        LIVES.write_bytes(b"")
+        made = self.sweep(control=["aimd", "deadly:lives=2", "cubic"], repetitions=4)
+        self.assertEqual(self.spent(), 2)
+        self.assertEqual((len(made), made.new, made.failed), (24, 24, {}))
+        self.assertEqual(len(list(self.place.iterdir())), 24)
+        flows = made.flows.to_pandas()
+        self.assertEqual(list(flows["run"]), list(range(24)))
+        LIVES.write_bytes(b"")
+
+    def test_a_point_that_always_ends_its_worker_is_reported(self):
+        """After three attempts. All others have results."""
+        LIVES.write_bytes(b"")
+        made = self.sweep(control=["aimd", "deadly:lives=100"], link__loss="0 %", repetitions=2)
+        LIVES.write_bytes(b"")
+        self.assertEqual((made.new, len(made.failed)), (2, 2))
+        for error in made.failed.values():
+            self.assertIsInstance(error, weir.RunError)
+            self.assertIn("its worker ended 3 times", str(error))
+        self.assertEqual(self.sweep(control="deadly", link__loss="0 %").new, 1, "it is well again")
+
+    def test_ctrl_c_keeps_what_has_come_back(self):
+        """The same call runs the rest."""
+
+        def interrupt(share, ended):
+            if ended >= 1:
+                raise KeyboardInterrupt
+
+        with self.assertRaises(weir.Interrupted) as caught:
+            self.sweep(repetitions=5, progress=interrupt)
+        done = caught.exception.results.done
+        self.assertGreaterEqual(done, 1)
+        self.assertEqual(self.sweep(repetitions=5).new, 20 - done)
+
+    def test_a_worker_with_another_version_ends_the_sweep(self):
+        """Its results would be of another program."""
+        with mock.patch.object(_weir, "__version__", "9.9.9"):
+            with self.assertRaisesRegex(weir.WeirError, "a worker has Weir .* 9.9.9"):
+                self.sweep()
+        with self.assertRaisesRegex(ValueError, "`jobs` is for the engine `local`"):
+            self.sweep(jobs=2)
+
+
+class Tasks(unittest.TestCase):
+    """Tasks of half a minute, by an engine that runs them at once and has a clock of its own."""
+
+    class Engine:
+        """Two places; each point takes two seconds."""
+
+        LOST = ()
+
+        def __init__(self):
+            self.sizes = []
+
+        def workers(self):
+            """Tasks that run at a time."""
+            return 2
+
+        def submit(self, task):
+            """Begin a task."""
+            self.sizes.append(len(_engines._worker.pickle.loads(task)[1]))
+            return len(self.sizes), task
+
+        def wait(self, handles, seconds):
+            """The first one has ended."""
+            return list(handles)[:1]
+
+        def result(self, handle):
+            """Answers without tables."""
+            jobs = _engines._worker.pickle.loads(handle[1])[1]
+            answers = [_engines._worker.Answer(job.key, 2.0) for job in jobs]
+            return _engines._worker.pickle.dumps(answers)
+
+        def cancel(self, handles):
+            """There are none."""
+
+    def test_tasks_take_half_a_minute_and_the_last_ones_end_together(self):
+        """15 points of two seconds each."""
+        engine, kept = self.Engine(), []
+        with mock.patch.dict(_engines.ENGINES, {"ray": lambda: engine}):
+            with mock.patch("weir._sweep._keep", lambda folder, point, tables: kept.append(point)):
+                with tempfile.TemporaryDirectory(prefix="weir-") as place:
+                    made = weir.sweep(TWO, place, engine="ray", repetitions=200)
+        self.assertEqual((made.new, len({point.key for point in kept})), (200, 200))
+        self.assertEqual(engine.sizes[:4], [1] * 4, "nothing is known of them")
+        self.assertEqual(max(engine.sizes), 15)
+        self.assertLess(engine.sizes[-1], 5)
+        self.assertEqual(sum(engine.sizes), 200)
+
+    def test_a_cluster_without_workers_is_left(self):
+        """With what has come back."""
+        engine = self.Engine()
+        engine.workers = lambda: 0
+        engine.wait = lambda handles, seconds: []
+        with (
+            mock.patch.dict(_engines.ENGINES, {"ray": lambda: engine}),
+            mock.patch.object(_cluster, "EMPTY_SECONDS", 0.0),
+            tempfile.TemporaryDirectory(prefix="weir-") as place,
+            self.assertRaisesRegex(weir.WeirError, "has had no worker for"),
+        ):
+            weir.sweep(TWO, place, engine="ray")
+
+
+class OnRay(OnCluster, unittest.TestCase):
+    """Two workers."""
+
+    engine = "ray"
+
+    @classmethod
+    def setUpClass(cls):
+        options = {"include_dashboard": False, "object_store_memory": 100_000_000}
+        ray.init(num_cpus=2, log_to_driver=False, logging_level="ERROR", **options)
+        cls.addClassCleanup(ray.shutdown)
+
+
+class OnDask(OnCluster, unittest.TestCase):
+    """Two workers."""
+
+    engine = "dask"
+
+    @classmethod
+    def setUpClass(cls):
+        quiet = {"silence_logs": 50, "dashboard_address": None}
+        cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, **quiet)
+        cls.addClassCleanup(cluster.close)
+        client = distributed.Client(cluster)
+        cls.addClassCleanup(client.close)
+
+
+class Absent(unittest.TestCase):
+    """There is no cluster."""
+
+    def test_a_package_is_not_installed(self):
+        """The extra that installs it is named."""
+        with (
+            tempfile.TemporaryDirectory(prefix="weir-") as place,
+            mock.patch.dict(sys.modules, {"ray": None}),
+            self.assertRaisesRegex(weir.WeirError, r"`ray` is not installed.*\[ray\]"),
+        ):
+            weir.sweep(TWO, place, engine="ray")
+
+    def test_what_to_do_is_said(self):
+        """For either engine."""
+        for engine, variable in [("ray", "RAY_ADDRESS"), ("dask", "DASK_SCHEDULER_ADDRESS")]:
+            with (
+                tempfile.TemporaryDirectory(prefix="weir-") as place,
+                mock.patch.dict(os.environ, {variable: "127.0.0.1:9"}),
+                mock.patch.object(_engines, "SECONDS", 1.0),
+                self.assertRaisesRegex(weir.WeirError, f"there is no .* cluster.*{variable}"),
+            ):
+                weir.sweep(TWO, place, engine=engine)
+
+
+LIVES = Path(tempfile.mkstemp(prefix="weir-lives-")[1])
+os.environ["WEIR_TEST_LIVES"] = f"{os.getpid()} {LIVES}"
+unittest.addModuleCleanup(LIVES.unlink, missing_ok=True)
