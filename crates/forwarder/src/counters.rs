@@ -95,7 +95,8 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// Why a packet, a fragment or a frame was dropped.
+    /// Why a packet, a fragment or a frame was dropped. Tests add up the reasons that drop an
+    /// Interest before it has a PIT entry: CONTRIBUTING.md, "Add a drop reason", lists them.
     DropReason,
     /// Drops by reason.
     Drops:

@@ -259,12 +259,12 @@ impl Management {
         self.authority.set_owner(uid);
     }
 
-    /// These rules say who may command from now on.
+    /// Replaces the rules about who may command.
     pub fn set_rules(&mut self, rules: Vec<Rule>) {
         self.authority.set_rules(rules);
     }
 
-    /// A face may have so many routes from now on.
+    /// Sets the maximum number of routes per face.
     pub fn set_routes_per_face(&mut self, most: usize) {
         self.routes_per_face = most;
     }
@@ -340,7 +340,7 @@ impl Management {
         self.command(host, &question)
     }
 
-    /// Answers what only asks. `None` if it is no dataset; nothing within, if there is no answer.
+    /// Answers a dataset request. `None`: not a dataset. `Some(None)`: a dataset without a reply.
     fn read(&mut self, host: &mut Host<'_>, question: &Question<'_, '_>) -> Option<Option<Bytes>> {
         let Question { now, wall_ms, interest, .. } = *question;
         let name = interest.name();

@@ -1,4 +1,5 @@
-//! The configuration's page in `docs/reference` is what the code says.
+//! Pages in `docs/reference` are what the code says: configuration.md, trust.md, and counters.md
+//! from "Metrics" on.
 
 use forwarder::{DropReason, OptionFault};
 use net::config::reference::manual;

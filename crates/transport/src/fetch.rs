@@ -297,7 +297,7 @@ impl Fetch {
         if self.outcome.is_some() {
             return None;
         }
-        Timer::ALL.into_iter().filter_map(|timer| self.due(timer, now)).min()
+        Timer::all().filter_map(|timer| self.due(timer, now)).min()
     }
 
     /// The instant at which `timer` expires; `None` if it is not set.

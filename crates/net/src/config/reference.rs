@@ -11,7 +11,7 @@ pub fn manual() -> String {
         "# Configuration file\n\n\
          `weir daemon --config FILE` reads one TOML file; with `--check` it only checks it. Every \
          section and every field may be left out unless it says *required*. Values with a unit \
-         are texts in quotes. (This page is made from `crates/net/src/config.rs`.)\n\n\
+         are texts in quotes. (This page is made from the structs in `crates/net/src/config/`.)\n\n\
          | form | examples |\n|---|---|\n",
     );
     for (form, examples) in FORMS {

@@ -1,6 +1,8 @@
 //! The counters in Prometheus' text exposition format, version 0.0.4.
 //!
-//! Two tables declare all metrics. The manual is generated from them.
+//! The tables `NODE` and `FACE` declare all metrics except the uptime. They read the forwarder and
+//! [`FaceInfo`]; other values are arguments of [`text`]. The manual is generated from them. Names
+//! have lower-case letters and `_`, and values are whole numbers.
 
 use super::FaceInfo;
 use crate::resident::resident;

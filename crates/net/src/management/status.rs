@@ -1,4 +1,5 @@
-//! The contents of NFD's status datasets.
+//! The contents of NFD's status datasets. Their names: `Management::read`. JSON counters, face
+//! events and the hub's prefixes have files of their own.
 
 use super::FaceInfo;
 use super::parameters::numbers as n;

@@ -400,19 +400,11 @@ impl Batch {
     /// The instant at which to call [`Batch::on_deadline`].
     #[must_use]
     pub fn next_deadline(&mut self, now: Time) -> Option<Time> {
-        const TIMERS: [RequestTimer; 7] = [
-            RequestTimer::Gap,
-            RequestTimer::TimeOut,
-            RequestTimer::Probe,
-            RequestTimer::Controller,
-            RequestTimer::Retransmission,
-            RequestTimer::Suspension,
-            RequestTimer::Echo,
-        ];
         if self.stalled.is_some() || self.objects.is_empty() {
             return None;
         }
-        let requests = TIMERS.into_iter().filter_map(|timer| self.requests.due(timer, now)).min();
+        let requests =
+            RequestTimer::ALL.into_iter().filter_map(|timer| self.requests.due(timer, now)).min();
         let own = self.paced_until.into_iter().chain(self.patience_ends()).min();
         requests.into_iter().chain(own).min()
     }

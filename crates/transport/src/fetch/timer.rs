@@ -36,20 +36,24 @@ pub(super) enum RequestTimer {
     Echo,
 }
 
-impl Timer {
-    /// All timers.
-    pub const ALL: [Timer; 12] = [
-        Timer::Pacing,
-        Timer::Certificate,
-        Timer::Request(RequestTimer::Gap),
-        Timer::Request(RequestTimer::TimeOut),
-        Timer::Request(RequestTimer::Probe),
-        Timer::Request(RequestTimer::Controller),
-        Timer::Request(RequestTimer::Retransmission),
-        Timer::Request(RequestTimer::Suspension),
-        Timer::Request(RequestTimer::Echo),
-        Timer::Certainty,
-        Timer::Doubt,
-        Timer::Patience,
+impl RequestTimer {
+    /// All of them.
+    pub const ALL: [RequestTimer; 7] = [
+        RequestTimer::Gap,
+        RequestTimer::TimeOut,
+        RequestTimer::Probe,
+        RequestTimer::Controller,
+        RequestTimer::Retransmission,
+        RequestTimer::Suspension,
+        RequestTimer::Echo,
     ];
+}
+
+impl Timer {
+    /// All timers, in the order in which they are served.
+    pub fn all() -> impl Iterator<Item = Timer> {
+        let requests = RequestTimer::ALL.into_iter().map(Timer::Request);
+        let last = [Timer::Certainty, Timer::Doubt, Timer::Patience];
+        [Timer::Pacing, Timer::Certificate].into_iter().chain(requests).chain(last)
+    }
 }

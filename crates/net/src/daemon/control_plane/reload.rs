@@ -1,7 +1,8 @@
 //! Reading the configuration again while the daemon runs.
 //!
 //! Unchanged parts continue: a face whose section has not changed keeps its socket, its queues, its
-//! counters and its packets in flight. Changes that need a restart are logged.
+//! counters and its packets in flight. Changes of `Fixed` need a restart and are logged. A new
+//! field of any other section needs a line in `ControlPlane::adopt`, or a reload ignores it.
 
 use super::ControlPlane;
 use crate::config::{self, Config};

@@ -209,11 +209,11 @@ mod tests {
         assert_eq!(words(interest, way, Action::Aggregated, &[7]), "aggregated, to 7");
         assert_eq!(words(interest, way, Action::Kept, &[]), "held");
         assert_eq!(words(data, way, Action::Kept, &[]), "no downstream");
-        let dropped = Action::Dropped("queue-full".to_owned());
-        assert_eq!(words(data, Direction::Out, dropped.clone(), &[]), "dropped queue-full");
+        let dropped = Action::Dropped("data-queue-full".to_owned());
+        assert_eq!(words(data, Direction::Out, dropped.clone(), &[]), "dropped data-queue-full");
         let object = json(&Record { action: dropped, ..record() });
         let object: serde_json::Value = serde_json::from_str(&object).unwrap();
-        assert_eq!(object["reason"], "queue-full");
+        assert_eq!(object["reason"], "data-queue-full");
         assert_eq!(object["type"], "interest");
     }
 
