@@ -51,6 +51,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "testbed",
             "tree",
             "repo",
+            "sync",
         ],
     ),
 ];
