@@ -9,6 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from alone import Alone
 from support import content, weir
 from support.children import Failed, wait_until
 
@@ -202,6 +203,8 @@ class Chat(unittest.TestCase):
         alice.say("carol cannot read this")
         carol.say("nor others this")
         bob.reads(alice, "carol cannot read this")
+        message = next(event for event in bob.events if event["event"] == "message")
+        Alone.assert_documented(self, "weir chat", message)
         self.assertNotIn("carol cannot read this", str(carol.texts()))
         self.link("add")
         carol.reads(alice, "carol cannot read this")
@@ -340,6 +343,7 @@ class Chat(unittest.TestCase):
         alice = self.member("alice", "b").joined()
         bob = self.member("bob", "c", before=ahead).joined()
         bob.say("from the future")
+        bob.sees(alice, "here")
         alice.reads(bob, "from the future")
         alice.say("from the past")
         bob.reads(alice, "from the past")

@@ -164,8 +164,12 @@ impl Asker {
 
     fn give_up(&mut self, now: Time) {
         let over = |want: &Want| want.attempts >= ATTEMPTS && want.again_at <= now;
-        let given_up = self.wanted.extract_if(.., |_, want| over(want));
-        self.given_up.extend(given_up.map(|(name, _)| name));
+        let given_up = self.wanted.iter().filter(|(_, want)| over(want));
+        let given_up: Vec<Name> = given_up.map(|(name, _)| name.clone()).collect();
+        for name in given_up {
+            self.wanted.remove(&name);
+            self.given_up.push_back(name);
+        }
     }
 
     /// A packet that was asked for in vain.

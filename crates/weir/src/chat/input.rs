@@ -3,7 +3,7 @@
 use rustix::event::{EventfdFlags, eventfd};
 use std::io::{self, BufRead, Read};
 use std::os::fd::OwnedFd;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 /// Bytes of a line that are read. More of it is counted only.
@@ -41,10 +41,7 @@ impl Input {
 
     /// The next line, if it is there.
     pub fn poll(&self) -> Option<Line> {
-        match self.0.try_recv() {
-            Ok(line) => Some(line),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-        }
+        self.0.try_recv().ok()
     }
 }
 

@@ -98,7 +98,7 @@ mod tests {
         assert!(!people.heard(at(30), &alice, 1));
         assert_eq!(people.next_deadline(), Some(at(70)));
         assert!(people.expire(at(69)).is_empty());
-        assert_eq!(people.expire(at(70)), [alice.clone()]);
+        assert_eq!(people.expire(at(70)), std::slice::from_ref(&alice));
         assert!(people.expire(at(99)).is_empty() && !people.is_anyone_here());
         assert!(people.heard(at(100), &alice, 1));
     }

@@ -299,14 +299,14 @@ impl Room {
     }
 
     /// Takes a packet that was asked for.
-    fn packet(&mut self, now: Time, wanted: Name, packet: Bytes) {
-        let Ok(data) = Data::decode(&packet) else { return };
+    fn packet(&mut self, now: Time, wanted: Name, packet: &Bytes) {
+        let Ok(data) = Data::decode(packet) else { return };
         self.trust.set_clock((self.clock)() / 1_000);
         match self.trust.judge(&wanted, &data) {
             Verdict::Certificate => {
                 for (name, waiting) in self.trust.released(&wanted) {
                     match name {
-                        Some(name) => self.packet(now, name, waiting),
+                        Some(name) => self.packet(now, name, &waiting),
                         None => self.vector(now, &waiting),
                     }
                 }
@@ -410,7 +410,7 @@ impl Endpoint for Room {
         if let Ok(data) = Data::decode(fragment)
             && let Some((wanted, packet)) = self.asker.receive(&data)
         {
-            self.packet(now, wanted, packet);
+            self.packet(now, wanted, &packet);
         }
     }
 

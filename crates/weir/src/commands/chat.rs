@@ -120,9 +120,9 @@ fn trusted(args: &ChatArgs, chain: &[Certificate]) -> Result<Vec<String>, Failur
     }
 }
 
-/// Registers the prefixes, and chooses the group's strategy. The group has to be registered; without
-/// the others, members that are here answer in place of this one. Returns a line if the strategy may
-/// not be chosen.
+/// Registers the prefixes, and chooses the group's strategy. The group has to be registered;
+/// without the others, members that are here answer in place of this one. Returns a line if the
+/// strategy may not be chosen.
 fn register(
     connection: &mut Connection,
     group: &Name,
@@ -144,8 +144,8 @@ fn register(
     Ok((answer.code != 200).then(|| {
         format!(
             "the forwarder refused to choose the strategy of {group}: {} {}; unless it is \
-             multicast, members miss messages: its administrator can run `weir strategy set \
-             {group} multicast`",
+             multicast, members miss messages: its administrator can run \
+             `weir strategy set {group} multicast`",
             answer.code, answer.text
         )
     }))
