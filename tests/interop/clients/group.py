@@ -17,6 +17,11 @@ MEMBER = TOOLS / "ndnd-group"
 PATIENCE = 30
 
 
+def plain(name):
+    """A name without the types of its components, which only NDNts writes."""
+    return name.replace("8=", "")
+
+
 class Member:
     """A member of another project: it prints each state as a line of JSON."""
 
@@ -41,9 +46,7 @@ class Member:
         """The last publications, by member and start."""
         lines = self.out.read_text(encoding="utf-8").split("\n")[:-1]
         entries = json.loads(lines[-1]) if lines else []
-        # NDNts writes the type of each component, and ndnd does not.
-        name = lambda entry: entry["name"].replace("8=", "")
-        return {(name(entry), entry["boot"]): entry["seq"] for entry in entries}
+        return {(plain(entry["name"]), entry["boot"]): entry["seq"] for entry in entries}
 
 
 class Chat(Member):
