@@ -48,6 +48,7 @@ pub const CORE: &[&str] = &[
     "forwarder",
     "transport",
     "tree",
+    "sync",
     "record",
     "sim",
 ];

@@ -1,6 +1,8 @@
 //! The command line.
 
 // The manual's test has this file as a module of its own, by its path.
+#[path = "cli/chat.rs"]
+pub mod chat;
 #[path = "cli/content.rs"]
 pub mod content;
 #[path = "cli/install.rs"]
@@ -20,6 +22,7 @@ pub mod sim;
 #[path = "cli/swarm.rs"]
 pub mod swarm;
 
+use chat::ChatArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use content::{CatArgs, GetArgs, LsArgs, PutArgs, ShareArgs, TransferArgs};
 use control::Ratio;
@@ -80,6 +83,8 @@ pub enum Command {
     /// Measure the throughput of a path with any congestion-control scheme.
     #[command(subcommand)]
     Perf(PerfCommand),
+    /// Talk in a group, and exchange files.
+    Chat(ChatArgs),
     /// Keep content in a store, and serve it when its publisher has ended.
     #[command(subcommand)]
     Repo(RepoCommand),

@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod cat;
+mod chat;
 mod compare;
 mod completions;
 mod daemon;
@@ -48,6 +49,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Ping(args) => ping::run(&args),
         Command::Traceroute(args) => traceroute::run(&args),
         Command::Perf(command) => perf::run(&command),
+        Command::Chat(args) => chat::run(&args),
         Command::Repo(command) => repo::run(&command),
         Command::Gateway(args) => gateway::run(&args),
         Command::Status(args) => status::run(&args),

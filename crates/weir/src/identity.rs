@@ -137,6 +137,17 @@ fn default_key() -> Result<Option<StoredKey>, Failure> {
     }
 }
 
+/// The identity of the wanted key, or of the default key.
+///
+/// # Errors
+/// The key is not there.
+pub fn identity_of(wanted: Option<&Name>) -> Result<Option<Name>, Failure> {
+    Ok(match wanted {
+        Some(wanted) => Some(any_key(wanted)?.identity()),
+        None => default_key()?.map(|key| key.certificate.identity()),
+    })
+}
+
 /// The signer of `name`: the wanted key, or the default key if it is for such names, or none, which
 /// leaves a digest. Returns a remark for the user as well.
 ///

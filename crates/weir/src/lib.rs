@@ -1,4 +1,7 @@
-//! The part of `weir gateway` that needs neither a network nor a clock: reading a request, checking
-//! its sender, and planning the answer. The program uses it, and fuzzing reaches it here.
+//! The parts of the program that need neither a network nor a clock: the requests of `weir gateway`
+//! and the plans of their answers, and the messages of `weir chat`. The program uses them, and
+//! fuzzing reaches them here.
 
 pub mod http;
+#[path = "chat/message.rs"]
+pub mod message;

@@ -1,5 +1,6 @@
 //! Weir moves named content over information-centric networks without congesting them.
 
+mod chat;
 mod cli;
 mod commands;
 mod consumer;

@@ -45,8 +45,8 @@ fn markdown() -> String {
          `share` and `perf server` print a line when they begin to serve, with objects or \
          name in\n`serving`, and \
          another at the end; so does `repo run`, with the prefixes in `serving`. `ls`, `repo ls` \
-         and `repo stat` print one object per entry and line, `status --watch` one \
-         per\nsecond and line. Fields may be added, but none changes its meaning. \
+         and `repo stat` print one object per entry and line, `chat` one per event, `status \
+         --watch` one per\nsecond and line. Fields may be added, but none changes its meaning. \
          [Counters](counters.md) describes the\nobject of `weir status`.\n",
     );
     for (command, fields) in SUMMARIES {

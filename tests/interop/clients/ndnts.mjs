@@ -12,6 +12,8 @@
 //   ndnts.mjs SOCKET list NAME [JSON]        one dataset, with a filter for faces, as JSON
 //   ndnts.mjs SOCKET announce NAME          register by a prefix announcement, and answer
 //   ndnts.mjs SOCKET ask NAME               one Interest; prints the Data as JSON
+//   ndnts.mjs SOCKET group GROUP NAME CERT  be a member of a State Vector Sync group; each line of
+//                                           standard input is a publication, and each state a line
 import { consume, produce } from "@ndn/endpoint";
 import {
     Certificate, ECDSA, Ed25519, HMAC, RSA, SigningAlgorithmListFull, createVerifier,
@@ -24,9 +26,11 @@ import { Metadata, retrieveMetadata, serveMetadata } from "@ndn/rdr";
 import {
     FileChunkSource, discoverVersion, fetch, serveVersioned,
 } from "@ndn/segmented-object";
+import { SvSync } from "@ndn/svs";
 import { Decoder, Encoder } from "@ndn/tlv";
 import { WsTransport } from "@ndn/ws-transport";
 import { readFile, writeFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
 
 const [socket, verb, ...argv] = process.argv.slice(2);
 // Where a producer's routes come from: the uplink itself has none.
@@ -157,6 +161,24 @@ const verbs = {
         produce(name, async ({ name: asked }) => (
             new Data(asked, Data.FreshnessPeriod(1000), Uint8Array.of(0x57))), { announcement });
         console.log(name);
+    },
+    async group(group, name, certificate) {
+        nfdmgmt.enableNfdPrefixReg(face, { prefix: nfdmgmt.localhostPrefix });
+        const signer = await signing(name, certificate, "ed25519");
+        const sync = await SvSync.create({
+            syncPrefix: new Name(group), svs3: true, signer, periodicTimeout: 1000,
+            suppressionPeriod: 200,
+        });
+        const show = () => {
+            print([...sync.currentStateVector].map(([{ name: member, boot }, seq]) => (
+                { name: member, boot, seq })));
+        };
+        sync.addEventListener("update", show);
+        const own = sync.add(new Name(name));
+        createInterface({ input: process.stdin }).on("line", () => {
+            own.seqNum += 1;
+            show();
+        });
     },
     async ask(name) {
         const data = await consume(new Interest(name, Interest.CanBePrefix, Interest.MustBeFresh));

@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("transport", &["packet", "security", "control"]),
     ("tree", &["packet", "security"]),
     ("repo", &["packet", "security", "transport"]),
+    ("sync", &["packet", "security", "control"]),
     ("document-derive", &[]),
     ("document", &["packet", "control", "schemes", "forwarder", "document-derive"]),
     ("net", &["packet", "security", "control", "schemes", "forwarder", "document"]),
@@ -50,6 +51,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "testbed",
             "tree",
             "repo",
+            "sync",
         ],
     ),
 ];

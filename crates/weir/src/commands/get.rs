@@ -111,7 +111,7 @@ fn reject_options_of_trees(args: &GetArgs) -> Result<(), Failure> {
 
 /// The default file of a name: its last component that is neither version nor segment, if that is a
 /// plain file name.
-fn file_name(name: NameRef<'_>) -> Result<PathBuf, Failure> {
+pub fn file_name(name: NameRef<'_>) -> Result<PathBuf, Failure> {
     let plain = |text: &String| {
         !text.is_empty()
             && !text.starts_with('.')

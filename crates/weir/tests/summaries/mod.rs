@@ -35,6 +35,23 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "weir chat",
+        &[
+            ("boot", "the start of the member that sent it, in seconds since 1970"),
+            ("clock_off", "the member's clock cannot be right"),
+            (
+                "event",
+                "`message`; \
+             [the guide](../how-to/chat.md#use-it-in-a-script) has the others",
+            ),
+            ("live", "it was sent since this member joined"),
+            ("member", "the name of the member that sent it"),
+            ("seq", "its number among those of this start"),
+            ("text", "the text"),
+            ("time_ms", "the time by the member's clock, in ms since 1970"),
+        ],
+    ),
+    (
         "weir get NAME/",
         &[
             ("name", "the name of the tree's object, with its version"),

@@ -1,0 +1,440 @@
+//! The state machine of a member (specification, section 4).
+
+use crate::table::{Claim, Entry, Limits, Raise, Table, Taken};
+use crate::vector::{Stream, Vector};
+use control::{Duration, Rng, Time, math};
+use packet::{Name, NameRef};
+use std::collections::BTreeMap;
+
+/// The decay factor of suppression timeouts (section 4.1).
+const DECAY: f64 = 10.0;
+/// The share by which the periodic timeout varies, in each direction (section 4.1).
+const JITTER: f64 = 0.1;
+
+/// The timers and bounds of a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The time between sync Interests of a quiet group.
+    pub periodic: Duration,
+    /// The longest time for which an answer to an outdated vector waits for those of others.
+    pub suppression: Duration,
+    /// The bounds of the memory.
+    pub limits: Limits,
+}
+
+impl Default for Config {
+    /// The values of the specification, section 4.1.
+    fn default() -> Config {
+        Config {
+            periodic: Duration::from_secs(30),
+            suppression: Duration::from_millis(200),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Publications of others that were unknown, or known only by the claims of others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Update {
+    /// Their stream.
+    pub stream: Stream,
+    /// The first of them.
+    pub low: u64,
+    /// The last of them.
+    pub high: u64,
+    /// The member itself claims `high`. Without that, there may be fewer publications.
+    pub is_confirmed: bool,
+}
+
+/// The counters of a member.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Vectors to send.
+    pub sent: u64,
+    /// Vectors received.
+    pub received: u64,
+    /// Answers to outdated vectors that were not sent, because another member had answered.
+    pub suppressed: u64,
+    /// Claims about publications of this member that it does not have.
+    pub foreign: u64,
+    /// Claims with a bootstrap time too far in the future.
+    pub future: u64,
+    /// Claims with an implausible number.
+    pub implausible: u64,
+    /// Claims about streams for which there is no room.
+    pub no_room: u64,
+}
+
+/// The states of section 4.5.
+#[derive(Clone, Debug)]
+enum State {
+    Steady,
+    /// With the merge of the vectors received in this state.
+    Suppression(Vector),
+}
+
+/// A member of a group.
+#[derive(Clone, Debug)]
+pub struct Member {
+    config: Config,
+    own: Stream,
+    seq: u64,
+    /// The instant of the last publication.
+    published: Time,
+    table: Table,
+    state: State,
+    timer: Time,
+    is_due: bool,
+    rng: Rng,
+    updates: BTreeMap<Stream, (Raise, bool)>,
+    stats: Stats,
+}
+
+impl Member {
+    /// A member that starts at `now`, and sends its vector at once: other members answer with the
+    /// state of the group. `own` names its publications; no other start may have the same bootstrap
+    /// time.
+    #[must_use]
+    pub fn new(config: Config, own: Stream, rng: Rng, now: Time) -> Member {
+        Member {
+            config,
+            own,
+            seq: 0,
+            published: now,
+            table: Table::new(config.limits),
+            state: State::Steady,
+            timer: now,
+            is_due: true,
+            rng,
+            updates: BTreeMap::new(),
+            stats: Stats::default(),
+        }
+    }
+
+    /// The stream of its publications.
+    #[must_use]
+    pub fn own(&self) -> &Stream {
+        &self.own
+    }
+
+    /// The number of its last publication.
+    #[must_use]
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The streams of others.
+    pub fn others(&self) -> impl Iterator<Item = (&Stream, &Entry)> {
+        self.table.iter()
+    }
+
+    /// The counters.
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// The vector to send at the time `clock_s`, in seconds since 1970.
+    #[must_use]
+    pub fn vector(&self, clock_s: u64) -> Vector {
+        let mut vector = self.table.vector(clock_s);
+        vector.raise(&self.own.name, self.own.boot, self.seq);
+        vector
+    }
+
+    /// Numbers a new publication. The vector is sent at once (section 4.2); publications before the
+    /// next [`Member::poll_transmit`] share one.
+    pub fn publish(&mut self, now: Time) -> u64 {
+        self.seq += 1;
+        self.published = now;
+        self.is_due = true;
+        self.seq
+    }
+
+    /// Sends the vector at once: as a sign of life, or after an outage.
+    pub fn announce(&mut self) {
+        self.is_due = true;
+    }
+
+    /// Takes a verified vector at the time `clock_s`, in seconds since 1970. `signer` is the
+    /// identity of the key that signed it: it speaks for the names under it.
+    pub fn receive(
+        &mut self,
+        now: Time,
+        clock_s: u64,
+        vector: &Vector,
+        signer: Option<NameRef<'_>>,
+    ) {
+        self.stats.received += 1;
+        let last = clock_s.saturating_add(self.config.limits.future_s);
+        for (name, boot, seq) in vector.iter() {
+            if *name == self.own.name && boot == self.own.boot {
+                self.stats.foreign += u64::from(seq > self.seq);
+                continue;
+            }
+            let is_own = signer.is_some_and(|signer| name.as_ref().starts_with(signer));
+            // The specification ignores the whole vector, so one member could silence others.
+            if boot > last && !is_own {
+                self.stats.future += 1;
+                continue;
+            }
+            match self.table.take(now, &Claim { name, boot, seq, is_own }) {
+                Taken::Raised(raise) => self.update(name, boot, raise, is_own),
+                Taken::Known => {}
+                Taken::NoRoom => self.stats.no_room += 1,
+                Taken::Implausible => self.stats.implausible += 1,
+            }
+        }
+        self.react(now, clock_s, vector);
+    }
+
+    fn update(&mut self, name: &Name, boot: u64, raise: Raise, is_confirmed: bool) {
+        let known = self.updates.entry(Stream { name: name.clone(), boot });
+        let (all, confirmed) = known.or_insert((raise, is_confirmed));
+        match is_confirmed && !*confirmed {
+            // A claim by others may be too large.
+            true => (*all, *confirmed) = (Raise { low: all.low.min(raise.low), ..raise }, true),
+            false => {
+                *all = Raise { low: all.low.min(raise.low), high: all.high.max(raise.high) };
+            }
+        }
+    }
+
+    /// Changes the state and the timer (section 4.5).
+    fn react(&mut self, now: Time, clock_s: u64, vector: &Vector) {
+        if let State::Suppression(merged) = &mut self.state {
+            // Other streams change nothing, and there may be many.
+            let known = self.table.iter().map(|(stream, _)| stream).chain([&self.own]);
+            for Stream { name, boot } in known {
+                merged.raise(name, *boot, vector.get(name, *boot));
+            }
+            return;
+        }
+        match self.missing(clock_s, vector) {
+            None => self.timer = now + self.periodic(),
+            // The vector was sent before its sender had received those numbers.
+            Some(updated) if now.since(updated) < self.config.suppression => {}
+            Some(_) => {
+                self.state = State::Suppression(vector.clone());
+                self.timer = now + self.suppression();
+            }
+        }
+    }
+
+    /// The earliest instant at which a number was raised that `vector` lacks; `None` if it lacks
+    /// none.
+    fn missing(&self, clock_s: u64, vector: &Vector) -> Option<Time> {
+        let lacks = |stream: &Stream, seq| vector.get(&stream.name, stream.boot) < seq;
+        let own = lacks(&self.own, self.seq).then_some(self.published);
+        let current = self.table.current(clock_s);
+        let others = current.filter(|(stream, entry)| lacks(stream, entry.seq));
+        others.map(|(_, entry)| entry.updated).chain(own).min()
+    }
+
+    /// The vector to send now, at the time `clock_s`, in seconds since 1970.
+    pub fn poll_transmit(&mut self, now: Time, clock_s: u64) -> Option<Vector> {
+        if now >= self.timer {
+            self.expire(clock_s);
+            self.timer = now + self.periodic();
+        }
+        if !std::mem::take(&mut self.is_due) {
+            return None;
+        }
+        self.state = State::Steady;
+        self.timer = now + self.periodic();
+        self.stats.sent += 1;
+        Some(self.vector(clock_s))
+    }
+
+    /// The timer has expired: the vector is sent, unless others have sent it.
+    fn expire(&mut self, clock_s: u64) {
+        match std::mem::replace(&mut self.state, State::Steady) {
+            State::Suppression(merged) if self.missing(clock_s, &merged).is_none() => {
+                self.stats.suppressed += 1;
+            }
+            _ => self.is_due = true,
+        }
+    }
+
+    /// The instant at which [`Member::poll_transmit`] has a vector at the latest.
+    #[must_use]
+    pub fn next_deadline(&self) -> Time {
+        if self.is_due { Time::ZERO } else { self.timer }
+    }
+
+    /// New publications of others.
+    pub fn poll_update(&mut self) -> Option<Update> {
+        let (stream, (Raise { low, high }, is_confirmed)) = self.updates.pop_first()?;
+        Some(Update { stream, low, high, is_confirmed })
+    }
+
+    fn periodic(&mut self) -> Duration {
+        self.config.periodic.mul_f64(1.0 - JITTER + 2.0 * JITTER * self.rng.unit())
+    }
+
+    /// c · (1 - e^((v - c) / (c / f))), with v uniform in 0..c (section 4.1): nearly always near c,
+    /// and seldom early, so one member answers before the others.
+    fn suppression(&mut self) -> Duration {
+        let exponent = (self.rng.unit() - 1.0) * DECAY;
+        self.config.suppression.mul_f64(1.0 - math::exp(exponent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLOCK: u64 = 1_736_266_473;
+
+    fn stream(name: &str, boot: u64) -> Stream {
+        Stream { name: name.parse().unwrap(), boot }
+    }
+
+    fn member(name: &str) -> Member {
+        let rng = Rng::stream(1, &["sync", name]);
+        let mut member = Member::new(Config::default(), stream(name, 100), rng, Time::ZERO);
+        assert!(member.poll_transmit(Time::ZERO, CLOCK).is_some(), "it says that it is there");
+        member
+    }
+
+    fn vector(streams: &[(&str, u64, u64)]) -> Vector {
+        let mut vector = Vector::new();
+        for (name, boot, seq) in streams {
+            vector.raise(&name.parse().unwrap(), *boot, *seq);
+        }
+        vector
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    fn hear(member: &mut Member, ms: u64, streams: &[(&str, u64, u64)]) {
+        member.receive(at(ms), CLOCK, &vector(streams), None);
+    }
+
+    fn updates(member: &mut Member) -> Vec<(String, u64, u64)> {
+        let mut all = Vec::new();
+        while let Some(Update { stream, low, high, .. }) = member.poll_update() {
+            all.push((stream.name.to_string(), low, high));
+        }
+        all
+    }
+
+    /// Section 5.1: a publication is sent at once, and no answer follows.
+    #[test]
+    fn the_example_without_loss() {
+        let (mut a, mut b) = (member("/A"), member("/B"));
+        hear(&mut a, 0, &[("/B", 100, 15), ("/C", 100, 25)]);
+        updates(&mut a);
+        (1..=11).for_each(|seq| assert_eq!(a.publish(at(1)), seq));
+        let sent = a.poll_transmit(at(1), CLOCK).unwrap();
+        assert_eq!(sent, vector(&[("/A", 100, 11), ("/B", 100, 15), ("/C", 100, 25)]));
+        assert_eq!(a.poll_transmit(at(1), CLOCK), None, "once");
+        hear(&mut b, 2, &[("/A", 100, 10)]);
+        assert_eq!(updates(&mut b), [("/A".to_owned(), 1, 10)]);
+        b.receive(at(3), CLOCK, &sent, Some(stream("/A", 0).name.as_ref()));
+        let confirmed = b.poll_update().unwrap();
+        assert_eq!((confirmed.low, confirmed.high, confirmed.is_confirmed), (1, 11, true));
+        let quiet = b.next_deadline();
+        assert!(quiet >= at(27_003) && quiet <= at(33_003), "{quiet:?}");
+    }
+
+    /// Section 5.2: the member whose timer expires first answers an outdated vector, the other one
+    /// does not.
+    #[test]
+    fn the_example_with_loss() {
+        let (mut a, mut b) = (member("/A"), member("/B"));
+        let now = [("/A", 100, 11), ("/B", 100, 15), ("/C", 100, 25)];
+        a.publish(at(0));
+        a.poll_transmit(at(0), CLOCK).unwrap();
+        hear(&mut b, 0, &now);
+        (1..=15).for_each(|seq| assert_eq!(b.publish(at(0)), seq));
+        b.poll_transmit(at(0), CLOCK).unwrap();
+        hear(&mut a, 0, &now);
+        (2..=11).for_each(|seq| assert_eq!(a.publish(at(0)), seq));
+        a.poll_transmit(at(0), CLOCK).unwrap();
+        let outdated = [("/A", 100, 10), ("/B", 100, 15), ("/C", 100, 25)];
+        hear(&mut a, 1_000, &outdated);
+        hear(&mut b, 1_000, &outdated);
+        for member in [&a, &b] {
+            let timer = member.next_deadline();
+            assert!(timer > at(1_000) && timer <= at(1_200), "{timer:?}");
+        }
+        let sent = a.poll_transmit(a.next_deadline(), CLOCK).unwrap();
+        assert_eq!(sent, vector(&now));
+        b.receive(b.next_deadline(), CLOCK, &sent, None);
+        assert_eq!(b.poll_transmit(b.next_deadline(), CLOCK), None);
+        assert_eq!((b.stats().suppressed, b.stats().sent), (1, 2));
+    }
+
+    /// Section 5.3: a member that lost its state comes back with another bootstrap time.
+    #[test]
+    fn the_example_with_a_new_start() {
+        let mut b = member("/B");
+        hear(&mut b, 0, &[("/A", 1_636_266_330, 10), ("/C", 100, 25)]);
+        hear(&mut b, 1_000, &[("/A", 1_736_266_473, 1)]);
+        assert_eq!(updates(&mut b).len(), 3, "an update for each stream that was raised");
+        let sent = b.poll_transmit(b.next_deadline(), CLOCK).unwrap();
+        assert_eq!(sent.get(&stream("/A", 0).name, 1_636_266_330), 10);
+        assert_eq!(sent.get(&stream("/A", 0).name, 1_736_266_473), 1);
+    }
+
+    #[test]
+    fn vectors_that_crossed_an_update_are_not_answered() {
+        let mut b = member("/B");
+        hear(&mut b, 1_000, &[("/A", 100, 11)]);
+        hear(&mut b, 1_199, &[("/A", 100, 10)]);
+        assert!(b.next_deadline() > at(2_000), "steady");
+        hear(&mut b, 1_200, &[("/A", 100, 10)]);
+        assert!(b.next_deadline() <= at(1_400), "suppression");
+    }
+
+    #[test]
+    fn a_quiet_group_hears_one_vector_per_period() {
+        let mut b = member("/B");
+        let first = b.next_deadline();
+        hear(&mut b, 20_000, &[]);
+        assert!(b.next_deadline() > first);
+        assert!(b.poll_transmit(first, CLOCK).is_none());
+        assert!(b.poll_transmit(b.next_deadline(), CLOCK).is_some());
+    }
+
+    #[test]
+    fn claims_about_own_publications_change_nothing() {
+        let mut b = member("/B");
+        b.publish(at(0));
+        hear(&mut b, 0, &[("/B", 100, 900)]);
+        assert_eq!((b.publish(at(1)), b.stats().foreign), (2, 1));
+        assert_eq!(b.vector(CLOCK), vector(&[("/B", 100, 2)]));
+        // Another start of the same member is known by others only.
+        hear(&mut b, 2, &[("/B", 50, 7)]);
+        assert_eq!(updates(&mut b), [("/B".to_owned(), 1, 7)]);
+    }
+
+    #[test]
+    fn a_stream_of_the_future_is_taken_from_its_member_and_not_sent() {
+        let mut b = member("/B");
+        let far = CLOCK + 86_401;
+        hear(&mut b, 0, &[("/A", far, 1), ("/C", far - 1, 2)]);
+        assert_eq!((updates(&mut b).len(), b.stats().future), (1, 1));
+        let name = stream("/A", far).name;
+        b.receive(at(1), CLOCK, &vector(&[("/A", far, 1)]), Some(name.as_ref()));
+        assert_eq!(updates(&mut b), [("/A".to_owned(), 1, 1)]);
+        assert_eq!(b.vector(CLOCK), vector(&[("/C", far - 1, 2)]));
+        assert_eq!(b.vector(CLOCK + 1).iter().count(), 2);
+    }
+
+    #[test]
+    fn suppression_timeouts_are_within_the_period_and_mostly_late() {
+        let mut b = member("/B");
+        let mut late = 0;
+        for _ in 0..1_000 {
+            let timeout = b.suppression();
+            assert!(timeout <= Config::default().suppression);
+            late += usize::from(timeout > Duration::from_millis(100));
+        }
+        // 1 - e^(-10 (1 - v)) > 1/2 for v < 0.93.
+        assert!((900..960).contains(&late), "{late}");
+    }
+}

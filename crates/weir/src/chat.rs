@@ -1,0 +1,14 @@
+//! Chat in a group: messages are publications that State Vector Sync announces.
+
+mod asker;
+mod input;
+mod kept;
+mod lines;
+mod people;
+mod room;
+mod screen;
+mod trust;
+
+pub use input::{Input, Line};
+pub use room::{Event, Options, Room};
+pub use screen::Screen;

@@ -1,0 +1,277 @@
+//! Single packets, asked for by their own name and from the history of a group in turn.
+
+use super::kept::{in_history, unpacked};
+use control::{Duration, Rng, Time};
+use packet::{Bytes, Data, InterestBuf, Name, NameRef};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Interests for a packet, half of them by its own name.
+const ATTEMPTS: u32 = 8;
+/// The lifetime of each.
+const LIFETIME: Duration = Duration::from_secs(1);
+/// The time until the next one, by the other name.
+const ATTEMPT: Duration = Duration::from_millis(500);
+/// The pause after a Nack for both names: a route may be on its way.
+const PAUSE: Duration = Duration::from_millis(300);
+/// Packets that are asked for at a time.
+const AT_ONCE: usize = 16;
+/// Packets that are asked for, or wait for their turn.
+const MOST: usize = 4_096;
+
+/// The packets that are wanted.
+pub struct Asker {
+    history: Name,
+    wanted: BTreeMap<Name, Want>,
+    /// Names whose turn has not come.
+    queue: VecDeque<Name>,
+    given_up: VecDeque<Name>,
+    rng: Rng,
+}
+
+struct Want {
+    /// A packet below the name will do.
+    is_prefix: bool,
+    /// The history is asked first: the packet's producer may be gone.
+    is_old: bool,
+    attempts: u32,
+    /// The instant of the next attempt, or of giving up.
+    again_at: Time,
+}
+
+impl Asker {
+    /// Nothing is wanted yet. `history` is the prefix of the group's history.
+    pub fn new(history: Name, rng: Rng) -> Asker {
+        let (wanted, queue, given_up) = (BTreeMap::new(), VecDeque::new(), VecDeque::new());
+        Asker { history, wanted, queue, given_up, rng }
+    }
+
+    /// Asks for a certificate, by its name or that of its key; returns false if too many packets
+    /// are wanted already.
+    pub fn ask_certificate(&mut self, now: Time, name: Name) -> bool {
+        self.add(now, name, true, false)
+    }
+
+    /// Asks for a message, in the same way. `is_old`: its sender may be gone.
+    pub fn ask(&mut self, now: Time, name: Name, is_old: bool) -> bool {
+        self.add(now, name, false, is_old)
+    }
+
+    fn add(&mut self, now: Time, name: Name, is_prefix: bool, is_old: bool) -> bool {
+        if self.wanted.contains_key(&name) {
+            return true;
+        }
+        if self.wanted.len() == MOST {
+            return false;
+        }
+        // Certificates come first: messages wait for them.
+        match is_prefix {
+            true => self.queue.push_front(name.clone()),
+            false => self.queue.push_back(name.clone()),
+        }
+        self.wanted.insert(name, Want { is_prefix, is_old, attempts: 0, again_at: now });
+        true
+    }
+
+    /// Takes a packet that was wanted: its name as it was asked for, and the packet itself.
+    pub fn receive(&mut self, data: &Data<'_>) -> Option<(Name, Bytes)> {
+        let data = match data.name().starts_with(self.history.as_ref()) {
+            true => unpacked(&self.history, data)?,
+            false => *data,
+        };
+        let wanted = self.meant(data.name())?;
+        self.wanted.remove(&wanted);
+        Some((wanted, Bytes::copy_from_slice(data.wire())))
+    }
+
+    /// The wanted name that a packet of this name answers.
+    fn meant(&self, name: NameRef<'_>) -> Option<Name> {
+        let exact = name.to_name();
+        if self.wanted.contains_key(&exact) {
+            return Some(exact);
+        }
+        let prefixes = (1..name.len()).rev().map(|len| name.prefix(len).to_name());
+        prefixes.into_iter().find(|p| self.wanted.get(p).is_some_and(|want| want.is_prefix))
+    }
+
+    /// Asks again for a packet in whose place a wrong one came.
+    pub fn ask_again(&mut self, now: Time, name: Name, is_prefix: bool, wrong: u32) {
+        // Each wrong packet costs two attempts, so a poisoned cache cannot keep this going.
+        let attempts = (wrong * 2 - 1).min(ATTEMPTS);
+        let want = Want { is_prefix, is_old: false, attempts, again_at: now + PAUSE };
+        self.wanted.insert(name, want);
+    }
+
+    /// An Interest came back.
+    pub fn refused(&mut self, now: Time, name: NameRef<'_>) {
+        let is_history = name.starts_with(self.history.as_ref());
+        let skip = if is_history { self.history.len() } else { 0 };
+        let wanted: Name = name.components().skip(skip).map(|c| c.to_component()).collect();
+        if let Some(want) = self.wanted.get_mut(&wanted).filter(|want| want.attempts > 0) {
+            // The other name may help at once.
+            let pause = if want.attempts % 2 == 1 { Duration::ZERO } else { PAUSE };
+            want.again_at = want.again_at.min(now + pause);
+        }
+    }
+
+    /// Begins anew with everything that is wanted, over a new connection.
+    pub fn restart(&mut self, now: Time) {
+        for want in self.wanted.values_mut() {
+            (want.attempts, want.again_at) = (want.attempts.min(1), now);
+        }
+    }
+
+    /// Appends the next Interest, and returns true.
+    pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        self.give_up(now);
+        let due = |(_, want): &(&Name, &Want)| want.attempts > 0 && want.again_at <= now;
+        let started = self.wanted.iter().find(due).map(|(name, _)| name.clone());
+        let Some(name) = started.or_else(|| self.next()) else { return false };
+        let Some(want) = self.wanted.get_mut(&name) else { return false };
+        let asked = match (want.attempts + u32::from(want.is_old)) % 2 {
+            0 => name,
+            _ => in_history(&self.history, name.as_ref()),
+        };
+        want.attempts += 1;
+        want.again_at = now + ATTEMPT;
+        let interest = InterestBuf {
+            can_be_prefix: want.is_prefix,
+            nonce: Some(self.rng.next_u32()),
+            lifetime_ms: Some(LIFETIME.as_millis()),
+            ..InterestBuf::new(asked)
+        };
+        let begins = out.len();
+        interest.encode_into(out);
+        if out.len() - begins > packet::MAX_PACKET {
+            out.truncate(begins);
+            return false;
+        }
+        true
+    }
+
+    /// The next name whose turn has come.
+    fn next(&mut self) -> Option<Name> {
+        let asked = self.wanted.values().filter(|want| want.attempts > 0).count();
+        if asked >= AT_ONCE {
+            return None;
+        }
+        while let Some(name) = self.queue.pop_front() {
+            if self.wanted.get(&name).is_some_and(|want| want.attempts == 0) {
+                return Some(name);
+            }
+        }
+        None
+    }
+
+    fn give_up(&mut self, now: Time) {
+        let over = |want: &Want| want.attempts >= ATTEMPTS && want.again_at <= now;
+        let given_up = self.wanted.iter().filter(|(_, want)| over(want));
+        let given_up: Vec<Name> = given_up.map(|(name, _)| name.clone()).collect();
+        for name in given_up {
+            self.wanted.remove(&name);
+            self.given_up.push_back(name);
+        }
+    }
+
+    /// A packet that was asked for in vain.
+    pub fn poll_given_up(&mut self) -> Option<Name> {
+        self.given_up.pop_front()
+    }
+
+    /// The instant of the next attempt.
+    pub fn next_deadline(&self) -> Option<Time> {
+        let asked = self.wanted.values().filter(|want| want.attempts > 0);
+        asked.map(|want| want.again_at).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kept::history;
+    use super::*;
+    use packet::{DataBuf, Interest};
+
+    fn asker() -> Asker {
+        Asker::new(history(&"/chat".parse().unwrap()), Rng::stream(1, &["asker"]))
+    }
+
+    fn sent(asker: &mut Asker, now: Time) -> Option<String> {
+        let mut out = Vec::new();
+        let sent = asker.poll_transmit(now, &mut out);
+        sent.then(|| Interest::decode(&out).unwrap().name().to_string())
+    }
+
+    #[test]
+    fn a_packet_is_asked_for_by_both_names_and_then_given_up() {
+        let mut asker = asker();
+        let name: Name = "/alice/1".parse().unwrap();
+        assert!(asker.ask(Time::ZERO, name.clone(), false));
+        let mut names = Vec::new();
+        let mut now = Time::ZERO;
+        while let Some(sent) = sent(&mut asker, now) {
+            names.push(sent);
+            now = asker.next_deadline().unwrap();
+        }
+        assert_eq!(names.len(), 8);
+        assert_eq!(names[..2], ["/alice/1", "/chat/32=history/alice/1"]);
+        assert_eq!(asker.poll_given_up(), Some(name));
+        assert_eq!(asker.next_deadline(), None);
+    }
+
+    #[test]
+    fn a_nack_leads_to_the_history_at_once() {
+        let mut asker = asker();
+        asker.ask(Time::ZERO, "/alice/1".parse().unwrap(), false);
+        let first: Name = sent(&mut asker, Time::ZERO).unwrap().parse().unwrap();
+        assert_eq!(sent(&mut asker, Time::ZERO), None);
+        asker.refused(Time::ZERO, first.as_ref());
+        let second: Name = sent(&mut asker, Time::ZERO).unwrap().parse().unwrap();
+        assert_eq!(second.to_string(), "/chat/32=history/alice/1");
+        asker.refused(Time::ZERO, second.as_ref());
+        assert_eq!(sent(&mut asker, Time::ZERO), None, "after a pause");
+        assert_eq!(asker.next_deadline(), Some(Time::ZERO + PAUSE));
+    }
+
+    #[test]
+    fn an_old_message_is_asked_of_the_history_first() {
+        let mut asker = asker();
+        asker.ask(Time::ZERO, "/alice/1".parse().unwrap(), true);
+        assert_eq!(sent(&mut asker, Time::ZERO).unwrap(), "/chat/32=history/alice/1");
+        assert_eq!(sent(&mut asker, Time::ZERO + ATTEMPT).unwrap(), "/alice/1");
+    }
+
+    #[test]
+    fn answers_of_both_kinds_are_taken_once_and_others_are_not() {
+        let mut asker = asker();
+        for name in ["/a/1", "/a/KEY/k"] {
+            let name: Name = name.parse().unwrap();
+            match name.len() {
+                2 => asker.ask(Time::ZERO, name, false),
+                _ => asker.ask_certificate(Time::ZERO, name),
+            };
+        }
+        let direct = DataBuf::new("/a/1".parse().unwrap(), "x").encode_digest();
+        let other = DataBuf::new("/a/2".parse().unwrap(), "x").encode_digest();
+        let certificate = DataBuf::new("/a/KEY/k/i/v".parse().unwrap(), "x").encode_digest();
+        let name = "/chat/32=history/a/KEY/k/i/v".parse().unwrap();
+        let packed = DataBuf::new(name, certificate.clone()).encode_digest();
+        assert!(asker.receive(&Data::decode(&other).unwrap()).is_none());
+        let (name, packet) = asker.receive(&Data::decode(&direct).unwrap()).unwrap();
+        assert_eq!((name.to_string(), packet), ("/a/1".to_owned(), direct.clone()));
+        assert!(asker.receive(&Data::decode(&direct).unwrap()).is_none());
+        let (name, packet) = asker.receive(&Data::decode(&packed).unwrap()).unwrap();
+        assert_eq!((name.to_string(), packet), ("/a/KEY/k".to_owned(), certificate));
+    }
+
+    #[test]
+    fn few_packets_are_asked_for_at_a_time_and_there_is_a_bound() {
+        let mut asker = asker();
+        let taken = (0..MOST + 5)
+            .filter(|i| asker.ask(Time::ZERO, format!("/{i}").parse().unwrap(), false));
+        assert_eq!(taken.count(), MOST);
+        let mut count = 0;
+        while sent(&mut asker, Time::ZERO).is_some() {
+            count += 1;
+        }
+        assert_eq!(count, AT_ONCE);
+    }
+}

@@ -1,0 +1,223 @@
+//! The messages of each stream, in the order of their numbers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use sync::{Stream, Update};
+use weir::message::Message;
+
+/// How often messages that could not be fetched are asked for again.
+const ROUNDS: u8 = 3;
+
+/// The streams of a group; their number is bounded by the state vector.
+pub struct Lines {
+    /// Messages of a stream that are fetched at a time, at most.
+    history: u64,
+    all: BTreeMap<Stream, Line>,
+}
+
+/// A message that is shown now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    pub seq: u64,
+    pub message: Message,
+    /// It was published since this member joined.
+    pub is_live: bool,
+}
+
+/// The result of an arrival, or of an absence.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Released {
+    pub shown: Vec<Shown>,
+    /// Messages that could not be fetched: the first, the last, and their count.
+    pub missing: Option<(u64, u64, usize)>,
+}
+
+#[derive(Default)]
+struct Line {
+    /// The last publication when this member first heard of the stream.
+    base: u64,
+    /// Messages that were asked for, or have arrived and wait for earlier ones.
+    pending: BTreeMap<u64, Option<Message>>,
+    /// The latest messages that were shown.
+    seen: BTreeSet<u64>,
+    /// Messages that could not be fetched, and how often that was tried.
+    missing: BTreeMap<u64, u8>,
+    /// Those of them that the user has not been told of.
+    untold: BTreeSet<u64>,
+}
+
+impl Lines {
+    pub fn new(history: u64) -> Lines {
+        Lines { history: history.max(1), all: BTreeMap::new() }
+    }
+
+    /// Takes an update, and returns the numbers of the messages to ask for, in ascending order.
+    pub fn update(&mut self, update: &Update) -> Vec<u64> {
+        let history = self.history;
+        let is_new = !self.all.contains_key(&update.stream);
+        let line = self.all.entry(update.stream.clone()).or_default();
+        // A claim by others may be too large.
+        if is_new || (update.is_confirmed && line.base > update.high) {
+            line.base = update.high;
+        }
+        let low = update.low.max(update.high.saturating_sub(history - 1)).max(1);
+        let most = 2 * history as usize;
+        let mut asked = Vec::new();
+        for seq in low..=update.high {
+            if line.seen.contains(&seq) || line.pending.contains_key(&seq) {
+                continue;
+            }
+            if line.pending.len() >= most {
+                if !update.is_confirmed {
+                    break;
+                }
+                // Claims by others may have filled it with numbers that do not exist.
+                line.pending.pop_last();
+            }
+            line.pending.insert(seq, None);
+            asked.push(seq);
+        }
+        asked
+    }
+
+    /// Takes a message that has arrived.
+    pub fn arrived(&mut self, stream: &Stream, seq: u64, message: Message) -> Released {
+        let Some(line) = self.all.get_mut(stream) else { return Released::default() };
+        if !line.seen.contains(&seq) {
+            line.missing.remove(&seq);
+            line.untold.remove(&seq);
+            line.pending.insert(seq, Some(message));
+        }
+        line.release(2 * self.history as usize)
+    }
+
+    /// Takes the number of a message that could not be fetched.
+    pub fn absent(&mut self, stream: &Stream, seq: u64) -> Released {
+        let Some(line) = self.all.get_mut(stream) else { return Released::default() };
+        if line.pending.get(&seq) == Some(&None) {
+            line.pending.remove(&seq);
+            let is_first = *line.missing.entry(seq).and_modify(|n| *n += 1).or_insert(1) == 1;
+            if is_first {
+                line.untold.insert(seq);
+            }
+            while line.missing.len() > self.history as usize {
+                line.missing.pop_first();
+            }
+        }
+        line.release(2 * self.history as usize)
+    }
+
+    /// The messages of a member that could not be fetched and are asked for again, now that it was
+    /// heard.
+    pub fn again(&mut self, of: impl Fn(&Stream) -> bool) -> Vec<(Stream, u64)> {
+        let mut asked = Vec::new();
+        for (stream, line) in self.all.iter_mut().filter(|(stream, _)| of(stream)) {
+            for (seq, _) in line.missing.iter().filter(|(_, rounds)| **rounds < ROUNDS) {
+                if !line.pending.contains_key(seq) {
+                    line.pending.insert(*seq, None);
+                    asked.push((stream.clone(), *seq));
+                }
+            }
+        }
+        asked
+    }
+}
+
+impl Line {
+    /// Takes the messages that wait for no earlier one.
+    fn release(&mut self, most: usize) -> Released {
+        let mut released = Released::default();
+        while let Some(first) = self.pending.first_entry()
+            && first.get().is_some()
+        {
+            let (seq, message) = first.remove_entry();
+            self.seen.insert(seq);
+            let is_live = seq > self.base;
+            released.shown.extend(message.map(|message| Shown { seq, message, is_live }));
+        }
+        while self.seen.len() > most {
+            self.seen.pop_first();
+        }
+        if self.pending.is_empty()
+            && let (Some(first), Some(last)) = (self.untold.first(), self.untold.last())
+        {
+            released.missing = Some((*first, *last, self.untold.len()));
+            self.untold.clear();
+        }
+        released
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weir::message::Body;
+
+    fn stream() -> Stream {
+        Stream { name: "/alice".parse().unwrap(), boot: 1 }
+    }
+
+    fn update(low: u64, high: u64, is_confirmed: bool) -> Update {
+        Update { stream: stream(), low, high, is_confirmed }
+    }
+
+    fn text(seq: u64) -> Message {
+        Message { time_ms: seq, body: Body::Text(seq.to_string()) }
+    }
+
+    fn arrived(lines: &mut Lines, seq: u64) -> Vec<u64> {
+        let released = lines.arrived(&stream(), seq, text(seq));
+        released.shown.iter().map(|shown| shown.seq).collect()
+    }
+
+    #[test]
+    fn messages_are_shown_once_and_in_order() {
+        let mut lines = Lines::new(10);
+        assert_eq!(lines.update(&update(1, 3, false)), [1, 2, 3]);
+        assert!(arrived(&mut lines, 3).is_empty());
+        assert_eq!(arrived(&mut lines, 1), [1]);
+        assert_eq!(arrived(&mut lines, 2), [2, 3]);
+        assert!(arrived(&mut lines, 2).is_empty());
+        assert_eq!(lines.update(&update(1, 4, true)), [4]);
+        let released = lines.arrived(&stream(), 4, text(4));
+        assert!(released.shown[0].is_live, "it came after the first update");
+    }
+
+    #[test]
+    fn the_latest_messages_are_history() {
+        let mut lines = Lines::new(2);
+        assert_eq!(lines.update(&update(1, 1_000_000_000, false)), [999_999_999, 1_000_000_000]);
+        assert_eq!(lines.update(&update(1, u64::MAX, false)).len(), 2);
+        assert_eq!(lines.update(&update(1, u64::MAX - 7, false)).len(), 0, "there is a bound");
+    }
+
+    #[test]
+    fn a_claim_that_is_too_large_hides_no_message() {
+        let mut lines = Lines::new(3);
+        lines.update(&update(1, u64::MAX, false));
+        lines.update(&update(1, u64::MAX - 9, false));
+        assert_eq!(lines.update(&update(1, 2, true)), [1, 2]);
+        assert_eq!(arrived(&mut lines, 1), [1]);
+        assert_eq!(arrived(&mut lines, 2), [2]);
+        assert_eq!(lines.update(&update(3, 3, true)), [3]);
+        assert!(lines.arrived(&stream(), 3, text(3)).shown[0].is_live);
+    }
+
+    #[test]
+    fn absent_messages_are_skipped_told_once_and_asked_for_again() {
+        let mut lines = Lines::new(10);
+        lines.update(&update(1, 4, true));
+        assert!(arrived(&mut lines, 4).is_empty());
+        assert_eq!(lines.absent(&stream(), 1), Released::default());
+        assert!(arrived(&mut lines, 3).is_empty());
+        let released = lines.absent(&stream(), 2);
+        assert_eq!(released.missing, Some((1, 2, 2)));
+        assert_eq!(released.shown.iter().map(|s| s.seq).collect::<Vec<_>>(), [3, 4]);
+        assert_eq!(lines.again(|_| true).len(), 2);
+        assert_eq!(arrived(&mut lines, 1), [1], "late, and not hidden");
+        for _ in 0..ROUNDS - 1 {
+            assert_eq!(lines.absent(&stream(), 2).missing, None);
+            lines.again(|_| true);
+        }
+        assert!(lines.again(|_| true).is_empty(), "not for ever");
+    }
+}

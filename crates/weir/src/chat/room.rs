@@ -1,0 +1,449 @@
+//! A member's part in a chat, as a state machine at the end of a connection: vectors, messages,
+//! history, presence and files.
+
+use super::asker::Asker;
+use super::kept::{self, Kept};
+use super::lines::{Lines, Released};
+use super::people::People;
+use super::trust::{Trust, Verdict};
+use control::{Duration, Rng, Time};
+use net::client::Endpoint;
+use packet::{Bytes, Data, DataBuf, Interest, LpPacket, Name, NameRef};
+use security::{Certificate, Signer, TrustPolicy};
+use std::collections::{BTreeSet, VecDeque};
+use sync::wire::{self, Rejected};
+use sync::{Config, Member, Stream};
+use transport::publish::{Publication, Publish};
+use weir::message::{Body, Message};
+
+/// How long caches may answer with a message. It never changes.
+const FRESHNESS_MS: u64 = 3_600_000;
+/// The bytes that the packet around a message in history takes, besides names.
+const AROUND: usize = 128;
+/// Reasons of rejections that are reported, each once.
+const REPORTED: usize = 20;
+/// Events that wait to be shown, at most. More are counted only.
+const MOST_EVENTS: usize = 10_000;
+
+/// The options of a room.
+pub struct Options {
+    /// The group.
+    pub group: Name,
+    /// The member, and the second of its start: see [`Stream::boot`].
+    pub own: Stream,
+    /// Signs vectors and messages.
+    pub signer: Signer,
+    /// The accepted signers.
+    pub policy: TrustPolicy,
+    /// Messages of each member that are fetched on joining.
+    pub history: u64,
+    /// The time between signs of life.
+    pub beat: Duration,
+    /// Random numbers.
+    pub rng: Rng,
+    /// The host's clock, in milliseconds since 1970.
+    pub clock: Box<dyn Fn() -> u64>,
+}
+
+/// Something to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A member is here.
+    Here(Name),
+    /// A member has left, or is silent.
+    Gone {
+        /// The member.
+        member: Name,
+        /// It has said so.
+        has_left: bool,
+    },
+    /// A message.
+    Message {
+        /// Its stream.
+        stream: Stream,
+        /// Its number.
+        seq: u64,
+        /// The message.
+        message: Message,
+        /// It was published since this member joined.
+        is_live: bool,
+    },
+    /// Messages that could not be fetched: the first, the last, and their count.
+    Missing {
+        /// Their stream.
+        stream: Stream,
+        /// The first of them.
+        low: u64,
+        /// The last of them.
+        high: u64,
+        /// Their number.
+        count: usize,
+    },
+    /// A packet was dropped: its name, and the reason.
+    Rejected(String),
+}
+
+/// The counters of a room.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Packets that are not by a trusted signer, or not in order otherwise.
+    pub rejected: u64,
+    /// Sync Interests among them.
+    pub rejected_vectors: u64,
+    /// Events that were not shown, because too many waited.
+    pub unshown: u64,
+    /// The reasons that were reported.
+    reported: BTreeSet<String>,
+}
+
+/// A member's part in a chat.
+pub struct Room {
+    group: Name,
+    signer: Signer,
+    member: Member,
+    publish: Publish,
+    kept: Kept,
+    asker: Asker,
+    trust: Trust,
+    lines: Lines,
+    people: People,
+    events: VecDeque<Event>,
+    counts: Counts,
+    beat: Duration,
+    next_beat: Time,
+    rng: Rng,
+    clock: Box<dyn Fn() -> u64>,
+}
+
+impl Room {
+    /// Joins at `now`. The certificates in `chain` are served.
+    pub fn new(options: Options, chain: &[Certificate], now: Time) -> Room {
+        let Options { group, own, signer, policy, history, beat, mut rng, clock } = options;
+        let kept = Kept::new(&group);
+        chain.iter().for_each(|certificate| kept.keep(certificate.wire().clone()));
+        let mut publish = Publish::new();
+        publish.set_shelf(Box::new(kept.clone()));
+        publish.claim(wire::publications(&own.name, &group));
+        let mut next_rng = || Rng::stream(rng.next_u64(), &["chat"]);
+        Room {
+            signer,
+            asker: Asker::new(kept::history(&group), next_rng()),
+            member: Member::new(Config::default(), own, next_rng(), now),
+            trust: Trust::new(policy),
+            publish,
+            kept,
+            lines: Lines::new(history),
+            people: People::new(beat),
+            events: VecDeque::new(),
+            counts: Counts::default(),
+            beat,
+            next_beat: now + beat,
+            rng: next_rng(),
+            clock,
+            group,
+        }
+    }
+
+    /// The prefixes to register: the group, and those that are not below it. Longer ones would hide
+    /// the routes that lead to other members.
+    pub fn prefixes(&self, keys: &[Name]) -> Vec<Name> {
+        let own = wire::publications(&self.member.own().name, &self.group);
+        let others = [own].into_iter().chain(keys.iter().cloned());
+        let outside = others.filter(|name| !name.as_ref().starts_with(self.group.as_ref()));
+        [self.group.clone()].into_iter().chain(outside).collect()
+    }
+
+    /// The member's sync state.
+    pub fn member(&self) -> &Member {
+        &self.member
+    }
+
+    /// The members that are here.
+    pub fn people(&self) -> &People {
+        &self.people
+    }
+
+    /// The counters.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// The number of answers sent.
+    pub fn answered(&self) -> u64 {
+        self.publish.stats().answered
+    }
+
+    /// Publishes a message, and returns its number.
+    ///
+    /// # Errors
+    /// It does not fit into a packet: the names are too long.
+    pub fn say(&mut self, now: Time, body: Body) -> Result<u64, usize> {
+        let message = Message { time_ms: (self.clock)(), body };
+        let content = Bytes::from(message.encode());
+        let name = |seq| wire::publication(self.member.own(), &self.group, seq);
+        let freshness_ms = Some(FRESHNESS_MS);
+        let packet = |name, content| {
+            let mut out = Vec::new();
+            self.signer.encode(&DataBuf { freshness_ms, ..DataBuf::new(name, content) }, &mut out);
+            Bytes::from(out)
+        };
+        // The longest number: a message that fits now must not fail later.
+        let longest = name(u64::MAX);
+        let around = kept::in_history(&kept::history(&self.group), longest.as_ref());
+        let len = packet(longest, content.clone()).len() + around.encoded_len() + AROUND;
+        if len > packet::MAX_PACKET {
+            return Err(len);
+        }
+        let packet = packet(name(self.member.seq() + 1), content);
+        self.kept.keep(packet);
+        Ok(self.member.publish(now))
+    }
+
+    /// Serves a file.
+    pub fn serve(&mut self, publication: Publication) {
+        self.publish.replace(publication);
+    }
+
+    /// The name of a file that this member publishes.
+    pub fn file_name(&self, file: &packet::Component) -> Name {
+        wire::publications(&self.member.own().name, &self.group).with(file)
+    }
+
+    /// The connection is another one.
+    pub fn reconnected(&mut self, now: Time) {
+        self.publish.forget_waiting();
+        self.asker.restart(now);
+        self.member.announce();
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn show(&mut self, event: Event) {
+        match self.events.len() < MOST_EVENTS {
+            true => self.events.push_back(event),
+            false => self.counts.unshown += 1,
+        }
+    }
+
+    fn reject(&mut self, what: &str, is_vector: bool) {
+        self.counts.rejected += 1;
+        self.counts.rejected_vectors += u64::from(is_vector);
+        let is_reported = self.counts.reported.contains(what);
+        if !is_reported && self.counts.reported.len() < REPORTED {
+            self.counts.reported.insert(what.to_owned());
+            self.show(Event::Rejected(what.to_owned()));
+        }
+    }
+
+    /// Takes a sync Interest.
+    fn vector(&mut self, now: Time, wire: &[u8]) {
+        let Ok(interest) = Interest::decode(wire) else { return };
+        self.trust.set_clock((self.clock)() / 1_000);
+        match wire::open(&interest, &self.group, self.trust.policy()) {
+            Ok(verified) => {
+                let clock_s = (self.clock)() / 1_000;
+                let signer = verified.signer.as_ref();
+                self.member.receive(now, clock_s, &verified.vector, Some(signer));
+                self.heard(now, &verified);
+                self.updates(now);
+            }
+            Err(Rejected::NotVerified(ref error)) if let Some(missing) = error.missing() => {
+                let missing = missing.clone();
+                let wire = Bytes::copy_from_slice(wire);
+                if self.trust.wait_for(&missing, None, wire) {
+                    self.asker.ask_certificate(now, missing);
+                }
+            }
+            Err(error) => self.reject(&format!("a state vector: {error}"), true),
+        }
+    }
+
+    /// Notes that the signer of a vector is here.
+    fn heard(&mut self, now: Time, verified: &wire::Verified) {
+        let signer = &verified.signer;
+        let of_signer = |name: &Name| name.as_ref().starts_with(signer.as_ref());
+        let mut names = verified.vector.iter().filter(|(name, ..)| of_signer(name));
+        // A key that several members share does not say which of them signed.
+        let Some((name, mut boot, _)) = names.next() else { return };
+        for (other, start, _) in names {
+            if other != name {
+                return;
+            }
+            boot = boot.max(start);
+        }
+        if *name == self.member.own().name {
+            return;
+        }
+        if self.people.heard(now, name, boot) {
+            self.show(Event::Here(name.clone()));
+        }
+        for (stream, seq) in self.lines.again(|stream| stream.name == *name) {
+            self.asker.ask(now, wire::publication(&stream, &self.group, seq), false);
+        }
+    }
+
+    /// Asks for the messages of new updates.
+    fn updates(&mut self, now: Time) {
+        while let Some(update) = self.member.poll_update() {
+            for seq in self.lines.update(&update) {
+                let name = wire::publication(&update.stream, &self.group, seq);
+                if !self.asker.ask(now, name, !update.is_confirmed) {
+                    let released = self.lines.absent(&update.stream, seq);
+                    self.release(now, &update.stream, released);
+                }
+            }
+        }
+    }
+
+    /// Takes a packet that was asked for.
+    fn packet(&mut self, now: Time, wanted: Name, packet: &Bytes) {
+        let Ok(data) = Data::decode(packet) else { return };
+        self.trust.set_clock((self.clock)() / 1_000);
+        match self.trust.judge(&wanted, &data) {
+            Verdict::Certificate => {
+                for (name, waiting) in self.trust.released(&wanted) {
+                    match name {
+                        Some(name) => self.packet(now, name, &waiting),
+                        None => self.vector(now, &waiting),
+                    }
+                }
+            }
+            Verdict::Verified => self.message(now, &data),
+            Verdict::Missing(certificate) => {
+                if self.trust.wait_for(&certificate, Some(wanted.clone()), packet.clone()) {
+                    self.asker.ask_certificate(now, certificate);
+                } else {
+                    self.absent(now, &wanted);
+                }
+            }
+            Verdict::Wrong { why, times } => {
+                self.reject(&why, false);
+                let is_prefix = wire::parse_publication(wanted.as_ref(), &self.group).is_none();
+                self.asker.ask_again(now, wanted, is_prefix, times);
+            }
+        }
+    }
+
+    /// Takes a verified message.
+    fn message(&mut self, now: Time, data: &Data<'_>) {
+        for certificate in self.trust.verified_certificates() {
+            self.kept.keep(certificate);
+        }
+        let Some((stream, seq)) = wire::parse_publication(data.name(), &self.group) else { return };
+        self.kept.keep(Bytes::copy_from_slice(data.wire()));
+        let message = Message::decode(data.content()).unwrap_or_else(|error| {
+            self.reject(&format!("{}: {error}", data.name()), false);
+            Message { time_ms: 0, body: Body::Unknown(0) }
+        });
+        let released = self.lines.arrived(&stream, seq, message);
+        self.release(now, &stream, released);
+    }
+
+    /// Gives up a packet.
+    fn absent(&mut self, now: Time, name: &Name) {
+        if let Some((stream, seq)) = wire::parse_publication(name.as_ref(), &self.group) {
+            let released = self.lines.absent(&stream, seq);
+            return self.release(now, &stream, released);
+        }
+        // Certificates: nothing that waits for them can be verified.
+        for (waiting, _) in self.trust.released(name) {
+            let what = match &waiting {
+                Some(waiting) => waiting.to_string(),
+                None => "a state vector".to_owned(),
+            };
+            let why = format!("{what}: the certificate {name} could not be fetched");
+            self.reject(&why, waiting.is_none());
+            if let Some(waiting) = waiting {
+                self.absent(now, &waiting);
+            }
+        }
+    }
+
+    fn release(&mut self, now: Time, stream: &Stream, released: Released) {
+        let own = stream.name == self.member.own().name;
+        for shown in released.shown {
+            let (seq, message, is_live) = (shown.seq, shown.message, shown.is_live);
+            match message.body {
+                Body::Left if !own && self.people.left(&stream.name, stream.boot) => {
+                    self.show(Event::Gone { member: stream.name.clone(), has_left: true });
+                }
+                Body::Came | Body::Left => {}
+                _ => {
+                    if is_live && !own && self.people.heard(now, &stream.name, stream.boot) {
+                        self.show(Event::Here(stream.name.clone()));
+                    }
+                    let stream = stream.clone();
+                    self.show(Event::Message { stream, seq, message, is_live });
+                }
+            }
+        }
+        if let Some((low, high, count)) = released.missing {
+            self.show(Event::Missing { stream: stream.clone(), low, high, count });
+        }
+    }
+
+    /// Takes an Interest that came back.
+    fn refused(&mut self, now: Time, name: NameRef<'_>) {
+        self.asker.refused(now, name);
+    }
+}
+
+impl Endpoint for Room {
+    fn receive(&mut self, now: Time, frame: &[u8]) {
+        let Ok(link) = LpPacket::decode(frame) else { return };
+        let Some(fragment) = link.fragment() else { return };
+        if link.nack().is_some() {
+            if let Ok(interest) = Interest::decode(fragment) {
+                self.refused(now, interest.name());
+            }
+            return;
+        }
+        if let Ok(interest) = Interest::decode(fragment) {
+            return match wire::is_sync(&interest, &self.group) {
+                true => self.vector(now, fragment),
+                false => self.publish.receive(frame),
+            };
+        }
+        if let Ok(data) = Data::decode(fragment)
+            && let Some((wanted, packet)) = self.asker.receive(&data)
+        {
+            self.packet(now, wanted, &packet);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        if let Some(vector) = self.member.poll_transmit(now, (self.clock)() / 1_000) {
+            let nonce = self.rng.next_u32();
+            out.extend_from_slice(&wire::interest(&self.group, &vector, &self.signer, nonce));
+            return true;
+        }
+        let sent = self.asker.poll_transmit(now, out);
+        while let Some(name) = self.asker.poll_given_up() {
+            self.absent(now, &name);
+        }
+        sent || self.publish.poll_transmit(out)
+    }
+
+    fn next_deadline(&mut self, now: Time) -> Option<Time> {
+        let waits = [self.asker.next_deadline(), self.people.next_deadline()];
+        // A vector that is due is sent at the beginning of the next turn.
+        let own = [self.next_beat, self.member.next_deadline().max(now)];
+        waits.into_iter().flatten().chain(own).min()
+    }
+
+    fn on_deadline(&mut self, now: Time) {
+        if now >= self.next_beat {
+            self.member.announce();
+            self.next_beat = now + self.beat.mul_f64(0.9 + 0.2 * self.rng.unit());
+        }
+        for member in self.people.expire(now) {
+            self.show(Event::Gone { member, has_left: false });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

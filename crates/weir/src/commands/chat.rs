@@ -1,0 +1,337 @@
+//! `weir chat`: talks in a group.
+
+mod files;
+
+use crate::chat::{Event, Input, Line, Options, Room, Screen};
+use crate::cli::chat::ChatArgs;
+use crate::exit::{Failure, Kind};
+use crate::identity::{self, Signing};
+use crate::outage::{Outage, Outcome};
+use crate::output::Progress;
+use crate::signals::Stop;
+use control::{Duration, Rng};
+use files::Files;
+use net::client::{Address, CommandError, Connection};
+use net::clock::unix_millis;
+use net::management::parameters::ControlParameters;
+use packet::Name;
+use security::{Certificate, Signer};
+use serde_json::json;
+use sync::Stream;
+use weir::message::{Body, MOST_TEXT};
+
+/// A turn lasts this long at most, so that a signal is noticed.
+const TURN: Duration = Duration::from_millis(250);
+/// How long a member that leaves waits for others to fetch its last message.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// The strategy that brings a group's Interests to all members.
+const STRATEGY: &str = "/localhost/nfd/strategy/multicast";
+
+const HELP: &str = "/who lists the members, /send FILE publishes a file, /get NAME [FILE] fetches \
+                    one, /quit leaves; // begins a line of text with a slash";
+
+/// The part of the chat outside of the room.
+struct Session<'a> {
+    args: &'a ChatArgs,
+    screen: Screen,
+    files: Files,
+    stop: Stop,
+    /// The keys whose certificates are served.
+    keys: Vec<Name>,
+    /// The user leaves.
+    is_over: bool,
+}
+
+/// Joins the group, and talks until the user leaves.
+pub fn run(args: &ChatArgs) -> Result<(), Failure> {
+    let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
+    let name = member(args)?;
+    let Signing { signer, chain, remark } = identity::signing(args.sign.as_ref(), &name)?;
+    if matches!(signer, Signer::Digest) {
+        let why = remark.unwrap_or_else(|| "there is no key to sign messages by".to_owned());
+        return Err(Failure::new(Kind::Usage, why).then(NO_KEY));
+    }
+    let trust = trusted(args, &chain)?;
+    let policy = identity::policy(&trust)?;
+    let address = Address::find(args.forwarder.socket.as_deref())?;
+    let mut connection = Connection::open(address.clone())?;
+    let mut session = Session {
+        args,
+        screen: Screen::new(args.group.clone(), args.json, args.quiet),
+        files: Files::new(signer.clone(), trust, address.to_string(), args.folder.clone(), &stop),
+        stop,
+        keys: chain.iter().map(Certificate::key_name).collect(),
+        is_over: false,
+    };
+    let (input, bell) = Input::start().map_err(|error| Failure::new(Kind::Failed, error))?;
+    session.files.wake(&bell)?;
+    connection.wake_on(bell);
+    // A start of this member has a second of its own, in which no earlier start has published.
+    let boot = unix_millis() / 1_000 + 1;
+    while unix_millis() / 1_000 < boot {
+        session.stop.wait();
+        if session.stop.requested() {
+            return Err(Failure::new(Kind::Interrupted, "interrupted before it joined the group"));
+        }
+    }
+    let seed = getrandom::u64().map_err(|error| Failure::new(Kind::Failed, error))?;
+    let options = Options {
+        group: args.group.clone(),
+        own: Stream { name, boot },
+        signer,
+        policy,
+        history: args.history.into(),
+        beat: args.heartbeat,
+        rng: Rng::stream(seed, &["chat"]),
+        clock: Box::new(unix_millis),
+    };
+    let mut room = Room::new(options, &chain, connection.now());
+    let note = register(&mut connection, &args.group, &room.prefixes(&session.keys))?;
+    note.map_or(Ok(()), |note| session.screen.note(&note))?;
+    session.begin(&mut room, &mut connection)?;
+    session.talk(&mut room, &mut connection, &input)?;
+    session.leave(&mut room, &mut connection)
+}
+
+const NO_KEY: &str = "make a key for this member, `weir key new NAME --default`, or name one by \
+                      --sign";
+
+/// The name of this member.
+fn member(args: &ChatArgs) -> Result<Name, Failure> {
+    if args.group.is_empty() {
+        return Err(Failure::new(Kind::Usage, "a group needs a name").then("try /example/chat"));
+    }
+    if let Some(name) = &args.member {
+        return Ok(name.clone());
+    }
+    identity::identity_of(args.sign.as_ref())?.ok_or_else(|| {
+        Failure::new(Kind::Usage, "there is no key to sign messages by").then(NO_KEY)
+    })
+}
+
+/// The arguments of `--trust`; by default the own key.
+fn trusted(args: &ChatArgs, chain: &[Certificate]) -> Result<Vec<String>, Failure> {
+    match (args.trust.is_empty(), chain.first(), &args.sign) {
+        (false, ..) => Ok(args.trust.clone()),
+        (true, Some(own), _) => Ok(vec![own.key_name().to_string()]),
+        (true, None, Some(shared)) => Ok(vec![shared.to_string()]),
+        (true, None, None) => Err(Failure::new(Kind::Usage, "no key is trusted")
+            .then("name the certificates of members by --trust")),
+    }
+}
+
+/// Registers the prefixes, and chooses the group's strategy. The group has to be registered;
+/// without the others, members that are here answer in place of this one. Returns a line if the
+/// strategy may not be chosen.
+fn register(
+    connection: &mut Connection,
+    group: &Name,
+    prefixes: &[Name],
+) -> Result<Option<String>, CommandError> {
+    for prefix in prefixes {
+        match connection.register(prefix) {
+            Err(CommandError::Refused { .. }) if prefix != group => {}
+            other => other?,
+        }
+    }
+    let asked = ControlParameters {
+        name: Some(group.clone()),
+        strategy: STRATEGY.parse().ok(),
+        ..ControlParameters::default()
+    };
+    let what = format!("choose the strategy of {group}");
+    let answer = connection.control(["nfd", "strategy-choice", "set"], &asked, &what)?;
+    Ok((answer.code != 200).then(|| {
+        format!(
+            "the forwarder refused to choose the strategy of {group}: {} {}; unless it is \
+             multicast, members miss messages: its administrator can run \
+             `weir strategy set {group} multicast`",
+            answer.code, answer.text
+        )
+    }))
+}
+
+impl Session<'_> {
+    /// Joins the group.
+    fn begin(&mut self, room: &mut Room, connection: &mut Connection) -> Result<(), Failure> {
+        let own = room.member().own().clone();
+        self.say(room, connection, Body::Came)?;
+        self.screen.object(&json!({
+            "event": "joined", "group": self.args.group.to_string(),
+            "member": own.name.to_string(), "boot": own.boot,
+        }))?;
+        if !self.args.json {
+            let group = &self.args.group;
+            self.screen.note(&format!("you are {} in {group}; {HELP}", own.name))?;
+        }
+        Ok(())
+    }
+
+    /// Talks until the user leaves, or a signal comes.
+    fn talk(
+        &mut self,
+        room: &mut Room,
+        connection: &mut Connection,
+        input: &Input,
+    ) -> Result<(), Failure> {
+        let progress = Progress::new("chat", self.args.quiet || self.args.json);
+        let stop = self.stop.clone();
+        let shown = Some(&progress).filter(|_| !self.args.quiet && !self.args.json);
+        let mut outage = Outage::new("weir chat", &stop, shown, connection.now());
+        while !self.stop.requested() && !self.is_over {
+            let until = connection.now() + TURN;
+            if let Err(lost) = connection.turn(room, until) {
+                self.screen.object(&json!({ "event": "forwarder", "state": "away" }))?;
+                let (group, prefixes) = (&self.args.group, room.prefixes(&self.keys));
+                let mut greet = |connection: &mut Connection| {
+                    register(connection, group, &prefixes).map(|_| ())
+                };
+                if outage.end(connection, lost, None, &mut greet)? != Outcome::Back {
+                    break;
+                }
+                self.screen.object(&json!({ "event": "forwarder", "state": "back" }))?;
+                room.reconnected(connection.now());
+            }
+            self.show(room)?;
+            while let Some(line) = input.poll() {
+                self.line(room, connection, line)?;
+            }
+            for done in self.files.poll() {
+                self.file(room, connection, done)?;
+            }
+        }
+        progress.end();
+        Ok(())
+    }
+
+    fn show(&self, room: &mut Room) -> Result<(), Failure> {
+        while let Some(event) = room.poll_event() {
+            if !self.args.quiet || matches!(event, Event::Message { .. }) {
+                self.screen.event(&event, unix_millis())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn say(&self, room: &mut Room, connection: &Connection, body: Body) -> Result<(), Failure> {
+        let is_shown = matches!(body, Body::Text(_) | Body::File { .. });
+        match room.say(connection.now(), body) {
+            Ok(seq) if is_shown => self.screen.object(&json!({ "event": "sent", "seq": seq })),
+            Ok(_) => Ok(()),
+            Err(len) => self.screen.error(&format!(
+                "not sent: the message would have {len} bytes with its names, and a packet has \
+                 {}; shorten it, or use shorter names",
+                packet::MAX_PACKET
+            )),
+        }
+    }
+
+    /// A line of the user.
+    fn line(
+        &mut self,
+        room: &mut Room,
+        connection: &Connection,
+        line: Line,
+    ) -> Result<(), Failure> {
+        let too_long = |len: usize| {
+            format!(
+                "not sent: the line has {len} bytes, and a message {MOST_TEXT} or fewer; send a \
+                 file instead: /send FILE"
+            )
+        };
+        let text = match line {
+            Line::End if self.args.stay => return Ok(()),
+            Line::End => {
+                self.is_over = true;
+                return Ok(());
+            }
+            Line::TooLong(len) => return self.screen.error(&too_long(len)),
+            Line::Text(text) => text,
+        };
+        let Some(command) = text.strip_prefix('/') else {
+            return match text.len() {
+                0 => Ok(()),
+                1..=MOST_TEXT => self.say(room, connection, Body::Text(text)),
+                len => self.screen.error(&too_long(len)),
+            };
+        };
+        if command.starts_with('/') {
+            return self.say(room, connection, Body::Text(command.to_owned()));
+        }
+        let (word, rest) = command.split_once(' ').unwrap_or((command, ""));
+        match (word, rest.trim()) {
+            ("quit", "") => self.is_over = true,
+            ("who", "") => return self.screen.members(room, connection.now()),
+            ("help", "") => return self.screen.note(HELP),
+            ("send", file) if !file.is_empty() => {
+                let name = |component: &_| room.file_name(component);
+                if let Err(failure) = self.files.send(file, name) {
+                    return self.screen.error(&failure.to_string());
+                }
+            }
+            ("get", what) if !what.is_empty() => {
+                if let Err(failure) = self.files.get(what) {
+                    return self.screen.error(&failure.to_string());
+                }
+            }
+            _ => return self.screen.error(&format!("no command /{word} of this form; {HELP}")),
+        }
+        Ok(())
+    }
+
+    /// The end of a file's publication or transfer.
+    fn file(
+        &mut self,
+        room: &mut Room,
+        connection: &Connection,
+        done: Result<files::Done, Failure>,
+    ) -> Result<(), Failure> {
+        match done {
+            Ok(files::Done::Sent { publication, bytes }) => {
+                let object = publication.name().clone();
+                self.screen.object(&json!({
+                    "event": "serving", "name": object.to_string(), "bytes": bytes,
+                }))?;
+                if !self.args.json {
+                    self.screen.note(&format!("serving {object} until you leave"))?;
+                }
+                room.serve(*publication);
+                self.say(room, connection, Body::File { object, bytes })
+            }
+            Ok(files::Done::Got { path, line }) => {
+                let file = path.display().to_string();
+                self.screen.object(&json!({ "event": "got", "file": file }))?;
+                if self.args.json { Ok(()) } else { self.screen.note(&line) }
+            }
+            Err(failure) => self.screen.error(&failure.to_string()),
+        }
+    }
+
+    /// Leaves the group: the last message is served until another member has it.
+    fn leave(&mut self, room: &mut Room, connection: &mut Connection) -> Result<(), Failure> {
+        self.say(room, connection, Body::Left)?;
+        let answered = room.answered();
+        let end = connection.now() + FAREWELL;
+        while room.people().is_anyone_here()
+            && room.answered() == answered
+            && connection.now() < end
+        {
+            // Without a forwarder there is nothing to say goodbye to.
+            if connection.turn(room, end).is_err() {
+                return Ok(());
+            }
+        }
+        let _ = connection.speak(room);
+        let (counts, sync) = (room.counts(), room.member().stats());
+        self.screen.object(&json!({
+            "event": "left", "rejected": counts.rejected,
+            "rejected_vectors": counts.rejected_vectors, "unshown": counts.unshown,
+            "vectors_sent": sync.sent, "vectors_received": sync.received,
+            "suppressed": sync.suppressed, "implausible": sync.implausible,
+        }))?;
+        for prefix in room.prefixes(&self.keys) {
+            connection.unregister(&prefix).ok();
+        }
+        Ok(())
+    }
+}
