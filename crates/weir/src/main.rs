@@ -11,6 +11,8 @@ mod folder;
 mod gateway;
 mod identity;
 mod limit;
+#[cfg(feature = "mount")]
+mod mount;
 mod outage;
 mod output;
 mod passphrase;
