@@ -1,6 +1,7 @@
 """`weir mount`: trees and objects as files, read by programs that know nothing of NDN."""
 
 import concurrent.futures
+import contextlib
 import errno
 import hashlib
 import json
@@ -544,14 +545,17 @@ class Relay:
                 threading.Thread(target=work, args=(program, forwarder), daemon=True).start()
 
     def _up(self, program, forwarder):
-        for frame in frames(program):
-            own = self.answer(frame)
-            (program if own else forwarder).sendall(own or frame)
+        with contextlib.suppress(OSError):
+            for frame in frames(program):
+                own = self.answer(frame)
+                (program if own else forwarder).sendall(own or frame)
         forwarder.close()
 
     def _down(self, program, forwarder):
-        for frame in frames(forwarder):
-            program.sendall(self.alter(frame))
+        # The program may end before the forwarder has sent all.
+        with contextlib.suppress(OSError):
+            for frame in frames(forwarder):
+                program.sendall(self.alter(frame))
         program.close()
 
 

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use transport::fetch::batch::{Batch, BatchStatus};
 use tree::{Limits, PageRef, Root, Walk};
@@ -74,6 +75,12 @@ pub struct Asker {
 }
 
 impl Asker {
+    /// Notes a read that the engine may look at later.
+    pub fn note(&self, ask: Ask) {
+        // No reader waits for an answer.
+        let _ = self.asks.send(ask);
+    }
+
     /// Asks. If the engine has ended, the question is refused.
     pub fn ask(&self, ask: Ask) {
         match self.asks.send(ask) {
@@ -284,6 +291,7 @@ impl Engine {
         let window = window(in_flight, cache, readers);
         let reader = self.file(open).readers.entry(handle).or_default();
         let ahead = reader.note(read, window, open.size);
+        open.enough.store(reader.enough(window, open.size), Ordering::Relaxed);
         let segments = open.segments(ahead.start, (ahead.end - ahead.start) as usize);
         let missing: rangemap::RangeSet<u64> = {
             let cache = self.parts.cache.lock();
@@ -316,8 +324,16 @@ impl Engine {
         }
     }
 
-    /// Forgets the digests of files that are open and not being read, if there are many.
+    /// Forgets files that are closed, and the digests of those that are open and not being read, if
+    /// there are many.
     fn close_idle(&mut self) {
+        let files = self.receiver.files.iter();
+        let closed = files.filter(|(_, file)| file.readers.is_empty() && file.reads.is_empty());
+        let closed: Vec<_> = closed.map(|(node, _)| *node).collect();
+        for node in closed {
+            self.drop_object(node);
+            self.receiver.files.remove(&node);
+        }
         let files = &self.receiver.files;
         let open = files.iter().filter(|(_, file)| file.number.is_some());
         if open.clone().count() > FILES {

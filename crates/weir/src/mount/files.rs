@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tree::{Kind, MAX_NAME, PageRef, Totals};
@@ -157,7 +158,9 @@ impl Files {
         let mut handles = lock(&self.0.handles);
         handles.next += 1;
         let handle = handles.next;
-        handles.open.insert(handle, Arc::new(Open { node: number, path, size, listed }));
+        let enough = AtomicU64::new(0);
+        let open = Open { node: number, path, size, listed, enough };
+        handles.open.insert(handle, Arc::new(open));
         Ok(handle)
     }
 }
@@ -276,8 +279,9 @@ impl Filesystem for Files {
         let (handle, mut buffer) = (fh.0, vec![0; len]);
         if self.0.cache.fill(&open, offset, &mut buffer).is_empty() {
             reply.data(&buffer);
-            self.0.asker.ask(Ask::Read { open, handle, offset, len, then: None });
-            return;
+            let is_early = offset.saturating_add(len as u64) < open.enough.load(Ordering::Relaxed);
+            let read = Ask::Read { open, handle, offset, len, then: None };
+            return if is_early { self.0.asker.note(read) } else { self.0.asker.ask(read) };
         }
         let then = Box::new(move |found: Result<Vec<u8>, Refusal>| match found {
             Ok(bytes) => reply.data(&bytes),

@@ -8,7 +8,7 @@ const NEAR: u64 = 1 << 20;
 /// Content is fetched ahead once so many bytes were read one after the other.
 const BEGIN: u64 = 128 * 1024;
 /// The least number of bytes to fetch ahead.
-const LEAST: u64 = 1 << 20;
+const LEAST: u64 = 2 << 20;
 /// The most for one reader.
 const MOST: u64 = 64 << 20;
 /// Requests ahead are made in steps of so many bytes.
@@ -47,13 +47,19 @@ impl Reader {
         self.ahead = end;
         begin..end
     }
+
+    /// The place in the file that the reader may reach without the engine: half of what is ahead of
+    /// it, or the end if all is.
+    pub fn enough(&self, window: u64, size: u64) -> u64 {
+        if self.ahead >= size { size } else { self.ahead.saturating_sub(window / 2) }
+    }
 }
 
-/// The bytes to request ahead of a reader. Twice what the controller has in flight keeps it from
-/// waiting for the reader; a reader gets its part of a quarter of the cache at most.
+/// The bytes to request ahead of a reader. Four times what the controller has in flight keeps it
+/// from waiting for the reader; a reader gets its part of a quarter of the cache at most.
 pub fn window(in_flight: u64, cache: u64, readers: usize) -> u64 {
     let part = cache / 4 / readers.max(1) as u64;
-    in_flight.saturating_mul(2).clamp(LEAST, MOST).min(part)
+    in_flight.saturating_mul(4).clamp(LEAST, MOST).min(part)
 }
 
 #[cfg(test)]
@@ -70,6 +76,7 @@ mod tests {
         let first = reader.note(64 * KB..192 * KB, LEAST, SIZE);
         assert_eq!(first, 192 * KB..192 * KB + LEAST);
         assert_eq!(reader.note(192 * KB..200 * KB, LEAST, SIZE), 0..0, "in steps");
+        assert_eq!(reader.enough(LEAST, SIZE), first.end - LEAST / 2);
         // The window has grown.
         let more = reader.note(200 * KB..320 * KB, 2 * LEAST, SIZE);
         assert_eq!(more, first.end..320 * KB + 2 * LEAST);
@@ -80,12 +87,13 @@ mod tests {
         let end = SIZE - 300 * KB;
         assert_eq!(reader.note(end..end + 200 * KB, LEAST, SIZE), SIZE - 100 * KB..SIZE);
         assert_eq!(reader.note(SIZE - 100 * KB..SIZE, LEAST, SIZE), 0..0);
+        assert_eq!(reader.enough(LEAST, SIZE), SIZE, "there is nothing more to request");
     }
 
     #[test]
     fn the_window_follows_what_is_in_flight_within_the_cache() {
         assert_eq!(window(0, 1 << 30, 1), LEAST);
-        assert_eq!(window(5 << 20, 1 << 30, 1), 10 << 20);
+        assert_eq!(window(5 << 20, 1 << 30, 1), 20 << 20);
         assert_eq!(window(u64::MAX, 1 << 40, 1), MOST);
         assert_eq!(window(u64::MAX, 64 << 20, 4), 4 << 20);
     }

@@ -9,6 +9,7 @@ use rangemap::RangeSet;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use transport::fetch::batch::{BatchSink, Failure, Listed};
 use tree::Request;
@@ -56,6 +57,8 @@ pub struct Open {
     pub size: u64,
     /// Its object.
     pub listed: Listed,
+    /// The engine need not know of reads of cached bytes before this place.
+    pub enough: AtomicU64,
 }
 
 impl Open {
@@ -276,7 +279,7 @@ mod tests {
         let known = Known::Segments(Box::default());
         let name = "/f/v=1".parse().unwrap();
         let listed = Listed { name, size: Some(2500), segment_size: 1000, known };
-        Open { node: 7, path: Box::from(*b"f"), size: 2500, listed }
+        Open { node: 7, path: Box::from(*b"f"), size: 2500, listed, enough: AtomicU64::new(0) }
     }
 
     #[test]
