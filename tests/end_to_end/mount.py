@@ -28,6 +28,8 @@ FAILED, USAGE, NOT_FOUND, NOT_VERIFIED, INTERRUPTED, NO_FORWARDER, FILE = range(
 # may be slow, but not as slow as the default patience.
 PATIENCE, LATEST = 2, 20
 SMALLEST_CACHE = 16 * MEGABYTE
+# A time with nanoseconds, long ago.
+TIME = 1_500_000_000_123_456_789
 DEAD = {errno.ETIMEDOUT, errno.EHOSTUNREACH}
 ABSENT = "/dev/fuse is missing: this system has no FUSE"
 
@@ -112,6 +114,9 @@ class Reading(Mounting):
         (self.folder / os.fsdecode(b"\xff\xfe")).write_text("y", encoding="utf-8")
         (self.folder / "sub/up").symlink_to("../large")
         small_files(self.folder / "many", 300)
+        # rsync leaves times alone that differ by less than a second.
+        for number, path in enumerate(sorted(self.folder.rglob("*"), reverse=True)):
+            os.utime(path, ns=(TIME, TIME + number), follow_symlinks=False)
 
     def test_rsync_and_tar_copy_a_tree_as_it_is(self):
         """Content, permissions, times and links; nothing can be written."""
