@@ -37,7 +37,7 @@ pub use removal::Freed;
 pub use staging::{Staged, Staging};
 pub use store::{Serving, Store, Usage};
 pub use verify::{Checked, Damage};
-pub use view::View;
+pub use view::{Numbered, View};
 
 /// The SHA-256 of a blob.
 pub type Digest = [u8; 32];

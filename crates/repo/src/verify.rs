@@ -4,10 +4,9 @@ use crate::Digest;
 use crate::blobs;
 use crate::entry::{Body, Entry, Object, Place};
 use crate::error::StoreError;
-use crate::index::damaged;
 use crate::store::Store;
 use crate::view::View;
-use packet::{Data, Name};
+use packet::Data;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -27,10 +26,18 @@ pub struct Checked {
 /// Something that is not as it was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// The object or packet.
-    pub name: Name,
+    /// The name of the object or packet, or the number of its record if that is unreadable.
+    pub name: String,
     /// The reason.
     pub why: String,
+}
+
+/// The reason if a record does not decode.
+const UNREADABLE: &str = "it is not as it was written";
+
+/// The name of a record of the index.
+fn record(number: u64) -> String {
+    format!("entry {number} of the index")
 }
 
 /// A blob as the source of an object.
@@ -57,13 +64,19 @@ impl Store {
     pub fn verify(&self, view: &View, top: u64) -> Result<Checked, StoreError> {
         let mut checked = Checked::default();
         for number in view.members(top)?.into_iter().chain([top]) {
-            let entry = view.entry(number)?;
-            let missing = || damaged(self.index(), &format!("there is no entry {number}"));
-            let entry = entry.ok_or_else(missing)?;
             checked.entries += 1;
+            let entry = match view.entry(number) {
+                Ok(Some(entry)) => entry,
+                Err(error) if !matches!(error, StoreError::Damaged { .. }) => return Err(error),
+                unreadable => {
+                    let why = if unreadable.is_ok() { "it is missing" } else { UNREADABLE };
+                    checked.damage.push(Damage { name: record(number), why: why.to_owned() });
+                    continue;
+                }
+            };
             checked.bytes += entry.object().map_or(0, |object| object.size);
             if let Err(why) = self.check(&entry) {
-                checked.damage.push(Damage { name: entry.versioned(), why });
+                checked.damage.push(Damage { name: entry.versioned().to_string(), why });
             }
         }
         Ok(checked)

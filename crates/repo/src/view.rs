@@ -15,6 +15,9 @@ const TRIES: usize = 8;
 
 type Names = ReadOnlyTable<(&'static [u8], u64), u64>;
 
+/// A named thing with its number; `None` if its record is damaged.
+pub type Numbered = (u64, Option<Top>);
+
 /// The store as it was at one time.
 pub struct View {
     index: PathBuf,
@@ -122,25 +125,21 @@ impl View {
         }
     }
 
-    /// The named things with their numbers, up to `most` after the number `after`.
+    /// The named things with their numbers, up to `most` after the number `after`. `None` in the
+    /// place of one whose record is damaged: the others can be read.
     ///
     /// # Errors
-    /// The index cannot be read, or is damaged.
-    pub fn tops(&self, after: Option<u64>, most: usize) -> Result<Vec<(u64, Top)>, StoreError> {
+    /// The index cannot be read.
+    pub fn tops(&self, after: Option<u64>, most: usize) -> Result<Vec<Numbered>, StoreError> {
         let from = after.map_or(0, |after| after.saturating_add(1));
-        let records = guarded(&self.index, || {
+        guarded(&self.index, || {
             let found = self.tops.range(from..)?.take(most);
             let found = found.map(|row| {
                 let (number, record) = row?;
                 Ok((number.value(), codec::decode_top(record.value())))
             });
             found.collect::<Result<Vec<_>, redb::Error>>()
-        })?;
-        let whole = |(number, top): (u64, Option<Top>)| {
-            let top = top.ok_or_else(|| damaged(&self.index, &format!("entry {number}")))?;
-            Ok((number, top))
-        };
-        records.into_iter().map(whole).collect()
+        })
     }
 
     /// The named thing with this number.

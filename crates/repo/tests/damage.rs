@@ -163,3 +163,34 @@ fn a_blob_that_is_gone_or_shorter_is_found_and_stored_again() {
     drop(store);
     assert_eq!(read(folder.path()).unwrap(), 0);
 }
+
+#[test]
+fn a_damaged_record_leaves_the_others_readable() {
+    let tables: [redb::TableDefinition<'_, u64, &[u8]>; 2] =
+        [redb::TableDefinition::new("tops"), redb::TableDefinition::new("entries")];
+    for table in tables {
+        let folder = tempfile::tempdir().unwrap();
+        copy(original(), folder.path());
+        let numbers: Vec<u64> = {
+            let store = Store::open(folder.path()).unwrap();
+            let tops = View::new(&store).unwrap().tops(None, 10).unwrap();
+            tops.into_iter().map(|(number, _)| number).collect()
+        };
+        let db = redb::Database::open(folder.path().join("index")).unwrap();
+        let write = db.begin_write().unwrap();
+        write.open_table(table).unwrap().insert(numbers[0], &b"\xff\xff"[..]).unwrap();
+        write.commit().unwrap();
+        drop(db);
+        let store = Store::open(folder.path()).unwrap();
+        let view = View::new(&store).unwrap();
+        let tops = view.tops(None, 10).unwrap();
+        assert_eq!(tops.len(), numbers.len());
+        let is_broken = |at: usize| tops[at].1.is_none() || view.entry(numbers[at]).is_err();
+        assert!(is_broken(0) && !is_broken(1));
+        let damage = |at: usize| store.verify(&view, numbers[at]).unwrap().damage;
+        let found: Vec<String> = damage(0).into_iter().map(|damage| damage.name).collect();
+        let is_entry = redb::TableHandle::name(&table) == "entries";
+        assert_eq!(found == [format!("entry {} of the index", numbers[0])], is_entry);
+        assert!(damage(1).is_empty());
+    }
+}

@@ -215,6 +215,13 @@ impl Fetch {
         self.verification.proof()
     }
 
+    /// The digests of the object, for a [`batch::Batch`] that fetches more of it; `None` until its
+    /// manifest is verified, or if it has none.
+    #[must_use]
+    pub fn known(&self) -> Option<batch::Known> {
+        self.verification.known().map(|(layout, root)| batch::Known::Manifest(layout, root))
+    }
+
     /// The counters of this fetch.
     #[must_use]
     pub fn stats(&self) -> &Stats {

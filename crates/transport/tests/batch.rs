@@ -356,3 +356,69 @@ fn sizes_that_cannot_be_are_errors() {
     assert!(sink.failed.iter().all(|(_, why)| *why == Failure::Inconsistent));
     assert_eq!(batch.objects(), 65_535);
 }
+
+#[test]
+fn an_open_object_costs_only_the_wanted_segments_and_the_nodes_above_them() {
+    let all = [made(0, 100_000), made(1, 500)];
+    for loss in [0.0, 0.1] {
+        let (mut batch, mut sink) = (batch(), Taken::default());
+        let mut producer = Publish::new();
+        producer.set_shelf(Box::new(folder(&all)));
+        let large = batch.open(all[0].listed.clone(), &mut sink);
+        let small = batch.open(all[1].listed.clone(), &mut sink);
+        assert_eq!(batch.status(), BatchStatus::Idle, "nothing is wanted yet");
+        // A thousand segments have four leaves and a root. These are below the third leaf.
+        assert!(batch.want(large, 600..610, true));
+        run(&mut batch, &mut producer, &mut sink, loss, false);
+        let expect = |sink: &Taken, written: u64| {
+            assert_eq!(sink.written, written * SEGMENT as u64);
+            assert_eq!(sink.contents[&large][60_000..61_000], all[0].content[60_000..61_000]);
+        };
+        expect(&sink, 10);
+        if loss == 0.0 {
+            assert_eq!(batch.stats().counters.interests, 2 + 10);
+        }
+        // The leaf is known. Overlaps are requested once, and segments that arrived are again.
+        assert!(batch.want(large, 612..620, false));
+        assert!(batch.want(large, 609..616, true));
+        assert!(batch.want(small, 2..9, false));
+        run(&mut batch, &mut producer, &mut sink, loss, false);
+        expect(&sink, 10 + 11 + 3);
+        if loss == 0.0 {
+            assert_eq!(batch.stats().counters.interests, 12 + 11 + 3);
+        }
+        // Beyond the end there is nothing to wait for.
+        assert!(batch.want(large, 1000..2000, true));
+        assert_eq!(batch.status(), BatchStatus::Idle);
+        batch.cancel(large);
+        assert!(!batch.want(large, 0..1, true));
+        assert!(sink.failed.is_empty() && sink.complete.is_empty());
+    }
+}
+
+#[test]
+fn forged_segments_of_an_open_object_are_requested_by_digest() {
+    let all = [made(0, 700)];
+    let (mut batch, mut sink) = (batch(), Taken::default());
+    let number = batch.open(all[0].listed.clone(), &mut sink);
+    let mut producer = Publish::new();
+    producer.set_shelf(Box::new(folder(&all)));
+    assert!(batch.want(number, 5..7, true));
+    run(&mut batch, &mut producer, &mut sink, 0.0, true);
+    assert_eq!((sink.written, batch.stats().forged), (200, 2));
+    assert_eq!(sink.contents[&number][500..], all[0].content[500..]);
+}
+
+#[test]
+fn an_open_object_that_is_gone_fails_when_something_of_it_is_wanted() {
+    let all = [made(0, 3000)];
+    let (mut batch, mut sink) = (batch(), Taken::default());
+    let number = batch.open(all[0].listed.clone(), &mut sink);
+    let mut producer = Publish::new();
+    producer.claim(name("/files"));
+    producer.set_shelf(Box::new(Folder { gone: Some(0), ..folder(&all) }));
+    assert!(batch.want(number, 3..4, true));
+    run(&mut batch, &mut producer, &mut sink, 0.0, false);
+    assert_eq!(sink.failed, [(number, Failure::Gone)]);
+    assert!(!batch.want(number, 3..4, true));
+}

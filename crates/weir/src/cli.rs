@@ -24,7 +24,7 @@ pub mod swarm;
 
 use chat::ChatArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-pub use content::{CatArgs, GetArgs, LsArgs, PutArgs, ShareArgs, TransferArgs};
+pub use content::{CatArgs, GetArgs, LsArgs, MountArgs, PutArgs, ShareArgs, TransferArgs};
 use control::Ratio;
 use install::{CompletionsArgs, ManArgs};
 use manage::{CsCommand, FaceCommand, RouteCommand, StrategyCommand, TraceArgs};
@@ -72,6 +72,8 @@ pub enum Command {
     Ls(LsArgs),
     /// Fetch an object by its name, and write it to standard output.
     Cat(CatArgs),
+    /// Show a tree, or an object, as files of this host, until interrupted.
+    Mount(MountArgs),
     /// Ask for one packet, and show it.
     Peek(PeekArgs),
     /// Answer one Interest with one packet.

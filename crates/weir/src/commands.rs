@@ -13,6 +13,8 @@ mod key;
 mod ls;
 mod man;
 mod manage;
+#[cfg_attr(not(feature = "mount"), path = "commands/mount/no_fuse.rs")]
+mod mount;
 mod peek;
 mod perf;
 mod ping;
@@ -44,6 +46,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Get(args) => get::run(&args),
         Command::Ls(args) => ls::run(&args),
         Command::Cat(args) => cat::run(args),
+        Command::Mount(args) => mount::run(&args),
         Command::Peek(args) => peek::run(&args),
         Command::Poke(args) => poke::run(&args),
         Command::Ping(args) => ping::run(&args),

@@ -12,6 +12,8 @@ mod folder;
 mod gateway;
 mod identity;
 mod limit;
+#[cfg(feature = "mount")]
+mod mount;
 mod outage;
 mod output;
 mod passphrase;

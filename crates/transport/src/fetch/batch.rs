@@ -7,9 +7,13 @@
 //! form one sequence for the controller and the detection of losses. A large object's manifest is
 //! fetched ahead of its segments, as far as the window needs.
 //!
+//! [`Batch::open`] adds an object that is read here and there: only the segments that
+//! [`Batch::want`] names are requested, and of its manifest only the nodes above them.
+//!
 //! Order of calls: as for [`Fetch`](crate::fetch::Fetch). [`Batch::add`] may be called at any time.
 
 mod object;
+mod parts;
 mod queue;
 mod receive;
 
@@ -30,6 +34,7 @@ use rangemap::RangeSet;
 use security::Digest;
 use security::manifest::node_name;
 use std::collections::BTreeMap;
+use std::ops;
 
 /// Bytes of a Data packet beside its content: about the length of a name and a digest.
 const OVERHEAD: u64 = 200;
@@ -76,7 +81,7 @@ pub trait BatchSink {
 pub enum BatchStatus {
     /// Objects are being fetched.
     Running,
-    /// All objects added so far are complete or have failed.
+    /// All objects added so far are complete or have failed, and nothing is wanted of open ones.
     Idle,
     /// No progress for as long as the patience lasts.
     Stalled {
@@ -144,8 +149,36 @@ impl Batch {
         if let Some(number) = self.names.get(listed.name.as_ref().as_bytes()) {
             return *number;
         }
-        let number = self.next;
         let object = Object::new(listed);
+        let begun = object.begin();
+        let number = self.insert(object, sink);
+        self.take(number, begun, urgent, sink);
+        number
+    }
+
+    /// Adds an object of which nothing is wanted yet, and returns its number. It stays until
+    /// [`Batch::cancel`], or until it fails.
+    pub fn open(&mut self, listed: Listed, sink: &mut dyn BatchSink) -> u64 {
+        if let Some(number) = self.names.get(listed.name.as_ref().as_bytes()) {
+            return *number;
+        }
+        self.insert(Object::in_parts(listed), sink)
+    }
+
+    /// Requests segments of an open object, each only once until it arrives. `urgent`: a reader
+    /// waits for them. Returns false if there is no such object.
+    pub fn want(&mut self, number: u64, segments: ops::Range<u64>, urgent: bool) -> bool {
+        let Some(object) = self.objects.get_mut(&number) else { return false };
+        let again = object.want(segments, urgent);
+        for run in again.into_iter().filter(|_| urgent) {
+            self.queue.promote(&(number + run.start..number + run.end));
+        }
+        self.take_parts(number);
+        true
+    }
+
+    fn insert(&mut self, object: Object, sink: &mut dyn BatchSink) -> u64 {
+        let number = self.next;
         // All numbers together must fit, however large a hostile list says that its objects are.
         let Some(next) = self.next.checked_add(object.numbers()) else {
             sink.failed(number, Failure::Inconsistent);
@@ -153,10 +186,23 @@ impl Batch {
         };
         self.next = next;
         self.names.insert(object.name().as_ref().as_bytes().into(), number);
-        let begun = object.begin();
         self.objects.insert(number, object);
-        self.take(number, begun, urgent, sink);
         number
+    }
+
+    /// Queues the wanted items of an object that may be requested now.
+    fn take_parts(&mut self, number: u64) {
+        let Some(object) = self.objects.get_mut(&number) else { return };
+        let ready = object.ready();
+        for (node, urgent) in ready.nodes {
+            match urgent {
+                true => self.queue.add_urgent_node(number + node),
+                false => self.queue.add_nodes(number + node..number + node + 1),
+            }
+        }
+        for (run, urgent) in ready.segments {
+            self.queue.add(number + run.start..number + run.end, urgent);
+        }
     }
 
     /// The number of the next object that is added, for a sink that is called during
@@ -257,9 +303,13 @@ impl Batch {
     pub fn status(&self) -> BatchStatus {
         match &self.stalled {
             Some(stalled) => stalled.clone(),
-            None if self.objects.is_empty() => BatchStatus::Idle,
+            None if self.is_idle() => BatchStatus::Idle,
             None => BatchStatus::Running,
         }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.objects.values().all(Object::is_idle)
     }
 
     /// Continues over a new connection; see [`crate::fetch::Fetch::reconnected`].
@@ -272,7 +322,7 @@ impl Batch {
     /// Appends the next Interest, as a link-layer frame, and returns true. Returns false if no
     /// Interest may leave now.
     pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        if self.stalled.is_some() || self.objects.is_empty() {
+        if self.stalled.is_some() || self.is_idle() {
             // The patience begins with the first request after an idle time.
             self.progress_at = None;
             return false;
@@ -400,7 +450,7 @@ impl Batch {
     /// The instant at which to call [`Batch::on_deadline`].
     #[must_use]
     pub fn next_deadline(&mut self, now: Time) -> Option<Time> {
-        if self.stalled.is_some() || self.objects.is_empty() {
+        if self.stalled.is_some() || self.is_idle() {
             return None;
         }
         let requests =
@@ -420,7 +470,7 @@ impl Batch {
             self.paced_until = None;
         }
         self.requests.on_deadline(now);
-        if !self.objects.is_empty() && self.patience_ends().is_some_and(|at| at <= now) {
+        if !self.is_idle() && self.patience_ends().is_some_and(|at| at <= now) {
             let waited = now.since(self.progress_at.unwrap_or(now));
             let unanswered = self.requests.oldest_unanswered();
             let cause = unanswered.map_or(StallCause::Unanswered, |(_, cause)| cause);
@@ -431,6 +481,9 @@ impl Batch {
     /// Follows up progress of an object: what it needs is queued, what is complete is reported.
     fn take(&mut self, number: u64, progress: Progress, urgent: bool, sink: &mut dyn BatchSink) {
         let Some(object) = self.objects.get_mut(&number) else { return };
+        if progress.parts {
+            return self.take_parts(number);
+        }
         if let Some(run) = progress.segments {
             let digests = object.digests_of(run.clone());
             let present = sink.present(number, run.start, &digests);

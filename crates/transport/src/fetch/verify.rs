@@ -8,6 +8,7 @@ use packet::{Bytes, Data, NameRef};
 use rangemap::RangeSet;
 use security::manifest::{Announcement, Check, Layout, ManifestError, Verifier};
 use security::{Digest, Proof, TrustPolicy, VerifyError};
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -40,6 +41,8 @@ pub(super) struct Verification {
     proof: Option<Proof>,
     announced: Option<Announcement>,
     verifier: Option<Verifier>,
+    /// The SHA-256 of the Content of the verified root.
+    root_content: Option<Digest>,
     /// Manifest packets that arrived before their parents.
     early_nodes: BTreeMap<u64, Bytes>,
     /// The error that names the certificate for which the root waits.
@@ -75,6 +78,7 @@ impl Verification {
             proof: None,
             announced: None,
             verifier: None,
+            root_content: None,
             early_nodes: BTreeMap::new(),
             missing: None,
             waiting: BTreeMap::new(),
@@ -102,6 +106,11 @@ impl Verification {
     /// The layout in the verified root.
     pub fn layout(&self) -> Option<Layout> {
         self.verifier.as_ref().map(Verifier::layout)
+    }
+
+    /// The layout in the verified root, and the SHA-256 of the Content of the root.
+    pub fn known(&self) -> Option<(Layout, Digest)> {
+        self.layout().zip(self.root_content)
     }
 
     /// The number of the root node, as announced.
@@ -159,6 +168,7 @@ impl Verification {
                 if self.announced.is_some_and(|a| a.layout != verifier.layout()) {
                     return Err(ManifestError::Mismatch(data.name().to_name()));
                 }
+                self.root_content = Some(Sha256::digest(data.content()).into());
                 self.proof = Some(verifier.proof().clone());
                 self.verifier = Some(verifier);
             }

@@ -256,6 +256,43 @@ pub struct CatArgs {
     pub output: OutputArgs,
 }
 
+/// `weir mount`
+#[derive(Args)]
+pub struct MountArgs {
+    /// The name of a tree or of an object, with or without a version. With a slash at its end it is
+    /// a tree. The version is that of the time of mounting.
+    pub name: Place,
+    /// The folder to mount on. It must be there; its own files are hidden meanwhile.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// The maximum number of bytes of content that are kept on the disk. It is removed when the
+    /// command ends.
+    #[arg(long, default_value = "1 GB", value_name = "SIZE", value_parser = cache)]
+    pub cache: Size,
+    /// The folder for this content. The default is /var/tmp.
+    #[arg(long, value_name = "DIR")]
+    pub cache_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub transfer: TransferArgs,
+    #[command(flatten)]
+    pub reach: ReachArgs,
+    /// Print one JSON object when the content is mounted.
+    #[arg(long)]
+    pub json: bool,
+    /// Print only errors that end the command.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// The size of a cache, of at least 16 MB.
+fn cache(text: &str) -> Result<Size, String> {
+    let size: Size = text.parse().map_err(|why| format!("{why}"))?;
+    if size < Size(16_000_000) {
+        return Err("readers get nothing ahead with so small a cache; try \"16 MB\"".to_owned());
+    }
+    Ok(size)
+}
+
 /// A lifetime of at least a millisecond.
 pub fn lifetime(text: &str) -> Result<control::Duration, String> {
     let lifetime: control::Duration = text.parse().map_err(|why| format!("{why}"))?;

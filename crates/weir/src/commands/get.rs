@@ -5,6 +5,8 @@ mod pages;
 mod root;
 mod tree;
 
+#[cfg(feature = "mount")]
+pub use least::version_of;
 pub use pages::{Page, each_page};
 pub use root::{Found, Search};
 pub use tree::fetch as fetch_tree;

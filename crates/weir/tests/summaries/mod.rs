@@ -96,6 +96,17 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "weir mount",
+        &[
+            ("mounted", "the folder, without links"),
+            ("name", "the versioned name of the object, or of the tree's root"),
+            ("entries", "files, directories and links"),
+            ("bytes", "bytes of all files"),
+            ("verified", "proof by the signature: `key`, `digest` or `unchecked`"),
+            ("key", "the key that signed, or null"),
+        ],
+    ),
+    (
         "weir gateway",
         &[
             ("method", "the request's method"),

@@ -1,5 +1,6 @@
 //! An object of a batch: its digests, and the segments that are missing.
 
+use super::parts::Parts;
 use crate::fetch::flight::Item;
 use packet::{Data, Name};
 use rangemap::RangeSet;
@@ -57,6 +58,8 @@ pub(super) struct Progress {
     pub segments: Option<Range<u64>>,
     /// Nodes whose digests are known now.
     pub nodes: Option<Range<u64>>,
+    /// More was learned about an object of which only parts are fetched.
+    pub parts: bool,
 }
 
 /// A leaf of a manifest.
@@ -76,8 +79,19 @@ pub(super) struct Object {
     /// The leaves of the manifest whose segments are missing, by their first segment. Without a
     /// manifest, one leaf has all segments.
     leaves: BTreeMap<u64, Leaf>,
-    /// The digests of nodes that are missing.
+    /// The digests of nodes that are missing; of an object with `parts`, all that are known.
     nodes: BTreeMap<u64, Digest>,
+    /// The parts that are wanted; `None`: all of it is fetched.
+    parts: Option<Parts>,
+}
+
+/// Items of an object that may be requested now.
+#[derive(Debug, Default)]
+pub(super) struct Ready {
+    /// Segments, and true if a reader waits for them.
+    pub segments: Vec<(Range<u64>, bool)>,
+    /// Nodes of the manifest, likewise.
+    pub nodes: Vec<(u64, bool)>,
 }
 
 impl Object {
@@ -90,7 +104,78 @@ impl Object {
         if let Known::Segments(digests) = &listed.known {
             leaves.insert(0, Leaf { digests: digests.clone(), left: segments });
         }
-        Object { listed, segments, left: segments, leaves, nodes: BTreeMap::new() }
+        let (left, nodes, parts) = (segments, BTreeMap::new(), None);
+        Object { listed, segments, left, leaves, nodes, parts }
+    }
+
+    /// An object of which nothing is wanted yet.
+    pub fn in_parts(listed: Listed) -> Object {
+        Object { parts: Some(Parts::default()), ..Object::new(listed) }
+    }
+
+    /// True if nothing of it is wanted at present.
+    pub fn is_idle(&self) -> bool {
+        self.parts.as_ref().is_some_and(Parts::is_idle)
+    }
+
+    /// Wants a run of segments, as far as the object has them; `urgent` if a reader waits for them.
+    /// Returns the part of the run that was wanted before.
+    pub fn want(&mut self, run: Range<u64>, urgent: bool) -> Vec<Range<u64>> {
+        let run = run.start..run.end.min(self.segments);
+        self.parts.as_mut().map(|parts| parts.want(run, urgent)).unwrap_or_default()
+    }
+
+    /// The wanted items that may be requested now, each only once.
+    pub fn ready(&mut self) -> Ready {
+        let (mut ready, root) = (Ready::default(), self.root());
+        let Some(parts) = &mut self.parts else { return ready };
+        for (run, urgent) in parts.take_waiting() {
+            let mut at = run.start;
+            while at < run.end {
+                let leaf = self.leaves.range(..=at).next_back();
+                let leaf_end = leaf.map(|(first, leaf)| first + leaf.digests.len() as u64);
+                if let Some(end) = leaf_end.filter(|end| at < *end) {
+                    ready.segments.push((at..end.min(run.end), urgent));
+                    at = end;
+                    continue;
+                }
+                let Some((layout, root)) = root else { return ready };
+                let fanout = u64::from(layout.fanout());
+                let end = (at - at % fanout + fanout).min(run.end);
+                parts.wait(at..end, urgent);
+                // The lowest node on the way to the leaf whose digest is known.
+                let mut node = layout.leaf_of(at).unwrap_or(root);
+                while node != root && !self.nodes.contains_key(&node) {
+                    node = layout.parent_of(node).unwrap_or(root);
+                }
+                if parts.ask(node, urgent) {
+                    ready.nodes.push((node, urgent));
+                }
+                at = end;
+            }
+        }
+        ready
+    }
+
+    fn root(&self) -> Option<(Layout, u64)> {
+        match &self.listed.known {
+            Known::Segments(_) => None,
+            Known::Manifest(layout, _) => Some((*layout, layout.root())),
+        }
+    }
+
+    /// Forgets leaves of which nothing is wanted, if there are many.
+    fn trim(&mut self, newest: u64) {
+        const MOST: usize = 32;
+        let Some(parts) = &self.parts else { return };
+        if self.leaves.len() > MOST {
+            let spare = self.leaves.iter().find(|(first, leaf)| {
+                let run = **first..**first + leaf.digests.len() as u64;
+                **first != newest && !parts.wants_any(&run)
+            });
+            let spare = spare.map(|(first, _)| *first);
+            spare.and_then(|first| self.leaves.remove(&first));
+        }
     }
 
     pub fn name(&self) -> &Name {
@@ -110,16 +195,18 @@ impl Object {
     /// The first items to request.
     pub fn begin(&self) -> Progress {
         match &self.listed.known {
-            Known::Segments(_) => Progress { segments: Some(0..self.segments), nodes: None },
+            Known::Segments(_) => {
+                Progress { segments: Some(0..self.segments), ..Progress::default() }
+            }
             Known::Manifest(layout, _) => {
                 let root = layout.root();
-                Progress { segments: None, nodes: Some(root..root + 1) }
+                Progress { nodes: Some(root..root + 1), ..Progress::default() }
             }
         }
     }
 
     pub fn is_complete(&self) -> bool {
-        self.left == 0
+        self.left == 0 && self.parts.is_none()
     }
 
     /// Bytes of content of a segment, as far as they are known.
@@ -155,6 +242,9 @@ impl Object {
         match item {
             Item::Segment(n) => {
                 let segment = n - number;
+                if self.parts.as_ref().is_some_and(|parts| !parts.wants(segment)) {
+                    return None;
+                }
                 let (first, leaf) = self.leaf_of(segment)?;
                 leaf.digests.get((segment - first) as usize).copied()
             }
@@ -180,6 +270,9 @@ impl Object {
 
     /// Marks `count` segments of the leaf of `segment` as done.
     pub fn done(&mut self, segment: u64, count: u64) {
+        if let Some(parts) = &mut self.parts {
+            return parts.done(segment..segment + count);
+        }
         self.left = self.left.saturating_sub(count);
         let Some((first, _)) = self.leaf_of(segment) else { return };
         if let Some(leaf) = self.leaves.get_mut(&first) {
@@ -214,18 +307,26 @@ impl Object {
             false => node.check_place(&layout, number).is_ok(),
         };
         let children = layout.children(number).filter(|_| fits).ok_or(Failure::Inconsistent)?;
-        self.nodes.remove(&number);
-        match children {
+        match &mut self.parts {
+            Some(parts) => parts.arrived(number),
+            None => {
+                self.nodes.remove(&number);
+            }
+        }
+        let progress = match children {
             Children::Segments(run) => {
                 let left = run.end - run.start;
                 self.leaves.insert(run.start, Leaf { digests: node.digests.into(), left });
-                Ok(Progress { segments: Some(run), nodes: None })
+                self.trim(run.start);
+                Progress { segments: Some(run), ..Progress::default() }
             }
             Children::Nodes(run) => {
                 self.nodes.extend(run.clone().zip(node.digests.iter().copied()));
-                Ok(Progress { segments: None, nodes: Some(run) })
+                Progress { nodes: Some(run), ..Progress::default() }
             }
-        }
+        };
+        let parts = Progress { parts: true, ..Progress::default() };
+        Ok(if self.parts.is_some() { parts } else { progress })
     }
 }
 

@@ -4,9 +4,10 @@ use crate::fetch::flight::Item;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Items to request: urgent segments, then nodes of manifests, then segments.
+/// Items to request: urgent nodes and segments, then nodes of manifests, then segments.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
+    urgent_nodes: VecDeque<Range<u64>>,
     urgent: VecDeque<Range<u64>>,
     nodes: VecDeque<Range<u64>>,
     segments: VecDeque<Range<u64>>,
@@ -36,13 +37,35 @@ impl Queue {
         }
     }
 
+    /// Adds a node before all others, or moves it there.
+    pub fn add_urgent_node(&mut self, node: u64) {
+        self.nodes.retain(|run| *run != (node..node + 1));
+        self.urgent_nodes.push_back(node..node + 1);
+    }
+
+    /// Makes those segments of a run urgent that are still waiting.
+    pub fn promote(&mut self, run: &Range<u64>) {
+        let mut rest = VecDeque::with_capacity(self.segments.len());
+        for old in std::mem::take(&mut self.segments) {
+            let inner = old.start.max(run.start)..old.end.min(run.end);
+            if inner.is_empty() {
+                rest.push_back(old);
+                continue;
+            }
+            let (before, after) = (old.start..inner.start, inner.end..old.end);
+            rest.extend([before, after].into_iter().filter(|part| !part.is_empty()));
+            self.urgent.push_back(inner);
+        }
+        self.segments = rest;
+    }
+
     /// The number of segments.
     pub fn segments(&self) -> u64 {
         self.count
     }
 
     pub fn is_empty(&self) -> bool {
-        self.count == 0 && self.nodes.is_empty()
+        self.count == 0 && self.nodes.is_empty() && self.urgent_nodes.is_empty()
     }
 
     /// The item after `skipped` others. Nodes count only while fewer than `ahead` segments are
@@ -52,7 +75,8 @@ impl Queue {
         let wanted = self.count < ahead;
         let nodes = self.nodes.iter().filter(|_| wanted).cloned().flatten().map(Item::Node);
         let segments = self.segments.iter().cloned().flatten().map(Item::Segment);
-        urgent.chain(nodes).chain(segments).nth(skipped)
+        let first = self.urgent_nodes.iter().cloned().flatten().map(Item::Node);
+        first.chain(urgent).chain(nodes).chain(segments).nth(skipped)
     }
 
     /// The length of the run of segments that begins with `first`.
@@ -66,7 +90,7 @@ impl Queue {
     pub fn take(&mut self, item: Item) {
         match item {
             Item::Node(n) => {
-                remove_one(&mut self.nodes, n);
+                let _ = remove_one(&mut self.urgent_nodes, n) || remove_one(&mut self.nodes, n);
             }
             Item::Segment(n) => {
                 let taken = remove_one(&mut self.urgent, n) || remove_one(&mut self.segments, n);
@@ -80,6 +104,7 @@ impl Queue {
     pub fn remove(&mut self, numbers: Range<u64>) {
         let overlaps = |run: &Range<u64>| run.start < numbers.end && numbers.start < run.end;
         self.nodes.retain(|run| !overlaps(run));
+        self.urgent_nodes.retain(|run| !overlaps(run));
         for list in [&mut self.urgent, &mut self.segments] {
             list.retain(|run| !overlaps(run));
         }
@@ -140,6 +165,19 @@ mod tests {
         queue.add_nodes(10..12);
         let (s, n) = (Item::Segment, Item::Node);
         assert_eq!(all(&mut queue, 3), [s(0), s(1), s(2), n(10), n(11), s(3), s(4)]);
+    }
+
+    #[test]
+    fn a_part_of_a_run_becomes_urgent() {
+        let mut queue = Queue::default();
+        queue.add(0..6, false);
+        queue.add_nodes(10..11);
+        queue.promote(&(2..4));
+        queue.add_urgent_node(10);
+        let (s, n) = (Item::Segment, Item::Node);
+        assert_eq!(queue.segments(), 6);
+        assert_eq!(all(&mut queue, 100), [n(10), s(2), s(3), s(0), s(1), s(4), s(5)]);
+        assert!(queue.is_empty());
     }
 
     #[test]

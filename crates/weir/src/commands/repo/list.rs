@@ -54,9 +54,11 @@ impl Row {
 pub fn ls(args: &RepoLsArgs) -> Result<(), Failure> {
     let store = open(&args.store)?;
     let name = args.name.as_ref().map(packet::Name::as_ref);
-    let found = below(&View::new(&store)?, name)?;
+    let (found, broken) = below(&View::new(&store)?, name)?;
+    broken.report();
     if args.output.json {
-        return found.iter().try_for_each(|named| output::json(&Row::of(named)));
+        found.iter().try_for_each(|named| output::json(&Row::of(named)))?;
+        return broken.failure(&store);
     }
     let column = |head: &'static str, align, rank| Column { head: head.into(), align, rank };
     let mut table = Table::new(vec![
@@ -79,9 +81,11 @@ pub fn ls(args: &RepoLsArgs) -> Result<(), Failure> {
         if !args.output.quiet {
             output::note(&format!("{} has no such objects", store.folder().display()));
         }
-        return Ok(());
+        return broken.failure(&store);
     }
-    table.lines(output::width(std::io::stdout())).iter().try_for_each(|line| output::result(line))
+    let lines = table.lines(output::width(std::io::stdout()));
+    lines.iter().try_for_each(|line| output::result(line))?;
+    broken.failure(&store)
 }
 
 /// Shows the versions of an object or tree.

@@ -163,7 +163,9 @@ impl Served {
     fn update(&self, publish: &mut Publish) -> Result<(), Failure> {
         let mut wanted = self.fixed.clone();
         if wanted.is_empty() {
-            wanted = prefixes_of(&self.shown.view())?;
+            let (prefixes, broken) = prefixes_of(&self.shown.view())?;
+            broken.lines().into_iter().take(1).for_each(|line| self.shown.fail(line));
+            wanted = prefixes;
         }
         for prefix in wanted {
             if self.prefixes.add(&prefix) {
@@ -174,16 +176,13 @@ impl Served {
     }
 }
 
-fn prefixes_of(view: &View) -> Result<Vec<Name>, Failure> {
+fn prefixes_of(view: &View) -> Result<(Vec<Name>, super::Broken), Failure> {
     let mut found = BTreeSet::new();
-    super::each(view, &mut |named| {
-        found.extend(named.top.prefixes);
-        Ok(())
-    })?;
+    let broken = super::each(view, &mut |named| found.extend(named.top.prefixes))?;
     // Shorter ones first, so that they cover the longer ones.
     let mut found: Vec<Name> = found.into_iter().collect();
     found.sort_by_key(Name::len);
-    Ok(found)
+    Ok((found, broken))
 }
 
 impl Content for Served {

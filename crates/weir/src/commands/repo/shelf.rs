@@ -50,11 +50,16 @@ impl Shown {
         match result {
             Ok(found) => found,
             Err(error) => {
-                if let Ok(mut failure) = self.failure.lock() {
-                    failure.get_or_insert_with(|| error.to_string());
-                }
+                self.fail(error.to_string());
                 None
             }
+        }
+    }
+
+    /// Keeps a failure for [`Shown::take_failure`], unless there is one.
+    pub fn fail(&self, why: String) {
+        if let Ok(mut failure) = self.failure.lock() {
+            failure.get_or_insert(why);
         }
     }
 }

@@ -28,10 +28,18 @@ pub fn run(args: &RepoLsArgs) -> Result<(), Failure> {
     let store = open(&args.store)?;
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let view = View::new(&store)?;
-    let found = below(&view, args.name.as_ref().map(packet::Name::as_ref))?;
+    let (found, broken) = below(&view, args.name.as_ref().map(packet::Name::as_ref))?;
     let progress = Progress::new("verifying", args.output.quiet);
     progress.begin(Some(found.iter().map(|named| named.top.bytes).sum()), 0);
     let mut summary = Summary { objects: 0, entries: 0, bytes: 0, damaged: Vec::new() };
+    for (number, line) in broken.0.iter().zip(broken.lines()) {
+        summary.entries += 1;
+        let (name, why) = (format!("entry {number} of the index"), "it cannot be read".to_owned());
+        if !args.output.json {
+            progress.warn(&line);
+        }
+        summary.damaged.push(Damaged { name, why });
+    }
     for named in &found {
         if stop.requested() {
             progress.end();
@@ -43,7 +51,7 @@ pub fn run(args: &RepoLsArgs) -> Result<(), Failure> {
         summary.bytes += checked.bytes;
         progress.at(summary.bytes);
         for damage in checked.damage {
-            let (name, why) = (damage.name.to_string(), damage.why);
+            let (name, why) = (damage.name, damage.why);
             if !args.output.json {
                 progress.warn(&format!("damaged: {name}: {why}"));
             }

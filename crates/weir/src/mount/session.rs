@@ -1,0 +1,119 @@
+//! Mounting and unmounting.
+
+use super::files::Files;
+use crate::exit::{Failure, Kind};
+use fuser::{BackgroundSession, Config, MountOption, Session};
+use nix::mount::{MntFlags, umount2};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// The kernel's device.
+const DEVICE: &str = "/dev/fuse";
+/// Threads that answer the kernel from memory and from the cache.
+const THREADS: usize = 4;
+
+/// A mounted file system. It is unmounted when it is dropped.
+pub struct Mounted {
+    session: Option<BackgroundSession>,
+    point: PathBuf,
+}
+
+/// Checks that something can be mounted on a folder, and returns its path without links.
+///
+/// # Errors
+/// It is no folder, or there is no FUSE here.
+pub fn check_point(folder: &Path) -> Result<PathBuf, Failure> {
+    let shown = folder.display();
+    let failed = |error: io::Error| {
+        let next = match error.raw_os_error() {
+            Some(code) if code == nix::errno::Errno::ENOTCONN as i32 => {
+                format!("an earlier mount was killed; unmount it with `umount -l {shown}`")
+            }
+            _ if error.kind() == ErrorKind::NotFound => format!("make it with `mkdir {shown}`"),
+            _ => "choose a folder of your own".to_owned(),
+        };
+        Failure::new(Kind::File, format!("cannot mount on {shown}: {error}")).then(&next)
+    };
+    if !std::fs::metadata(folder).map_err(failed)?.is_dir() {
+        let message = format!("cannot mount on {shown}: it is not a folder");
+        return Err(Failure::new(Kind::File, message).then("name a folder"));
+    }
+    if !Path::new(DEVICE).exists() {
+        let message = format!("cannot mount on {shown}: this system has no {DEVICE}");
+        return Err(Failure::new(Kind::File, message)
+            .then("load the kernel's module with `modprobe fuse`, or use `weir get`"));
+    }
+    folder.canonicalize().map_err(failed)
+}
+
+/// Mounts a file system on `point`. `source` is shown in the list of mounts.
+///
+/// # Errors
+/// The system refuses.
+pub fn mount(files: Files, point: &Path, source: &str) -> Result<Mounted, Failure> {
+    let mut config = Config::default();
+    // A comma would begin another option, and a list of mounts has no room for blanks.
+    let name = |c: char| if c == ',' || c == '\\' || !c.is_ascii_graphic() { '_' } else { c };
+    config.mount_options = vec![
+        MountOption::RO,
+        MountOption::NoSuid,
+        MountOption::NoDev,
+        MountOption::NoAtime,
+        MountOption::DefaultPermissions,
+        MountOption::Subtype("weir".to_owned()),
+        MountOption::FSName(source.chars().map(name).collect()),
+    ];
+    config.n_threads = Some(THREADS);
+    let session = Session::new(files, point, &config).and_then(Session::spawn);
+    let session = session.map_err(|error| {
+        let next = match error.kind() {
+            ErrorKind::NotFound | ErrorKind::PermissionDenied => {
+                "users other than root need the program fusermount3, of the package fuse3"
+            }
+            _ => "choose a folder of your own, on which nothing is mounted",
+        };
+        let message = format!("cannot mount on {}: {error}", point.display());
+        Failure::new(Kind::File, message).then(next)
+    })?;
+    Ok(Mounted { session: Some(session), point: point.to_owned() })
+}
+
+impl Mounted {
+    /// True if another program has unmounted it.
+    pub fn is_over(&self) -> bool {
+        self.session.as_ref().is_none_or(|session| session.guard.is_finished())
+    }
+
+    /// Unmounts it. Programs that use it lose it.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn end(mut self) -> Result<(), Failure> {
+        self.unmount().map_err(|error| {
+            let point = self.point.display();
+            Failure::new(Kind::File, format!("cannot unmount {point}: {error}"))
+                .then(&format!("unmount it with `umount -l {point}`"))
+        })
+    }
+
+    fn unmount(&mut self) -> io::Result<()> {
+        let Some(session) = self.session.take() else { return Ok(()) };
+        if session.guard.is_finished() {
+            return Ok(());
+        }
+        match session.umount_and_join() {
+            // A program has a file open, or its working folder there.
+            Err(error) if error.kind() == ErrorKind::ResourceBusy => {
+                Ok(umount2(&self.point, MntFlags::MNT_DETACH)?)
+            }
+            ended => ended,
+        }
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        // The failure that leads here is the one to report.
+        let _ = self.unmount();
+    }
+}
