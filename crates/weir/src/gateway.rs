@@ -1,6 +1,6 @@
 //! Content by HTTP, for clients without NDN.
 //!
-//! [`server`] accepts connections. [`weir::http`] checks and reads a request, which then waits for
+//! [`server`] accepts connections, and [`wire`] finds their protocol. [`weir::http`] checks and reads a request, which then waits for
 //! a slot ([`slots`]), so that no client uses up what others need. Then the object is looked up,
 //! and when it is known the answer is planned: its head, and the segments of its body. The fetch is
 //! that of `weir get`, one for each request, on a thread of its own ([`answer`]). A pipe of limited
@@ -9,6 +9,7 @@
 
 mod answer;
 mod body;
+mod client;
 mod clients;
 mod context;
 mod log;
@@ -17,8 +18,11 @@ mod server;
 mod slots;
 mod source;
 mod stream;
+mod tls;
+mod wire;
 
 pub use context::Gateway;
 pub use log::Log;
 pub use server::serve;
 pub use slots::Slots;
+pub use tls::Tls;

@@ -5,5 +5,6 @@
 
 pub mod ask;
 pub mod media;
+pub mod parts;
 pub mod plan;
 pub mod range;

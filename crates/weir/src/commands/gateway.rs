@@ -2,7 +2,7 @@
 
 use crate::cli::GatewayArgs;
 use crate::exit::{Failure, Kind};
-use crate::gateway::{Gateway, Log, Slots, serve};
+use crate::gateway::{Gateway, Log, Slots, Tls, serve};
 use crate::signals::Stop;
 use crate::transfer::Transfers;
 use net::client::{Address, Connection};
@@ -17,6 +17,8 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
     check(&args.prefix)?;
     let guard = Guard::new(&args.host, &args.origin);
     let guard = guard.map_err(|wrong| Failure::new(Kind::Usage, wrong))?;
+    let files = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
+    let tls = files.map(|(chain, key)| Tls::read(chain, key)).transpose()?;
     let transfers = Transfers::new(&args.transfer)?;
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let address = Address::find(args.forwarder.socket.as_deref())?;
@@ -29,9 +31,10 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
     let (prefixes, clients) = (args.prefix.clone(), args.clients.get().into());
     let slots = Slots::new(clients);
     let client_timeout = args.client_timeout;
-    log.listening(listening)?;
+    log.listening(listening, tls.is_some())?;
     let lines = log.clone();
-    let gateway = Gateway { address, transfers, prefixes, guard, slots, client_timeout, log, stop };
+    let gateway =
+        Gateway { address, transfers, prefixes, guard, slots, client_timeout, tls, log, stop };
     let served = serve(gateway, listener, clients);
     served.and(lines.finish())
 }

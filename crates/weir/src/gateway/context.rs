@@ -2,6 +2,7 @@
 
 use crate::gateway::log::Log;
 use crate::gateway::slots::Slots;
+use crate::gateway::tls::Tls;
 use crate::signals::Stop;
 use crate::transfer::Transfers;
 use net::client::Address;
@@ -23,6 +24,8 @@ pub struct Gateway {
     pub slots: Arc<Slots>,
     /// A client that has taken nothing for so long makes room where others wait.
     pub client_timeout: control::Duration,
+    /// The encryption of connections, if they are encrypted.
+    pub tls: Option<Tls>,
     /// The access log.
     pub log: Log,
     /// When to end.

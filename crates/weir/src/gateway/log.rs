@@ -99,12 +99,17 @@ impl Log {
     ///
     /// # Errors
     /// Standard output cannot be written.
-    pub fn listening(&self, address: std::net::SocketAddr) -> Result<(), Failure> {
+    pub fn listening(
+        &self,
+        address: std::net::SocketAddr,
+        is_encrypted: bool,
+    ) -> Result<(), Failure> {
         if self.json {
             return output::json(&serde_json::json!({ "listening": address }));
         }
         if !self.quiet {
-            output::note(&format!("listening for http://{address}/NAME; Ctrl-C ends it"));
+            let scheme = if is_encrypted { "https" } else { "http" };
+            output::note(&format!("listening for {scheme}://{address}/NAME; Ctrl-C ends it"));
         }
         Ok(())
     }

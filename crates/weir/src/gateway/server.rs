@@ -3,20 +3,18 @@
 use crate::exit::{Failure, Kind};
 use crate::gateway::answer;
 use crate::gateway::body::AnswerBody;
-use crate::gateway::clients::{Busy, Client, Clients, Place};
+use crate::gateway::client::{Asked, Busy, Client};
+use crate::gateway::clients::{Clients, Place};
 use crate::gateway::context::Gateway;
 use crate::gateway::log::Answered;
 use crate::gateway::reply;
 use crate::gateway::source::Source;
 use crate::gateway::stream::Watched;
+use crate::gateway::wire::{Ends, converse};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioTimer;
 use router::guard::Head;
 use router::guard::Refusal;
-use std::convert::Infallible;
 use std::net::{IpAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,10 +23,6 @@ use weir::http::ask::Ask;
 
 /// How long a signal, or a client that does not read, may go unnoticed.
 const LOOK: Duration = Duration::from_millis(100);
-/// A connection on which no whole head of a request has come for so long is closed.
-const HEAD: Duration = Duration::from_secs(10);
-/// Bytes of a request's head; no browser sends as many.
-const LONGEST_HEAD: usize = 32 * 1024;
 /// Connections for each slot, and at least: most are idle, or wait.
 const CONNECTIONS: usize = 8;
 const FEWEST_CONNECTIONS: usize = 128;
@@ -62,7 +56,8 @@ async fn accept(
                 let Ok(local) = stream.local_addr() else { continue };
                 match clients.admit(Source::of(peer, local)) {
                     Some(place) => begin(Arc::clone(&gateway), stream, local.ip(), place),
-                    None => reply::turn_away(&stream),
+                    None if gateway.tls.is_none() => reply::turn_away(&stream),
+                    None => {}
                 }
             }
             Ok(Err(error)) => {
@@ -77,37 +72,24 @@ async fn accept(
 
 fn begin(gateway: Arc<Gateway>, stream: TcpStream, local: IpAddr, place: Place) {
     let client = Arc::clone(&place.client);
+    let ends = Ends { gateway, client: Arc::clone(&client), local };
     let task = tokio::spawn(async move {
-        converse(gateway, stream, local, &place.client).await;
+        let stream = Watched::new(stream, Arc::clone(&ends.client));
+        converse(ends, stream).await;
         drop(place);
     });
     client.set_task(task.abort_handle());
 }
 
-/// All requests of one connection, one after the other.
-async fn converse(gateway: Arc<Gateway>, stream: TcpStream, local: IpAddr, client: &Arc<Client>) {
-    let stream = Watched::new(stream, Arc::clone(client));
-    let service = service_fn(move |request| {
-        let (gateway, client) = (Arc::clone(&gateway), Arc::clone(client));
-        async move { Ok::<_, Infallible>(respond(&gateway, &client, &request, local).await) }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_buf_size(LONGEST_HEAD)
-        .max_header_size(LONGEST_HEAD)
-        .serve_connection(stream, service);
-    // It ends as clients end it; what went wrong with an answer has been said of the answer.
-    let _ = connection.await;
-}
-
-async fn respond(
-    gateway: &Arc<Gateway>,
+/// Answers one request of a client, which is the connection or a stream of it.
+pub async fn respond(
+    ends: &Ends,
     client: &Arc<Client>,
     request: &Request<Incoming>,
-    local: IpAddr,
 ) -> Response<AnswerBody> {
+    let (gateway, local) = (&ends.gateway, ends.local);
     let _busy = Busy::new(client);
+    let asked = Asked::new(client);
     let (method, uri) = (request.method(), request.uri());
     let mut answered = Answered::new(method.as_str(), uri.path());
     let (version, headers) = (request.version(), request.headers());
@@ -131,7 +113,7 @@ async fn respond(
     if gateway.guard.has_origins() {
         reply::share(response.headers_mut(), origin);
     }
-    response
+    response.map(|body| body.of(asked))
 }
 
 /// Waits for a slot, and then for the head of the answer.
