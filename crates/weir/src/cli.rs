@@ -192,6 +192,10 @@ pub struct GatewayArgs {
     /// The private key of the certificate (PEM).
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
+    /// Append a line for each answer to this file, in the combined format of web servers. A file
+    /// that is moved away is begun anew within a second; one of 100 MB is put aside as FILE.1.
+    #[arg(long, value_name = "FILE")]
+    pub access_log: Option<PathBuf>,
     /// The maximum number of concurrent requests; others wait. One client address, or another user
     /// of this host, gets at most a quarter of them, the gateway's own user three quarters.
     #[arg(long, default_value = "64", value_name = "N", value_parser = clients)]

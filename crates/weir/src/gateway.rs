@@ -12,6 +12,7 @@ mod body;
 mod client;
 mod clients;
 mod context;
+mod folder;
 mod log;
 mod reply;
 mod server;
@@ -22,6 +23,7 @@ mod tls;
 mod wire;
 
 pub use context::Gateway;
+pub use folder::{Folders, Root};
 pub use log::Log;
 pub use server::serve;
 pub use slots::Slots;

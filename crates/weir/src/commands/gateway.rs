@@ -1,10 +1,13 @@
 //! `weir gateway`
 
+mod folders;
+
 use crate::cli::GatewayArgs;
 use crate::exit::{Failure, Kind};
 use crate::gateway::{Gateway, Log, Slots, Tls, serve};
 use crate::signals::Stop;
 use crate::transfer::Transfers;
+use folders::Fetched;
 use net::client::{Address, Connection};
 use packet::Name;
 use router::guard::Guard;
@@ -26,15 +29,27 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
     Connection::open(address.clone())?;
     let listener = TcpListener::bind(args.listen).map_err(|error| taken(args.listen, &error))?;
     let listening = listener.local_addr().map_err(|error| taken(args.listen, &error))?;
-    let log = Log::start(args.json, args.quiet);
-    let log = log.map_err(|error| Failure::new(Kind::Failed, format!("cannot serve: {error}")))?;
+    let log = Log::start(args.json, args.quiet, args.access_log.as_deref())?;
     let (prefixes, clients) = (args.prefix.clone(), args.clients.get().into());
     let slots = Slots::new(clients);
     let client_timeout = args.client_timeout;
     log.listening(listening, tls.is_some())?;
     let lines = log.clone();
-    let gateway =
-        Gateway { address, transfers, prefixes, guard, slots, client_timeout, tls, log, stop };
+    let patience = args.transfer.patience;
+    let (to, with, end) = (address.clone(), transfers.clone(), stop.clone());
+    let folders = Fetched { address: to, transfers: with, patience, stop: end };
+    let gateway = Gateway {
+        address,
+        transfers,
+        prefixes,
+        guard,
+        folders: Box::new(folders),
+        slots,
+        client_timeout,
+        tls,
+        log,
+        stop,
+    };
     let served = serve(gateway, listener, clients);
     served.and(lines.finish())
 }

@@ -4,15 +4,19 @@ use crate::consumer::{self, Keep, Summary, Watch};
 use crate::exit::{Failure, Kind};
 use crate::file::{Reader, Writer, pipe};
 use crate::gateway::context::Gateway;
+use crate::gateway::folder;
 use crate::gateway::log::Answered;
 use crate::gateway::slots::Slot;
 use crate::output::Progress;
 use control::{Duration, Size};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use hyper::StatusCode;
 use hyper::header::{CONTENT_RANGE, HeaderMap};
 use net::client::Connection;
 use packet::Name;
 use router::guard::Refusal;
+use std::io::Write;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Status};
@@ -23,7 +27,7 @@ use weir::http::plan::Plan;
 use weir::http::range::Wanted;
 
 /// Bytes that wait for one client.
-const WAITING: usize = 4_000_000;
+pub const WAITING: usize = 4_000_000;
 /// Bytes of content of a segment, if its publisher did not choose another size.
 const SEGMENT: u64 = 8000;
 
@@ -60,6 +64,13 @@ pub fn begin(
 }
 
 fn answer(gateway: &Gateway, ask: Ask, give: oneshot::Sender<Outcome>, mut answered: Answered) {
+    let ask = match folder::answer(gateway, ask, &mut answered) {
+        folder::Found::Content(ask) => *ask,
+        folder::Found::Page(outcome) => {
+            let _ = give.send(outcome);
+            return gateway.log.answered(&answered);
+        }
+    };
     match Answering::new(ask, give) {
         Ok(mut sink) => fetch(gateway, &mut sink, &mut answered),
         Err(error) => {
@@ -81,7 +92,7 @@ fn fetch(gateway: &Gateway, sink: &mut Answering, answered: &mut Answered) {
     };
     let Err((status, failure)) = result else { return sink.end() };
     answered.fail(&failure.to_string());
-    if let Some(give) = sink.give.take() {
+    if let Some(give) = sink.waits.take() {
         answered.status = status.as_u16();
         // A client that is gone needs no refusal.
         let _ = give.send(Err(Refusal::new(status, failure.to_string())));
@@ -185,7 +196,7 @@ struct Answering {
     ask: Ask,
     plan: Option<Plan>,
     /// The receiver of the head and of the reading end of the pipe.
-    give: Option<oneshot::Sender<Outcome>>,
+    waits: Option<oneshot::Sender<Outcome>>,
     reader: Option<Reader>,
     writer: Writer,
     /// The run of segments that is fetched, and the object of the first.
@@ -195,21 +206,35 @@ struct Answering {
     part: usize,
     /// Bytes of the object that were given to the client.
     given: u64,
+    /// Compresses the body, if it is to be.
+    packer: Option<GzEncoder<Vec<u8>>>,
     failure: Option<Failure>,
 }
 
 impl Answering {
     fn new(ask: Ask, give: oneshot::Sender<Outcome>) -> std::io::Result<Answering> {
         let (writer, reader) = pipe(WAITING)?;
-        let (give, reader) = (Some(give), Some(reader));
-        let (plan, object, failure) = (None, None, None);
+        let (waits, reader) = (Some(give), Some(reader));
+        let (plan, object, packer, failure) = (None, None, None, None);
         let (run, part, given) = (0, 0, 0);
-        Ok(Answering { ask, plan, give, reader, writer, run, object, part, given, failure })
+        Ok(Answering {
+            ask,
+            plan,
+            waits,
+            reader,
+            writer,
+            run,
+            object,
+            part,
+            given,
+            packer,
+            failure,
+        })
     }
 
     /// Something was verified: the client may know.
     fn give_head(&mut self) {
-        let (Some(give), Some(plan)) = (self.give.take(), &self.plan) else { return };
+        let (Some(give), Some(plan)) = (self.waits.take(), &self.plan) else { return };
         let body = self.reader.take().filter(|_| plan.body.is_some());
         let (status, headers) = (plan.status, plan.headers.clone());
         // If he has gone meanwhile, the reader goes with the head, and that is noticed.
@@ -230,9 +255,22 @@ impl Answering {
             Some((len, last)) if len != self.given => Err(self.wrong_size(last.bytes.end)),
             _ => {
                 self.writer.write(body.tail().as_bytes());
+                // Into memory, which does not fail.
+                let end = self.packer.take().and_then(|packer| packer.finish().ok());
+                end.into_iter().for_each(|end| self.writer.write(&end));
                 Ok(())
             }
         }
+    }
+
+    /// Gives bytes of the object.
+    fn give(&mut self, content: &[u8]) {
+        self.given += content.len() as u64;
+        let Some(packer) = &mut self.packer else { return self.writer.write(content) };
+        // Into memory, which does not fail.
+        let _ = packer.write_all(content);
+        self.writer.write(packer.get_ref());
+        packer.get_mut().clear();
     }
 
     /// True if the pipe has all promised bytes, or no body was promised.
@@ -256,9 +294,8 @@ impl Answering {
         if offset + from as u64 == bytes.start {
             self.writer.write(head.as_bytes());
         }
-        self.writer.write(&content[from..to]);
-        self.given += (to - from) as u64;
         let is_over = offset + to as u64 == bytes.end;
+        self.give(&content[from..to]);
         self.part += usize::from(is_over);
         is_over
     }
@@ -289,6 +326,8 @@ impl Sink for Answering {
         }
         let plan = Plan::new(&self.ask, info);
         let rest = plan.rest(0);
+        let packed = plan.is_compressed && plan.body.is_some();
+        self.packer = packed.then(|| GzEncoder::new(Vec::new(), Compression::fast()));
         (self.plan, self.object) = (Some(plan), Some(info.clone()));
         rest
     }
@@ -312,11 +351,11 @@ impl Keep for Answering {
     }
 
     fn is_satisfied(&self) -> bool {
-        self.give.is_none() && self.plan.as_ref().is_some_and(|plan| plan.body.is_none())
+        self.waits.is_none() && self.plan.as_ref().is_some_and(|plan| plan.body.is_none())
     }
 
     fn take_failure(&mut self) -> Option<Failure> {
-        let is_gone = self.give.as_ref().is_some_and(oneshot::Sender::is_closed)
+        let is_gone = self.waits.as_ref().is_some_and(oneshot::Sender::is_closed)
             || self.writer.is_left() && !self.has_given_all();
         let gone = is_gone.then(|| Failure::new(Kind::File, "the client went away"));
         self.failure.take().or(gone)

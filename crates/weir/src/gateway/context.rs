@@ -1,5 +1,6 @@
 //! The state that all requests share.
 
+use crate::gateway::folder::Folders;
 use crate::gateway::log::Log;
 use crate::gateway::slots::Slots;
 use crate::gateway::tls::Tls;
@@ -20,6 +21,8 @@ pub struct Gateway {
     pub prefixes: Vec<Name>,
     /// The check of hosts and origins.
     pub guard: Guard,
+    /// The folders of trees.
+    pub folders: Box<dyn Folders>,
     /// The slots of requests.
     pub slots: Arc<Slots>,
     /// A client that has taken nothing for so long makes room where others wait.

@@ -6,13 +6,15 @@ use crate::gateway::body::AnswerBody;
 use crate::gateway::client::{Asked, Busy, Client};
 use crate::gateway::clients::{Clients, Place};
 use crate::gateway::context::Gateway;
-use crate::gateway::log::Answered;
+use crate::gateway::log::{Answered, Sender};
 use crate::gateway::reply;
 use crate::gateway::source::Source;
 use crate::gateway::stream::Watched;
 use crate::gateway::wire::{Ends, converse};
 use hyper::body::Incoming;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue, REFERER, USER_AGENT};
+use hyper::{Method, Request, Response, StatusCode, Version};
+use net::text::shortened;
 use router::guard::Head;
 use router::guard::Refusal;
 use std::net::{IpAddr, TcpListener};
@@ -23,6 +25,8 @@ use weir::http::ask::Ask;
 
 /// How long a signal, or a client that does not read, may go unnoticed.
 const LOOK: Duration = Duration::from_millis(100);
+/// Characters of a field that are logged.
+const SHOWN: usize = 200;
 /// Connections for each slot, and at least: most are idle, or wait.
 const CONNECTIONS: usize = 8;
 const FEWEST_CONNECTIONS: usize = 128;
@@ -55,7 +59,9 @@ async fn accept(
                 // It fails if the client is gone.
                 let Ok(local) = stream.local_addr() else { continue };
                 match clients.admit(Source::of(peer, local)) {
-                    Some(place) => begin(Arc::clone(&gateway), stream, local.ip(), place),
+                    Some(place) => {
+                        begin(Arc::clone(&gateway), stream, [local.ip(), peer.ip()], place)
+                    }
                     None if gateway.tls.is_none() => reply::turn_away(&stream),
                     None => {}
                 }
@@ -70,9 +76,10 @@ async fn accept(
     Ok(())
 }
 
-fn begin(gateway: Arc<Gateway>, stream: TcpStream, local: IpAddr, place: Place) {
+fn begin(gateway: Arc<Gateway>, stream: TcpStream, ends: [IpAddr; 2], place: Place) {
     let client = Arc::clone(&place.client);
-    let ends = Ends { gateway, client: Arc::clone(&client), local };
+    let [local, peer] = ends;
+    let ends = Ends { gateway, client: Arc::clone(&client), local, peer };
     let task = tokio::spawn(async move {
         let stream = Watched::new(stream, Arc::clone(&ends.client));
         converse(ends, stream).await;
@@ -91,8 +98,9 @@ pub async fn respond(
     let _busy = Busy::new(client);
     let asked = Asked::new(client);
     let (method, uri) = (request.method(), request.uri());
-    let mut answered = Answered::new(method.as_str(), uri.path());
     let (version, headers) = (request.version(), request.headers());
+    let mut answered = Answered::new(method.as_str(), uri.path());
+    answered.sender = sender(ends.peer, version, headers);
     let admitted = gateway.guard.admit(&Head { method, uri, version, headers, local });
     let (origin, admitted) = match admitted {
         Ok(origin) => (origin, Ok(())),
@@ -138,6 +146,16 @@ async fn outcome(
     let head = answer::begin(gateway, ask, std::mem::take(answered), Arc::clone(&slot));
     let head = head.await.unwrap_or_else(|_| Err(failed()))?;
     Ok(reply::found(head, slot))
+}
+
+/// The sender of a request, shortened.
+fn sender(peer: IpAddr, version: Version, headers: &HeaderMap) -> Sender {
+    let text = |field: HeaderName| {
+        let bytes = headers.get(field).map_or(&b""[..], HeaderValue::as_bytes);
+        shortened(&String::from_utf8_lossy(bytes), SHOWN)
+    };
+    let (referer, agent) = (text(REFERER), text(USER_AGENT));
+    Sender { address: Some(peer), version: format!("{version:?}"), referer, agent }
 }
 
 fn refuse(gateway: &Gateway, mut answered: Answered, refusal: &Refusal) {

@@ -27,6 +27,8 @@ pub struct Ends {
     pub client: Arc<Client>,
     /// The address of this host that the client has connected to.
     pub local: IpAddr,
+    /// The client's own.
+    pub peer: IpAddr,
 }
 
 /// All requests of one connection. It ends as clients end it; an error of an answer has been

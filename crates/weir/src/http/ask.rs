@@ -1,5 +1,6 @@
 //! The request.
 
+use super::encoding;
 use super::range::Ranges;
 use hyper::header::{
     HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
@@ -36,6 +37,19 @@ pub struct Ask {
     pub if_modified_since: Option<SystemTime>,
     /// Only what was there at this time is wanted.
     pub if_unmodified_since: Option<SystemTime>,
+    /// The client takes content that is compressed by gzip.
+    pub accepts_gzip: bool,
+    /// The folder of that name is wanted, if so.
+    pub folder: Option<FolderAsk>,
+}
+
+/// A request for a folder: its path ends in a slash.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FolderAsk {
+    /// Only what has this in its name, here or below.
+    pub query: Option<String>,
+    /// For a program.
+    pub json: bool,
 }
 
 impl Ask {
@@ -56,7 +70,10 @@ impl Ask {
             let text = format!("{method} is not served here; use GET or HEAD");
             return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
         }
-        let name = name(uri.path())?;
+        let path = uri.path();
+        // The last slash belongs to the path alone.
+        let within = path.strip_suffix('/').filter(|name| !name.is_empty());
+        let name = name(within.unwrap_or(path))?;
         let shown = || shortened(&name.to_string(), SHOWN);
         if is_scoped(&name) {
             let text = format!(
@@ -89,6 +106,11 @@ impl Ask {
             if_none_match: tags(headers, &IF_NONE_MATCH).map(bare_tag).collect(),
             if_modified_since: date(IF_MODIFIED_SINCE),
             if_unmodified_since: date(IF_UNMODIFIED_SINCE),
+            accepts_gzip: encoding::accepts_gzip(headers),
+            folder: within.map(|_| FolderAsk {
+                query: uri.query().and_then(query),
+                json: encoding::prefers_json(headers),
+            }),
         })
     }
 
@@ -120,6 +142,22 @@ impl Ask {
     pub fn wants_range_of(&self, tag: Option<&str>) -> bool {
         self.if_range.as_deref().is_none_or(|only| Some(only.trim()) == tag)
     }
+}
+
+/// The words after `q=`, as a form sends them.
+fn query(fields: &str) -> Option<String> {
+    let coded = fields.split('&').find_map(|field| field.strip_prefix("q="))?;
+    let mut rest = coded.as_bytes();
+    let mut words = Vec::with_capacity(rest.len());
+    while let Some((byte, behind)) = rest.split_first() {
+        let digits = behind.get(..2).filter(|_| *byte == b'%');
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        let coded = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        words.push(coded.unwrap_or(if *byte == b'+' { b' ' } else { *byte }));
+        rest = if coded.is_some() { &behind[2..] } else { behind };
+    }
+    let words = String::from_utf8_lossy(&words).trim().to_owned();
+    (!words.is_empty()).then_some(words)
 }
 
 /// All tags of a field.
@@ -317,5 +355,22 @@ mod tests {
         assert!(!both.refuses(None, Some(later)), "the tag counts");
         let wrong = ask(&[("if-modified-since", "yesterday"), ("if-unmodified-since", "")]);
         assert!(!wrong.has(None, Some(time)) && !wrong.refuses(None, Some(later)));
+    }
+
+    #[test]
+    fn a_path_with_a_slash_at_its_end_is_a_folder() {
+        let folder = |path: &str| ask(&Method::GET, path, &[]).unwrap().folder;
+        assert_eq!(folder("/a/b"), None);
+        assert_eq!(folder("/a/b/"), Some(FolderAsk::default()));
+        let query = |fields: &str| folder(&format!("/a/?{fields}")).unwrap().query;
+        assert_eq!(query("x=1&q=two+words%2F%C3%A9"), Some("two words/é".to_owned()));
+        assert_eq!(query("q=100%&q=2").as_deref(), Some("100%"));
+        assert_eq!((query("q="), query("q=+"), query("p=1")), (None, None, None));
+        assert_eq!(query("q=%FF%zz%1").as_deref(), Some("\u{fffd}%zz%1"));
+        let json = ask(&Method::GET, "/a/", &[("accept", "application/json")]).unwrap();
+        assert!(json.folder.unwrap().json);
+        assert_eq!(refused(&Method::GET, "/a//").0, 400);
+        assert_eq!(refused(&Method::GET, "//").0, 400);
+        assert_eq!(refused(&Method::GET, "/localhost/").0, 403);
     }
 }

@@ -131,7 +131,8 @@ mod tests {
     fn parts_within_one_run_of_segments_are_fetched_together() {
         let (parts, _) = Parts::several(&[0..5, 500..900, 3500..3600, 9990..9999], "a/b", 10_000);
         assert_eq!(parts.runs(1000, 10), [0..1, 3..4, 9..10]);
-        assert_eq!(parts.runs(4000, 3), [0..3]);
+        assert_eq!(parts.runs(4000, 3), [0..1, 2..3]);
+        assert_eq!(parts.runs(3000, 4), [0..2, 3..4]);
         assert_eq!(Parts::one(0..u64::MAX).body_len(), None);
         assert_eq!(Parts::one(0..0).runs(1000, 1), [0..1]);
     }

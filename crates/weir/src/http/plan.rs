@@ -2,13 +2,14 @@
 //! has to be fetched for its body.
 
 use super::ask::Ask;
+use super::encoding::{self, is_text};
 use super::media::{called, media_type, policy};
 use super::parts::{self, Parts};
 use hyper::StatusCode;
 use hyper::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
-    CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED,
+    REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use packet::Name;
 use rangemap::RangeSet;
@@ -57,6 +58,8 @@ pub struct Plan {
     pub body: Option<Parts>,
     /// Sizes, if they are known.
     pub sizes: Option<Sizes>,
+    /// The body is compressed by gzip.
+    pub is_compressed: bool,
 }
 
 impl Plan {
@@ -65,8 +68,9 @@ impl Plan {
         let sizes = Sizes::of(info);
         let (tag, modified) = (tag(&info.name), modified(&info.name));
         let mut plan = Plan::whole(ask, sizes);
-        if let Some(tag) = &tag {
-            plan.set(ETAG, tag.clone());
+        let packed = tag.as_deref().map(|tag| format!("{}-gzip\"", tag.trim_end_matches('"')));
+        if let Some(tag) = if plan.is_compressed { &packed } else { &tag } {
+            plan.set(ETAG, tag);
             let is_fixed = info.name == ask.name;
             plan.set(
                 CACHE_CONTROL,
@@ -76,11 +80,13 @@ impl Plan {
         if let Some(modified) = modified {
             plan.set(LAST_MODIFIED, httpdate::fmt_http_date(modified));
         }
-        if ask.refuses(tag.as_deref(), modified) {
+        // Both forms are of the same version.
+        let tags = [tag.as_deref(), packed.as_deref()];
+        if tags.iter().all(|tag| ask.refuses(*tag, modified)) {
             plan.status = StatusCode::PRECONDITION_FAILED;
             plan.body = None;
             plan.set(CONTENT_LENGTH, "0");
-        } else if ask.has(tag.as_deref(), modified) {
+        } else if tags.iter().any(|tag| ask.has(*tag, modified)) {
             plan.status = StatusCode::NOT_MODIFIED;
             plan.body = None;
             plan.headers.remove(CONTENT_LENGTH);
@@ -88,6 +94,9 @@ impl Plan {
             && ask.wants_range_of(tag.as_deref())
         {
             plan.cut(&ranges.of(sizes.size), sizes.size);
+        } else if plan.is_compressed {
+            plan.set(CONTENT_ENCODING, "gzip");
+            plan.headers.remove(CONTENT_LENGTH);
         }
         plan
     }
@@ -95,9 +104,17 @@ impl Plan {
     fn whole(ask: &Ask, sizes: Option<Sizes>) -> Plan {
         let whole = || Parts::one(0..sizes.map_or(u64::MAX, |sizes| sizes.size));
         let body = (!ask.is_head).then(whole);
-        let mut plan = Plan { status: StatusCode::OK, headers: HeaderMap::new(), body, sizes };
         let file = called(ask.name.as_ref()).unwrap_or_default();
         let media_type = media_type(&file);
+        let is_large = sizes.is_none_or(|sizes| sizes.size >= encoding::LEAST);
+        // A range is one of the bytes as they are.
+        let is_compressed =
+            is_text(media_type) && ask.accepts_gzip && ask.ranges.is_none() && is_large;
+        let (status, headers) = (StatusCode::OK, HeaderMap::new());
+        let mut plan = Plan { status, headers, body, sizes, is_compressed };
+        if is_text(media_type) {
+            plan.set(VARY, "Accept-Encoding");
+        }
         plan.set(CONTENT_TYPE, media_type);
         confine(&mut plan.headers, media_type);
         plan.set(ACCEPT_RANGES, if sizes.is_some() { "bytes" } else { "none" });
@@ -260,6 +277,38 @@ mod tests {
         }
         let film = of("/a/film.webm", &[]);
         assert!(header(&film, "content-security-policy").contains("media-src 'self'"));
+    }
+
+    #[test]
+    fn text_is_compressed_under_a_tag_of_its_own() {
+        let of = |path, fields| plan(&Method::GET, path, fields, Some(10_500));
+        let gzip = ("accept-encoding", "gzip");
+        let text = of("/a/b.txt", &[gzip]);
+        assert!(text.is_compressed);
+        for (field, value) in
+            [("content-encoding", "gzip"), ("etag", "\"v=7-gzip\""), ("content-length", "")]
+        {
+            assert_eq!(header(&text, field), value, "{field}");
+        }
+        let plain = of("/a/b.txt", &[]);
+        assert_eq!((plain.is_compressed, &*header(&plain, "vary")), (false, "Accept-Encoding"));
+        assert_eq!(header(&plain, "etag"), "\"v=7\"");
+        for (path, more) in [("/a/b.txt", ("range", "bytes=0-5")), ("/a/b.webm", gzip)] {
+            let other = of(path, &[gzip, more]);
+            assert!(!other.is_compressed, "{path}");
+            assert_eq!(header(&other, "content-encoding"), "");
+        }
+        assert!(!plan(&Method::GET, "/a/b.txt", &[gzip], Some(100)).is_compressed);
+        for (field, tag, status) in [
+            ("if-none-match", "\"v=7-gzip\"", 304),
+            ("if-none-match", "\"v=7\"", 304),
+            ("if-none-match", "\"v=6-gzip\"", 200),
+            ("if-match", "\"v=7-gzip\"", 200),
+            ("if-match", "\"v=6-gzip\"", 412),
+        ] {
+            let known = of("/a/b.txt", &[gzip, (field, tag)]);
+            assert_eq!(known.status.as_u16(), status, "{field}: {tag}");
+        }
     }
 
     #[test]
