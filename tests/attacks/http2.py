@@ -199,7 +199,10 @@ class ByFrames(unittest.TestCase):
                 (get(b"/site/small"), b"200"),
                 (get(b"/site/small", b"attacker.example"), b"421"),
                 (get(b"/site/small") + literal(b"host", b"attacker.example"), b"400"),
-                (get(b"/site/small") + literal(b"origin", b"http://attacker.example"), b"403"),
+                (
+                    get(b"/site/small") + literal(b"origin", b"http://attacker.example"),
+                    b"403",
+                ),
                 (get(b"/localhost/nfd/faces/list"), b"403"),
             )
         ):

@@ -1,4 +1,4 @@
-"""`weir gateway` with curl: HTTP/2, TLS, parts, conditions, compression, folders, the access log."""
+"""`weir gateway` with curl: HTTP/2, TLS, parts, conditions, compression, folders, its log."""
 
 import email.parser
 import email.policy
@@ -61,34 +61,76 @@ class OverHttp(Alone):
     def certificate(self):
         """A certificate of localhost that certifies itself, and its key."""
         paths = self.here / "certificate.pem", self.here / "key.pem"
-        argv = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+        argv = [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+        ]
         argv += ["-nodes", "-days", "2", "-subj", "/CN=localhost"]
         argv += ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
-        subprocess.run([*argv, "-out", paths[0], "-keyout", paths[1]], check=True, capture_output=True)
+        subprocess.run(
+            [*argv, "-out", paths[0], "-keyout", paths[1]],
+            check=True,
+            capture_output=True,
+        )
         return paths
 
     def test_tls(self):
         """curl checks the certificate and gets HTTP/2, or HTTP/1.1 if it wants that."""
         chain, key = self.certificate()
-        gateway, out = self.gateway("--tls-cert", chain, "--tls-key", key), self.here / "out"
+        gateway, out = (
+            self.gateway("--tls-cert", chain, "--tls-key", key),
+            self.here / "out",
+        )
         url = f"https://localhost:{gateway.port}/film.webm"
-        for option, version in (("--http2", "2"), ("--http1.1", "1.1"), ("--tls-max=1.2", "2")):
+        for option, version in (
+            ("--http2", "2"),
+            ("--http1.1", "1.1"),
+            ("--tls-max=1.2", "2"),
+        ):
             said = curl(
-                *option.split("="), "--cacert", chain, url, "--output", out,
-                "--write-out", "%{http_version} %{http_code} %{ssl_verify_result}",
+                *option.split("="),
+                "--cacert",
+                chain,
+                url,
+                "--output",
+                out,
+                "--write-out",
+                "%{http_version} %{http_code} %{ssl_verify_result}",
             )
             self.assertEqual(said.split(), [version, "200", "0"])
             self.assertTrue(out.read_bytes() == self.sent.read_bytes(), option)
         # Sixteen at a time on one connection.
         many = [argument for n in range(16) for argument in (url, "--output", f"{out}{n}")]
         shown = ("--write-out", "%{num_connects} ")
-        said = curl("--http2", "--cacert", chain, "--parallel", "--no-progress-meter", *many, *shown)
+        said = curl(
+            "--http2",
+            "--cacert",
+            chain,
+            "--parallel",
+            "--no-progress-meter",
+            *many,
+            *shown,
+        )
         self.assertEqual(sum(map(int, said.split())), 1)
         for n in range(16):
             self.assertTrue((self.here / f"out{n}").read_bytes() == self.sent.read_bytes(), n)
         with self.assertRaises(children.Failed):
             curl(f"http://localhost:{gateway.port}/film.webm")
-        argv = [self.program, "gateway", "--prefix", "/", "--tls-cert", key, "--tls-key", key]
+        argv = [
+            self.program,
+            "gateway",
+            "--prefix",
+            "/",
+            "--tls-cert",
+            key,
+            "--tls-key",
+            key,
+        ]
         done = subprocess.run(argv, capture_output=True, check=False, text=True)
         self.assertIn(f"cannot use {key}", done.stderr)
 
@@ -130,7 +172,9 @@ class OverHttp(Alone):
     def test_text_is_compressed_where_it_is_accepted(self):
         gateway = self.gateway()
         plain = gateway.ask("/tree/text.txt")
-        self.assertEqual((plain[1]["Content-Encoding"], plain[1]["Vary"]), (None, "Accept-Encoding"))
+        self.assertEqual(
+            (plain[1]["Content-Encoding"], plain[1]["Vary"]), (None, "Accept-Encoding")
+        )
         status, headers, body = gateway.ask("/tree/text.txt", Accept_Encoding="br, gzip")
         self.assertEqual((status, headers["Content-Encoding"]), (200, "gzip"))
         self.assertTrue(gzip.decompress(body) == TEXT and len(body) < len(TEXT) / 4)
@@ -141,11 +185,15 @@ class OverHttp(Alone):
             self.assertEqual((again[0], again[2]), (304, b""))
         part = gateway.ask("/tree/text.txt", Accept_Encoding="gzip", Range="bytes=5-14")
         self.assertEqual((part[0], part[1]["Content-Encoding"], part[2]), (206, None, TEXT[5:15]))
-        other = gateway.ask("/tree/text.txt", Accept_Encoding="gzip", Range="bytes=5-14", If_Range=tag)
+        other = gateway.ask(
+            "/tree/text.txt", Accept_Encoding="gzip", Range="bytes=5-14", If_Range=tag
+        )
         self.assertEqual((other[0], other[2]), (200, TEXT))
         film = gateway.ask("/film.webm", Accept_Encoding="gzip")
         self.assertEqual((film[0], film[1]["Content-Encoding"]), (200, None))
-        self.assertIsNone(gateway.ask("/tree/text.txt", Accept_Encoding="gzip;q=0")[1]["Content-Encoding"])
+        self.assertIsNone(
+            gateway.ask("/tree/text.txt", Accept_Encoding="gzip;q=0")[1]["Content-Encoding"]
+        )
 
     def test_a_folder_is_a_page_or_a_list(self):
         gateway = self.gateway()
@@ -163,7 +211,10 @@ class OverHttp(Alone):
         status, headers, body = gateway.ask("/tree/", Accept="application/json")
         entries = {entry["path"]: entry for entry in json.loads(body)["entries"]}
         self.assertEqual(set(entries), {"sub", "page", "text.txt", HOSTILE, "link"})
-        self.assertEqual((entries["text.txt"]["type"], entries["text.txt"]["size"]), ("file", len(TEXT)))
+        self.assertEqual(
+            (entries["text.txt"]["type"], entries["text.txt"]["size"]),
+            ("file", len(TEXT)),
+        )
         tag = headers["ETag"]
         accept = {"Accept": "application/json", "If_None_Match": tag}
         self.assertEqual(gateway.ask("/tree/", **accept)[0], 304)
@@ -175,10 +226,16 @@ class OverHttp(Alone):
     def test_files_are_found_below_a_folder(self):
         gateway = self.gateway()
         found = gateway.ask("/tree/?q=NEEDLE", Accept="application/json")[2]
-        self.assertEqual([entry["path"] for entry in json.loads(found)["entries"]], ["sub/deep/needle.png"])
+        self.assertEqual(
+            [entry["path"] for entry in json.loads(found)["entries"]],
+            ["sub/deep/needle.png"],
+        )
         page = gateway.ask("/tree/?q=needle")[2].decode()
         self.assertIn('href="./sub/deep/needle.png"', page)
-        self.assertIn('value="&quot;&gt;&lt;b&gt;"', gateway.ask("/tree/?q=%22%3E%3Cb%3E")[2].decode())
+        self.assertIn(
+            'value="&quot;&gt;&lt;b&gt;"',
+            gateway.ask("/tree/?q=%22%3E%3Cb%3E")[2].decode(),
+        )
 
     def test_the_access_log_has_a_line_for_each_answer(self):
         log = self.here / "access.log"
@@ -187,7 +244,8 @@ class OverHttp(Alone):
         gateway.ask("/none")
         wait_until(lambda: log.read_text().count("\n") == 2, "two lines")
         first, second = log.read_text().splitlines()
-        pattern = r'127\.0\.0\.1 - - \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d \+0000\] "GET /film\.webm HTTP/1\.1" 206 10 "-" "an \\"agent\\""'
+        pattern = r'127\.0\.0\.1 - - \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d \+0000\] '
+        pattern += r'"GET /film\.webm HTTP/1\.1" 206 10 "-" "an \\"agent\\""'
         self.assertRegex(first, f"^{pattern}$")
         self.assertIn('"GET /none HTTP/1.1" 404 ', second)
         # Moved away by another program: a new file is begun.

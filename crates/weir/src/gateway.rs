@@ -14,6 +14,7 @@ mod clients;
 mod context;
 mod folder;
 mod log;
+mod page;
 mod reply;
 mod server;
 mod slots;

@@ -5,7 +5,6 @@
 
 pub mod ask;
 pub mod encoding;
-pub mod folder;
 pub mod media;
 pub mod parts;
 pub mod plan;

@@ -5,6 +5,7 @@ use crate::file::{Reader, pipe};
 use crate::gateway::answer::{Head, Outcome, WAITING};
 use crate::gateway::context::Gateway;
 use crate::gateway::log::Answered;
+use crate::gateway::page::{self, Folder, HTML, Item, JSON, MOST};
 use hyper::StatusCode;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap,
@@ -15,7 +16,6 @@ use router::guard::Refusal;
 use std::time::Instant;
 use tree::{Entry, Kind as EntryKind};
 use weir::http::ask::{Ask, FolderAsk};
-use weir::http::folder::{self, Folder, HTML, Item, JSON, MOST};
 use weir::http::plan::confine;
 
 /// The file that is the page of its folder.
@@ -80,13 +80,13 @@ pub fn answer(gateway: &Gateway, mut ask: Ask, answered: &mut Answered) -> Found
     answered.name = Some(root.object.to_string());
     (answered.verified, answered.key) = (Some(root.verified), root.key.clone());
     let content = if wanted.json { folder.list() } else { folder.page() };
-    let page = head(&ask, &wanted, &root, &content);
+    let head = head(&ask, &wanted, &root, &content);
     answered.status =
-        page.as_ref().map_or_else(|refused| refused.status, |head| head.status).as_u16();
-    if matches!(&page, Ok(Head { body: Some(_), .. })) {
+        head.as_ref().map_or_else(|refused| refused.status, |head| head.status).as_u16();
+    if matches!(&head, Ok(Head { body: Some(_), .. })) {
         answered.bytes = content.len() as u64;
     }
-    Found::Page(page)
+    Found::Page(head)
 }
 
 /// The entries; none if the folder has a page of its own.
@@ -130,7 +130,7 @@ fn head(ask: &Ask, wanted: &FolderAsk, root: &Root, content: &str) -> Outcome {
     set(VARY, "Accept");
     set(CACHE_CONTROL, "no-cache");
     if !wanted.json {
-        set(CONTENT_SECURITY_POLICY, &folder::policy());
+        set(CONTENT_SECURITY_POLICY, &page::policy());
     }
     let mut status = StatusCode::OK;
     if ask.refuses(Some(&tag), None) {

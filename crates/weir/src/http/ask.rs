@@ -72,7 +72,8 @@ impl Ask {
         }
         let path = uri.path();
         // The last slash belongs to the path alone.
-        let within = path.strip_suffix('/').filter(|name| !name.is_empty());
+        let is_name = |name: &&str| !name.is_empty() && !name.ends_with('/');
+        let within = path.strip_suffix('/').filter(is_name);
         let name = name(within.unwrap_or(path))?;
         let shown = || shortened(&name.to_string(), SHOWN);
         if is_scoped(&name) {

@@ -281,7 +281,9 @@ mod tests {
 
     #[test]
     fn text_is_compressed_under_a_tag_of_its_own() {
-        let of = |path, fields| plan(&Method::GET, path, fields, Some(10_500));
+        fn of(path: &str, fields: &[(&str, &str)]) -> Plan {
+            plan(&Method::GET, path, fields, Some(10_500))
+        }
         let gzip = ("accept-encoding", "gzip");
         let text = of("/a/b.txt", &[gzip]);
         assert!(text.is_compressed);

@@ -1,6 +1,5 @@
 //! A folder of a tree as a page for people, or as a list for programs.
 
-use super::media::media_type;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use control::Size;
@@ -9,13 +8,14 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use tree::{Entry, Kind};
+use weir::http::media::media_type;
 
 /// Entries of a page; the rest of a larger folder is found by searching.
 pub const MOST: usize = 5000;
 /// Pictures with more bytes have no preview.
 const PREVIEW: u64 = 2_000_000;
 
-const STYLE: &str = include_str!("folder.css");
+const STYLE: &str = include_str!("page.css");
 
 /// The media type of a page.
 pub const HTML: &str = "text/html; charset=utf-8";
@@ -93,9 +93,11 @@ impl Folder {
         let mut page = format!(
             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>{title}</title>\n<style>{STYLE}</style>\n<main>\n<h1>{}</h1>\n\
+             <link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n\
+             <style>{STYLE}</style>\n<main>\n<h1>{}</h1>\n\
              <form role=\"search\"><input type=\"search\" name=\"q\" value=\"{query}\" \
-             placeholder=\"a part of a name\" aria-label=\"Search this folder and those below\">\
+             placeholder=\"a part of a name\" \
+             aria-label=\"Search this folder and those below\">\
              <button>Search</button></form>\n",
             self.path()
         );
@@ -138,8 +140,8 @@ impl Folder {
 pub fn policy() -> String {
     let digest = STANDARD.encode(Sha256::digest(STYLE));
     format!(
-        "default-src 'none'; style-src 'sha256-{digest}'; img-src 'self'; form-action 'self'; \
-         base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'sha256-{digest}'; img-src 'self' data:; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )
 }
 
@@ -203,7 +205,7 @@ mod tests {
     #[test]
     fn names_cannot_become_markup() {
         let hostile = b"\"><script>alert('1')</script>&\x1b[31m";
-        let item = Item::new(hostile, &link(hostile, b"<b>"));
+        let item = Item::new(hostile, &link(b"x", b"<b>"));
         let page = folder(vec![item], Some("\"><b>")).page();
         assert!(!page.contains("<script") && !page.contains("<b>") && !page.contains('\u{1b}'));
         assert!(page.contains("&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;"));
