@@ -57,7 +57,7 @@ class Connection:
         return True
 
     def exactly(self, size):
-        """That many bytes, or nothing at the end of the connection."""
+        """So many bytes, or nothing at the end of the connection."""
         while len(self.read) < size:
             try:
                 some = self.socket.recv(65_536)

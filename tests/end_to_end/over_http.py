@@ -20,7 +20,7 @@ HOSTILE = "<img src=x onerror=alert(1)>&\"'.txt"
 
 
 def curl(*argv):
-    """What curl prints."""
+    """The output of curl."""
     return children.run(["curl", "--silent", "--show-error", "--max-time", "60", *argv])
 
 

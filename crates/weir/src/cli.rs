@@ -185,8 +185,8 @@ pub struct GatewayArgs {
     /// Let pages of this origin read content, such as http://player.example:8000; may be repeated.
     #[arg(long, value_name = "URL")]
     pub origin: Vec<String>,
-    /// Encrypt by TLS, with the certificates in this file (PEM): the gateway's own first, then those
-    /// that certify it.
+    /// Encrypt by TLS, with the certificates in this file (PEM): the gateway's own first, then
+    /// those that certify it.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
     /// The private key of the certificate (PEM).

@@ -5,6 +5,7 @@ use crate::exit::{Failure, Kind};
 use crate::file::{Reader, Writer, pipe};
 use crate::gateway::context::Gateway;
 use crate::gateway::folder;
+use crate::gateway::head::{Head, Outcome, WAITING};
 use crate::gateway::log::Answered;
 use crate::gateway::slots::Slot;
 use crate::output::Progress;
@@ -12,7 +13,7 @@ use control::{Duration, Size};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::StatusCode;
-use hyper::header::{CONTENT_RANGE, HeaderMap};
+use hyper::header::CONTENT_RANGE;
 use net::client::Connection;
 use packet::Name;
 use router::guard::Refusal;
@@ -26,23 +27,8 @@ use weir::http::parts::{Part, Parts};
 use weir::http::plan::Plan;
 use weir::http::range::Wanted;
 
-/// Bytes that wait for one client.
-pub const WAITING: usize = 4_000_000;
 /// Bytes of content of a segment, if its publisher did not choose another size.
 const SEGMENT: u64 = 8000;
-
-/// The beginning of an answer.
-pub struct Head {
-    /// Its status.
-    pub status: StatusCode,
-    /// Its headers.
-    pub headers: HeaderMap,
-    /// Its body, unless it has none.
-    pub body: Option<Reader>,
-}
-
-/// The final answer to a request.
-pub type Outcome = Result<Head, Refusal>;
 
 /// Begins to answer. The answer's head comes when something of the object was verified.
 /// The fetch holds the slot until it is over.

@@ -1,6 +1,6 @@
 //! The state that all requests share.
 
-use crate::gateway::folder::Folders;
+use crate::gateway::folders::Folders;
 use crate::gateway::log::Log;
 use crate::gateway::slots::Slots;
 use crate::gateway::tls::Tls;

@@ -2,8 +2,9 @@
 
 use crate::exit::{Failure, Kind};
 use crate::file::{Reader, pipe};
-use crate::gateway::answer::{Head, Outcome, WAITING};
 use crate::gateway::context::Gateway;
+use crate::gateway::folders::Root;
+use crate::gateway::head::{Head, Outcome, WAITING};
 use crate::gateway::log::Answered;
 use crate::gateway::page::{self, Folder, HTML, Item, JSON, MOST};
 use hyper::StatusCode;
@@ -14,7 +15,7 @@ use hyper::header::{
 use packet::{Component, Name};
 use router::guard::Refusal;
 use std::time::Instant;
-use tree::{Entry, Kind as EntryKind};
+use tree::Kind as EntryKind;
 use weir::http::ask::{Ask, FolderAsk};
 use weir::http::plan::confine;
 
@@ -23,34 +24,7 @@ const INDEX: &[u8] = b"index.html";
 /// Entries that a search looks at.
 const MOST_SEARCHED: usize = 200_000;
 
-/// Reads folders.
-pub trait Folders: Send + Sync {
-    /// Calls `take` with the path from the folder and with each entry of the folder, and of those
-    /// below if `recursive`, until it returns false.
-    ///
-    /// # Errors
-    /// There is no such folder, or it cannot be fetched or verified.
-    fn read(
-        &self,
-        name: &Name,
-        recursive: bool,
-        take: &mut dyn FnMut(&[u8], &Entry) -> bool,
-    ) -> Result<Root, Failure>;
-}
-
-/// The tree of a folder.
-pub struct Root {
-    /// The object's versioned name.
-    pub object: Name,
-    /// Components of the tree's own name.
-    pub base: usize,
-    /// The proof by the signature, and the key that signed.
-    pub verified: &'static str,
-    /// See above.
-    pub key: Option<String>,
-}
-
-/// What a request for a folder leads to.
+/// The result of a request for a folder.
 pub enum Found {
     /// A file, as any request for content does.
     Content(Box<Ask>),

@@ -82,8 +82,8 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// A page for people. Names come from a publisher, who may be hostile, and words from whoever
-    /// wrote a link: all of them are escaped.
+    /// A page for people. Names come from a publisher, who may be hostile, and words from any
+    /// link: all of them are escaped.
     #[must_use]
     pub fn page(&mut self) -> String {
         let key = |item: &Item| (item.kind != "directory", item.path.clone());

@@ -1,7 +1,7 @@
 //! Answers as the HTTP library takes them.
 
-use crate::gateway::answer::Head;
 use crate::gateway::body::AnswerBody;
+use crate::gateway::head::Head;
 use crate::gateway::slots::Slot;
 use hyper::body::Bytes;
 use hyper::header::{

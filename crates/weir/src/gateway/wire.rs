@@ -1,15 +1,11 @@
 //! The protocols of a connection: TLS or none, HTTP/1.1 or HTTP/2.
 
-use crate::gateway::client::Client;
-use crate::gateway::context::Gateway;
-use crate::gateway::server::respond;
+use crate::gateway::respond::{Ends, respond};
 use crate::gateway::stream::Watched;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
-use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -17,19 +13,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 const HEAD: Duration = Duration::from_secs(10);
 /// Bytes of a request's head; no browser sends as many.
 const LONGEST_HEAD: usize = 32 * 1024;
-
-/// The two ends of a connection.
-#[derive(Clone)]
-pub struct Ends {
-    /// The gateway.
-    pub gateway: Arc<Gateway>,
-    /// The client.
-    pub client: Arc<Client>,
-    /// The address of this host that the client has connected to.
-    pub local: IpAddr,
-    /// The client's own.
-    pub peer: IpAddr,
-}
 
 /// All requests of one connection. It ends as clients end it; an error of an answer has been
 /// reported with the answer.
@@ -71,7 +54,7 @@ async fn serve_one_by_one(ends: Ends, stream: impl AsyncRead + AsyncWrite + Unpi
 mod http2 {
     use super::{Ends, LONGEST_HEAD, Watched};
     use crate::gateway::client::Client;
-    use crate::gateway::server::respond;
+    use crate::gateway::respond::respond;
     use hyper::rt::Executor;
     use hyper::server::conn::http2::Builder;
     use hyper::service::service_fn;
