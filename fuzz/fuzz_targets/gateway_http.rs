@@ -106,13 +106,20 @@ fn answer(ask: &Ask, size: u64, segment: u64, known: u8) {
     assert!(!ask.is_head || plan.body.is_none());
     let said = plan.headers.get(CONTENT_LENGTH).map(|value| value.to_str().expect("digits"));
     if let (Some(body), Some(said)) = (&plan.body, said) {
-        assert_eq!(said.parse(), Ok(body.end - body.start));
-        assert!(body.end <= size);
+        assert_eq!(said.parse().ok(), body.body_len());
+        assert!(!plan.is_compressed);
+        let mut before = 0;
+        for part in body.all() {
+            assert!(before <= part.bytes.start && part.bytes.end <= size);
+            before = part.bytes.end;
+        }
     }
-    if let (Some(wanted), Some(sizes)) = (plan.segments(), plan.sizes) {
+    let Some((runs, sizes)) = plan.runs().zip(plan.sizes) else { return };
+    for (at, wanted) in runs.iter().enumerate() {
         assert!(wanted.start < wanted.end && wanted.end <= sizes.segments);
-        let rest = plan.rest().segments;
-        assert!(!rest.overlaps(&wanted));
+        assert!(at == 0 || runs[at - 1].end < wanted.start);
+        let rest = plan.rest(at).segments;
+        assert!(!rest.overlaps(wanted));
         let others: u64 = rest.iter().map(|run| run.end - run.start).sum();
         assert_eq!(others + (wanted.end - wanted.start), sizes.segments);
     }

@@ -145,9 +145,17 @@ impl Guard {
                 Some(parse(one.as_bytes()).ok_or_else(wrong)?)
             }
             [] if head.version < Version::HTTP_11 => None,
+            // RFC 9113, section 8.3.1: HTTP/2 has the authority in the target.
+            [] if head.version == Version::HTTP_2 && head.uri.authority().is_some() => None,
             [] => return Err(self.bad("the request has no Host header")),
             _ => return Err(self.bad("the request has several Host headers")),
         };
+        if head.version == Version::HTTP_2
+            && let (Some(host), Some(target)) = (&host, head.uri.authority())
+            && !host.as_str().eq_ignore_ascii_case(target.as_str())
+        {
+            return Err(self.bad("the Host header contradicts :authority"));
+        }
         // RFC 9112, section 3.2.2: the target's authority counts, if it has one.
         let authority = match head.uri.authority() {
             Some(target) => {

@@ -1,24 +1,35 @@
 //! Content by HTTP, for clients without NDN.
 //!
-//! [`server`] accepts connections. [`weir::http`] checks and reads a request, which then waits for
-//! a slot ([`slots`]), so that no client uses up what others need. Then the object is looked up,
-//! and when it is known the answer is planned: its head, and the segments of its body. The fetch is
+//! [`server`] accepts connections, and [`wire`] finds their protocol. [`weir::http`] checks and
+//! reads a request, which then waits for a slot ([`slots`]), so that no client uses up what others
+//! need. Then the object is looked up, and when it is known the answer is planned: its head, and
+//! the segments of its body. A [`folder`] is answered by a page. The fetch is
 //! that of `weir get`, one for each request, on a thread of its own ([`answer`]). A pipe of limited
 //! size connects it to the client ([`crate::file::pipe`]), and the fetch requests no more than
 //! fits. The client gets nothing, not even a status, before a part of the object has been verified.
 
 mod answer;
 mod body;
+mod client;
 mod clients;
 mod context;
+mod folder;
+mod folders;
+mod head;
 mod log;
+mod page;
 mod reply;
+mod respond;
 mod server;
 mod slots;
 mod source;
 mod stream;
+mod tls;
+mod wire;
 
 pub use context::Gateway;
+pub use folders::{Folders, Root};
 pub use log::Log;
 pub use server::serve;
 pub use slots::Slots;
+pub use tls::Tls;

@@ -4,6 +4,8 @@
 //! [`plan`] plans the answer when the object is known.
 
 pub mod ask;
+pub mod encoding;
 pub mod media;
+pub mod parts;
 pub mod plan;
 pub mod range;

@@ -243,3 +243,20 @@ fn a_refusal_repeats_a_part_and_no_control_characters() {
     let several = text(&[("host", "localhost"), ("origin", "a"), ("origin", "b")]);
     assert_eq!(several, "the request has several Origin headers; send one, or none");
 }
+
+#[test]
+fn http_2_has_its_authority_in_the_target() {
+    let guard = Guard::new(&[], &[]).unwrap();
+    let of = |target, fields: &[(&str, &str)]| {
+        let admitted = admit(&guard, &GET, target, Version::HTTP_2, fields);
+        admitted.map_or_else(|refusal| refusal.status.as_u16(), |_| 200)
+    };
+    assert_eq!(of("http://localhost:8080/a", &[]), 200);
+    assert_eq!(of("https://localhost/a", &[("host", "LOCALHOST")]), 200);
+    assert_eq!(of("http://localhost/a", &[("host", "attacker.example")]), 400);
+    assert_eq!(of("http://localhost/a", &[("host", "localhost"), ("host", "localhost")]), 400);
+    assert_eq!(of("http://attacker.example/a", &[]), 421);
+    assert_eq!(of("/a", &[]), 400, "neither of the two");
+    assert_eq!(of("/a", &[("host", "localhost")]), 200);
+    assert_eq!(of("http://localhost/a", &[("origin", "http://attacker.example")]), 403);
+}

@@ -1,10 +1,13 @@
 //! `weir gateway`
 
+mod folders;
+
 use crate::cli::GatewayArgs;
 use crate::exit::{Failure, Kind};
-use crate::gateway::{Gateway, Log, Slots, serve};
+use crate::gateway::{Gateway, Log, Slots, Tls, serve};
 use crate::signals::Stop;
 use crate::transfer::Transfers;
+use folders::Fetched;
 use net::client::{Address, Connection};
 use packet::Name;
 use router::guard::Guard;
@@ -17,6 +20,8 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
     check(&args.prefix)?;
     let guard = Guard::new(&args.host, &args.origin);
     let guard = guard.map_err(|wrong| Failure::new(Kind::Usage, wrong))?;
+    let files = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
+    let tls = files.map(|(chain, key)| Tls::read(chain, key)).transpose()?;
     let transfers = Transfers::new(&args.transfer)?;
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let address = Address::find(args.forwarder.socket.as_deref())?;
@@ -24,14 +29,27 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
     Connection::open(address.clone())?;
     let listener = TcpListener::bind(args.listen).map_err(|error| taken(args.listen, &error))?;
     let listening = listener.local_addr().map_err(|error| taken(args.listen, &error))?;
-    let log = Log::start(args.json, args.quiet);
-    let log = log.map_err(|error| Failure::new(Kind::Failed, format!("cannot serve: {error}")))?;
+    let log = Log::start(args.json, args.quiet, args.access_log.as_deref())?;
     let (prefixes, clients) = (args.prefix.clone(), args.clients.get().into());
     let slots = Slots::new(clients);
     let client_timeout = args.client_timeout;
-    log.listening(listening)?;
+    log.listening(listening, tls.is_some())?;
     let lines = log.clone();
-    let gateway = Gateway { address, transfers, prefixes, guard, slots, client_timeout, log, stop };
+    let patience = args.transfer.patience;
+    let (to, with, end) = (address.clone(), transfers.clone(), stop.clone());
+    let folders = Fetched { address: to, transfers: with, patience, stop: end };
+    let gateway = Gateway {
+        address,
+        transfers,
+        prefixes,
+        guard,
+        folders: Box::new(folders),
+        slots,
+        client_timeout,
+        tls,
+        log,
+        stop,
+    };
     let served = serve(gateway, listener, clients);
     served.and(lines.finish())
 }

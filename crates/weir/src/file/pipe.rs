@@ -97,6 +97,9 @@ impl Writer {
 
     /// Adds bytes.
     pub fn write(&mut self, content: &[u8]) {
+        if content.is_empty() {
+            return;
+        }
         let mut state = self.0.lock();
         state.bytes += content.len();
         match state.waiting.back_mut().filter(|last| last.len() + content.len() <= CHUNK) {

@@ -4,39 +4,31 @@ use crate::consumer::{self, Keep, Summary, Watch};
 use crate::exit::{Failure, Kind};
 use crate::file::{Reader, Writer, pipe};
 use crate::gateway::context::Gateway;
+use crate::gateway::folder;
+use crate::gateway::head::{Head, Outcome, WAITING};
 use crate::gateway::log::Answered;
 use crate::gateway::slots::Slot;
 use crate::output::Progress;
 use control::{Duration, Size};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use hyper::StatusCode;
-use hyper::header::{CONTENT_RANGE, HeaderMap};
+use hyper::header::CONTENT_RANGE;
 use net::client::Connection;
+use packet::Name;
 use router::guard::Refusal;
+use std::io::Write;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Status};
 use transport::head;
 use weir::http::ask::Ask;
+use weir::http::parts::{Part, Parts};
 use weir::http::plan::Plan;
 use weir::http::range::Wanted;
 
-/// Bytes that wait for one client.
-const WAITING: usize = 4_000_000;
 /// Bytes of content of a segment, if its publisher did not choose another size.
 const SEGMENT: u64 = 8000;
-
-/// The beginning of an answer.
-pub struct Head {
-    /// Its status.
-    pub status: StatusCode,
-    /// Its headers.
-    pub headers: HeaderMap,
-    /// Its body, unless it has none.
-    pub body: Option<Reader>,
-}
-
-/// The final answer to a request.
-pub type Outcome = Result<Head, Refusal>;
 
 /// Begins to answer. The answer's head comes when something of the object was verified.
 /// The fetch holds the slot until it is over.
@@ -58,6 +50,13 @@ pub fn begin(
 }
 
 fn answer(gateway: &Gateway, ask: Ask, give: oneshot::Sender<Outcome>, mut answered: Answered) {
+    let ask = match folder::answer(gateway, ask, &mut answered) {
+        folder::Found::Content(ask) => *ask,
+        folder::Found::Page(outcome) => {
+            let _ = give.send(outcome);
+            return gateway.log.answered(&answered);
+        }
+    };
     match Answering::new(ask, give) {
         Ok(mut sink) => fetch(gateway, &mut sink, &mut answered),
         Err(error) => {
@@ -79,7 +78,7 @@ fn fetch(gateway: &Gateway, sink: &mut Answering, answered: &mut Answered) {
     };
     let Err((status, failure)) = result else { return sink.end() };
     answered.fail(&failure.to_string());
-    if let Some(give) = sink.give.take() {
+    if let Some(give) = sink.waits.take() {
         answered.status = status.as_u16();
         // A client that is gone needs no refusal.
         let _ = give.send(Err(Refusal::new(status, failure.to_string())));
@@ -96,30 +95,58 @@ fn run(
         Connection::open(gateway.address.clone()).map_err(|error| bad(error.into()))?;
     let bell = sink.writer.bell().map_err(|error| bad(Failure::new(Kind::Failed, error)))?;
     connection.wake_on(bell);
-    let mut config = gateway.transfers.config(sink.ask.name.clone()).map_err(bad)?;
+    let mut first = First { name: sink.ask.name.clone(), heads: heads(&sink.ask) };
+    // Parts that lie apart are fetched one after the other, and of one version.
+    while let Some(name) = fetch_run(gateway, &mut connection, sink, answered, first)? {
+        first = First { name, heads: 0 };
+    }
+    sink.complete().map_err(bad)
+}
+
+/// Fetches one run of segments. Returns the versioned name if there are more runs.
+fn fetch_run(
+    gateway: &Gateway,
+    connection: &mut Connection,
+    sink: &mut Answering,
+    answered: &mut Answered,
+    first: First,
+) -> Result<Option<Name>, (StatusCode, Failure)> {
+    let bad = |failure| (StatusCode::BAD_GATEWAY, failure);
+    let mut config = gateway.transfers.config(first.name).map_err(bad)?;
     config.in_order = true;
     config.stash = Size(WAITING as u64);
-    config.heads = heads(&sink.ask);
+    config.heads = first.heads;
     let mut fetch = gateway.transfers.fetch(config).map_err(bad)?;
     let progress = Progress::new("", true);
     let (verbose, resumes, absence) = (false, false, None);
     let (stop, rate) = (&gateway.stop, None);
     let watch = Watch { progress: &progress, stop, verbose, resumes, absence, rate };
     let started = connection.now();
-    let result = consumer::drive(&mut connection, &mut fetch, sink, &watch, &mut None);
+    let result = consumer::drive(connection, &mut fetch, sink, &watch, &mut None);
     let took = connection.now().since(started);
     note(answered, sink, &fetch, took);
     result.map_err(|failure| (status(&fetch), failure))?;
-    sink.complete().map_err(bad)
+    sink.run += 1;
+    let more = sink.plan.as_ref().and_then(Plan::runs).is_some_and(|runs| sink.run < runs.len());
+    Ok(fetch.object().filter(|_| more).map(|info| info.name.clone()))
+}
+
+/// The beginning of a fetch.
+struct First {
+    name: Name,
+    /// Segments that are asked for before the object is known.
+    heads: u16,
 }
 
 /// How many segments are asked for before the object is known: no more than the answer may need.
 fn heads(ask: &Ask) -> u16 {
-    let bytes = match ask.range {
-        _ if ask.is_head || !ask.if_none_match.is_empty() => 1,
-        Some(Wanted::From(0, Some(last))) => last.saturating_add(1),
-        Some(Wanted::From(1.., _) | Wanted::Last(_)) => return 0,
-        Some(Wanted::From(0, None)) | None => u64::MAX,
+    let bytes = match &ask.ranges {
+        _ if ask.is_head || ask.is_conditional() => 1,
+        None => u64::MAX,
+        Some(ranges) => match ranges.single() {
+            Some(Wanted::From(0, last)) => last.map_or(u64::MAX, |last| last.saturating_add(1)),
+            _ => return 0,
+        },
     };
     bytes.div_ceil(SEGMENT).min(head::MOST) as u16
 }
@@ -127,9 +154,9 @@ fn heads(ask: &Ask) -> u16 {
 fn note(answered: &mut Answered, sink: &Answering, fetch: &Fetch, took: Duration) {
     let range = sink.plan.as_ref().and_then(|plan| plan.headers.get(CONTENT_RANGE));
     answered.range = range.and_then(|range| range.to_str().ok()).map(str::to_owned);
-    answered.duration_s = took.as_secs_f64();
-    answered.interests = fetch.stats().counters.interests;
-    answered.segments = fetch.stats().verified;
+    answered.duration_s += took.as_secs_f64();
+    answered.interests += fetch.stats().counters.interests;
+    answered.segments += fetch.stats().verified;
     if fetch.object().is_some() {
         let summary = Summary::of(fetch, "", took);
         answered.name = Some(summary.name);
@@ -155,24 +182,45 @@ struct Answering {
     ask: Ask,
     plan: Option<Plan>,
     /// The receiver of the head and of the reading end of the pipe.
-    give: Option<oneshot::Sender<Outcome>>,
+    waits: Option<oneshot::Sender<Outcome>>,
     reader: Option<Reader>,
     writer: Writer,
-    /// Bytes that were given to the client.
+    /// The run of segments that is fetched, and the object of the first.
+    run: usize,
+    object: Option<ObjectInfo>,
+    /// The first part that is not given yet.
+    part: usize,
+    /// Bytes of the object that were given to the client.
     given: u64,
+    /// Compresses the body, if it is to be.
+    packer: Option<GzEncoder<Vec<u8>>>,
     failure: Option<Failure>,
 }
 
 impl Answering {
     fn new(ask: Ask, give: oneshot::Sender<Outcome>) -> std::io::Result<Answering> {
         let (writer, reader) = pipe(WAITING)?;
-        let (give, reader) = (Some(give), Some(reader));
-        Ok(Answering { ask, plan: None, give, reader, writer, given: 0, failure: None })
+        let (waits, reader) = (Some(give), Some(reader));
+        let (plan, object, packer, failure) = (None, None, None, None);
+        let (run, part, given) = (0, 0, 0);
+        Ok(Answering {
+            ask,
+            plan,
+            waits,
+            reader,
+            writer,
+            run,
+            object,
+            part,
+            given,
+            packer,
+            failure,
+        })
     }
 
     /// Something was verified: the client may know.
     fn give_head(&mut self) {
-        let (Some(give), Some(plan)) = (self.give.take(), &self.plan) else { return };
+        let (Some(give), Some(plan)) = (self.waits.take(), &self.plan) else { return };
         let body = self.reader.take().filter(|_| plan.body.is_some());
         let (status, headers) = (plan.status, plan.headers.clone());
         // If he has gone meanwhile, the reader goes with the head, and that is noticed.
@@ -187,21 +235,55 @@ impl Answering {
 
     /// The fetch is over: so is the answer, if it is whole.
     fn complete(&mut self) -> Result<(), Failure> {
-        let missing = self
-            .plan
-            .as_ref()
-            .and_then(|plan| plan.body.as_ref())
-            .filter(|body| body.end != u64::MAX && body.end - body.start != self.given);
-        match missing {
-            None => Ok(()),
-            Some(body) => Err(self.wrong_size(body.end)),
+        let body = self.plan.as_ref().and_then(|plan| plan.body.as_ref());
+        let Some(body) = body else { return Ok(()) };
+        match body.content_len().zip(body.all().last()) {
+            Some((len, last)) if len != self.given => Err(self.wrong_size(last.bytes.end)),
+            _ => {
+                self.writer.write(body.tail().as_bytes());
+                // Into memory, which does not fail.
+                let end = self.packer.take().and_then(|packer| packer.finish().ok());
+                end.into_iter().for_each(|end| self.writer.write(&end));
+                Ok(())
+            }
         }
+    }
+
+    /// Gives bytes of the object.
+    fn give(&mut self, content: &[u8]) {
+        self.given += content.len() as u64;
+        let Some(packer) = &mut self.packer else { return self.writer.write(content) };
+        // Into memory, which does not fail.
+        let _ = packer.write_all(content);
+        self.writer.write(packer.get_ref());
+        packer.get_mut().clear();
     }
 
     /// True if the pipe has all promised bytes, or no body was promised.
     fn has_given_all(&self) -> bool {
         let body = self.plan.as_ref().map(|plan| plan.body.as_ref());
-        body.is_some_and(|body| body.is_none_or(|body| body.end - body.start == self.given))
+        let is_given = |body: &Parts| body.content_len() == Some(self.given);
+        body.is_some_and(|body| body.is_none_or(is_given))
+    }
+
+    /// Gives what a segment has of the current part. Returns false if there is nothing.
+    fn give_part(&mut self, offset: u64, content: &[u8]) -> bool {
+        let body = self.plan.as_ref().and_then(|plan| plan.body.as_ref());
+        let Some(Part { head, bytes }) = body.and_then(|body| body.all().get(self.part)) else {
+            return false;
+        };
+        let within = |byte: u64| byte.clamp(offset, offset + content.len() as u64) - offset;
+        let (from, to) = (within(bytes.start) as usize, within(bytes.end) as usize);
+        if from >= to {
+            return false;
+        }
+        if offset + from as u64 == bytes.start {
+            self.writer.write(head.as_bytes());
+        }
+        let is_over = offset + to as u64 == bytes.end;
+        self.give(&content[from..to]);
+        self.part += usize::from(is_over);
+        is_over
     }
 
     fn wrong_size(&self, end: u64) -> Failure {
@@ -220,9 +302,19 @@ impl Answering {
 
 impl Sink for Answering {
     fn begin(&mut self, info: &ObjectInfo) -> Resume {
+        if let Some(plan) = self.plan.as_ref().filter(|_| self.run > 0) {
+            if self.object.as_ref() != Some(info) {
+                let message = format!("{} has become another one meanwhile", info.name);
+                let failure = Failure::new(Kind::Failed, message);
+                self.failure = Some(failure.then("ask for it again"));
+            }
+            return plan.rest(self.run);
+        }
         let plan = Plan::new(&self.ask, info);
-        let rest = plan.rest();
-        self.plan = Some(plan);
+        let rest = plan.rest(0);
+        let packed = plan.is_compressed && plan.body.is_some();
+        self.packer = packed.then(|| GzEncoder::new(Vec::new(), Compression::fast()));
+        (self.plan, self.object) = (Some(plan), Some(info.clone()));
         rest
     }
 
@@ -235,13 +327,7 @@ impl Sink for Answering {
             return;
         }
         self.give_head();
-        let Some(body) = self.plan.as_ref().and_then(|plan| plan.body.clone()) else { return };
-        let within = |byte: u64| byte.clamp(offset, offset + content.len() as u64) - offset;
-        let (from, to) = (within(body.start) as usize, within(body.end) as usize);
-        if from < to {
-            self.writer.write(&content[from..to]);
-            self.given += (to - from) as u64;
-        }
+        while self.give_part(offset, content) {}
     }
 }
 
@@ -251,11 +337,11 @@ impl Keep for Answering {
     }
 
     fn is_satisfied(&self) -> bool {
-        self.give.is_none() && self.plan.as_ref().is_some_and(|plan| plan.body.is_none())
+        self.waits.is_none() && self.plan.as_ref().is_some_and(|plan| plan.body.is_none())
     }
 
     fn take_failure(&mut self) -> Option<Failure> {
-        let is_gone = self.give.as_ref().is_some_and(oneshot::Sender::is_closed)
+        let is_gone = self.waits.as_ref().is_some_and(oneshot::Sender::is_closed)
             || self.writer.is_left() && !self.has_given_all();
         let gone = is_gone.then(|| Failure::new(Kind::File, "the client went away"));
         self.failure.take().or(gone)

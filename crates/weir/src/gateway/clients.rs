@@ -1,78 +1,9 @@
 //! The connections that are open, and which of them make room for others.
 
+use crate::gateway::client::Client;
 use crate::gateway::source::Source;
-use control::{Duration, Time};
-use net::clock::monotonic;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tokio::task::AbortHandle;
-
-/// One connection.
-pub struct Client {
-    /// Where it comes from.
-    pub source: Source,
-    /// Since when it takes none of the bytes that are there for it.
-    stalled: Mutex<Option<Time>>,
-    /// Requests that wait or are answered.
-    busy: AtomicUsize,
-    task: OnceLock<AbortHandle>,
-}
-
-impl Client {
-    /// One without a task yet.
-    pub fn new(source: Source) -> Arc<Client> {
-        let (stalled, busy) = (Mutex::new(None), AtomicUsize::new(0));
-        Arc::new(Client { source, stalled, busy, task: OnceLock::new() })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Time>> {
-        self.stalled.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// It takes nothing now.
-    pub fn stalls(&self) {
-        self.lock().get_or_insert_with(monotonic);
-    }
-
-    /// It has taken something.
-    pub fn moves(&self) {
-        *self.lock() = None;
-    }
-
-    /// For how long it has taken nothing.
-    pub fn stalled(&self) -> Option<Duration> {
-        self.lock().map(|since| monotonic().since(since))
-    }
-
-    /// Sets the task that serves it.
-    pub fn set_task(&self, task: AbortHandle) {
-        // Once: right after it was made.
-        let _ = self.task.set(task);
-    }
-
-    /// Closes it. The answer that is under way is cut.
-    pub fn close(&self) {
-        self.task.get().into_iter().for_each(AbortHandle::abort);
-    }
-}
-
-/// A request of the connection waits or is answered, until this is dropped.
-pub struct Busy(Arc<Client>);
-
-impl Busy {
-    /// Another request.
-    pub fn new(client: &Arc<Client>) -> Busy {
-        client.busy.fetch_add(1, Ordering::Relaxed);
-        Busy(Arc::clone(client))
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        self.0.busy.fetch_sub(1, Ordering::Relaxed);
-    }
-}
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// All connections.
 pub struct Clients {
@@ -119,8 +50,7 @@ impl Clients {
         if own >= free {
             let largest = counts.iter().max_by_key(|(_, count)| **count).map(|(of, _)| *of);
             let from = if own > 0 && free > 0 { source } else { largest? };
-            let is_idle =
-                |client: &Client| client.source == from && client.busy.load(Ordering::Relaxed) == 0;
+            let is_idle = |client: &Client| client.source == from && !client.is_busy();
             let (number, _) = open.clients.iter().find(|(_, client)| is_idle(client))?;
             let number = *number;
             open.clients.remove(&number)?.close();
@@ -141,6 +71,7 @@ impl Drop for Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gateway::client::Busy;
 
     fn source(address: &str) -> Source {
         Source::host(address.parse().unwrap())

@@ -1,7 +1,9 @@
 //! The state that all requests share.
 
+use crate::gateway::folders::Folders;
 use crate::gateway::log::Log;
 use crate::gateway::slots::Slots;
+use crate::gateway::tls::Tls;
 use crate::signals::Stop;
 use crate::transfer::Transfers;
 use net::client::Address;
@@ -19,10 +21,14 @@ pub struct Gateway {
     pub prefixes: Vec<Name>,
     /// The check of hosts and origins.
     pub guard: Guard,
+    /// The folders of trees.
+    pub folders: Box<dyn Folders>,
     /// The slots of requests.
     pub slots: Arc<Slots>,
     /// A client that has taken nothing for so long makes room where others wait.
     pub client_timeout: control::Duration,
+    /// The encryption of connections, if they are encrypted.
+    pub tls: Option<Tls>,
     /// The access log.
     pub log: Log,
     /// When to end.

@@ -5,15 +5,20 @@
 //! between it and the answers is a queue of a fixed length. Lines for which there is no room are
 //! counted.
 
+mod access;
 mod writer;
 
-use crate::exit::Failure;
+pub use access::Sender;
+
+use crate::exit::{Failure, Kind};
 use crate::output;
+use access::AccessFile;
 use control::{Duration, Rate, Size};
 use net::limit::{Limit, Place};
 use net::text::shortened;
 use serde::Serialize;
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use writer::{Line, Writer};
 
@@ -55,6 +60,9 @@ pub struct Answered {
     pub key: Option<String>,
     /// The error, shortened.
     pub error: Option<String>,
+    /// The sender of the request.
+    #[serde(skip)]
+    pub sender: Sender,
 }
 
 /// Writes the lines.
@@ -64,6 +72,8 @@ pub struct Log {
     json: bool,
     /// Not at all, unless as JSON.
     quiet: bool,
+    /// There is an access log.
+    has_file: bool,
     limit: Arc<Limit>,
     writer: Writer,
     /// The first failure of standard output that is to be reported.
@@ -71,11 +81,18 @@ pub struct Log {
 }
 
 impl Log {
-    /// Starts the thread that writes.
+    /// Starts the thread that writes; also into an access log, if it has a path.
     ///
     /// # Errors
-    /// There is no thread to be had.
-    pub fn start(json: bool, quiet: bool) -> io::Result<Log> {
+    /// There is no thread to be had, or the access log cannot be written.
+    pub fn start(json: bool, quiet: bool, path: Option<&Path>) -> Result<Log, Failure> {
+        let cannot = |path: &Path, error| {
+            let message = format!("cannot write the access log {}: {error}", path.display());
+            Failure::new(Kind::File, message).then("name a file that can be written")
+        };
+        let open = |path: &Path| AccessFile::open(path).map_err(|error| cannot(path, error));
+        let mut file = path.map(open).transpose()?;
+        let mut is_reported = false;
         let failure = Arc::default();
         let first = Arc::clone(&failure);
         let write = move |line| match line {
@@ -85,32 +102,50 @@ impl Log {
                 }
             }
             Line::Note(text) => output::note(&text),
+            Line::Access(text) => {
+                let Some(file) = &mut file else { return };
+                if let Err(error) = file.write(&text)
+                    && !std::mem::replace(&mut is_reported, true)
+                {
+                    output::note(&format!("weir gateway: the access log is incomplete: {error}"));
+                }
+            }
         };
-        Ok(Log { failure, ..Log::over(json, quiet, write)? })
+        let log = Log::over(json, quiet, write);
+        let failed = |error| Failure::new(Kind::Failed, format!("cannot serve: {error}"));
+        Ok(Log { failure, has_file: path.is_some(), ..log.map_err(failed)? })
     }
 
     fn over(json: bool, quiet: bool, write: impl FnMut(Line) + Send + 'static) -> io::Result<Log> {
         let limit = Arc::new(Limit::new(MOST));
         let writer = Writer::start(json, Arc::clone(&limit), write)?;
-        Ok(Log { json, quiet, limit, writer, failure: Arc::default() })
+        Ok(Log { json, quiet, has_file: false, limit, writer, failure: Arc::default() })
     }
 
     /// The gateway is up. A program that starts it needs this line, so it is written at once.
     ///
     /// # Errors
     /// Standard output cannot be written.
-    pub fn listening(&self, address: std::net::SocketAddr) -> Result<(), Failure> {
+    pub fn listening(
+        &self,
+        address: std::net::SocketAddr,
+        is_encrypted: bool,
+    ) -> Result<(), Failure> {
         if self.json {
             return output::json(&serde_json::json!({ "listening": address }));
         }
         if !self.quiet {
-            output::note(&format!("listening for http://{address}/NAME; Ctrl-C ends it"));
+            let scheme = if is_encrypted { "https" } else { "http" };
+            output::note(&format!("listening for {scheme}://{address}/NAME; Ctrl-C ends it"));
         }
         Ok(())
     }
 
     /// An answer is over.
     pub fn answered(&self, answered: &Answered) {
+        if self.has_file {
+            self.writer.send(Line::Access(access::line(answered)));
+        }
         // A refusal costs its client nothing; it does not take the lines of what was fetched.
         let place = if answered.name.is_some() { ANSWERED } else { FAILED };
         if (self.json || !self.quiet) && self.admits(place) {
@@ -206,7 +241,7 @@ mod tests {
     fn read(json: bool) -> (Log, Receiver<String>) {
         let (give, take) = channel();
         let write = move |line| {
-            let (Line::Result(text) | Line::Note(text)) = line;
+            let (Line::Result(text) | Line::Note(text) | Line::Access(text)) = line;
             let _ = give.send(text);
         };
         (Log::over(json, false, write).unwrap(), take)
@@ -285,7 +320,7 @@ mod tests {
         let (give, lines) = channel();
         let write = move |line| {
             let _ = wait.recv();
-            let (Line::Result(text) | Line::Note(text)) = line;
+            let (Line::Result(text) | Line::Note(text) | Line::Access(text)) = line;
             let _ = give.send(text);
         };
         let log = Log::over(false, false, write).unwrap();

@@ -1,7 +1,7 @@
 //! Answers as the HTTP library takes them.
 
-use crate::gateway::answer::Head;
 use crate::gateway::body::AnswerBody;
+use crate::gateway::head::Head;
 use crate::gateway::slots::Slot;
 use hyper::body::Bytes;
 use hyper::header::{
@@ -27,8 +27,8 @@ const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\n\
 /// The answer that a fetch has found. It holds its slot until its body is sent.
 pub fn found(head: Head, slot: Arc<Slot>) -> Response<AnswerBody> {
     let body = match head.body {
-        Some(reader) => AnswerBody::Fetched { reader, _slot: slot },
-        None => AnswerBody::Text(Bytes::new()),
+        Some(reader) => AnswerBody::fetched(reader, slot),
+        None => AnswerBody::text(Bytes::new()),
     };
     let mut response = Response::new(body);
     *response.status_mut() = head.status;
@@ -42,7 +42,7 @@ pub fn refused(refusal: &Refusal, method: &Method) -> Response<AnswerBody> {
         Method::HEAD => Bytes::new(),
         _ => Bytes::from(format!("{}\n", refusal.text)),
     };
-    let mut response = Response::new(AnswerBody::Text(text));
+    let mut response = Response::new(AnswerBody::text(text));
     *response.status_mut() = refusal.status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(TEXT));
@@ -62,7 +62,7 @@ pub fn refused(refusal: &Refusal, method: &Method) -> Response<AnswerBody> {
 
 /// The answer to a browser's preflight request for a page of an allowed origin.
 pub fn preflight() -> Response<AnswerBody> {
-    let mut response = Response::new(AnswerBody::Text(Bytes::new()));
+    let mut response = Response::new(AnswerBody::text(Bytes::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;
     let fields = "Range, If-Range, If-Match, If-None-Match";
     let headers = response.headers_mut();

@@ -1,34 +1,20 @@
 //! Connections of HTTP clients.
 
 use crate::exit::{Failure, Kind};
-use crate::gateway::answer;
-use crate::gateway::body::AnswerBody;
-use crate::gateway::clients::{Busy, Client, Clients, Place};
+use crate::gateway::clients::{Clients, Place};
 use crate::gateway::context::Gateway;
-use crate::gateway::log::Answered;
 use crate::gateway::reply;
+use crate::gateway::respond::Ends;
 use crate::gateway::source::Source;
 use crate::gateway::stream::Watched;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioTimer;
-use router::guard::Head;
-use router::guard::Refusal;
-use std::convert::Infallible;
+use crate::gateway::wire::converse;
 use std::net::{IpAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
-use weir::http::ask::Ask;
 
 /// How long a signal, or a client that does not read, may go unnoticed.
 const LOOK: Duration = Duration::from_millis(100);
-/// A connection on which no whole head of a request has come for so long is closed.
-const HEAD: Duration = Duration::from_secs(10);
-/// Bytes of a request's head; no browser sends as many.
-const LONGEST_HEAD: usize = 32 * 1024;
 /// Connections for each slot, and at least: most are idle, or wait.
 const CONNECTIONS: usize = 8;
 const FEWEST_CONNECTIONS: usize = 128;
@@ -61,8 +47,11 @@ async fn accept(
                 // It fails if the client is gone.
                 let Ok(local) = stream.local_addr() else { continue };
                 match clients.admit(Source::of(peer, local)) {
-                    Some(place) => begin(Arc::clone(&gateway), stream, local.ip(), place),
-                    None => reply::turn_away(&stream),
+                    Some(place) => {
+                        begin(Arc::clone(&gateway), stream, [local.ip(), peer.ip()], place)
+                    }
+                    None if gateway.tls.is_none() => reply::turn_away(&stream),
+                    None => {}
                 }
             }
             Ok(Err(error)) => {
@@ -75,91 +64,14 @@ async fn accept(
     Ok(())
 }
 
-fn begin(gateway: Arc<Gateway>, stream: TcpStream, local: IpAddr, place: Place) {
+fn begin(gateway: Arc<Gateway>, stream: TcpStream, ends: [IpAddr; 2], place: Place) {
     let client = Arc::clone(&place.client);
+    let [local, peer] = ends;
+    let ends = Ends { gateway, client: Arc::clone(&client), local, peer };
     let task = tokio::spawn(async move {
-        converse(gateway, stream, local, &place.client).await;
+        let stream = Watched::new(stream, Arc::clone(&ends.client));
+        converse(ends, stream).await;
         drop(place);
     });
     client.set_task(task.abort_handle());
-}
-
-/// All requests of one connection, one after the other.
-async fn converse(gateway: Arc<Gateway>, stream: TcpStream, local: IpAddr, client: &Arc<Client>) {
-    let stream = Watched::new(stream, Arc::clone(client));
-    let service = service_fn(move |request| {
-        let (gateway, client) = (Arc::clone(&gateway), Arc::clone(client));
-        async move { Ok::<_, Infallible>(respond(&gateway, &client, &request, local).await) }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_buf_size(LONGEST_HEAD)
-        .max_header_size(LONGEST_HEAD)
-        .serve_connection(stream, service);
-    // It ends as clients end it; what went wrong with an answer has been said of the answer.
-    let _ = connection.await;
-}
-
-async fn respond(
-    gateway: &Arc<Gateway>,
-    client: &Arc<Client>,
-    request: &Request<Incoming>,
-    local: IpAddr,
-) -> Response<AnswerBody> {
-    let _busy = Busy::new(client);
-    let (method, uri) = (request.method(), request.uri());
-    let mut answered = Answered::new(method.as_str(), uri.path());
-    let (version, headers) = (request.version(), request.headers());
-    let admitted = gateway.guard.admit(&Head { method, uri, version, headers, local });
-    let (origin, admitted) = match admitted {
-        Ok(origin) => (origin, Ok(())),
-        Err(refusal) => (None, Err(refusal)),
-    };
-    let ask = admitted.and_then(|()| Ask::read(method, uri, headers, &gateway.prefixes));
-    let mut response = match ask {
-        Ok(ask) => match outcome(gateway, client, ask, &mut answered).await {
-            Ok(response) => response,
-            Err(refusal) => reply::refused(&refusal, method),
-        },
-        Err(_) if origin.is_some() && *method == Method::OPTIONS => reply::preflight(),
-        Err(refusal) => {
-            refuse(gateway, answered, &refusal);
-            reply::refused(&refusal, method)
-        }
-    };
-    if gateway.guard.has_origins() {
-        reply::share(response.headers_mut(), origin);
-    }
-    response
-}
-
-/// Waits for a slot, and then for the head of the answer.
-async fn outcome(
-    gateway: &Arc<Gateway>,
-    client: &Arc<Client>,
-    ask: Ask,
-    answered: &mut Answered,
-) -> Result<Response<AnswerBody>, Refusal> {
-    let Ok(slot) = gateway.slots.take(client) else {
-        let text = "too many requests are waiting; try again in a few seconds";
-        let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text);
-        refuse(gateway, std::mem::take(answered), &refusal);
-        return Err(refusal);
-    };
-    let failed = || {
-        let text = "the answer could not begin; try again in a few seconds";
-        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text)
-    };
-    // The slots outlive all who wait for one.
-    let slot = Arc::new(slot.await.map_err(|_| failed())?);
-    let head = answer::begin(gateway, ask, std::mem::take(answered), Arc::clone(&slot));
-    let head = head.await.unwrap_or_else(|_| Err(failed()))?;
-    Ok(reply::found(head, slot))
-}
-
-fn refuse(gateway: &Gateway, mut answered: Answered, refusal: &Refusal) {
-    answered.status = refusal.status.as_u16();
-    answered.fail(&refusal.text);
-    gateway.log.answered(&answered);
 }

@@ -4,7 +4,7 @@
 //! sends half a request or none takes no slot. If all slots are taken, requests wait and are served
 //! in order, except that no source has more than its share of the slots.
 
-use crate::gateway::clients::{Busy, Client};
+use crate::gateway::client::{Busy, Client};
 use crate::gateway::source::Source;
 use control::Duration;
 use std::collections::{BTreeMap, VecDeque};

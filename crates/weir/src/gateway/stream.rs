@@ -1,24 +1,31 @@
 //! A client's connection, which notes whether the client reads.
 
-use crate::gateway::clients::Client;
-use hyper::rt::{Read, ReadBufCursor, Write};
-use hyper_util::rt::TokioIo;
+use crate::gateway::client::Client;
 use std::io::{IoSlice, Result};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 /// The connection.
 pub struct Watched {
-    stream: TokioIo<TcpStream>,
+    stream: TcpStream,
     client: Arc<Client>,
+    /// Bytes that were read to see what they are, and are read again.
+    ahead: Vec<u8>,
 }
 
 impl Watched {
     /// One of this client.
     pub fn new(stream: TcpStream, client: Arc<Client>) -> Watched {
-        Watched { stream: TokioIo::new(stream), client }
+        Watched { stream, client, ahead: Vec::new() }
+    }
+
+    /// Lets bytes that were read be read again, before those that follow.
+    #[cfg(feature = "http2")]
+    pub fn put_back(&mut self, bytes: Vec<u8>) {
+        self.ahead = bytes;
     }
 
     fn note(&self, written: Poll<Result<usize>>) -> Poll<Result<usize>> {
@@ -30,17 +37,23 @@ impl Watched {
     }
 }
 
-impl Read for Watched {
+impl AsyncRead for Watched {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
+        buffer: &mut ReadBuf<'_>,
     ) -> Poll<Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        if self.ahead.is_empty() {
+            return Pin::new(&mut self.stream).poll_read(cx, buffer);
+        }
+        let some = self.ahead.len().min(buffer.remaining());
+        buffer.put_slice(&self.ahead[..some]);
+        self.ahead.drain(..some);
+        Poll::Ready(Ok(()))
     }
 }
 
-impl Write for Watched {
+impl AsyncWrite for Watched {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -1,11 +1,16 @@
 //! The request.
 
-use super::range::Wanted;
-use hyper::header::{HeaderMap, HeaderName, IF_MATCH, IF_NONE_MATCH, IF_RANGE, RANGE};
+use super::encoding;
+use super::range::Ranges;
+use hyper::header::{
+    HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
+    IF_UNMODIFIED_SINCE, RANGE,
+};
 use hyper::{Method, StatusCode, Uri};
 use net::text::shortened;
 use packet::{Name, UriError};
 use router::guard::Refusal;
+use std::time::SystemTime;
 
 /// A name that is longer leaves no room in a packet for what else belongs into one.
 const LONGEST: usize = 8000;
@@ -20,14 +25,31 @@ pub struct Ask {
     pub name: Name,
     /// The headers are wanted alone.
     pub is_head: bool,
-    /// The requested part, if not all.
-    pub range: Option<Wanted>,
+    /// The requested parts, if not all.
+    pub ranges: Option<Ranges>,
     /// The range is good for this version alone.
     pub if_range: Option<String>,
     /// Versions that alone are wanted, if there is anything here.
     pub if_match: Vec<String>,
     /// Versions that the client has.
     pub if_none_match: Vec<String>,
+    /// The client has what was there at this time.
+    pub if_modified_since: Option<SystemTime>,
+    /// Only what was there at this time is wanted.
+    pub if_unmodified_since: Option<SystemTime>,
+    /// The client takes content that is compressed by gzip.
+    pub accepts_gzip: bool,
+    /// The folder of that name is wanted, if so.
+    pub folder: Option<FolderAsk>,
+}
+
+/// A request for a folder: its path ends in a slash.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FolderAsk {
+    /// Only what has this in its name, here or below.
+    pub query: Option<String>,
+    /// For a program.
+    pub json: bool,
 }
 
 impl Ask {
@@ -48,7 +70,11 @@ impl Ask {
             let text = format!("{method} is not served here; use GET or HEAD");
             return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
         }
-        let name = name(uri.path())?;
+        let path = uri.path();
+        // The last slash belongs to the path alone.
+        let is_name = |name: &&str| !name.is_empty() && !name.ends_with('/');
+        let within = path.strip_suffix('/').filter(is_name);
+        let name = name(within.unwrap_or(path))?;
         let shown = || shortened(&name.to_string(), SHOWN);
         if is_scoped(&name) {
             let text = format!(
@@ -69,32 +95,70 @@ impl Ask {
             return Err(Refusal::new(StatusCode::FORBIDDEN, text));
         }
         let text = |field: HeaderName| headers.get(field).and_then(|value| value.to_str().ok());
+        // A date that is none is ignored (RFC 9110, section 13.1.3).
+        let date = |field| text(field).and_then(|date| httpdate::parse_http_date(date).ok());
         Ok(Ask {
             name,
             is_head,
             // It has a meaning with GET only.
-            range: text(RANGE).filter(|_| !is_head).and_then(Wanted::parse),
+            ranges: text(RANGE).filter(|_| !is_head).and_then(Ranges::parse),
             if_range: text(IF_RANGE).map(str::to_owned),
             if_match: tags(headers, &IF_MATCH).map(str::to_owned).collect(),
             if_none_match: tags(headers, &IF_NONE_MATCH).map(bare_tag).collect(),
+            if_modified_since: date(IF_MODIFIED_SINCE),
+            if_unmodified_since: date(IF_UNMODIFIED_SINCE),
+            accepts_gzip: encoding::accepts_gzip(headers),
+            folder: within.map(|_| FolderAsk {
+                query: uri.query().and_then(query),
+                json: encoding::prefers_json(headers),
+            }),
         })
     }
 
     /// Another version than this one is no good, such as to a player that has seen the beginning.
-    pub fn refuses(&self, tag: Option<&str>) -> bool {
+    /// The tag counts, or else the time (RFC 9110, section 13.2.2).
+    pub fn refuses(&self, tag: Option<&str>, modified: Option<SystemTime>) -> bool {
         let matches = |one: &String| one == "*" || Some(&**one) == tag;
-        !self.if_match.is_empty() && !self.if_match.iter().any(matches)
+        if !self.if_match.is_empty() {
+            return !self.if_match.iter().any(matches);
+        }
+        modified.zip(self.if_unmodified_since).is_some_and(|(modified, since)| modified > since)
     }
 
-    /// The client has this version.
-    pub fn has(&self, tag: &str) -> bool {
-        self.if_none_match.iter().any(|one| one == "*" || one == tag)
+    /// The client has this version. The tag counts, or else the time.
+    pub fn has(&self, tag: Option<&str>, modified: Option<SystemTime>) -> bool {
+        if !self.if_none_match.is_empty() {
+            let is_known = |one: &String| one == "*" || Some(&**one) == tag;
+            return tag.is_some() && self.if_none_match.iter().any(is_known);
+        }
+        modified.zip(self.if_modified_since).is_some_and(|(modified, since)| modified <= since)
+    }
+
+    /// The answer may be that there is nothing new.
+    pub fn is_conditional(&self) -> bool {
+        !self.if_none_match.is_empty() || self.if_modified_since.is_some()
     }
 
     /// The range is asked for whatever the version, or of this one.
     pub fn wants_range_of(&self, tag: Option<&str>) -> bool {
         self.if_range.as_deref().is_none_or(|only| Some(only.trim()) == tag)
     }
+}
+
+/// The words after `q=`, as a form sends them.
+fn query(fields: &str) -> Option<String> {
+    let coded = fields.split('&').find_map(|field| field.strip_prefix("q="))?;
+    let mut rest = coded.as_bytes();
+    let mut words = Vec::with_capacity(rest.len());
+    while let Some((byte, behind)) = rest.split_first() {
+        let digits = behind.get(..2).filter(|_| *byte == b'%');
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        let coded = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        words.push(coded.unwrap_or(if *byte == b'+' { b' ' } else { *byte }));
+        rest = if coded.is_some() { &behind[2..] } else { behind };
+    }
+    let words = String::from_utf8_lossy(&words).trim().to_owned();
+    (!words.is_empty()).then_some(words)
 }
 
 /// All tags of a field.
@@ -242,19 +306,23 @@ mod tests {
     fn versions_that_the_client_has() {
         let fields = [("if-none-match", "W/\"v=6\", \"v=7\""), ("if-none-match", "\"x\"")];
         let ask = ask(&Method::GET, "/a/b", &fields).unwrap();
-        assert!(ask.has("\"v=6\"") && ask.has("\"v=7\"") && ask.has("\"x\""));
-        assert!(!ask.has("\"v=8\""));
+        let has = |ask: &Ask, tag| ask.has(Some(tag), None);
+        assert!(has(&ask, "\"v=6\"") && has(&ask, "\"v=7\"") && has(&ask, "\"x\""));
+        assert!(!has(&ask, "\"v=8\"") && !ask.has(None, None));
         let any = Ask { if_none_match: vec!["*".to_owned()], ..ask };
-        assert!(any.has("\"v=8\""));
+        assert!(has(&any, "\"v=8\""));
     }
 
     #[test]
     fn versions_that_alone_are_wanted() {
         let only = |list: &str| ask(&Method::GET, "/a/b", &[("if-match", list)]).unwrap();
-        assert!(!ask(&Method::GET, "/a/b", &[]).unwrap().refuses(None));
-        assert!(!only("\"v=6\", \"v=7\"").refuses(Some("\"v=7\"")) && !only("*").refuses(None));
+        assert!(!ask(&Method::GET, "/a/b", &[]).unwrap().refuses(None, None));
+        assert!(
+            !only("\"v=6\", \"v=7\"").refuses(Some("\"v=7\""), None)
+                && !only("*").refuses(None, None)
+        );
         for other in ["\"v=6\"", "W/\"v=7\"", ""] {
-            assert!(only(other).refuses(Some("\"v=7\"")), "{other}");
+            assert!(only(other).refuses(Some("\"v=7\""), None), "{other}");
         }
     }
 
@@ -262,11 +330,48 @@ mod tests {
     fn a_range_may_be_for_one_version_only_and_is_for_get_alone() {
         let fields = [("range", "bytes=5-"), ("if-range", "\"v=7\"")];
         let get = ask(&Method::GET, "/a/b", &fields).unwrap();
-        assert_eq!(get.range, Some(Wanted::From(5, None)));
+        assert_eq!(get.ranges, Ranges::parse("bytes=5-"));
         assert!(get.wants_range_of(Some("\"v=7\"")));
         assert!(!get.wants_range_of(Some("\"v=8\"")) && !get.wants_range_of(None));
-        assert_eq!(ask(&Method::HEAD, "/a/b", &fields).unwrap().range, None);
+        assert_eq!(ask(&Method::HEAD, "/a/b", &fields).unwrap().ranges, None);
         let always = ask(&Method::GET, "/a/b", &fields[..1]).unwrap();
         assert!(always.wants_range_of(None));
+    }
+
+    #[test]
+    fn times_count_where_no_tag_is_given() {
+        const THEN: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+        let time = httpdate::parse_http_date(THEN).unwrap();
+        let later = time + std::time::Duration::from_secs(1);
+        let ask = |fields: &[(&str, &str)]| ask(&Method::GET, "/a/b", fields).unwrap();
+        let since = ask(&[("if-modified-since", THEN)]);
+        assert!(since.has(Some("\"v=7\""), Some(time)) && since.is_conditional());
+        assert!(!since.has(None, Some(later)) && !since.has(None, None));
+        let both = ask(&[("if-modified-since", THEN), ("if-none-match", "\"v=6\"")]);
+        assert!(!both.has(Some("\"v=7\""), Some(time)), "the tag counts");
+        let unless = ask(&[("if-unmodified-since", THEN)]);
+        assert!(unless.refuses(None, Some(later)) && !unless.refuses(None, Some(time)));
+        assert!(!unless.refuses(None, None) && !unless.is_conditional());
+        let both = ask(&[("if-unmodified-since", THEN), ("if-match", "*")]);
+        assert!(!both.refuses(None, Some(later)), "the tag counts");
+        let wrong = ask(&[("if-modified-since", "yesterday"), ("if-unmodified-since", "")]);
+        assert!(!wrong.has(None, Some(time)) && !wrong.refuses(None, Some(later)));
+    }
+
+    #[test]
+    fn a_path_with_a_slash_at_its_end_is_a_folder() {
+        let folder = |path: &str| ask(&Method::GET, path, &[]).unwrap().folder;
+        assert_eq!(folder("/a/b"), None);
+        assert_eq!(folder("/a/b/"), Some(FolderAsk::default()));
+        let query = |fields: &str| folder(&format!("/a/?{fields}")).unwrap().query;
+        assert_eq!(query("x=1&q=two+words%2F%C3%A9"), Some("two words/é".to_owned()));
+        assert_eq!(query("q=100%&q=2").as_deref(), Some("100%"));
+        assert_eq!((query("q="), query("q=+"), query("p=1")), (None, None, None));
+        assert_eq!(query("q=%FF%zz%1").as_deref(), Some("\u{fffd}%zz%1"));
+        let json = ask(&Method::GET, "/a/", &[("accept", "application/json")]).unwrap();
+        assert!(json.folder.unwrap().json);
+        assert_eq!(refused(&Method::GET, "/a//").0, 400);
+        assert_eq!(refused(&Method::GET, "//").0, 400);
+        assert_eq!(refused(&Method::GET, "/localhost/").0, 403);
     }
 }

@@ -2,16 +2,19 @@
 //! has to be fetched for its body.
 
 use super::ask::Ask;
+use super::encoding::{self, is_text};
 use super::media::{called, media_type, policy};
+use super::parts::{self, Parts};
 use hyper::StatusCode;
 use hyper::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
-    CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED,
+    REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use packet::Name;
 use rangemap::RangeSet;
 use std::ops::Range;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use transport::fetch::{ObjectInfo, Resume};
 
 /// The publisher's sizes of the object. They are not signed: the received segments are compared
@@ -51,47 +54,67 @@ pub struct Plan {
     pub status: StatusCode,
     /// Its headers.
     pub headers: HeaderMap,
-    /// The bytes of its body, if it has one; without an end if the size is unknown.
-    pub body: Option<Range<u64>>,
+    /// Its body, if it has one.
+    pub body: Option<Parts>,
     /// Sizes, if they are known.
     pub sizes: Option<Sizes>,
+    /// The body is compressed by gzip.
+    pub is_compressed: bool,
 }
 
 impl Plan {
     /// Plans the answer.
     pub fn new(ask: &Ask, info: &ObjectInfo) -> Plan {
         let sizes = Sizes::of(info);
-        let tag = tag(&info.name);
+        let (tag, modified) = (tag(&info.name), modified(&info.name));
         let mut plan = Plan::whole(ask, sizes);
-        if let Some(tag) = &tag {
-            plan.set(ETAG, tag.clone());
+        let packed = tag.as_deref().map(|tag| format!("{}-gzip\"", tag.trim_end_matches('"')));
+        if let Some(tag) = if plan.is_compressed { &packed } else { &tag } {
+            plan.set(ETAG, tag);
             let is_fixed = info.name == ask.name;
             plan.set(
                 CACHE_CONTROL,
                 if is_fixed { "max-age=31536000, immutable" } else { "no-cache" },
             );
         }
-        if ask.refuses(tag.as_deref()) {
+        if let Some(modified) = modified {
+            plan.set(LAST_MODIFIED, httpdate::fmt_http_date(modified));
+        }
+        // Both forms are of the same version.
+        let tags = [tag.as_deref(), packed.as_deref()];
+        if tags.iter().all(|tag| ask.refuses(*tag, modified)) {
             plan.status = StatusCode::PRECONDITION_FAILED;
             plan.body = None;
             plan.set(CONTENT_LENGTH, "0");
-        } else if tag.as_deref().is_some_and(|tag| ask.has(tag)) {
+        } else if tags.iter().any(|tag| ask.has(*tag, modified)) {
             plan.status = StatusCode::NOT_MODIFIED;
             plan.body = None;
             plan.headers.remove(CONTENT_LENGTH);
-        } else if let (Some(range), Some(sizes)) = (ask.range, sizes)
+        } else if let (Some(ranges), Some(sizes)) = (&ask.ranges, sizes)
             && ask.wants_range_of(tag.as_deref())
         {
-            plan.cut(range.of(sizes.size), sizes.size);
+            plan.cut(&ranges.of(sizes.size), sizes.size);
+        } else if plan.is_compressed {
+            plan.set(CONTENT_ENCODING, "gzip");
+            plan.headers.remove(CONTENT_LENGTH);
         }
         plan
     }
 
     fn whole(ask: &Ask, sizes: Option<Sizes>) -> Plan {
-        let body = (!ask.is_head).then(|| 0..sizes.map_or(u64::MAX, |sizes| sizes.size));
-        let mut plan = Plan { status: StatusCode::OK, headers: HeaderMap::new(), body, sizes };
+        let whole = || Parts::one(0..sizes.map_or(u64::MAX, |sizes| sizes.size));
+        let body = (!ask.is_head).then(whole);
         let file = called(ask.name.as_ref()).unwrap_or_default();
         let media_type = media_type(&file);
+        let is_large = sizes.is_none_or(|sizes| sizes.size >= encoding::LEAST);
+        // A range is one of the bytes as they are.
+        let is_compressed =
+            is_text(media_type) && ask.accepts_gzip && ask.ranges.is_none() && is_large;
+        let (status, headers) = (StatusCode::OK, HeaderMap::new());
+        let mut plan = Plan { status, headers, body, sizes, is_compressed };
+        if is_text(media_type) {
+            plan.set(VARY, "Accept-Encoding");
+        }
         plan.set(CONTENT_TYPE, media_type);
         confine(&mut plan.headers, media_type);
         plan.set(ACCEPT_RANGES, if sizes.is_some() { "bytes" } else { "none" });
@@ -101,23 +124,31 @@ impl Plan {
         plan
     }
 
-    /// Only this of it, or nothing of what is asked for is there.
-    fn cut(&mut self, bytes: Option<Range<u64>>, size: u64) {
-        match bytes {
-            Some(bytes) => {
-                self.status = StatusCode::PARTIAL_CONTENT;
-                let (first, last) = (bytes.start, bytes.end - 1);
-                self.set(CONTENT_RANGE, format!("bytes {first}-{last}/{size}"));
-                self.set(CONTENT_LENGTH, (bytes.end - bytes.start).to_string());
-                self.body = Some(bytes);
-            }
-            None => {
+    /// Only these bytes of it, or nothing of what is asked for is there.
+    fn cut(&mut self, ranges: &[Range<u64>], size: u64) {
+        let parts = match ranges {
+            [] => {
                 self.status = StatusCode::RANGE_NOT_SATISFIABLE;
                 self.set(CONTENT_RANGE, format!("bytes */{size}"));
                 self.set(CONTENT_LENGTH, "0");
                 self.body = None;
+                return;
             }
-        }
+            [bytes] => {
+                let (first, last) = (bytes.start, bytes.end - 1);
+                self.set(CONTENT_RANGE, format!("bytes {first}-{last}/{size}"));
+                Parts::one(bytes.clone())
+            }
+            several => {
+                let of = self.headers.get(CONTENT_TYPE).and_then(|of| of.to_str().ok());
+                let (parts, media_type) = Parts::several(several, of.unwrap_or_default(), size);
+                self.set(CONTENT_TYPE, media_type);
+                parts
+            }
+        };
+        self.status = StatusCode::PARTIAL_CONTENT;
+        self.set(CONTENT_LENGTH, parts.body_len().unwrap_or_default().to_string());
+        self.body = Some(parts);
     }
 
     fn set(&mut self, field: HeaderName, value: impl AsRef<str>) {
@@ -126,19 +157,21 @@ impl Plan {
         }
     }
 
-    /// The segments that have to be fetched: those of the body; without one, the first, which
-    /// proves that what is said of the object is said by its publisher.
-    pub fn segments(&self) -> Option<Range<u64>> {
-        let sizes = self.sizes?;
-        let bytes = self.body.clone().unwrap_or(0..1);
-        let (each, last) = (sizes.segment.max(1), sizes.segments - 1);
-        let first = (bytes.start / each).min(last);
-        Some(first..bytes.end.div_ceil(each).clamp(first + 1, sizes.segments))
+    /// The runs of segments that have to be fetched: those of the body; without one, the first
+    /// segment, which proves that what is said of the object is said by its publisher. `None` if
+    /// they are unknown.
+    pub fn runs(&self) -> Option<Vec<Range<u64>>> {
+        let Sizes { segment, segments, .. } = self.sizes?;
+        Some(match &self.body {
+            Some(parts) => parts.runs(segment, segments),
+            None => vec![parts::run(&(0..1), segment, segments)],
+        })
     }
 
-    /// The same as what need not be fetched.
-    pub fn rest(&self) -> Resume {
-        let (Some(sizes), Some(wanted)) = (self.sizes, self.segments()) else {
+    /// The segments that need not be fetched for this run.
+    pub fn rest(&self, run: usize) -> Resume {
+        let run = self.runs().and_then(|runs| runs.get(run).cloned());
+        let (Some(sizes), Some(wanted)) = (self.sizes, run) else {
             return Resume::default();
         };
         let mut segments = RangeSet::new();
@@ -168,7 +201,22 @@ fn tag(name: &Name) -> Option<String> {
     Some(format!("\"{version}\""))
 }
 
+/// Times that a version is taken for: from 2001 to 2286.
+const MILLISECONDS: Range<u64> = 1_000_000_000_000..10_000_000_000_000;
+
+/// The time of a version, if it is one: in milliseconds as `weir put` has it by default, or in
+/// microseconds (NDN Naming Conventions, section 5). HTTP has seconds.
+fn modified(name: &Name) -> Option<SystemTime> {
+    let version = name.as_ref().last()?.as_version_any()?;
+    let seconds = [1000, 1_000_000].into_iter().find_map(|unit| {
+        let range = MILLISECONDS.start * (unit / 1000)..MILLISECONDS.end * (unit / 1000);
+        range.contains(&version).then_some(version / unit)
+    })?;
+    Some(UNIX_EPOCH + Duration::from_secs(seconds))
+}
+
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "a list of one range is meant")]
 mod tests {
     use super::*;
     use hyper::{Method, Uri};
@@ -205,7 +253,7 @@ mod tests {
     #[test]
     fn the_whole() {
         let plan = get(&[]);
-        assert_eq!((plan.status.as_u16(), plan.body.clone()), (200, Some(0..10_500)));
+        assert_eq!((plan.status.as_u16(), plan.body.clone()), (200, Some(Parts::one(0..10_500))));
         for (field, value) in [
             ("content-type", "video/webm"),
             ("content-length", "10500"),
@@ -215,7 +263,7 @@ mod tests {
         ] {
             assert_eq!(header(&plan, field), value, "{field}");
         }
-        assert_eq!((plan.segments(), plan.rest()), (Some(0..11), Resume::default()));
+        assert_eq!((plan.runs(), plan.rest(0)), (Some(vec![0..11]), Resume::default()));
     }
 
     #[test]
@@ -233,6 +281,40 @@ mod tests {
     }
 
     #[test]
+    fn text_is_compressed_under_a_tag_of_its_own() {
+        fn of(path: &str, fields: &[(&str, &str)]) -> Plan {
+            plan(&Method::GET, path, fields, Some(10_500))
+        }
+        let gzip = ("accept-encoding", "gzip");
+        let text = of("/a/b.txt", &[gzip]);
+        assert!(text.is_compressed);
+        for (field, value) in
+            [("content-encoding", "gzip"), ("etag", "\"v=7-gzip\""), ("content-length", "")]
+        {
+            assert_eq!(header(&text, field), value, "{field}");
+        }
+        let plain = of("/a/b.txt", &[]);
+        assert_eq!((plain.is_compressed, &*header(&plain, "vary")), (false, "Accept-Encoding"));
+        assert_eq!(header(&plain, "etag"), "\"v=7\"");
+        for (path, more) in [("/a/b.txt", ("range", "bytes=0-5")), ("/a/b.webm", gzip)] {
+            let other = of(path, &[gzip, more]);
+            assert!(!other.is_compressed, "{path}");
+            assert_eq!(header(&other, "content-encoding"), "");
+        }
+        assert!(!plan(&Method::GET, "/a/b.txt", &[gzip], Some(100)).is_compressed);
+        for (field, tag, status) in [
+            ("if-none-match", "\"v=7-gzip\"", 304),
+            ("if-none-match", "\"v=7\"", 304),
+            ("if-none-match", "\"v=6-gzip\"", 200),
+            ("if-match", "\"v=7-gzip\"", 200),
+            ("if-match", "\"v=6-gzip\"", 412),
+        ] {
+            let known = of("/a/b.txt", &[gzip, (field, tag)]);
+            assert_eq!(known.status.as_u16(), status, "{field}: {tag}");
+        }
+    }
+
+    #[test]
     fn a_range_is_of_as_few_segments_as_it_can_be() {
         for (range, bytes, segments) in [
             ("bytes=0-0", "0-0", 0..1),
@@ -245,14 +327,72 @@ mod tests {
             let plan = get(&[("range", range)]);
             assert_eq!(plan.status.as_u16(), 206);
             assert_eq!(header(&plan, "content-range"), format!("bytes {bytes}/10500"));
-            assert_eq!(plan.segments(), Some(segments.clone()), "{range}");
-            let body = plan.body.clone().unwrap();
-            assert_eq!(header(&plan, "content-length"), (body.end - body.start).to_string());
-            let rest = plan.rest();
+            assert_eq!(plan.runs(), Some(vec![segments.clone()]), "{range}");
+            let body = plan.body.as_ref().and_then(Parts::body_len).unwrap();
+            assert_eq!(header(&plan, "content-length"), body.to_string());
+            let rest = plan.rest(0);
             assert_eq!(rest.bytes, segments.start * 1000);
             let there = (0..11).filter(|n| !rest.segments.contains(n)).collect::<Vec<_>>();
             assert_eq!(there, segments.collect::<Vec<_>>(), "{range}");
         }
+    }
+
+    #[test]
+    fn several_ranges_are_parts_of_one_answer() {
+        let plan = get(&[("range", "bytes=0-9,2500-2599,-10")]);
+        assert_eq!((plan.status.as_u16(), &*header(&plan, "content-range")), (206, ""));
+        assert!(header(&plan, "content-type").starts_with("multipart/byteranges; boundary="));
+        let parts = plan.body.clone().unwrap();
+        let bytes: Vec<_> = parts.all().iter().map(|part| part.bytes.clone()).collect();
+        assert_eq!(bytes, [0..10, 2500..2600, 10_490..10_500]);
+        assert!(parts.all()[0].head.contains("Content-Type: video/webm\r\n"));
+        assert_eq!(header(&plan, "content-length"), parts.body_len().unwrap().to_string());
+        assert_eq!(plan.runs(), Some(vec![0..1, 2..3, 10..11]));
+        let rest = plan.rest(1);
+        assert_eq!((rest.bytes, rest.segments.contains(&2)), (2000, false));
+        assert!(rest.segments.contains(&1) && rest.segments.contains(&3));
+        // The other two lie beyond, and one is left.
+        let one = get(&[("range", "bytes=5-6,10500-,20000-")]);
+        assert_eq!(header(&one, "content-range"), "bytes 5-6/10500");
+        assert_eq!(get(&[("range", "bytes=10500-,20000-")]).status.as_u16(), 416);
+    }
+
+    #[test]
+    fn versions_that_are_times_are_those_of_a_change() {
+        let of = |version: u64| {
+            let name: Name = format!("/a/v={version}").parse().unwrap();
+            modified(&name).map(|time| time.duration_since(UNIX_EPOCH).unwrap().as_secs())
+        };
+        assert_eq!(of(1_795_181_079_307), Some(1_795_181_079));
+        assert_eq!(of(1_795_181_079_307_000), Some(1_795_181_079));
+        for number in [0, 7, 1_795_181_079, 99_999_999_999_999, u64::MAX] {
+            assert_eq!(of(number), None, "{number}");
+        }
+        let info = ObjectInfo { name: "/a/b/v=784111777000".parse().unwrap(), ..info(Some(5)) };
+        let ask = |fields: &HeaderMap| {
+            let uri = Uri::from_static("/a/b");
+            let ask = Ask::read(&Method::GET, &uri, fields, &["/a".parse().unwrap()]).unwrap();
+            Plan::new(&ask, &info)
+        };
+        assert_eq!(header(&ask(&HeaderMap::new()), "last-modified"), "", "before 2001");
+    }
+
+    #[test]
+    fn what_has_not_changed_since_a_time_is_not_sent() {
+        let info = ObjectInfo { name: "/a/b/v=1795181079307".parse().unwrap(), ..info(Some(5)) };
+        let status = |field: HeaderName, date: &'static str| {
+            let fields = HeaderMap::from_iter([(field, HeaderValue::from_static(date))]);
+            let uri = Uri::from_static("/a/b");
+            let ask = Ask::read(&Method::GET, &uri, &fields, &["/a".parse().unwrap()]).unwrap();
+            let plan = Plan::new(&ask, &info);
+            assert_eq!(header(&plan, "last-modified"), "Fri, 20 Nov 2026 13:24:39 GMT");
+            plan.status.as_u16()
+        };
+        let (then, before) = ("Fri, 20 Nov 2026 13:24:39 GMT", "Fri, 20 Nov 2026 13:24:38 GMT");
+        let (since, unless) =
+            (hyper::header::IF_MODIFIED_SINCE, hyper::header::IF_UNMODIFIED_SINCE);
+        assert_eq!((status(since.clone(), then), status(since, before)), (304, 200));
+        assert_eq!((status(unless.clone(), then), status(unless, before)), (200, 412));
     }
 
     #[test]
@@ -268,7 +408,7 @@ mod tests {
         let head = plan(&Method::HEAD, "/a/film.webm", &[("range", "bytes=5-6")], Some(10_500));
         assert_eq!((head.status.as_u16(), &*header(&head, "content-length")), (200, "10500"));
         for plan in [beyond, known, other, head] {
-            assert_eq!((plan.body.clone(), plan.segments()), (None, Some(0..1)));
+            assert_eq!((plan.body.clone(), plan.runs()), (None, Some(vec![0..1])));
         }
     }
 
@@ -285,7 +425,7 @@ mod tests {
         let plan = plan(&Method::GET, "/a/film.webm/v=7", &[("range", "bytes=5-6")], None);
         assert_eq!((plan.status.as_u16(), &*header(&plan, "content-length")), (200, ""));
         assert_eq!(header(&plan, "accept-ranges"), "none");
-        assert_eq!((plan.body.clone(), plan.segments()), (Some(0..u64::MAX), None));
+        assert_eq!((plan.body.clone(), plan.runs()), (Some(Parts::one(0..u64::MAX)), None));
         assert_eq!(header(&plan, "cache-control"), "max-age=31536000, immutable");
     }
 
@@ -300,6 +440,6 @@ mod tests {
             assert_eq!(sizes(size, segments), None);
         }
         let empty = plan(&Method::GET, "/a/b", &[], Some(0));
-        assert_eq!((empty.body.clone(), empty.segments()), (Some(0..0), Some(0..1)));
+        assert_eq!((empty.body.clone(), empty.runs()), (Some(Parts::one(0..0)), Some(vec![0..1])));
     }
 }

@@ -21,6 +21,8 @@ pub enum Line {
     Result(String),
     /// For standard error.
     Note(String),
+    /// For the access log.
+    Access(String),
 }
 
 #[derive(Debug)]

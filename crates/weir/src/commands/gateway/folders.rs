@@ -1,0 +1,51 @@
+//! Folders of trees, for the gateway.
+
+use crate::commands::get::{Search, each_page};
+use crate::exit::{Failure, Kind};
+use crate::gateway::{Folders, Root};
+use crate::signals::Stop;
+use crate::transfer::Transfers;
+use control::Duration;
+use net::client::{Address, Connection};
+use packet::Name;
+use tree::Entry;
+
+/// Fetches folders, each over a connection of its own.
+pub struct Fetched {
+    /// The forwarder.
+    pub address: Address,
+    /// How to fetch.
+    pub transfers: Transfers,
+    /// How long to wait for a tree.
+    pub patience: Duration,
+    /// When to end.
+    pub stop: Stop,
+}
+
+impl Folders for Fetched {
+    fn read(
+        &self,
+        name: &Name,
+        recursive: bool,
+        take: &mut dyn FnMut(&[u8], &Entry) -> bool,
+    ) -> Result<Root, Failure> {
+        let mut connection = Connection::open(self.address.clone())?;
+        let (transfers, stop, patience) = (&self.transfers, &self.stop, self.patience);
+        let search = Search { transfers, stop, patience, rate: None, quiet: true };
+        let found = search.find(&mut connection, name)?;
+        let mut is_enough = false;
+        let all = each_page(&mut connection, &found, transfers, stop, recursive, &mut |page| {
+            let each = |entry: &Entry| take(&page.directory.join(&entry.name), entry);
+            is_enough = !page.entries.iter().all(each);
+            match is_enough {
+                true => Err(Failure::silent(Kind::Interrupted)),
+                false => Ok(()),
+            }
+        });
+        if !is_enough {
+            all?;
+        }
+        let (verified, key) = (found.summary.verified, found.summary.key);
+        Ok(Root { object: found.object, base: found.root.base.into(), verified, key })
+    }
+}

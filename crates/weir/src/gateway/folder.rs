@@ -1,0 +1,140 @@
+//! Folders of trees: their own page `index.html`, or a page with their entries.
+
+use crate::exit::{Failure, Kind};
+use crate::file::{Reader, pipe};
+use crate::gateway::context::Gateway;
+use crate::gateway::folders::Root;
+use crate::gateway::head::{Head, Outcome, WAITING};
+use crate::gateway::log::Answered;
+use crate::gateway::page::{self, Folder, HTML, Item, JSON, MOST};
+use hyper::StatusCode;
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap,
+    HeaderName, HeaderValue, VARY,
+};
+use net::clock::monotonic;
+use packet::{Component, Name};
+use router::guard::Refusal;
+use tree::Kind as EntryKind;
+use weir::http::ask::{Ask, FolderAsk};
+use weir::http::plan::confine;
+
+/// The file that is the page of its folder.
+const INDEX: &[u8] = b"index.html";
+/// Entries that a search looks at.
+const MOST_SEARCHED: usize = 200_000;
+
+/// The result of a request for a folder.
+pub enum Found {
+    /// A file, as any request for content does.
+    Content(Box<Ask>),
+    /// The answer.
+    Page(Outcome),
+}
+
+/// Answers if the request is for a folder.
+pub fn answer(gateway: &Gateway, mut ask: Ask, answered: &mut Answered) -> Found {
+    let Some(wanted) = ask.folder.take() else { return Found::Content(Box::new(ask)) };
+    let began = monotonic();
+    let listed = list(gateway, &ask.name, &wanted);
+    answered.duration_s = monotonic().since(began).as_secs_f64();
+    let (mut folder, root) = match listed {
+        Ok((Some(folder), root)) => (folder, root),
+        Ok((None, _)) => {
+            ask.name = ask.name.with(&Component::generic(INDEX));
+            return Found::Content(Box::new(ask));
+        }
+        Err(failure) => {
+            let refusal = Refusal::new(status(&failure), failure.to_string());
+            answered.status = refusal.status.as_u16();
+            answered.fail(&refusal.text);
+            return Found::Page(Err(refusal));
+        }
+    };
+    answered.name = Some(root.object.to_string());
+    (answered.verified, answered.key) = (Some(root.verified), root.key.clone());
+    let content = if wanted.json { folder.list() } else { folder.page() };
+    let head = head(&ask, &wanted, &root, &content);
+    answered.status =
+        head.as_ref().map_or_else(|refused| refused.status, |head| head.status).as_u16();
+    if matches!(&head, Ok(Head { body: Some(_), .. })) {
+        answered.bytes = content.len() as u64;
+    }
+    Found::Page(head)
+}
+
+/// The entries; none if the folder has a page of its own.
+fn list(
+    gateway: &Gateway,
+    name: &Name,
+    wanted: &FolderAsk,
+) -> Result<(Option<Folder>, Root), Failure> {
+    let query = wanted.query.as_ref().map(|query| query.to_lowercase());
+    let (mut entries, mut is_cut, mut has_index, mut seen) = (Vec::new(), false, false, 0);
+    let root = gateway.folders.read(name, query.is_some(), &mut |path, entry| {
+        seen += 1;
+        let is_file = matches!(entry.kind, EntryKind::File(_));
+        has_index |= is_file && path == INDEX && query.is_none() && !wanted.json;
+        let called = String::from_utf8_lossy(entry.name.as_bytes()).to_lowercase();
+        if query.as_ref().is_none_or(|query| called.contains(query)) {
+            match entries.len() < MOST {
+                true => entries.push(Item::new(path, entry)),
+                false => is_cut = true,
+            }
+        }
+        is_cut |= seen >= MOST_SEARCHED;
+        // A folder is read to its end: its own page may come last.
+        !has_index && seen < MOST_SEARCHED && !(is_cut && query.is_some())
+    })?;
+    let (name, query, base) = (name.clone(), wanted.query.clone(), root.base);
+    let folder = Folder { name, base, query, is_cut, entries };
+    Ok(((!has_index).then_some(folder), root))
+}
+
+fn head(ask: &Ask, wanted: &FolderAsk, root: &Root, content: &str) -> Outcome {
+    let (form, media_type) = if wanted.json { ("json", JSON) } else { ("html", HTML) };
+    let version = root.object.as_ref().last().map(|version| version.to_string());
+    let tag = format!("\"{}-{form}\"", version.unwrap_or_default());
+    let mut headers = HeaderMap::new();
+    confine(&mut headers, media_type);
+    let mut set = |field: HeaderName, value: &str| {
+        HeaderValue::from_str(value).map(|value| headers.insert(field, value)).is_ok()
+    };
+    set(ETAG, &tag);
+    set(VARY, "Accept");
+    set(CACHE_CONTROL, "no-cache");
+    if !wanted.json {
+        set(CONTENT_SECURITY_POLICY, &page::policy());
+    }
+    let mut status = StatusCode::OK;
+    if ask.refuses(Some(&tag), None) {
+        status = StatusCode::PRECONDITION_FAILED;
+    } else if ask.has(Some(&tag), None) {
+        status = StatusCode::NOT_MODIFIED;
+    } else {
+        set(CONTENT_TYPE, media_type);
+        set(CONTENT_LENGTH, &content.len().to_string());
+    }
+    let has_body = status == StatusCode::OK && !ask.is_head;
+    let body = has_body.then(|| filled(content)).transpose()?;
+    Ok(Head { status, headers, body })
+}
+
+/// A pipe with all of it.
+fn filled(content: &str) -> Result<Reader, Refusal> {
+    let failed = |error: std::io::Error| {
+        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, format!("{error}; try again later"))
+    };
+    let (mut writer, reader) = pipe(WAITING).map_err(failed)?;
+    writer.write(content.as_bytes());
+    writer.end();
+    Ok(reader)
+}
+
+fn status(failure: &Failure) -> StatusCode {
+    match failure.kind() {
+        Kind::NotFound => StatusCode::NOT_FOUND,
+        Kind::Usage => StatusCode::BAD_REQUEST,
+        _ => StatusCode::BAD_GATEWAY,
+    }
+}

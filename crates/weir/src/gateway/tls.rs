@@ -1,0 +1,92 @@
+//! TLS: the gateway's certificate and key.
+
+#[cfg(feature = "tls")]
+pub use with::Tls;
+#[cfg(not(feature = "tls"))]
+pub use without::Tls;
+
+#[cfg(feature = "tls")]
+mod with {
+    use crate::exit::{Failure, Kind};
+    use crate::gateway::stream::Watched;
+    use rustls::ServerConfig;
+    use rustls::crypto::ring;
+    use rustls::pki_types::pem::{self, PemObject};
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+    use std::path::Path;
+    use std::sync::Arc;
+    use tokio_rustls::TlsAcceptor;
+    pub use tokio_rustls::server::TlsStream;
+
+    /// Encrypts connections.
+    #[derive(Clone)]
+    pub struct Tls(TlsAcceptor);
+
+    impl Tls {
+        /// Reads a chain of certificates, the gateway's own first, and its key; both as PEM.
+        ///
+        /// # Errors
+        /// One of them cannot be read, or they do not belong together.
+        pub fn read(chain: &Path, key: &Path) -> Result<Tls, Failure> {
+            let wrong = |path: &Path, error: pem::Error| {
+                let (message, next) = match error {
+                    pem::Error::NoItemsFound => ("it has no such thing".to_owned(), "write PEM"),
+                    error => (error.to_string(), "name a file in PEM"),
+                };
+                let message = format!("cannot use {}: {message}", path.display());
+                Failure::new(Kind::File, message).then(next)
+            };
+            let certificates = CertificateDer::pem_file_iter(chain)
+                .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+                .map_err(|error| wrong(chain, error))?;
+            if certificates.is_empty() {
+                return Err(wrong(chain, pem::Error::NoItemsFound));
+            }
+            let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, error))?;
+            let apart = |error: rustls::Error| {
+                let (chain, key) = (chain.display(), key.display());
+                let message = format!("{chain} and {key} cannot be used together: {error}");
+                Failure::new(Kind::File, message).then("name a certificate and its own key")
+            };
+            let mut config =
+                ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+                    .with_safe_default_protocol_versions()
+                    .map_err(apart)?
+                    .with_no_client_auth()
+                    .with_single_cert(certificates, secret)
+                    .map_err(apart)?;
+            #[cfg(feature = "http2")]
+            config.alpn_protocols.push(b"h2".to_vec());
+            config.alpn_protocols.push(b"http/1.1".to_vec());
+            Ok(Tls(TlsAcceptor::from(Arc::new(config))))
+        }
+
+        /// Begins to encrypt a connection.
+        ///
+        /// # Errors
+        /// The client does not.
+        pub async fn accept(&self, stream: Watched) -> std::io::Result<TlsStream<Watched>> {
+            self.0.accept(stream).await
+        }
+    }
+}
+
+#[cfg(not(feature = "tls"))]
+mod without {
+    use crate::exit::{Failure, Kind};
+    use std::convert::Infallible;
+    use std::path::Path;
+
+    /// There is none in this program.
+    #[derive(Clone)]
+    pub struct Tls(Infallible);
+
+    impl Tls {
+        /// # Errors
+        /// Always.
+        pub fn read(_chain: &Path, _key: &Path) -> Result<Tls, Failure> {
+            let message = "this weir was built without TLS";
+            Err(Failure::new(Kind::Usage, message).then("build it with the feature `tls`"))
+        }
+    }
+}

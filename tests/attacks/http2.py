@@ -1,0 +1,223 @@
+"""Attacks on `weir gateway` by the means of HTTP/2: resets, headers, windows."""
+
+import socket
+import struct
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import children, content, weir
+from support.gateway import PATIENCE, Gateway
+
+MEGABYTE = content.MEGABYTE
+# Applications of this host alone.
+ALONE = {"udp": "off", "tcp": "off"}
+# The program itself, three answers of 4 MB with a thread and a fetch each, and what a connection
+# may have in its buffers.
+MEMORY = 45 * MEGABYTE + 3 * 6 * MEGABYTE + 4 * MEGABYTE
+
+# RFC 9113, section 3.4 and 6: the preface, types of frames, flags, settings.
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, CONTINUATION = 0, 1, 3, 4, 6, 7, 9
+ACK = END_STREAM = 1
+END_HEADERS = 4
+INITIAL_WINDOW_SIZE = 4
+
+
+def frame(kind, flags=0, stream=0, payload=b""):
+    """A frame (RFC 9113, section 4.1)."""
+    return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
+
+
+def literal(name, value):
+    """A field without an index; short ones only (RFC 7541, section 6.2.2)."""
+    return b"\0" + bytes([len(name)]) + name + bytes([len(value)]) + value
+
+
+def get(path, authority=b"localhost"):
+    """The fields of a GET."""
+    pseudo = ((b":method", b"GET"), (b":scheme", b"http"), (b":authority", authority))
+    return b"".join(literal(*field) for field in (*pseudo, (b":path", path)))
+
+
+class Connection:
+    """A client that sends frames as it likes."""
+
+    def __init__(self, port, settings=b""):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        self.socket.sendall(PREFACE + frame(SETTINGS, payload=settings))
+        self.read = b""
+
+    def send(self, *frames):
+        """Send. Returns false if the gateway has closed the connection."""
+        try:
+            self.socket.sendall(b"".join(frames))
+        except ConnectionError:
+            return False
+        return True
+
+    def exactly(self, size):
+        """So many bytes, or nothing at the end of the connection."""
+        while len(self.read) < size:
+            try:
+                some = self.socket.recv(65_536)
+            except ConnectionError:
+                some = b""
+            if not some:
+                return b""
+            self.read += some
+        taken, self.read = self.read[:size], self.read[size:]
+        return taken
+
+    def next(self):
+        """The next frame's kind, stream and payload; None at the end of the connection."""
+        head = self.exactly(9)
+        if not head:
+            return None
+        size, kind, stream = int.from_bytes(head[:3], "big"), head[3], head[5:]
+        payload = self.exactly(size) if size else b""
+        return kind, int.from_bytes(stream, "big"), payload
+
+    def until(self, *kinds):
+        """The next frame of one of these kinds; None at the end of the connection."""
+        while (got := self.next()) is not None:
+            if got[0] in kinds:
+                return got
+        return None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+
+class ByFrames(unittest.TestCase):
+    """A gateway with a small and a large object, and a client that speaks HTTP/2."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="weir-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        cls.daemon = weir.Daemon(weir.program(), cls.folder, "daemon", listen=ALONE)
+        cls.daemon.start()
+        cls.addClassCleanup(cls.daemon.process.kill)
+        for name, size in (("/site/small", 20_000), ("/site/large", 16 * MEGABYTE)):
+            path = content.make(cls.folder / Path(name).name, size)
+            cls.addClassCleanup(cls.daemon.put(name, path).kill)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(dir=self.folder)
+        self.addCleanup(folder.cleanup)
+        self.here = Path(folder.name)
+
+    def gateway(self, *options):
+        """A gateway with four slots, of which its own user has three."""
+        gateway = Gateway(self.daemon, self.here, "--clients", "4", *options)
+        self.addCleanup(gateway.child.kill)
+        return gateway
+
+    def connect(self, gateway, settings=b""):
+        """A connection for as long as the test takes."""
+        return self.enterContext(Connection(gateway.port, settings))
+
+    def assert_well(self, gateway):
+        """Others are served, and memory is bounded."""
+        self.assertEqual(gateway.ask("/site/small")[0], 200)
+        self.assertLess(children.peak_bytes(gateway.child.pid), MEMORY)
+
+    def test_requests_that_are_taken_back_at_once(self):
+        """Rapid reset (CVE-2023-44487): the connection is closed long before all are sent."""
+        gateway, path = self.gateway(), b"/site/large"
+        client, sent = self.connect(gateway), 0
+        for n in range(100_000):
+            stream = 2 * n + 1
+            begun = frame(HEADERS, END_HEADERS | END_STREAM, stream, get(path))
+            if not client.send(begun, frame(RESET, 0, stream, struct.pack(">I", 8))):
+                break
+            sent += 1
+        else:
+            self.assertIn((client.until(GOAWAY) or [None])[0], (GOAWAY, None))
+        self.assert_well(gateway)
+
+    def test_headers_without_an_end(self):
+        """CONTINUATION frames that go on and on (CVE-2024-27316), and fields that are too long."""
+        gateway = self.gateway()
+        client = self.connect(gateway)
+        client.send(frame(HEADERS, END_STREAM, 1, get(b"/site/small")))
+        more = frame(CONTINUATION, 0, 1, literal(b"x-a", b"y" * 120) * 100)
+        went = 0
+        while went < 10_000 and client.send(more):
+            went += 1
+        self.assertLess(went, 10_000)
+        self.assert_well(gateway)
+        large = self.connect(gateway)
+        large.send(frame(HEADERS, END_STREAM, 1, get(b"/site/small")))
+        for n in range(5):
+            last = END_HEADERS if n == 4 else 0
+            large.send(frame(CONTINUATION, last, 1, literal(b"x-a", b"y" * 120) * 100))
+        kind, _, payload = large.until(HEADERS, RESET, GOAWAY)
+        self.assertTrue(kind != HEADERS or huffman(b"431") in payload, payload)
+        self.assert_well(gateway)
+
+    def test_more_streams_than_a_connection_may_have(self):
+        """Those beyond the announced number are refused, and the connection goes on."""
+        gateway = self.gateway()
+        closed = struct.pack(">HI", INITIAL_WINDOW_SIZE, 0)
+        client = self.connect(gateway, closed)
+        for n in range(40):
+            client.send(frame(HEADERS, END_HEADERS | END_STREAM, 2 * n + 1, get(b"/site/large")))
+        # REFUSED_STREAM (RFC 9113, section 7).
+        kind, _, payload = client.until(RESET, GOAWAY)
+        self.assertEqual((kind, payload), (RESET, struct.pack(">I", 7)))
+        self.assert_well_beside(gateway, client)
+
+    def assert_well_beside(self, gateway, client):
+        """Memory is bounded, and the connection is served still."""
+        client.send(frame(PING, payload=b"12345678"))
+        self.assertEqual(client.until(PING, GOAWAY)[2], b"12345678")
+        self.assertLess(children.peak_bytes(gateway.child.pid), MEMORY)
+
+    def test_a_window_that_stays_closed(self):
+        """Streams whose client takes nothing give way to others, and their connection stays."""
+        gateway = self.gateway("--client-timeout", "1 s")
+        client = self.connect(gateway, struct.pack(">HI", INITIAL_WINDOW_SIZE, 100))
+        for stream in (1, 3, 5):
+            client.send(frame(HEADERS, END_HEADERS | END_STREAM, stream, get(b"/site/large")))
+            while not client.until(DATA)[2]:
+                pass
+        self.assertEqual(gateway.ask("/site/small")[0], 200, "it waited in turn")
+        self.assertEqual(client.until(RESET, GOAWAY)[0], RESET)
+        self.assert_well_beside(gateway, client)
+
+    def test_names_of_others_and_two_names(self):
+        """:authority is checked as Host is, and no Host may contradict it."""
+        gateway = self.gateway()
+        for n, (fields, status) in enumerate(
+            (
+                (get(b"/site/small"), b"200"),
+                (get(b"/site/small", b"attacker.example"), b"421"),
+                (get(b"/site/small") + literal(b"host", b"attacker.example"), b"400"),
+                (
+                    get(b"/site/small") + literal(b"origin", b"http://attacker.example"),
+                    b"403",
+                ),
+                (get(b"/localhost/nfd/faces/list"), b"403"),
+            )
+        ):
+            client = self.connect(gateway)
+            client.send(frame(HEADERS, END_HEADERS | END_STREAM, 1, fields))
+            payload = client.until(HEADERS)[2]
+            # 200 and 400 are in the static table (RFC 7541, appendix A).
+            indexed = {b"200": b"\x88", b"400": b"\x8c"}
+            known = payload.startswith(indexed.get(status, b"\0")) or huffman(status) in payload
+            self.assertTrue(known, (n, status, payload))
+
+
+def huffman(digits):
+    """A status in the code of RFC 7541, appendix B: digits 0 to 2 have 5 bits, 3 to 9 have 6."""
+    codes = {b: (b - 48, 5) for b in b"012"} | {b: (b - 51 + 0x19, 6) for b in b"3456789"}
+    bits = "".join(f"{codes[b][0]:0{codes[b][1]}b}" for b in digits)
+    bits += "1" * (-len(bits) % 8)
+    return bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits), 8))
