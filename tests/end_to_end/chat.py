@@ -351,6 +351,31 @@ class Chat(unittest.TestCase):
             messages = [e for e in member.events if e["event"] == "message"]
             self.assertEqual([e["clock_off"] for e in messages], [True])
 
+    def script(self, name, daemon, text):
+        """A member that says this, and leaves."""
+        words = ("chat", GROUP, "--socket", self.daemons[daemon].socket, "--trust", self.root)
+        return subprocess.run(
+            [str(word) for word in (self.program, *words, "--sign", f"{GROUP}/{name}", "--json")],
+            env={**os.environ, "WEIR_HOME": str(self.home)},
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+
+    def test_a_script_leaves_when_its_messages_are_fetched(self):
+        """All of them, though it knows no member when it ends. Without members it fails."""
+        bob = self.member("bob", "b").joined()
+        lines = [f"line {i}" for i in range(300)]
+        done = self.script("alice", "a", "".join(f"{line}\n" for line in lines))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        bob.wait("all lines", lambda _: [text for _, text in bob.texts()] == lines)
+        bob.quit()
+        done = self.script("alice", "a", "one\ntwo\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no other member has fetched 2 messages", done.stderr)
+
     def test_bad_options_have_messages(self):
         """No key, a key for other names, a forwarder that is not there."""
         empty = {**os.environ, "WEIR_HOME": str(self.here / "empty")}

@@ -285,6 +285,23 @@ class Repository(Alone):
         self.assertEqual(self.blobs(), [])
         self.repo("rm", "/a/file", status=NOT_FOUND)
 
+    def test_the_prefix_of_what_is_removed_is_not_registered_any_more(self):
+        """Another repository or publisher answers for it then."""
+        for name in ("/removed/one", "/removed/two"):
+            self.repo("put", name, self.sent)
+        self.serve()
+
+        def routes():
+            listed = json.loads(self.weir("route", "list", "--json"))
+            return sorted(route["prefix"] for route in listed if "/removed/" in route["prefix"])
+
+        self.assertEqual(routes(), ["/removed/one", "/removed/two"])
+        self.repo("rm", "/removed/one")
+        wait_until(lambda: routes() == ["/removed/two"], "the prefix to be unregistered")
+        self.repo("put", "/removed/one", self.sent)
+        wait_until(lambda: len(routes()) == 2, "the prefix to be registered again")
+        self.fetched("/removed/one")
+
     def test_the_latest_signatures_are_kept(self):
         """A copy without a key is replaced by one that a key has signed."""
         self.repo("put", "/a/file", self.sent)

@@ -172,6 +172,11 @@ impl Publish {
         self.claims.push(prefix);
     }
 
+    /// No longer claims a prefix.
+    pub fn disclaim(&mut self, prefix: &Name) {
+        self.claims.retain(|claimed| claimed != prefix);
+    }
+
     /// The published objects.
     #[must_use]
     pub fn objects(&self) -> &[Publication] {

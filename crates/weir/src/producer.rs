@@ -126,6 +126,11 @@ pub trait Content {
     fn new_prefixes(&mut self) -> Vec<Name> {
         Vec::new()
     }
+
+    /// The prefixes of which nothing is left, since the last call.
+    fn old_prefixes(&mut self) -> Vec<Name> {
+        Vec::new()
+    }
 }
 
 /// The observer of a producer.
@@ -211,6 +216,12 @@ pub fn serve(
         let sent = publish.stats().content_bytes;
         look.progress.sent(sent, recent.look(now, sent));
         content.look(publish, look)?;
+        for prefix in content.old_prefixes() {
+            // As for the next ones.
+            if let Err(error) = connection.unregister(&prefix) {
+                look.progress.warn(&format!("{error}"));
+            }
+        }
         for prefix in content.new_prefixes() {
             // If the connection has ended, the next turn notices, and the next one is greeted.
             if let Err(error) = connection.register(&prefix) {

@@ -17,13 +17,41 @@ const PAUSE: Duration = Duration::from_millis(300);
 const AT_ONCE: usize = 16;
 /// Packets that are asked for, or wait for their turn.
 const MOST: usize = 4_096;
+/// Certificates of them for which only sync Interests wait, and the Interests for each. Any sender
+/// can name one that does not exist.
+const MOST_UNKNOWN: usize = 64;
+const ATTEMPTS_UNKNOWN: u32 = 2;
+
+/// Wants in the order of their importance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    /// Messages that their sender has announced, and certificates that messages wait for.
+    Live,
+    /// Messages of which others have told: the sender may be gone.
+    Old,
+    /// Certificates that sync Interests name.
+    Unknown,
+}
+
+impl Class {
+    const ALL: [Class; 3] = [Class::Live, Class::Old, Class::Unknown];
+
+    /// How many of them are asked for at a time.
+    fn most(self) -> usize {
+        match self {
+            Class::Live => AT_ONCE,
+            Class::Old => AT_ONCE / 2,
+            Class::Unknown => AT_ONCE / 4,
+        }
+    }
+}
 
 /// The packets that are wanted.
 pub struct Asker {
     history: Name,
     wanted: BTreeMap<Name, Want>,
-    /// Names whose turn has not come.
-    queue: VecDeque<Name>,
+    /// Names whose turn has not come, by their class.
+    queues: [VecDeque<Name>; 3],
     given_up: VecDeque<Name>,
     rng: Rng,
 }
@@ -31,8 +59,8 @@ pub struct Asker {
 struct Want {
     /// A packet below the name will do.
     is_prefix: bool,
-    /// The history is asked first: the packet's producer may be gone.
-    is_old: bool,
+    /// If it is old, the history is asked first.
+    class: Class,
     attempts: u32,
     /// The instant of the next attempt, or of giving up.
     again_at: Time,
@@ -41,34 +69,54 @@ struct Want {
 impl Asker {
     /// Nothing is wanted yet. `history` is the prefix of the group's history.
     pub fn new(history: Name, rng: Rng) -> Asker {
-        let (wanted, queue, given_up) = (BTreeMap::new(), VecDeque::new(), VecDeque::new());
-        Asker { history, wanted, queue, given_up, rng }
+        let (wanted, queues, given_up) = (BTreeMap::new(), Default::default(), VecDeque::new());
+        Asker { history, wanted, queues, given_up, rng }
     }
 
     /// Asks for a certificate, by its name or that of its key; returns false if too many packets
     /// are wanted already.
     pub fn ask_certificate(&mut self, now: Time, name: Name) -> bool {
-        self.add(now, name, true, false)
+        self.add(now, name, true, Class::Live)
+    }
+
+    /// Asks for a certificate that a sync Interest names. Of too many, one by chance makes room.
+    pub fn ask_unknown(&mut self, now: Time, name: Name) -> bool {
+        let queue = &mut self.queues[Class::Unknown as usize];
+        if queue.len() >= MOST_UNKNOWN && !self.wanted.contains_key(&name) {
+            let at = self.rng.below(queue.len() as u64) as usize;
+            if let Some(other) = queue.swap_remove_back(at)
+                && self.wanted.get(&other).is_some_and(|want| want.class == Class::Unknown)
+            {
+                self.wanted.remove(&other);
+                self.given_up.push_back(other);
+            }
+        }
+        self.add(now, name, true, Class::Unknown)
     }
 
     /// Asks for a message, in the same way. `is_old`: its sender may be gone.
     pub fn ask(&mut self, now: Time, name: Name, is_old: bool) -> bool {
-        self.add(now, name, false, is_old)
+        self.add(now, name, false, if is_old { Class::Old } else { Class::Live })
     }
 
-    fn add(&mut self, now: Time, name: Name, is_prefix: bool, is_old: bool) -> bool {
-        if self.wanted.contains_key(&name) {
+    fn add(&mut self, now: Time, name: Name, is_prefix: bool, class: Class) -> bool {
+        if let Some(want) = self.wanted.get_mut(&name) {
+            if class == Class::Live && want.class != Class::Live {
+                want.class = class;
+                self.queues[class as usize].push_front(name);
+            }
             return true;
         }
         if self.wanted.len() == MOST {
             return false;
         }
         // Certificates come first: messages wait for them.
+        let queue = &mut self.queues[class as usize];
         match is_prefix {
-            true => self.queue.push_front(name.clone()),
-            false => self.queue.push_back(name.clone()),
+            true => queue.push_front(name.clone()),
+            false => queue.push_back(name.clone()),
         }
-        self.wanted.insert(name, Want { is_prefix, is_old, attempts: 0, again_at: now });
+        self.wanted.insert(name, Want { is_prefix, class, attempts: 0, again_at: now });
         true
     }
 
@@ -95,9 +143,10 @@ impl Asker {
 
     /// Asks again for a packet in whose place a wrong one came.
     pub fn ask_again(&mut self, now: Time, name: Name, is_prefix: bool, wrong: u32) {
-        // Each wrong packet costs two attempts, so a poisoned cache cannot keep this going.
-        let attempts = (wrong * 2 - 1).min(ATTEMPTS);
-        let want = Want { is_prefix, is_old: false, attempts, again_at: now + PAUSE };
+        // Each wrong packet costs two attempts, so a poisoned cache cannot keep this going. The
+        // packet's own name is next, and then the history: one of them may be right.
+        let attempts = (wrong * 2).min(ATTEMPTS);
+        let want = Want { is_prefix, class: Class::Live, attempts, again_at: now + PAUSE };
         self.wanted.insert(name, want);
     }
 
@@ -127,7 +176,7 @@ impl Asker {
         let started = self.wanted.iter().find(due).map(|(name, _)| name.clone());
         let Some(name) = started.or_else(|| self.next()) else { return false };
         let Some(want) = self.wanted.get_mut(&name) else { return false };
-        let asked = match (want.attempts + u32::from(want.is_old)) % 2 {
+        let asked = match (want.attempts + u32::from(want.class == Class::Old)) % 2 {
             0 => name,
             _ => in_history(&self.history, name.as_ref()),
         };
@@ -150,20 +199,30 @@ impl Asker {
 
     /// The next name whose turn has come.
     fn next(&mut self) -> Option<Name> {
-        let asked = self.wanted.values().filter(|want| want.attempts > 0).count();
-        if asked >= AT_ONCE {
+        let mut asked = [0; 3];
+        for want in self.wanted.values().filter(|want| want.attempts > 0) {
+            asked[want.class as usize] += 1;
+        }
+        if asked.iter().sum::<usize>() >= AT_ONCE {
             return None;
         }
-        while let Some(name) = self.queue.pop_front() {
-            if self.wanted.get(&name).is_some_and(|want| want.attempts == 0) {
-                return Some(name);
+        for class in Class::ALL {
+            if asked[class as usize] >= class.most() {
+                continue;
+            }
+            while let Some(name) = self.queues[class as usize].pop_front() {
+                let is_meant = |want: &Want| want.attempts == 0 && want.class == class;
+                if self.wanted.get(&name).is_some_and(is_meant) {
+                    return Some(name);
+                }
             }
         }
         None
     }
 
     fn give_up(&mut self, now: Time) {
-        let over = |want: &Want| want.attempts >= ATTEMPTS && want.again_at <= now;
+        let most = |class| if class == Class::Unknown { ATTEMPTS_UNKNOWN } else { ATTEMPTS };
+        let over = |want: &Want| want.attempts >= most(want.class) && want.again_at <= now;
         let given_up = self.wanted.iter().filter(|(_, want)| over(want));
         let given_up: Vec<Name> = given_up.map(|(name, _)| name.clone()).collect();
         for name in given_up {
@@ -260,6 +319,46 @@ mod tests {
         assert!(asker.receive(&Data::decode(&direct).unwrap()).is_none());
         let (name, packet) = asker.receive(&Data::decode(&packed).unwrap()).unwrap();
         assert_eq!((name.to_string(), packet), ("/a/KEY/k".to_owned(), certificate));
+    }
+
+    #[test]
+    fn certificates_that_strangers_name_keep_no_message_waiting() {
+        let mut asker = asker();
+        for i in 0..1000 {
+            asker.ask_unknown(Time::ZERO, format!("/x{i}/KEY/k").parse().unwrap());
+        }
+        assert!(asker.wanted.len() <= MOST_UNKNOWN, "{}", asker.wanted.len());
+        let unknown = std::iter::from_fn(|| sent(&mut asker, Time::ZERO)).count();
+        assert_eq!(unknown, AT_ONCE / 4);
+        asker.ask(Time::ZERO, "/alice/1".parse().unwrap(), false);
+        assert_eq!(sent(&mut asker, Time::ZERO).unwrap(), "/alice/1");
+        // A message needs one of them: it is asked for at once, and as often as any.
+        let name = asker.queues[2].back().unwrap().clone();
+        asker.ask_certificate(Time::ZERO, name.clone());
+        assert_eq!(sent(&mut asker, Time::ZERO), Some(name.to_string()));
+    }
+
+    #[test]
+    fn old_messages_leave_room_for_new_ones() {
+        let mut asker = asker();
+        for i in 0..100 {
+            asker.ask(Time::ZERO, format!("/old/{i}").parse().unwrap(), true);
+        }
+        let old = std::iter::from_fn(|| sent(&mut asker, Time::ZERO)).count();
+        assert_eq!(old, AT_ONCE / 2);
+        asker.ask(Time::ZERO, "/new/1".parse().unwrap(), false);
+        assert_eq!(sent(&mut asker, Time::ZERO).unwrap(), "/new/1");
+    }
+
+    #[test]
+    fn after_a_wrong_packet_both_names_are_tried() {
+        let mut asker = asker();
+        let name: Name = "/alice/1".parse().unwrap();
+        asker.ask_again(Time::ZERO, name, false, 1);
+        let mut now = asker.next_deadline().unwrap();
+        assert_eq!(sent(&mut asker, now).unwrap(), "/alice/1");
+        now = asker.next_deadline().unwrap();
+        assert_eq!(sent(&mut asker, now).unwrap(), "/chat/32=history/alice/1");
     }
 
     #[test]

@@ -2,13 +2,16 @@
 //! history.
 
 use packet::{Bytes, Component, Data, DataBuf, Interest, Name, NameRef};
-use std::collections::{BTreeMap, VecDeque};
+use security::certificate::key_of;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use transport::publish::{Publication, Shelf};
 
 /// The bounds of the packets: 2,000 of them, and 8 MB.
 const MOST_PACKETS: usize = 2_000;
 const MOST_BYTES: usize = 8_000_000;
+/// The bound of certificates. They have their own, so that no number of messages displaces them.
+const MOST_CERTIFICATES: usize = 256;
 /// How long caches may answer with a packet of history. The packet in it never changes.
 const FRESHNESS_MS: u64 = 10_000;
 
@@ -22,9 +25,20 @@ pub struct Kept {
 #[derive(Default)]
 struct Packets {
     by_name: BTreeMap<Name, Bytes>,
-    /// The names in the order of their arrival.
+    /// The names in the order of their arrival, certificates apart.
     order: VecDeque<Name>,
+    certificates: VecDeque<Name>,
     bytes: usize,
+    /// Own messages that no other member has fetched, and the number of those that had to go.
+    unfetched: BTreeSet<Name>,
+    lost: usize,
+}
+
+impl Packets {
+    fn remove(&mut self, name: &Name) {
+        self.bytes -= self.by_name.remove(name).map_or(0, |packet| packet.len());
+        self.lost += usize::from(self.unfetched.remove(name));
+    }
 }
 
 /// The prefix of a group's history: `GROUP/32=history`.
@@ -59,28 +73,61 @@ impl Kept {
     pub fn keep(&self, packet: Bytes) {
         let Ok(data) = Data::decode(&packet) else { return };
         let name = data.name().to_name();
-        let mut packets = self.lock();
-        let len = packet.len();
+        let is_certificate = key_of(name.as_ref()).is_some();
+        let packets = &mut *self.lock();
+        packets.bytes += packet.len();
         if let Some(before) = packets.by_name.insert(name.clone(), packet) {
             packets.bytes -= before.len();
+        } else if is_certificate {
+            packets.certificates.push_back(name);
         } else {
             packets.order.push_back(name);
         }
-        packets.bytes += len;
+        if packets.certificates.len() > MOST_CERTIFICATES
+            && let Some(oldest) = packets.certificates.pop_front()
+        {
+            packets.remove(&oldest);
+        }
         while packets.order.len() > MOST_PACKETS || packets.bytes > MOST_BYTES {
             let Some(oldest) = packets.order.pop_front() else { break };
-            packets.bytes -= packets.by_name.remove(&oldest).map_or(0, |packet| packet.len());
+            packets.remove(&oldest);
         }
+    }
+
+    /// Keeps a packet that nothing displaces.
+    pub fn pin(&self, packet: Bytes) {
+        let Ok(data) = Data::decode(&packet) else { return };
+        let name = data.name().to_name();
+        let packets = &mut *self.lock();
+        packets.bytes += packet.len();
+        let before = packets.by_name.insert(name, packet);
+        packets.bytes -= before.map_or(0, |before| before.len());
+    }
+
+    /// Keeps a message that other members are to fetch.
+    pub fn offer(&self, packet: Bytes) {
+        let name = Data::decode(&packet).map(|data| data.name().to_name());
+        self.keep(packet);
+        self.lock().unfetched.extend(name);
+    }
+
+    /// The number of those messages that no member has fetched.
+    pub fn unfetched(&self) -> usize {
+        let packets = self.lock();
+        packets.unfetched.len() + packets.lost
     }
 
     /// The packet of that name, or below it if the name is a prefix.
     fn find(&self, name: NameRef<'_>, is_prefix: bool) -> Option<Bytes> {
-        let packets = self.lock();
-        let (found, packet) = packets.by_name.range(name.to_name()..).next()?;
+        let Packets { by_name, unfetched, .. } = &mut *self.lock();
+        let (found, packet) = by_name.range(name.to_name()..).next()?;
         let matches = match is_prefix {
             true => found.as_ref().starts_with(name),
             false => found.as_ref() == name,
         };
+        if matches {
+            unfetched.remove(found);
+        }
         matches.then(|| packet.clone())
     }
 

@@ -4,13 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use sync::{Stream, Update};
 use weir::message::Message;
 
+/// Messages of a stream that a member keeps: no more need be asked for.
+const MOST_KEPT: u64 = 2_000;
+
 /// How often messages that could not be fetched are asked for again.
 const ROUNDS: u8 = 3;
 
 /// The streams of a group; their number is bounded by the state vector.
 pub struct Lines {
-    /// Messages of a stream that are fetched at a time, at most.
+    /// Messages that are fetched of a stream that began before this member joined, in the second
+    /// `joined`.
     history: u64,
+    joined: u64,
     all: BTreeMap<Stream, Line>,
 }
 
@@ -43,11 +48,13 @@ struct Line {
     missing: BTreeMap<u64, u8>,
     /// Those of them that the user has not been told of.
     untold: BTreeSet<u64>,
+    /// The first and the last of more than any member keeps.
+    skipped: Option<(u64, u64)>,
 }
 
 impl Lines {
-    pub fn new(history: u64) -> Lines {
-        Lines { history: history.max(1), all: BTreeMap::new() }
+    pub fn new(history: u64, joined: u64) -> Lines {
+        Lines { history: history.max(1), joined, all: BTreeMap::new() }
     }
 
     /// Takes an update, and returns the numbers of the messages to ask for, in ascending order.
@@ -59,8 +66,15 @@ impl Lines {
         if is_new || (update.is_confirmed && line.base > update.high) {
             line.base = update.high;
         }
-        let low = update.low.max(update.high.saturating_sub(history - 1)).max(1);
-        let most = 2 * history as usize;
+        // Of a stream that is known, messages may be missing since a division of the network.
+        let is_history = is_new && update.stream.boot < self.joined;
+        let is_all = update.is_confirmed && !is_history;
+        let fetched = if is_all { MOST_KEPT } else { history };
+        let low = update.low.max(update.high.saturating_sub(fetched - 1)).max(1);
+        if is_all && low > update.low.max(1) {
+            line.skipped = Some((update.low.max(1), low - 1));
+        }
+        let most = 2 * fetched as usize;
         let mut asked = Vec::new();
         for seq in low..=update.high {
             if line.seen.contains(&seq) || line.pending.contains_key(&seq) {
@@ -71,7 +85,9 @@ impl Lines {
                     break;
                 }
                 // Claims by others may have filled it with numbers that do not exist.
-                line.pending.pop_last();
+                let empty = line.pending.iter().rev().find(|(_, message)| message.is_none());
+                let Some(last) = empty.map(|(seq, _)| *seq) else { break };
+                line.pending.remove(&last);
             }
             line.pending.insert(seq, None);
             asked.push(seq);
@@ -137,6 +153,10 @@ impl Line {
         while self.seen.len() > most {
             self.seen.pop_first();
         }
+        if let Some((first, last)) = self.skipped.take() {
+            released.missing = Some((first, last, (last - first + 1) as usize));
+            return released;
+        }
         if self.pending.is_empty()
             && let (Some(first), Some(last)) = (self.untold.first(), self.untold.last())
         {
@@ -171,7 +191,7 @@ mod tests {
 
     #[test]
     fn messages_are_shown_once_and_in_order() {
-        let mut lines = Lines::new(10);
+        let mut lines = Lines::new(10, 2);
         assert_eq!(lines.update(&update(1, 3, false)), [1, 2, 3]);
         assert!(arrived(&mut lines, 3).is_empty());
         assert_eq!(arrived(&mut lines, 1), [1]);
@@ -183,8 +203,22 @@ mod tests {
     }
 
     #[test]
+    fn of_a_known_stream_all_are_asked_for_that_members_keep() {
+        let mut lines = Lines::new(2, 2);
+        assert_eq!(lines.update(&update(1, 5, true)), [4, 5]);
+        assert_eq!(lines.update(&update(6, 305, true)).len(), 300);
+        let asked = lines.update(&update(306, 5000, true));
+        assert_eq!((asked.len(), asked[0]), (2000, 3001));
+        let other = Update { stream: Stream { boot: 2, ..stream() }, ..update(1, 300, true) };
+        assert_eq!(lines.update(&other).len(), 300, "it began after this member");
+        // The others are reported, with the next message.
+        let released = lines.arrived(&stream(), 4, text(4));
+        assert_eq!(released.missing, Some((306, 3000, 2695)));
+    }
+
+    #[test]
     fn the_latest_messages_are_history() {
-        let mut lines = Lines::new(2);
+        let mut lines = Lines::new(2, 2);
         assert_eq!(lines.update(&update(1, 1_000_000_000, false)), [999_999_999, 1_000_000_000]);
         assert_eq!(lines.update(&update(1, u64::MAX, false)).len(), 2);
         assert_eq!(lines.update(&update(1, u64::MAX - 7, false)).len(), 0, "there is a bound");
@@ -192,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_claim_that_is_too_large_hides_no_message() {
-        let mut lines = Lines::new(3);
+        let mut lines = Lines::new(3, 2);
         lines.update(&update(1, u64::MAX, false));
         lines.update(&update(1, u64::MAX - 9, false));
         assert_eq!(lines.update(&update(1, 2, true)), [1, 2]);
@@ -204,7 +238,7 @@ mod tests {
 
     #[test]
     fn absent_messages_are_skipped_told_once_and_asked_for_again() {
-        let mut lines = Lines::new(10);
+        let mut lines = Lines::new(10, 2);
         lines.update(&update(1, 4, true));
         assert!(arrived(&mut lines, 4).is_empty());
         assert_eq!(lines.absent(&stream(), 1), Released::default());

@@ -120,10 +120,11 @@ impl Room {
     pub fn new(options: Options, chain: &[Certificate], now: Time) -> Room {
         let Options { group, own, signer, policy, history, beat, mut rng, clock } = options;
         let kept = Kept::new(&group);
-        chain.iter().for_each(|certificate| kept.keep(certificate.wire().clone()));
+        chain.iter().for_each(|certificate| kept.pin(certificate.wire().clone()));
         let mut publish = Publish::new();
         publish.set_shelf(Box::new(kept.clone()));
         publish.claim(wire::publications(&own.name, &group));
+        let joined = own.boot;
         let mut next_rng = || Rng::stream(rng.next_u64(), &["chat"]);
         Room {
             signer,
@@ -132,7 +133,7 @@ impl Room {
             trust: Trust::new(policy),
             publish,
             kept,
-            lines: Lines::new(history),
+            lines: Lines::new(history, joined),
             people: People::new(beat),
             events: VecDeque::new(),
             counts: Counts::default(),
@@ -168,6 +169,11 @@ impl Room {
         &self.counts
     }
 
+    /// The number of own texts and files that no other member has fetched.
+    pub fn unfetched(&self) -> usize {
+        self.kept.unfetched()
+    }
+
     /// The number of answers sent.
     pub fn answered(&self) -> u64 {
         self.publish.stats().answered
@@ -178,6 +184,7 @@ impl Room {
     /// # Errors
     /// It does not fit into a packet: the names are too long.
     pub fn say(&mut self, now: Time, body: Body) -> Result<u64, usize> {
+        let is_shown = matches!(body, Body::Text(_) | Body::File { .. });
         let message = Message { time_ms: (self.clock)(), body };
         let content = Bytes::from(message.encode());
         let name = |seq| wire::publication(self.member.own(), &self.group, seq);
@@ -195,7 +202,11 @@ impl Room {
             return Err(len);
         }
         let packet = packet(name(self.member.seq() + 1), content);
-        self.kept.keep(packet);
+        if is_shown {
+            self.kept.offer(packet);
+        } else {
+            self.kept.keep(packet);
+        }
         Ok(self.member.publish(now))
     }
 
@@ -254,7 +265,7 @@ impl Room {
                 let missing = missing.clone();
                 let wire = Bytes::copy_from_slice(wire);
                 if self.trust.wait_for(&missing, None, wire) {
-                    self.asker.ask_certificate(now, missing);
+                    self.asker.ask_unknown(now, missing);
                 }
             }
             Err(error) => self.reject(&format!("a state vector: {error}"), true),
@@ -350,11 +361,13 @@ impl Room {
         }
         // Certificates: nothing that waits for them can be verified.
         for (waiting, _) in self.trust.released(name) {
-            let what = match &waiting {
-                Some(waiting) => waiting.to_string(),
-                None => "a state vector".to_owned(),
+            // A sender without a key can name any certificate: those are one reason.
+            let why = match &waiting {
+                Some(waiting) => {
+                    format!("{waiting}: the certificate {name} could not be fetched")
+                }
+                None => "a state vector: its certificate could not be fetched".to_owned(),
             };
-            let why = format!("{what}: the certificate {name} could not be fetched");
             self.reject(&why, waiting.is_none());
             if let Some(waiting) = waiting {
                 self.absent(now, &waiting);

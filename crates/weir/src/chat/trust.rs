@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 /// Packets that wait for certificates, in number and in bytes.
 const MOST_WAITING: usize = 256;
 const MOST_BYTES: usize = 1_000_000;
+/// Sync Interests among them; the oldest makes room.
+const MOST_VECTORS: usize = 64;
 /// Certificates that were fetched and not verified yet.
 const MOST_CANDIDATES: usize = 64;
 
@@ -106,6 +108,13 @@ impl Trust {
             self.bytes = self.bytes - waiting.packet.len() + packet.len();
             waiting.packet = packet;
             return true;
+        }
+        let is_vector = |waiting: &Waiting| waiting.wanted.is_none();
+        if wanted.is_none()
+            && self.waiting.iter().filter(|waiting| is_vector(waiting)).count() >= MOST_VECTORS
+            && let Some(oldest) = self.waiting.iter().position(is_vector)
+        {
+            self.bytes -= self.waiting.remove(oldest).packet.len();
         }
         if self.waiting.len() >= MOST_WAITING || self.bytes + packet.len() > MOST_BYTES {
             return false;

@@ -24,6 +24,9 @@ use weir::message::{Body, MOST_TEXT};
 const TURN: Duration = Duration::from_millis(250);
 /// How long a member that leaves waits for others to fetch its last message.
 const FAREWELL: Duration = Duration::from_secs(1);
+/// How long other members may take to fetch the last texts. A member that has just joined is known
+/// after a second, and its certificate is fetched first.
+const DELIVERY: Duration = Duration::from_secs(5);
 /// The strategy that brings a group's Interests to all members.
 const STRATEGY: &str = "/localhost/nfd/strategy/multicast";
 
@@ -307,31 +310,45 @@ impl Session<'_> {
         }
     }
 
-    /// Leaves the group: the last message is served until another member has it.
+    /// Leaves the group: the last messages are served until another member has them.
     fn leave(&mut self, room: &mut Room, connection: &mut Connection) -> Result<(), Failure> {
         self.say(room, connection, Body::Left)?;
-        let answered = room.answered();
-        let end = connection.now() + FAREWELL;
-        while room.people().is_anyone_here()
-            && room.answered() == answered
-            && connection.now() < end
-        {
-            // Without a forwarder there is nothing to say goodbye to.
-            if connection.turn(room, end).is_err() {
-                return Ok(());
+        let (answered, begin) = (room.answered(), connection.now());
+        let delivered = begin + if self.stop.requested() { FAREWELL } else { DELIVERY };
+        loop {
+            let is_heard = !room.people().is_anyone_here() || room.answered() > answered;
+            let end = match room.unfetched() {
+                0 if is_heard => break,
+                0 => begin + FAREWELL,
+                _ => delivered,
+            };
+            // Without a forwarder there is no one to fetch it.
+            if connection.now() >= end
+                || connection.turn(room, end.min(connection.now() + TURN)).is_err()
+            {
+                break;
             }
         }
         let _ = connection.speak(room);
+        let unfetched = room.unfetched();
         let (counts, sync) = (room.counts(), room.member().stats());
         self.screen.object(&json!({
             "event": "left", "rejected": counts.rejected,
             "rejected_vectors": counts.rejected_vectors, "unshown": counts.unshown,
             "vectors_sent": sync.sent, "vectors_received": sync.received,
             "suppressed": sync.suppressed, "implausible": sync.implausible,
+            "unfetched": unfetched,
         }))?;
         for prefix in room.prefixes(&self.keys) {
             connection.unregister(&prefix).ok();
         }
-        Ok(())
+        match unfetched {
+            0 => Ok(()),
+            1 => Err(Failure::new(Kind::Failed, "no other member has fetched 1 message")),
+            many => {
+                let text = format!("no other member has fetched {many} messages");
+                Err(Failure::new(Kind::Failed, text))
+            }
+        }
     }
 }

@@ -14,7 +14,7 @@ use packet::Name;
 use repo::{Store, Usage, View};
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use transport::publish::{Publish, PublishStats};
 
 /// The line that `--json` prints when serving begins.
@@ -123,28 +123,54 @@ fn begin(prefixes: &Prefixes, usage: Usage, args: &RepoRunArgs) -> Result<(), Fa
 
 /// The prefixes that are registered, for each connection to a forwarder anew.
 #[derive(Clone, Default)]
-struct Prefixes(Arc<Mutex<(BTreeSet<Name>, Vec<Name>)>>);
+struct Prefixes(Arc<Mutex<Changing>>);
+
+/// The prefixes that are known, and their changes that the forwarder does not know.
+#[derive(Default)]
+struct Changing {
+    known: BTreeSet<Name>,
+    new: Vec<Name>,
+    old: Vec<Name>,
+}
 
 impl Prefixes {
-    fn all(&self) -> BTreeSet<Name> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    fn lock(&self) -> MutexGuard<'_, Changing> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a prefix, unless a shorter one covers it. Returns true if it is new.
-    fn add(&self, name: &Name) -> bool {
-        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (known, new) = &mut *inner;
-        let is_covered =
-            (0..=name.len()).any(|len| known.contains(&name.as_ref().prefix(len).to_name()));
-        if !is_covered {
-            known.insert(name.clone());
-            new.push(name.clone());
+    fn all(&self) -> BTreeSet<Name> {
+        self.lock().known.clone()
+    }
+
+    /// Replaces the prefixes by these, without those that a shorter one covers. Returns the ones
+    /// that are new and those that are gone.
+    fn set(&self, mut wanted: Vec<Name>) -> (Vec<Name>, Vec<Name>) {
+        wanted.sort_by_key(Name::len);
+        let mut all = BTreeSet::new();
+        for name in wanted {
+            let shorter = |len| all.contains(&name.as_ref().prefix(len).to_name());
+            if !(0..=name.len()).any(shorter) {
+                all.insert(name);
+            }
         }
-        !is_covered
+        let mut inner = self.lock();
+        let new: Vec<Name> = all.difference(&inner.known).cloned().collect();
+        let old: Vec<Name> = inner.known.difference(&all).cloned().collect();
+        inner.known = all;
+        // A change may come before the last one was taken.
+        inner.old.retain(|name| !new.contains(name));
+        inner.new.retain(|name| !old.contains(name));
+        inner.new.extend(new.iter().cloned());
+        inner.old.extend(old.iter().cloned());
+        (new, old)
     }
 
     fn take_new(&self) -> Vec<Name> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).1)
+        std::mem::take(&mut self.lock().new)
+    }
+
+    fn take_old(&self) -> Vec<Name> {
+        std::mem::take(&mut self.lock().old)
     }
 }
 
@@ -167,11 +193,9 @@ impl Served {
             broken.lines().into_iter().take(1).for_each(|line| self.shown.fail(line));
             wanted = prefixes;
         }
-        for prefix in wanted {
-            if self.prefixes.add(&prefix) {
-                publish.claim(prefix);
-            }
-        }
+        let (new, old) = self.prefixes.set(wanted);
+        old.iter().for_each(|prefix| publish.disclaim(prefix));
+        new.into_iter().for_each(|prefix| publish.claim(prefix));
         Ok(())
     }
 }
@@ -179,10 +203,7 @@ impl Served {
 fn prefixes_of(view: &View) -> Result<(Vec<Name>, super::Broken), Failure> {
     let mut found = BTreeSet::new();
     let broken = super::each(view, &mut |named| found.extend(named.top.prefixes))?;
-    // Shorter ones first, so that they cover the longer ones.
-    let mut found: Vec<Name> = found.into_iter().collect();
-    found.sort_by_key(Name::len);
-    Ok((found, broken))
+    Ok((found.into_iter().collect(), broken))
 }
 
 impl Content for Served {
@@ -206,6 +227,10 @@ impl Content for Served {
     fn new_prefixes(&mut self) -> Vec<Name> {
         self.prefixes.take_new()
     }
+
+    fn old_prefixes(&mut self) -> Vec<Name> {
+        self.prefixes.take_old()
+    }
 }
 
 impl Summary {
@@ -219,5 +244,27 @@ impl Summary {
             malformed: stats.malformed,
             failed: stats.failed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_ends_with_its_last_object_and_no_longer_covers_others() {
+        let names = |texts: &[&str]| -> Vec<Name> {
+            texts.iter().map(|text| text.parse().unwrap()).collect()
+        };
+        let prefixes = Prefixes::default();
+        let set = |texts: &[&str]| prefixes.set(names(texts));
+        assert_eq!(set(&["/a/b", "/c", "/a"]), (names(&["/a", "/c"]), Vec::new()));
+        assert_eq!(prefixes.take_new(), names(&["/a", "/c"]));
+        assert_eq!(set(&["/a/b", "/c"]), (names(&["/a/b"]), names(&["/a"])));
+        assert_eq!(set(&["/a/b", "/c", "/a"]), (names(&["/a"]), names(&["/a/b"])));
+        // Nothing has changed for the forwarder.
+        assert_eq!(prefixes.take_old(), names(&["/a/b"]));
+        assert_eq!(prefixes.take_new(), names(&["/a"]));
+        assert_eq!(prefixes.all().len(), 2);
     }
 }
