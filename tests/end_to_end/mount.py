@@ -9,7 +9,6 @@ import os
 import random
 import signal
 import socket
-import struct
 import subprocess
 import tempfile
 import threading
@@ -17,6 +16,7 @@ import time
 import unittest
 from pathlib import Path
 
+import tree_pages
 from support import content, ndn, weir
 from support.children import Child, wait_until
 from tree_case import TreeCase, listing, small_files
@@ -319,6 +319,19 @@ class Bounds(Mounting):
                         self.assertNotIn(str(self.point), mounts())
                 self.assertEqual(os.listdir(self.point), [])
 
+    def test_what_is_mounted_on_top_of_it_stays(self):
+        """A signal ends the command, which says so."""
+        (self.folder / "file").write_text("x", encoding="utf-8")
+        self.serve("/m/covered")
+        child, _ = self.mount("/m/covered")
+        run("mount", "-t", "tmpfs", "none", self.point)
+        self.addCleanup(run, "umount", self.point)
+        (self.point / "precious").touch()
+        os.kill(child.pid, signal.SIGINT)
+        self.assertEqual(child.wait(LATEST), FILE)
+        self.assertIn("another file system is mounted on it", child.last_words())
+        self.assertEqual(os.listdir(self.point), ["precious"])
+
     def test_another_program_unmounts(self):
         """The command ends as after a signal. After a crash, the next one says what to do."""
         (self.folder / "file").write_text("x", encoding="utf-8")
@@ -458,18 +471,19 @@ class Faults(Mounting):
     def test_hostile_pages_are_errors(self):
         """Names that lead elsewhere, or twice, show nothing of their directory."""
         target = ndn.tlv(0xF671, b"/etc/hostname")
-        about = number(0xF65F, 0o644) + number(0xF661, 7)
+        about = tree_pages.number(0xF65F, 0o644) + tree_pages.number(0xF661, 7)
 
         def link(name):
             return ndn.tlv(0xF659, ndn.tlv(0xF65D, name) + about + target)
 
         cases = [[b"a/b"], [b".."], [b"."], [b"a\0b"], [b"x" * 256], [b"x" * 8000], [b"a", b"a"]]
         cases += [[b"b", b"a"], [b""], [b"/etc"]]
+        in_name = tree_pages.PAGE
         for at, names in enumerate([[b"a", b"b"], *cases]):
-            page = packet(f"/m/h{at}", b"".join(map(link, names)))
-            self.folder.joinpath("root").write_bytes(root(page, len(names)))
+            page = tree_pages.packet(f"/m/h{at}", b"".join(map(link, names)))
+            self.folder.joinpath("root").write_bytes(tree_pages.root(page, len(names)))
             producer = self.daemon.put(f"/m/h{at}/32=tree", self.folder / "root")
-            relay = Relay(self, answer=lambda asked, page=page: page if PAGE in asked else None)
+            relay = Relay(self, answer=lambda asked, page=page: page if in_name in asked else None)
             child, _ = self.mount(f"/m/h{at}/", forwarder=relay.path)
             if at == 0:
                 self.assertEqual(sorted(os.listdir(self.point)), ["a", "b"])
@@ -482,35 +496,6 @@ class Faults(Mounting):
                 self.assertIn("is rejected: ", said)
             self.assertEqual(child.stop(), 0)
             producer.kill()
-
-
-# The keyword of pages in a name, as bytes.
-PAGE = b"\x20\x04page"
-
-
-def number(kind, value):
-    """A TLV with a number."""
-    sizes = {1: ">B", 2: ">H", 4: ">I", 8: ">Q"}
-    size = next(size for size in sizes if value < 256**size)
-    return ndn.tlv(kind, struct.pack(sizes[size], value))
-
-
-def packet(base, page):
-    """The packet of a page."""
-    generic = b"".join(ndn.tlv(8, part.encode()) for part in base.strip("/").split("/"))
-    key = hashlib.sha256(page).digest()[:16]
-    name = ndn.tlv(7, generic + PAGE + ndn.tlv(8, key) + ndn.tlv(0x32, b"\0"))
-    signed = name + ndn.tlv(0x15, page) + ndn.tlv(0x16, ndn.tlv(0x1B, b"\0"))
-    return ndn.tlv(6, signed + ndn.tlv(0x17, hashlib.sha256(signed).digest()))
-
-
-def root(page, entries):
-    """The root of a tree with one page."""
-    content_of = page.partition(PAGE)[2]
-    key, digest = content_of[2:18], hashlib.sha256(page).digest()
-    fields = [number(0xF651, 1), number(0xF653, 2), number(0xF65F, 0o755), number(0xF661, 7)]
-    fields += [ndn.tlv(0xF66B, key + digest), number(0xF66D, entries), number(0xF66F, 0)]
-    return b"".join(fields)
 
 
 def damaged(frame):

@@ -4,6 +4,7 @@ import email.parser
 import email.policy
 import gzip
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -222,6 +223,23 @@ class OverHttp(Alone):
         self.assertIn(b"own page", gateway.ask("/tree/page/")[2])
         self.assertEqual(gateway.ask("/film.webm/")[0], 404)
         self.assertEqual(gateway.ask("/localhost/")[0], 403)
+
+    def test_a_folder_without_its_slash_is_redirected(self):
+        gateway = self.gateway()
+        for path, target in [("/tree", "./tree/"), ("/tree/sub", "./sub/")]:
+            status, headers, _ = gateway.ask(path)
+            self.assertEqual((status, headers["Location"]), (308, target))
+        url = f"http://127.0.0.1:{gateway.port}/tree/page"
+        self.assertIn("own page", curl("--location", url))
+
+    def test_a_log_that_no_program_reads(self):
+        pipe = self.here / "pipe"
+        os.mkfifo(pipe)
+        argv = [self.program, "gateway", "--prefix", "/", "--listen", "127.0.0.1:0"]
+        argv += ["--socket", self.daemon.socket, "--access-log", pipe]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn(str(pipe), done.stderr)
 
     def test_files_are_found_below_a_folder(self):
         gateway = self.gateway()

@@ -27,12 +27,14 @@ pub struct Refusal {
     pub status: StatusCode,
     /// In words: what is wrong, and what to do about it.
     pub text: String,
+    /// Where the content is instead, for a redirection.
+    pub location: Option<String>,
 }
 
 impl Refusal {
     /// A refusal.
     pub fn new(status: StatusCode, text: impl Into<String>) -> Refusal {
-        Refusal { status, text: text.into() }
+        Refusal { status, text: text.into(), location: None }
     }
 }
 

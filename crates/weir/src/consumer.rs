@@ -363,7 +363,7 @@ pub fn drive(
 }
 
 /// The failure if the object of a name is the list of a folder.
-fn is_folder(fetch: &Fetch) -> Option<Failure> {
+pub fn is_folder(fetch: &Fetch) -> Option<Failure> {
     let (name, object) = (fetch.name(), &fetch.object()?.name);
     let next = object.as_ref().get(name.len()).filter(|_| object.len() > name.len() + 1)?;
     let message = format!("{name} is a folder, not a file");

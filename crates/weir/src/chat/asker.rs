@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn certificates_that_strangers_name_keep_no_message_waiting() {
+    fn certificates_of_unknown_signers_keep_no_message_waiting() {
         let mut asker = asker();
         for i in 0..1000 {
             asker.ask_unknown(Time::ZERO, format!("/x{i}/KEY/k").parse().unwrap());

@@ -80,8 +80,12 @@ fn fetch(gateway: &Gateway, sink: &mut Answering, answered: &mut Answered) {
     answered.fail(&failure.to_string());
     if let Some(give) = sink.waits.take() {
         answered.status = status.as_u16();
+        let mut refusal = Refusal::new(status, failure.to_string());
+        if status == StatusCode::PERMANENT_REDIRECT {
+            refusal.location = Some(folder_of(&answered.path));
+        }
         // A client that is gone needs no refusal.
-        let _ = give.send(Err(Refusal::new(status, failure.to_string())));
+        let _ = give.send(Err(refusal));
     }
 }
 
@@ -165,9 +169,17 @@ fn note(answered: &mut Answered, sink: &Answering, fetch: &Fetch, took: Duration
     }
 }
 
+/// The address of the same path as a folder, relative to it.
+fn folder_of(path: &str) -> String {
+    format!("./{}/", path.rsplit('/').next().unwrap_or_default())
+}
+
 /// The HTTP status of a failed fetch.
 fn status(fetch: &Fetch) -> StatusCode {
     use FetchError as E;
+    if consumer::is_folder(fetch).is_some() {
+        return StatusCode::PERMANENT_REDIRECT;
+    }
     match fetch.status() {
         Status::Failed(E::NoRoute(_) | E::NotThere(_) | E::NotFound { .. }) => {
             StatusCode::NOT_FOUND

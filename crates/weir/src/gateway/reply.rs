@@ -7,7 +7,7 @@ use hyper::body::Bytes;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, CONTENT_TYPE,
-    HeaderMap, HeaderValue, RETRY_AFTER, VARY,
+    HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, VARY,
 };
 use hyper::{Method, Response, StatusCode};
 use router::guard::Refusal;
@@ -56,6 +56,10 @@ pub fn refused(refusal: &Refusal, method: &Method) -> Response<AnswerBody> {
             headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY));
         }
         _ => {}
+    }
+    let location = refusal.location.as_ref().and_then(|at| HeaderValue::from_str(at).ok());
+    if let Some(location) = location {
+        headers.insert(LOCATION, location);
     }
     response
 }

@@ -47,7 +47,7 @@ const NEAR: u64 = 128;
 pub struct Ranges(Vec<Wanted>);
 
 impl Ranges {
-    /// The ranges in a header. `None` for those that are not served: more than [`MOST`], other
+    /// The ranges in a header. `None` for those that are not served: more than `MOST`, other
     /// units, mistakes. Servers ignore these and answer with the whole object.
     pub fn parse(header: &str) -> Option<Ranges> {
         let (unit, set) = header.split_once('=')?;

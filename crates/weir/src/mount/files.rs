@@ -278,10 +278,15 @@ impl Filesystem for Files {
         let len = u64::from(size).min(open.size.saturating_sub(offset)) as usize;
         let (handle, mut buffer) = (fh.0, vec![0; len]);
         if self.0.cache.fill(&open, offset, &mut buffer).is_empty() {
-            reply.data(&buffer);
             let is_early = offset.saturating_add(len as u64) < open.enough.load(Ordering::Relaxed);
             let read = Ask::Read { open, handle, offset, len, then: None };
-            return if is_early { self.0.asker.note(read) } else { self.0.asker.ask(read) };
+            // Before the reply: the program may close the file at once, and the engine forgets
+            // readers when they close.
+            match is_early {
+                true => self.0.asker.note(read),
+                false => self.0.asker.ask(read),
+            }
+            return reply.data(&buffer);
         }
         let then = Box::new(move |found: Result<Vec<u8>, Refusal>| match found {
             Ok(bytes) => reply.data(&bytes),

@@ -9,6 +9,10 @@ use std::time::{Duration, UNIX_EPOCH};
 use transport::fetch::batch::{Known, Listed};
 use tree::{Contents, Entry, File, Kind, PageRef, Totals};
 
+/// Files of several segments have larger ones: a read of 128 kB would otherwise be 131,072
+/// Interests.
+const LEAST_SEGMENT: u32 = 512;
+
 /// How the objects of files are named.
 #[derive(Clone, Debug)]
 pub enum SourceName {
@@ -48,6 +52,9 @@ impl Source {
 impl SourceName {
     /// The object of a file. Its path is that from the root of the mount.
     pub fn listed(&self, path: &[u8], file: &File) -> Option<Listed> {
+        if file.segment_size < LEAST_SEGMENT && file.size > file.segment_size.into() {
+            return None;
+        }
         let name = match self {
             SourceName::Tree { name, .. } => {
                 tree::name_of(name, path).with(&Component::version(file.version))

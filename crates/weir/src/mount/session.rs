@@ -5,6 +5,7 @@ use crate::exit::{Failure, Kind};
 use fuser::{BackgroundSession, Config, MountOption, Session};
 use nix::mount::{MntFlags, umount2};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The kernel's device.
@@ -16,6 +17,8 @@ const THREADS: usize = 4;
 pub struct Mounted {
     session: Option<BackgroundSession>,
     point: PathBuf,
+    /// The number of the mounted device: another file system may be mounted on it later.
+    device: Option<u64>,
 }
 
 /// Checks that something can be mounted on a folder, and returns its path without links.
@@ -25,11 +28,9 @@ pub struct Mounted {
 pub fn check_point(folder: &Path) -> Result<PathBuf, Failure> {
     let shown = folder.display();
     let failed = |error: io::Error| {
-        let next = match error.raw_os_error() {
-            Some(code) if code == nix::errno::Errno::ENOTCONN as i32 => {
-                format!("an earlier mount was killed; unmount it with `umount -l {shown}`")
-            }
-            _ if error.kind() == ErrorKind::NotFound => format!("make it with `mkdir {shown}`"),
+        let next = match error.kind() {
+            ErrorKind::NotConnected => was_killed(folder),
+            ErrorKind::NotFound => format!("make it with `mkdir {shown}`"),
             _ => "choose a folder of your own".to_owned(),
         };
         Failure::new(Kind::File, format!("cannot mount on {shown}: {error}")).then(&next)
@@ -44,6 +45,11 @@ pub fn check_point(folder: &Path) -> Result<PathBuf, Failure> {
             .then("load the kernel's module with `modprobe fuse`, or use `weir get`"));
     }
     folder.canonicalize().map_err(failed)
+}
+
+/// The advice if an earlier mount on this folder has no process any more.
+fn was_killed(folder: &Path) -> String {
+    format!("an earlier mount was killed; unmount it with `umount -l {}`", folder.display())
 }
 
 /// Mounts a file system on `point`. `source` is shown in the list of mounts.
@@ -69,13 +75,21 @@ pub fn mount(files: Files, point: &Path, source: &str) -> Result<Mounted, Failur
         let next = match error.kind() {
             ErrorKind::NotFound | ErrorKind::PermissionDenied => {
                 "users other than root need the program fusermount3, of the package fuse3"
+                    .to_owned()
             }
-            _ => "choose a folder of your own, on which nothing is mounted",
+            ErrorKind::NotConnected => was_killed(point),
+            _ => "choose a folder of your own, on which nothing is mounted".to_owned(),
         };
         let message = format!("cannot mount on {}: {error}", point.display());
-        Failure::new(Kind::File, message).then(next)
+        Failure::new(Kind::File, message).then(&next)
     })?;
-    Ok(Mounted { session: Some(session), point: point.to_owned() })
+    let device = device_of(point);
+    Ok(Mounted { session: Some(session), point: point.to_owned(), device })
+}
+
+/// The number of the device that is visible at this path.
+fn device_of(point: &Path) -> Option<u64> {
+    std::fs::metadata(point).map(|about| about.dev()).ok()
 }
 
 impl Mounted {
@@ -100,6 +114,11 @@ impl Mounted {
         let Some(session) = self.session.take() else { return Ok(()) };
         if session.guard.is_finished() {
             return Ok(());
+        }
+        if device_of(&self.point) != self.device {
+            // Both ways to unmount are by path. This mount ends with the process.
+            std::mem::forget(session);
+            return Err(io::Error::other("another file system is mounted on it"));
         }
         match session.umount_and_join() {
             // A program has a file open, or its working folder there.

@@ -6,7 +6,7 @@ use net::clock::{monotonic, unix_millis};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::net::IpAddr;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -71,7 +71,9 @@ impl AccessFile {
     /// # Errors
     /// It cannot be written.
     pub fn open(path: &Path) -> io::Result<AccessFile> {
-        let file = OpenOptions::new().append(true).create(true).open(path)?;
+        // The open of a pipe that no program reads would wait.
+        let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+        let file = OpenOptions::new().append(true).create(true).custom_flags(flags).open(path)?;
         let bytes = file.metadata()?.len();
         Ok(AccessFile { path: path.to_owned(), file, bytes, looked: monotonic() })
     }
