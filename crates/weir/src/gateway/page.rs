@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use control::Size;
+use net::text::visible;
 use packet::{Component, Name};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -89,7 +90,7 @@ impl Folder {
         let key = |item: &Item| (item.kind != "directory", item.path.clone());
         self.entries.sort_by_cached_key(key);
         let title = escaped(&net::text::visible(&format!("{}/", self.name)));
-        let query = escaped(self.query.as_deref().unwrap_or_default());
+        let query = escaped(&visible(self.query.as_deref().unwrap_or_default()));
         let mut page = format!(
             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -102,7 +103,11 @@ impl Folder {
             self.path()
         );
         let (count, more) = (self.entries.len(), if self.is_cut { "the first " } else { "" });
-        let what = if self.query.is_some() { "found" } else { "entries" };
+        let what = match (&self.query, count) {
+            (Some(_), _) => "found",
+            (None, 1) => "entry",
+            (None, _) => "entries",
+        };
         // Writing to a string cannot fail.
         let _ = writeln!(page, "<p>{more}{count} {what}</p>");
         page += "<table>\n<thead><tr><th>name</th><th class=\"n\">size</th>\
@@ -150,7 +155,7 @@ fn row(page: &mut String, item: &Item) {
     let name = match item.kind {
         "directory" => format!("<a href=\"{}\">{shown}/</a>", item.link),
         "link" => {
-            let target = net::text::visible(item.target.as_deref().unwrap_or_default());
+            let target = visible(item.target.as_deref().unwrap_or_default());
             format!("{shown} → {}", escaped(&target))
         }
         _ if item.is_picture() => format!(

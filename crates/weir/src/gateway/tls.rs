@@ -28,21 +28,24 @@ mod with {
         /// # Errors
         /// One of them cannot be read, or they do not belong together.
         pub fn read(chain: &Path, key: &Path) -> Result<Tls, Failure> {
-            let wrong = |path: &Path, error: pem::Error| {
-                let (message, next) = match error {
-                    pem::Error::NoItemsFound => ("it has no such thing".to_owned(), "write PEM"),
-                    error => (error.to_string(), "name a file in PEM"),
+            let wrong = |path: &Path, wanted: &str, error: pem::Error| {
+                let message = match error {
+                    pem::Error::NoItemsFound => format!("it has no {wanted} in PEM"),
+                    pem::Error::Io(error) => error.to_string(),
+                    error => format!("its {wanted} is encrypted, or not in PEM: {error}"),
                 };
                 let message = format!("cannot use {}: {message}", path.display());
-                Failure::new(Kind::File, message).then(next)
+                Failure::new(Kind::File, message)
+                    .then(&format!("name a file with a {wanted} in PEM, without a password"))
             };
             let certificates = CertificateDer::pem_file_iter(chain)
                 .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-                .map_err(|error| wrong(chain, error))?;
+                .map_err(|error| wrong(chain, "certificate", error))?;
             if certificates.is_empty() {
-                return Err(wrong(chain, pem::Error::NoItemsFound));
+                return Err(wrong(chain, "certificate", pem::Error::NoItemsFound));
             }
-            let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, error))?;
+            let secret = PrivateKeyDer::from_pem_file(key)
+                .map_err(|error| wrong(key, "private key", error))?;
             let apart = |error: rustls::Error| {
                 let (chain, key) = (chain.display(), key.display());
                 let message = format!("{chain} and {key} cannot be used together: {error}");
