@@ -89,7 +89,7 @@ impl Folder {
     pub fn page(&mut self) -> String {
         let key = |item: &Item| (item.kind != "directory", item.path.clone());
         self.entries.sort_by_cached_key(key);
-        let title = escaped(&net::text::visible(&format!("{}/", self.name)));
+        let title = escaped(&visible(&format!("{}/", self.name)));
         let query = escaped(&visible(self.query.as_deref().unwrap_or_default()));
         let mut page = format!(
             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
@@ -128,7 +128,7 @@ impl Folder {
     fn path(&self) -> String {
         let mut path = String::new();
         for (at, part) in self.name.as_ref().components().enumerate() {
-            let shown = escaped(&net::text::visible(&String::from_utf8_lossy(part.value())));
+            let shown = escaped(&visible(&String::from_utf8_lossy(part.value())));
             let above = self.name.len() - 1 - at;
             let _ = match at + 1 >= self.base && above > 0 {
                 true => write!(path, "/<a href=\"{}\">{shown}</a>", "../".repeat(above)),
@@ -151,7 +151,7 @@ pub fn policy() -> String {
 }
 
 fn row(page: &mut String, item: &Item) {
-    let shown = escaped(&net::text::visible(&item.path));
+    let shown = escaped(&visible(&item.path));
     let name = match item.kind {
         "directory" => format!("<a href=\"{}\">{shown}/</a>", item.link),
         "link" => {
