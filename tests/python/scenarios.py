@@ -1,6 +1,7 @@
 """Scenarios from files, texts and code; running them; errors; interruption."""
 
 import _thread
+import signal
 import subprocess
 import sys
 import tempfile
@@ -156,6 +157,9 @@ class Scenarios(unittest.TestCase):
             if events > 10_000:
                 _thread.interrupt_main()
 
+        # A shell that starts the tests in the background has this signal ignored.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         with self.assertRaises(weir.Interrupted) as caught:
             weir.run(weir.Scenario(**LONG), progress=interrupt)
         results = caught.exception.results
