@@ -6,7 +6,7 @@ import time
 from collections import deque
 
 from . import _worker
-from ._errors import Interrupted, RunError, WeirError
+from ._errors import RunError, WeirError
 
 # A task is to take so many seconds: less would cost more in transport, and more would be lost
 # with a worker.
@@ -17,6 +17,8 @@ TASKS_EACH = 2
 ATTEMPTS = 3
 # A cluster may be without workers for so many seconds.
 EMPTY_SECONDS = 60.0
+# Progress is shown, and a signal noticed, after so many seconds.
+TURN = 0.2
 
 
 class Cluster:
@@ -43,14 +45,14 @@ class Cluster:
         try:
             while self.left or self.alone or self.running:
                 self.submit()
-                for handle in self.engine.wait(self.running, 0.2):
+                if not self.running:
+                    # There is no worker; engines wait for tasks only.
+                    time.sleep(TURN)
+                    continue
+                for handle in self.engine.wait(self.running, TURN):
                     self.collect(handle, self.running.pop(handle))
                 ended = before + made.new + len(made.failed)
                 tick(ended / len(made), ended)
-        except KeyboardInterrupt:
-            error = Interrupted("interrupted; the same call runs the points that are left")
-            error.results = made
-            raise error from None
         finally:
             self.engine.cancel(self.running)
 

@@ -194,33 +194,36 @@ def sweep(
         text = f"cannot write {place}: {error.strerror}; choose another folder"
         raise ResultsError(text) from error
     made = Sweep(place, points, sorted({key for point in points for key in point.settings}))
-    if engine == "local":
-        local = _Local(made, patience)
-        with _bar(progress, name) as tick:
-            local.run(jobs or os.cpu_count() or 1, tick)
-        return made
-    if jobs is not None:
-        raise ValueError(f"`jobs` is for the engine `local`; the size of `{engine}` is its own")
 
     def keep(point, tables):
         _keep(made._folder(point), point, tables)
 
-    cluster = Cluster(ENGINES[engine](), made, TABLES, patience, keep)
+    if engine == "local":
+        runner = _Local(made, patience, keep, jobs or os.cpu_count() or 1)
+    elif jobs is not None:
+        raise ValueError(f"`jobs` is for the engine `local`; the size of `{engine}` is its own")
+    else:
+        runner = Cluster(ENGINES[engine](), made, TABLES, patience, keep)
     with _bar(progress, name) as tick:
-        cluster.run(tick)
+        try:
+            runner.run(tick)
+        except KeyboardInterrupt:
+            error = Interrupted("interrupted; the same call runs the points that are left")
+            error.results = made
+            raise error from None
     return made
 
 
 class _Local:
     """Threads of this process that run points."""
 
-    def __init__(self, made, patience):
-        self.made, self.patience = made, patience
+    def __init__(self, made, patience, keep, jobs):
+        self.made, self.patience, self.keep, self.jobs = made, patience, keep, jobs
         self.stop, self.lock = threading.Event(), threading.Lock()
 
-    def run(self, jobs, tick):
+    def run(self, tick):
         """Run the points without results, and show progress."""
-        made = self.made
+        made, jobs = self.made, self.jobs
         left = [point for point in made._points if not made._folder(point).exists()]
         before, left = len(made) - len(left), iter(left)
         with ThreadPoolExecutor(jobs) as pool:
@@ -236,10 +239,6 @@ class _Local:
                         future.result()
                     ended = before + made.new + len(made.failed)
                     tick(ended / len(made), ended)
-            except KeyboardInterrupt:
-                error = Interrupted("interrupted; the same call runs the points that are left")
-                error.results = made
-                raise error from None
             finally:
                 self.stop.set()
 
@@ -261,7 +260,7 @@ class _Local:
         if problem is None:
             results = Results(found, None)
             tables = {name: results.table(name).to_arrow() for name in TABLES}
-            _keep(self.made._folder(point), point, tables)
+            self.keep(point, tables)
         with self.lock:
             if problem is None:
                 self.made.new += 1

@@ -130,15 +130,14 @@ class ByFrames(unittest.TestCase):
     def test_requests_that_are_taken_back_at_once(self):
         """Rapid reset (CVE-2023-44487): the connection is closed long before all are sent."""
         gateway, path = self.gateway(), b"/site/large"
-        client, sent = self.connect(gateway), 0
+        client = self.connect(gateway)
         for n in range(100_000):
             stream = 2 * n + 1
             begun = frame(HEADERS, END_HEADERS | END_STREAM, stream, get(path))
             if not client.send(begun, frame(RESET, 0, stream, struct.pack(">I", 8))):
                 break
-            sent += 1
         else:
-            self.assertIn((client.until(GOAWAY) or [None])[0], (GOAWAY, None))
+            self.fail("the gateway has read all requests")
         self.assert_well(gateway)
 
     def test_headers_without_an_end(self):

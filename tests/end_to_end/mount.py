@@ -429,7 +429,13 @@ class Faults(Mounting):
         reader = Child(["cat", self.point / "large"], self.here / "cat.log", self.here / "copy")
         self.addCleanup(reader.kill)
         state = Path(f"/proc/{reader.pid}/wchan")
-        wait_until(lambda: state.read_text(encoding="utf-8") not in ("", "0"), "cat to wait")
+
+        def reads():
+            handles = Path(f"/proc/{reader.pid}/fd").iterdir()
+            is_open = str(self.point / "large") in map(os.readlink, handles)
+            return is_open and state.read_text(encoding="utf-8") not in ("", "0")
+
+        wait_until(reads, "cat to wait")
         # A shell that starts the tests in the background has SIGINT ignored, for `cat` as well.
         os.kill(reader.pid, signal.SIGTERM)
         self.assertEqual(reader.wait(LATEST), -signal.SIGTERM)

@@ -181,10 +181,10 @@ class Tasks(unittest.TestCase):
         """With what has come back."""
         engine = self.Engine()
         engine.workers = lambda: 0
-        engine.wait = lambda handles, seconds: []
+        engine.wait = lambda handles, seconds: self.fail("Ray raises ValueError without tasks")
         with (
             mock.patch.dict(_engines.ENGINES, {"ray": lambda: engine}),
-            mock.patch.object(_cluster, "EMPTY_SECONDS", 0.0),
+            mock.patch.object(_cluster, "EMPTY_SECONDS", 0.3),
             tempfile.TemporaryDirectory(prefix="weir-") as place,
             self.assertRaisesRegex(weir.WeirError, "has had no worker for"),
         ):

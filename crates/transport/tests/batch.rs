@@ -397,6 +397,25 @@ fn an_open_object_costs_only_the_wanted_segments_and_the_nodes_above_them() {
 }
 
 #[test]
+fn a_node_that_is_under_way_is_not_requested_again_when_it_becomes_urgent() {
+    let all = [made(0, 100_000)];
+    let (mut batch, mut sink) = (batch(), Taken::default());
+    let mut producer = Publish::new();
+    producer.set_shelf(Box::new(folder(&all)));
+    let number = batch.open(all[0].listed.clone(), &mut sink);
+    assert!(batch.want(number, 600..601, false));
+    let (mut root, mut answer, mut leaf) = (Vec::new(), Vec::new(), Vec::new());
+    assert!(batch.poll_transmit(Time::ZERO, &mut root));
+    producer.receive(&root);
+    assert!(producer.poll_transmit(&mut answer));
+    batch.receive(Time::ZERO, &answer, &mut sink);
+    assert!(batch.poll_transmit(Time::ZERO, &mut leaf));
+    assert!(batch.want(number, 600..601, true));
+    assert!(!batch.poll_transmit(Time::ZERO, &mut Vec::new()), "the leaf is under way");
+    assert_eq!(batch.stats().counters.interests, 2);
+}
+
+#[test]
 fn forged_segments_of_an_open_object_are_requested_by_digest() {
     let all = [made(0, 700)];
     let (mut batch, mut sink) = (batch(), Taken::default());

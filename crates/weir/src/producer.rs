@@ -217,7 +217,7 @@ pub fn serve(
         look.progress.sent(sent, recent.look(now, sent));
         content.look(publish, look)?;
         for prefix in content.old_prefixes() {
-            // As for the next ones.
+            // The next turn reports a lost connection.
             if let Err(error) = connection.unregister(&prefix) {
                 look.progress.warn(&format!("{error}"));
             }

@@ -3,12 +3,13 @@
 use crate::cli::TransferArgs;
 use crate::exit::{Failure, Kind};
 use crate::identity;
-use control::Duration;
+use control::{Duration, Time};
+use net::client::Endpoint;
 use net::clock::unix_millis;
 use packet::{Data, Name};
 use schemes::Choice;
 use security::{Proof, TrustPolicy, VerifyError};
-use transport::fetch::batch::{Batch, BatchConfig};
+use transport::fetch::batch::{Batch, BatchConfig, BatchSink};
 use transport::fetch::{Fetch, FetchConfig};
 
 /// The options, checked: keys are read, the scheme is chosen.
@@ -146,6 +147,36 @@ fn seed() -> Result<u64, Failure> {
     getrandom::u64().map_err(|error| {
         Failure::new(Kind::Failed, format!("the system gives no random numbers: {error}"))
     })
+}
+
+/// A batch with the receiver of its content.
+pub struct Driven<'a, S> {
+    /// The batch.
+    pub batch: &'a mut Batch,
+    /// The receiver.
+    pub sink: &'a mut S,
+}
+
+impl<S: BatchSink> Endpoint for Driven<'_, S> {
+    fn receive(&mut self, now: Time, frame: &[u8]) {
+        self.batch.receive(now, frame, self.sink);
+    }
+
+    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        self.batch.poll_transmit(now, out)
+    }
+
+    fn next_deadline(&mut self, now: Time) -> Option<Time> {
+        self.batch.next_deadline(now)
+    }
+
+    fn on_deadline(&mut self, now: Time) {
+        self.batch.on_deadline(now);
+    }
+
+    fn set_ranges(&mut self, answered: bool) {
+        self.batch.set_ranges(answered);
+    }
 }
 
 #[cfg(test)]

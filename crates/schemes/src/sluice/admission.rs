@@ -66,8 +66,8 @@ pub(super) struct Admission {
     neighbour: f64,
     window: (Time, u64),
     is_unknown: bool,
-    /// How long answers take: the longest, less a small part for each since.
-    answered_in: Duration,
+    /// How long answers take, if it is known: the longest, less a small part for each since.
+    answered_in: Option<Duration>,
     /// The Data that have come since then, in bytes.
     brought: (Time, u64),
     /// The link counts as busy until then.
@@ -89,7 +89,7 @@ impl Admission {
             neighbour: 0.0,
             window: (Time::ZERO, 0),
             is_unknown: false,
-            answered_in: Duration::MAX,
+            answered_in: None,
             brought: (Time::ZERO, 0),
             busy_until: Time::ZERO,
         }
@@ -201,10 +201,11 @@ impl Shaper for Admission {
 
     fn on_returned(&mut self, cx: &mut Cx<'_>, _view: &LinkView, returned: &Returned) {
         if returned.size.is_some() {
-            let known = Some(self.answered_in).filter(|longest| *longest < Duration::MAX);
-            let known = known.unwrap_or_default().mul_f64(FADING);
-            self.answered_in = returned.since_release.max(known);
-        } else if returned.is_repeated && returned.since_release <= self.answered_in {
+            let known = self.answered_in.unwrap_or_default().mul_f64(FADING);
+            self.answered_in = Some(returned.since_release.max(known));
+        } else if returned.is_repeated
+            && self.answered_in.is_none_or(|longest| returned.since_release <= longest)
+        {
             // The answer may be under way, and the repetition may have another one.
             return;
         }

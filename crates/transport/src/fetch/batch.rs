@@ -196,6 +196,7 @@ impl Batch {
         let ready = object.ready();
         for (node, urgent) in ready.nodes {
             match urgent {
+                true if self.requests.is_pending(Item::Node(number + node)) => {}
                 true => self.queue.add_urgent_node(number + node),
                 false => self.queue.add_nodes(number + node..number + node + 1),
             }
@@ -203,6 +204,12 @@ impl Batch {
         for (run, urgent) in ready.segments {
             self.queue.add(number + run.start..number + run.end, urgent);
         }
+    }
+
+    /// True if nothing of an open object is wanted at present.
+    #[must_use]
+    pub fn is_unwanted(&self, number: u64) -> bool {
+        self.objects.get(&number).is_none_or(Object::is_idle)
     }
 
     /// The number of the next object that is added, for a sink that is called during

@@ -101,10 +101,14 @@ const ROWS: usize = 1000;
 struct Broken(Vec<u64>);
 
 impl Broken {
+    /// The name of each.
+    fn names(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|number| format!("entry {number} of the index"))
+    }
+
     /// One line for each.
     fn lines(&self) -> Vec<String> {
-        let line = |number: &u64| format!("damaged: entry {number} of the index");
-        self.0.iter().map(line).collect()
+        self.names().map(|name| format!("damaged: {name}")).collect()
     }
 
     /// Reports them while the command goes on with the others.

@@ -80,10 +80,13 @@ fn fetch(gateway: &Gateway, sink: &mut Answering, answered: &mut Answered) {
     answered.fail(&failure.to_string());
     if let Some(give) = sink.waits.take() {
         answered.status = status.as_u16();
-        let mut refusal = Refusal::new(status, failure.to_string());
-        if status == StatusCode::PERMANENT_REDIRECT {
-            refusal.location = Some(folder_of(&answered.path));
-        }
+        let location =
+            (status == StatusCode::PERMANENT_REDIRECT).then(|| folder_of(&sink.ask.name));
+        let text = match location {
+            Some(_) => "this is a folder; its path ends in a slash".to_owned(),
+            None => failure.to_string(),
+        };
+        let refusal = Refusal { status, text, location };
         // A client that is gone needs no refusal.
         let _ = give.send(Err(refusal));
     }
@@ -169,9 +172,10 @@ fn note(answered: &mut Answered, sink: &Answering, fetch: &Fetch, took: Duration
     }
 }
 
-/// The address of the same path as a folder, relative to it.
-fn folder_of(path: &str) -> String {
-    format!("./{}/", path.rsplit('/').next().unwrap_or_default())
+/// The address of the folder of this name, relative to that of the name.
+fn folder_of(name: &Name) -> String {
+    let last = name.as_ref().last().map(|last| last.to_string());
+    format!("./{}/", last.unwrap_or_default())
 }
 
 /// The HTTP status of a failed fetch.
@@ -316,7 +320,7 @@ impl Sink for Answering {
     fn begin(&mut self, info: &ObjectInfo) -> Resume {
         if let Some(plan) = self.plan.as_ref().filter(|_| self.run > 0) {
             if self.object.as_ref() != Some(info) {
-                let message = format!("{} has become another one meanwhile", info.name);
+                let message = format!("{} changed during the transfer", info.name);
                 let failure = Failure::new(Kind::Failed, message);
                 self.failure = Some(failure.then("ask for it again"));
             }

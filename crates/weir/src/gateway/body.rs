@@ -63,8 +63,9 @@ impl AnswerBody {
         match next {
             // It is asked for the next bytes when the client's window has room for them.
             Some(Ok(_)) if asked.client().is_stream() => asked.client().stalls(),
-            Some(_) => {}
-            None => asked.end(),
+            Some(Ok(_)) => {}
+            // An answer that is cut was not taken back by the client.
+            Some(Err(_)) | None => asked.end(),
         }
     }
 }

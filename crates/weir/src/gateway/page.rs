@@ -23,7 +23,7 @@ pub const HTML: &str = "text/html; charset=utf-8";
 /// The media type of a list.
 pub const JSON: &str = "application/json";
 
-/// An entry, as `weir ls --json` has it.
+/// An entry, with the fields of `weir ls --json` except `name`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Item {
     path: String,

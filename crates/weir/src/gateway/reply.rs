@@ -68,7 +68,7 @@ pub fn refused(refusal: &Refusal, method: &Method) -> Response<AnswerBody> {
 pub fn preflight() -> Response<AnswerBody> {
     let mut response = Response::new(AnswerBody::text(Bytes::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;
-    let fields = "Range, If-Range, If-Match, If-None-Match";
+    let fields = "Range, If-Range, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since";
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD"));
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(fields));

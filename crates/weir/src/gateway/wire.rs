@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// A connection on which no whole head of a request has come for so long is closed.
+/// The limit of each step: the TLS handshake, the first bytes without TLS, and a whole head.
 const HEAD: Duration = Duration::from_secs(10);
 /// Bytes of a request's head; no browser sends as many.
 const LONGEST_HEAD: usize = 32 * 1024;

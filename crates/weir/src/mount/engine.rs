@@ -9,9 +9,9 @@ use super::refusal::Refusal;
 use crate::exit::Failure;
 use crate::folder::page_object;
 use crate::signals::Stop;
-use crate::transfer::Transfers;
+use crate::transfer::{Driven, Transfers};
 use control::{Duration, Time};
-use net::client::{ConnectError, Connection, Endpoint};
+use net::client::{ConnectError, Connection};
 use rustix::event::{EventfdFlags, eventfd};
 use std::collections::BTreeMap;
 use std::io;
@@ -216,7 +216,7 @@ impl Engine {
                 Err(error) => self.lost(error, now + PAUSE),
             };
         }
-        let mut driven = Driven { batch: &mut self.batch, receiver: &mut self.receiver };
+        let mut driven = Driven { batch: &mut self.batch, sink: &mut self.receiver };
         match connection.turn(&mut driven, until) {
             Ok(_) => Ok(()),
             Err(error) => {
@@ -274,7 +274,10 @@ impl Engine {
             return then(Ok(buffer));
         }
         if let Some(why) = self.file(open).repeated(now) {
-            return then(Err(why));
+            then(Err(why));
+            // If the producer is back, the next read finds the segments in the cache.
+            let runs: Vec<_> = missing.into_iter().collect();
+            return runs.into_iter().for_each(|run| self.want(open, run, true));
         }
         let runs: Vec<_> = missing.iter().cloned().collect();
         let (offset, progress_at) = (read.start, now);
@@ -311,14 +314,14 @@ impl Engine {
         self.file(open).number = Some(number);
         if !self.batch.want(number, run, urgent) {
             // There are no numbers left for an object of this size.
-            self.file(open).number = None;
+            self.file(open).forget_object();
             self.receiver.refuse(open.node, Refusal::Unverified);
         }
     }
 
     fn drop_object(&mut self, node: u64) {
         let file = self.receiver.files.get_mut(&node);
-        if let Some(number) = file.and_then(|file| file.number.take()) {
+        if let Some(number) = file.and_then(Active::forget_object) {
             self.batch.cancel(number);
             self.receiver.forget(number);
         }
@@ -337,7 +340,11 @@ impl Engine {
         let files = &self.receiver.files;
         let open = files.iter().filter(|(_, file)| file.number.is_some());
         if open.clone().count() > FILES {
-            let idle = open.filter(|(_, file)| file.reads.is_empty());
+            let is_idle = |file: &Active| {
+                let unwanted = file.number.is_some_and(|number| self.batch.is_unwanted(number));
+                file.reads.is_empty() && unwanted
+            };
+            let idle = open.filter(|(_, file)| is_idle(file));
             let idle: Vec<_> = idle.map(|(node, _)| *node).collect();
             idle.into_iter().for_each(|node| self.drop_object(node));
         }
@@ -428,6 +435,8 @@ impl Engine {
     }
 
     fn refuse_directory(&mut self, number: u64, why: Refusal) {
+        // Pages in flight may arrive after the directory is requested again.
+        self.receiver.forget_pages(number);
         if let Some(directory) = self.directories.remove(&number) {
             directory.thens.into_iter().for_each(|then| then(Err(why)));
         }
@@ -459,31 +468,31 @@ impl Engine {
             Some(_) => (1, Refusal::Unreachable),
         };
         let limit = Duration(self.parts.patience.0.saturating_mul(times));
-        let mut messages = Vec::new();
         let mut given_up = Vec::new();
         for (node, file) in &mut self.receiver.files {
-            let reads = std::mem::take(&mut file.reads);
             let is_late = |read: &Waiting| now >= read.progress_at + limit;
-            let (late, rest) = reads.into_iter().partition(is_late);
-            let late: Vec<Waiting> = late;
+            let reads = std::mem::take(&mut file.reads).into_iter();
+            let (late, rest): (Vec<_>, Vec<_>) = reads.partition(is_late);
             file.reads = rest;
-            if !late.is_empty() {
-                let path = String::from_utf8_lossy(&file.open.path);
-                messages.push(format!("cannot read {path}: nothing came for {limit}"));
+            if late.is_empty() {
+                continue;
             }
-            if !late.is_empty() && file.reads.is_empty() {
+            let path = String::from_utf8_lossy(&file.open.path);
+            self.receiver.messages.push(format!("cannot read {path}: nothing came for {limit}"));
+            file.refused = Some((now, why));
+            if file.reads.is_empty() {
                 given_up.push(*node);
-            }
-            if !late.is_empty() {
-                file.refused = Some((now, why));
             }
             late.into_iter().for_each(|read| (read.then)(Err(why)));
         }
         given_up.into_iter().for_each(|node| self.drop_object(node));
-        self.receiver.messages.append(&mut messages);
         let late = self.directories.iter().filter(|(_, each)| now >= each.progress_at + limit);
-        let late: Vec<_> = late.map(|(number, _)| *number).collect();
-        late.into_iter().for_each(|number| self.refuse_directory(number, why));
+        let late: Vec<_> = late.map(|(number, each)| (*number, each.path.clone())).collect();
+        for (number, path) in late {
+            let path = String::from_utf8_lossy(&path);
+            self.receiver.messages.push(format!("cannot list /{path}: nothing came for {limit}"));
+            self.refuse_directory(number, why);
+        }
     }
 
     /// Refuses all operations that wait, so that no program hangs.
@@ -500,33 +509,4 @@ impl Engine {
 fn rejected(path: &[u8], error: &tree::TreeError) -> String {
     let path = String::from_utf8_lossy(path);
     format!("the directory /{path} is rejected: {error}")
-}
-
-/// The batch with the place of its content.
-struct Driven<'a> {
-    batch: &'a mut Batch,
-    receiver: &'a mut Receiver,
-}
-
-impl Endpoint for Driven<'_> {
-    fn receive(&mut self, now: Time, frame: &[u8]) {
-        self.receiver.now = now;
-        self.batch.receive(now, frame, self.receiver);
-    }
-
-    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        self.batch.poll_transmit(now, out)
-    }
-
-    fn next_deadline(&mut self, now: Time) -> Option<Time> {
-        self.batch.next_deadline(now)
-    }
-
-    fn on_deadline(&mut self, now: Time) {
-        self.batch.on_deadline(now);
-    }
-
-    fn set_ranges(&mut self, answered: bool) {
-        self.batch.set_ranges(answered);
-    }
 }

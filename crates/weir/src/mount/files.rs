@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tree::{Kind, MAX_NAME, PageRef, Totals};
 
-/// How long the kernel may keep what it was told: a version never changes.
+/// The validity of names and attributes in the kernel's cache: a version never changes.
 const FOREVER: Duration = Duration::from_secs(24 * 3600);
 /// The maximum number of bytes of a path, as in Linux.
 const MAX_PATH: usize = 4095;
@@ -232,9 +232,8 @@ impl Filesystem for Files {
     }
 
     fn getattr(&self, _req: &Request, ino: INodeNo, _fh: Option<FileHandle>, reply: ReplyAttr) {
-        let nodes = lock(&self.0.nodes);
-        match nodes.get(ino.0) {
-            Some(node) => reply.attr(&FOREVER, &nodes.attributes(ino.0, node)),
+        match lock(&self.0.nodes).attributes(ino.0) {
+            Some(attributes) => reply.attr(&FOREVER, &attributes),
             None => reply.error(Errno::ENOENT),
         }
     }

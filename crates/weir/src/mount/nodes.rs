@@ -88,6 +88,35 @@ pub struct Node {
 }
 
 impl Node {
+    /// Its attributes.
+    fn attributes(&self, number: u64, owner: Owner) -> FileAttr {
+        let size = match &self.kind {
+            Some(Kind::File(file)) => file.size,
+            Some(Kind::Link(target)) => target.len() as u64,
+            Some(Kind::Directory(_)) | None => 0,
+        };
+        let kind = self.file_type();
+        let modified = UNIX_EPOCH + Duration::from_nanos(self.modified);
+        FileAttr {
+            ino: INodeNo(number),
+            size,
+            blocks: size.div_ceil(512),
+            atime: modified,
+            mtime: modified,
+            ctime: modified,
+            crtime: modified,
+            kind,
+            // The bits that change a user are of no effect on such a mount, and are not shown.
+            perm: self.mode & 0o1777,
+            nlink: if kind == FileType::Directory { 2 } else { 1 },
+            uid: owner.uid,
+            gid: owner.gid,
+            rdev: 0,
+            blksize: BLOCK,
+            flags: 0,
+        }
+    }
+
     /// Its type.
     pub fn file_type(&self) -> FileType {
         self.kind.as_ref().map_or(FileType::Directory, type_of)
@@ -166,8 +195,7 @@ impl Nodes {
             return None;
         }
         node.lookups += 1;
-        let node = node.clone();
-        Some(self.attributes(number, &node))
+        Some(node.attributes(number, self.owner))
     }
 
     /// The kernel has forgotten so many look-ups.
@@ -180,32 +208,8 @@ impl Nodes {
     }
 
     /// The attributes of a node.
-    pub fn attributes(&self, number: u64, node: &Node) -> FileAttr {
-        let size = match &node.kind {
-            Some(Kind::File(file)) => file.size,
-            Some(Kind::Link(target)) => target.len() as u64,
-            Some(Kind::Directory(_)) | None => 0,
-        };
-        let kind = node.file_type();
-        let modified = UNIX_EPOCH + Duration::from_nanos(node.modified);
-        FileAttr {
-            ino: INodeNo(number),
-            size,
-            blocks: size.div_ceil(512),
-            atime: modified,
-            mtime: modified,
-            ctime: modified,
-            crtime: modified,
-            kind,
-            // The bits that change a user are of no effect on such a mount, and are not shown.
-            perm: node.mode & 0o1777,
-            nlink: if kind == FileType::Directory { 2 } else { 1 },
-            uid: self.owner.uid,
-            gid: self.owner.gid,
-            rdev: 0,
-            blksize: BLOCK,
-            flags: 0,
-        }
+    pub fn attributes(&self, number: u64) -> Option<FileAttr> {
+        self.get(number).map(|node| node.attributes(number, self.owner))
     }
 }
 

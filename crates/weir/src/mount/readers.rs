@@ -1,4 +1,4 @@
-//! How open files are read: one piece after the other, or here and there.
+//! Detection of sequential and random reads.
 
 use std::ops::Range;
 
@@ -46,6 +46,11 @@ impl Reader {
         }
         self.ahead = end;
         begin..end
+    }
+
+    /// The requests ahead were cancelled.
+    pub fn cancelled(&mut self) {
+        self.ahead = 0;
     }
 
     /// The place in the file that the reader may reach without the engine: half of what is ahead of

@@ -1,4 +1,4 @@
-//! Where verified content goes: to waiting readers, and into the cache.
+//! Passes verified content to waiting readers and into the cache.
 
 use super::cache::{Cache, Key};
 use super::readers::Reader;
@@ -7,7 +7,6 @@ use control::{Duration, Time};
 use packet::Bytes;
 use rangemap::RangeSet;
 use std::collections::BTreeMap;
-use std::io;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -116,9 +115,18 @@ pub struct Active {
 impl Active {
     /// The refusal of a read that follows a refused one at once: the kernel tries a read that was
     /// to be ahead once more, and no reader has to wait twice for that.
-    pub fn repeated(&self, now: Time) -> Option<Refusal> {
+    pub fn repeated(&mut self, now: Time) -> Option<Refusal> {
         const SOON: Duration = Duration::from_secs(1);
-        self.refused.filter(|(at, _)| now < *at + SOON).map(|(_, why)| why)
+        let (at, why) = self.refused.as_mut().filter(|(at, _)| now < *at + SOON)?;
+        // The readers of a page send their requests one after the other.
+        *at = now;
+        Some(*why)
+    }
+
+    /// Takes the number of its object, which the batch has no longer.
+    pub fn forget_object(&mut self) -> Option<u64> {
+        self.readers.values_mut().for_each(Reader::cancelled);
+        self.number.take()
     }
 }
 
@@ -178,10 +186,23 @@ impl Receiver {
         self.jobs.remove(&number);
     }
 
+    /// The pages of a directory are no longer awaited.
+    pub fn forget_pages(&mut self, directory: u64) {
+        for job in self.jobs.values_mut() {
+            if let Job::Page(requests, _) = job {
+                requests.retain(|(of, _)| *of != directory);
+            }
+        }
+        self.pages.retain(|(of, ..)| *of != directory);
+        self.lost.retain(|(of, _)| *of != directory);
+    }
+
     /// The batch is another one.
     pub fn forget_all(&mut self) {
         self.jobs.clear();
-        self.files.values_mut().for_each(|file| file.number = None);
+        for file in self.files.values_mut() {
+            file.forget_object();
+        }
     }
 
     /// The reads of a file fail.
@@ -199,7 +220,6 @@ impl Receiver {
     fn keep(&mut self, key: Key, content: &[u8]) {
         let kept = self.cache.lock().insert(key, content);
         if let Err(error) = kept {
-            let error = io::Error::other(error);
             self.messages.push(format!("the cache cannot be written: {error}"));
         }
     }
@@ -237,7 +257,7 @@ impl BatchSink for Receiver {
             }
             Some(Job::File(node)) => {
                 if let Some(file) = self.files.get_mut(&node) {
-                    file.number = None;
+                    file.forget_object();
                     let path = String::from_utf8_lossy(&file.open.path);
                     self.messages.push(format!("cannot read {path}: {why}"));
                 }
@@ -250,6 +270,7 @@ impl BatchSink for Receiver {
 
 /// Copies a segment to the reads that wait for it, and ends those that have all.
 fn hand_on(file: &mut Active, segment: u64, content: &[u8], now: Time) {
+    file.refused = None;
     let mut at = 0;
     while let Some(read) = file.reads.get_mut(at) {
         if read.missing.contains(&segment) {

@@ -4,12 +4,12 @@ use super::root::Found;
 use crate::exit::{Failure, Kind};
 use crate::folder::{malformed, page_object, walk_of};
 use crate::signals::Stop;
-use crate::transfer::Transfers;
-use control::{Duration, Time};
-use net::client::{Connection, Endpoint};
+use crate::transfer::{Driven, Transfers};
+use control::Duration;
+use net::client::Connection;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use transport::fetch::batch::{Batch, BatchSink, BatchStatus, Failure as Lost};
+use transport::fetch::batch::{BatchSink, BatchStatus, Failure as Lost};
 use tree::{Directory, Entry, PageRef, Request};
 
 /// The number of pages in flight.
@@ -74,7 +74,7 @@ pub fn each_page(
         }
         batch.set_last(walk.is_done());
         let until = connection.now() + TICK;
-        connection.turn(&mut Lister { batch: &mut batch, pages: &mut pages }, until)?;
+        connection.turn(&mut Driven { batch: &mut batch, sink: &mut pages }, until)?;
         if stop.requested() {
             return Err(
                 Failure::new(Kind::Interrupted, "interrupted").then("run the same command again")
@@ -113,32 +113,5 @@ impl BatchSink for Pages {
 
     fn failed(&mut self, _object: u64, why: Lost) {
         self.lost = Some(why);
-    }
-}
-
-struct Lister<'a> {
-    batch: &'a mut Batch,
-    pages: &'a mut Pages,
-}
-
-impl Endpoint for Lister<'_> {
-    fn receive(&mut self, now: Time, frame: &[u8]) {
-        self.batch.receive(now, frame, self.pages);
-    }
-
-    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        self.batch.poll_transmit(now, out)
-    }
-
-    fn next_deadline(&mut self, now: Time) -> Option<Time> {
-        self.batch.next_deadline(now)
-    }
-
-    fn on_deadline(&mut self, now: Time) {
-        self.batch.on_deadline(now);
-    }
-
-    fn set_ranges(&mut self, answered: bool) {
-        self.batch.set_ranges(answered);
     }
 }

@@ -54,7 +54,8 @@ impl Found {
         match object(&search, connection, name) {
             // It is the list of a folder, or only trees have such names.
             Err(failure) if matches!(failure.kind(), Kind::Usage | Kind::NotFound) => {
-                search.find(connection, name).map(Found::of_tree).map_err(|_| failure)
+                let tree = search.find(connection, name).map(Found::of_tree);
+                tree.map_err(|other| if other.kind() == Kind::NotFound { failure } else { other })
             }
             found => found,
         }

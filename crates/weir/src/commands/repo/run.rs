@@ -76,7 +76,7 @@ fn serve(
 ) -> Result<(), Failure> {
     let prefixes = content.prefixes.clone();
     let mut greet = |connection: &mut Connection| {
-        prefixes.all().iter().try_for_each(|prefix| connection.register(prefix))
+        prefixes.register_all().iter().try_for_each(|prefix| connection.register(prefix))
     };
     let shown = Some(progress).filter(|_| !args.output.quiet);
     let mut outage = Outage::new("weir repo run", stop, shown, connection.now());
@@ -125,12 +125,11 @@ fn begin(prefixes: &Prefixes, usage: Usage, args: &RepoRunArgs) -> Result<(), Fa
 #[derive(Clone, Default)]
 struct Prefixes(Arc<Mutex<Changing>>);
 
-/// The prefixes that are known, and their changes that the forwarder does not know.
+/// The prefixes that are wanted, and those that the forwarder has.
 #[derive(Default)]
 struct Changing {
     known: BTreeSet<Name>,
-    new: Vec<Name>,
-    old: Vec<Name>,
+    registered: BTreeSet<Name>,
 }
 
 impl Prefixes {
@@ -140,6 +139,13 @@ impl Prefixes {
 
     fn all(&self) -> BTreeSet<Name> {
         self.lock().known.clone()
+    }
+
+    /// All of them, for a forwarder that has none.
+    fn register_all(&self) -> BTreeSet<Name> {
+        let mut inner = self.lock();
+        inner.registered = inner.known.clone();
+        inner.known.clone()
     }
 
     /// Replaces the prefixes by these, without those that a shorter one covers. Returns the ones
@@ -157,20 +163,22 @@ impl Prefixes {
         let new: Vec<Name> = all.difference(&inner.known).cloned().collect();
         let old: Vec<Name> = inner.known.difference(&all).cloned().collect();
         inner.known = all;
-        // A change may come before the last one was taken.
-        inner.old.retain(|name| !new.contains(name));
-        inner.new.retain(|name| !old.contains(name));
-        inner.new.extend(new.iter().cloned());
-        inner.old.extend(old.iter().cloned());
         (new, old)
     }
 
     fn take_new(&self) -> Vec<Name> {
-        std::mem::take(&mut self.lock().new)
+        let mut inner = self.lock();
+        let new: Vec<Name> = inner.known.difference(&inner.registered).cloned().collect();
+        inner.registered.extend(new.iter().cloned());
+        new
     }
 
     fn take_old(&self) -> Vec<Name> {
-        std::mem::take(&mut self.lock().old)
+        let mut inner = self.lock();
+        let Changing { known, registered } = &mut *inner;
+        let old = registered.difference(known).cloned().collect();
+        registered.retain(|name| known.contains(name));
+        old
     }
 }
 
@@ -263,8 +271,9 @@ mod tests {
         assert_eq!(set(&["/a/b", "/c"]), (names(&["/a/b"]), names(&["/a"])));
         assert_eq!(set(&["/a/b", "/c", "/a"]), (names(&["/a"]), names(&["/a/b"])));
         // Nothing has changed for the forwarder.
-        assert_eq!(prefixes.take_old(), names(&["/a/b"]));
-        assert_eq!(prefixes.take_new(), names(&["/a"]));
+        assert!(prefixes.take_old().is_empty() && prefixes.take_new().is_empty());
         assert_eq!(prefixes.all().len(), 2);
+        set(&["/c"]);
+        assert_eq!(prefixes.take_old(), names(&["/a"]));
     }
 }

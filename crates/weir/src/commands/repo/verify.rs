@@ -32,11 +32,11 @@ pub fn run(args: &RepoLsArgs) -> Result<(), Failure> {
     let progress = Progress::new("verifying", args.output.quiet);
     progress.begin(Some(found.iter().map(|named| named.top.bytes).sum()), 0);
     let mut summary = Summary { objects: 0, entries: 0, bytes: 0, damaged: Vec::new() };
-    for (number, line) in broken.0.iter().zip(broken.lines()) {
+    for name in broken.names() {
         summary.entries += 1;
-        let (name, why) = (format!("entry {number} of the index"), "it cannot be read".to_owned());
+        let why = "it cannot be read".to_owned();
         if !args.output.json {
-            progress.warn(&line);
+            progress.warn(&format!("damaged: {name}: {why}"));
         }
         summary.damaged.push(Damaged { name, why });
     }

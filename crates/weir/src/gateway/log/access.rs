@@ -74,6 +74,9 @@ impl AccessFile {
         // The open of a pipe that no program reads would wait.
         let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
         let file = OpenOptions::new().append(true).create(true).custom_flags(flags).open(path)?;
+        // Its writes may wait: the queue counts the lines that it has no room for.
+        let flags = rustix::fs::fcntl_getfl(&file)? - rustix::fs::OFlags::NONBLOCK;
+        rustix::fs::fcntl_setfl(&file, flags)?;
         let bytes = file.metadata()?.len();
         Ok(AccessFile { path: path.to_owned(), file, bytes, looked: monotonic() })
     }
