@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import tempfile
+import types
 import unittest
 import unittest.mock
 from pathlib import Path
@@ -15,6 +16,7 @@ from alone import Alone
 from support import children, content, weir
 from support.children import wait_until
 from support.gateway import PATIENCE, Gateway
+from support.volume import Volume
 
 MEGABYTE = content.MEGABYTE
 TOKEN = "0123456789abcdef-for-tests"
@@ -186,6 +188,25 @@ class Uploads(Alone):
         self.assertEqual(self.put(gateway, "/up/y", iter([os.urandom(MEGABYTE)]))[0], 507)
         self.assertEqual(self.staged(), 0)
         self.assertNotIn(str(self.store), text, "no paths of this host")
+
+    def test_a_full_disk_is_said_and_small_uploads_go_on(self):
+        try:
+            volume = Volume(self.here, 'mount -t tmpfs -o "size=$1" tmpfs "$0"', 6 * MEGABYTE)
+        except children.Failed as reason:
+            self.skipTest(str(reason))
+        self.addCleanup(volume.close)
+        about = types.SimpleNamespace(
+            weir=self.program, socket=self.daemon.socket, host=None, command=volume.command
+        )
+        gateway = Gateway(about, self.here, "--put", "/up", "--store", volume.folder / "store")
+        self.addCleanup(gateway.child.kill)
+        self.assertEqual(self.put(gateway, "/up/a", b"small")[0], 201)
+        status, _, text = self.put(gateway, "/up/b", iter([os.urandom(MEGABYTE)] * 9))
+        self.assertEqual(status, 507, text)
+        self.assertIn("No space left on device", gateway.answered(2)[-1]["error"])
+        self.assertEqual(volume.run("ls", volume.folder / "store" / "incoming"), "")
+        self.assertEqual(self.put(gateway, "/up/c", b"small too")[0], 201)
+        self.assertEqual(gateway.ask("/up/a")[2], b"small")
 
     def test_uploads_of_one_client_are_limited_and_others_read_on(self):
         gateway = self.gateway()
