@@ -365,7 +365,7 @@ impl Room {
             self.asker.ask(now, wire::publication(&stream, &self.group, seq), false);
         }
         let seq = verified.vector.get(name, boot);
-        is_known.then(|| (Stream { name: name.clone(), boot }, seq))
+        Some((Stream { name: name.clone(), boot }, seq))
     }
 
     /// Drops everything about streams that others have displaced in the state vector.
