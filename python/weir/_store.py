@@ -24,7 +24,7 @@ S3 = "s3://"
 # Limits of requests to a bucket, in seconds, and their number for one operation.
 CONNECT_SECONDS, REQUEST_SECONDS, REQUESTS = 10, 60, 4
 # Texts of the S3 library by which its errors are told apart.
-REJECTED = ("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE", "UserNotFound", "HTTP status 403")
+REJECTED = ("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE", "UserNotFound", "status 403")
 UNREACHABLE = ("NETWORK_CONNECTION", "curlCode")
 ABSENT = ("NO_SUCH_BUCKET", "Bucket not found", "does not exist")
 REST = "the same call runs the points that are left"

@@ -84,7 +84,8 @@ class Sweep:
     def _left(self):
         """The points without results that have not failed."""
         tried = self._failed
-        return [one for one in self._points if one.key not in tried and not self._store.has(one.key)]
+        left = [point for point in self._points if point.key not in tried]
+        return [point for point in left if not self._store.has(point.key)]
 
     def _fail(self, point, error):
         self._failed.add(point.key)
@@ -209,8 +210,8 @@ def sweep(
     it was, and a larger one runs only what is new. A point that fails does not end the others; see
     `Sweep.failed`. Several sweeps may use one folder at the same time.
 
-    `until` is a `weir.Until`, or the measure of one: seeds are added until the order of the schemes is
-    decided, instead of `repetitions`. See `Sweep.comparisons`.
+    `until` is a `weir.Until`, or the measure of one: seeds are added until the order of the schemes
+    is decided, instead of `repetitions`. See `Sweep.comparisons`.
 
     `engine` is `local` (threads of this process, `jobs` of them), `ray` or `dask`: the cluster that
     the program has joined, or that of `RAY_ADDRESS` or `DASK_SCHEDULER_ADDRESS`. Its workers need

@@ -74,7 +74,7 @@ class Errors(unittest.TestCase):
                 for confidence in (0.8, 0.95):
                     with self.subTest(kind=kind, draw=draw.__name__, confidence=confidence):
                         options = {"of": kind, "confidence": confidence}
-                        rate = self.wrong(draw, lambda outcome: outcome in ("more", "less"), **options)
+                        rate = self.wrong(draw, ("more", "less").__contains__, **options)
                         # Three standard deviations of a share of so many runs.
                         error = 1 - confidence
                         spread = 3 * (error * (1 - error) / self.RUNS) ** 0.5
@@ -176,7 +176,10 @@ class Designs(unittest.TestCase):
         self.assertEqual(len(design.comparisons), 6)
         numbers = random.Random(7)
         levels = {"a": 0, "b": 0, "c": 100}
-        values = {p.key: levels[p.settings["control"]] + numbers.random() for p in points(range(15))}
+        values = {
+            point.key: levels[point.settings["control"]] + numbers.random()
+            for point in points(range(15))
+        }
         design.look(points(range(15)), lambda point: values[point.key])
         found = {(one.a, one.b): one.outcome for one in design.comparisons}
         self.assertEqual(found, {("a", "b"): None, ("a", "c"): "less", ("b", "c"): "less"})

@@ -60,7 +60,8 @@ class Searches(unittest.TestCase):
         front = {one for one in all_.values() if not any(beats(o, one) for o in all_.values())}
         self.assertGreater(len(front), 1)
         self.assertEqual({tuple(trial.values) for trial in found.best}, front)
-        self.assertEqual(list(found.to_pandas()["fct_s"]), [t.values[0] for t in found.study.trials])
+        told = [trial.values[0] for trial in found.study.trials]
+        self.assertEqual(list(found.to_pandas()["fct_s"]), told)
 
     def test_an_interrupted_search_goes_on_where_it_was(self):
         """With the trials of one that was not."""
