@@ -83,13 +83,13 @@ def search(
     `measures` are columns of the table `runs` with their directions. Several give a Pareto front.
     The value of a trial is the mean of `repetitions` seeds.
 
-    Points are those of `weir.sweep`: with results in `place`, which may be in a bucket, they are
-    not run again. The same call after an interruption gives the same trials, and runs the points
-    that are left. `study` is a study of Optuna with its own sampler, pruner and storage; then trials
-    are added until it has as many as `trials`. By default it is a new one with the sampler TPE and
-    `seed`. If the study prunes, each seed is reported to it, and pruned trials end. A trial whose
-    points fail, or have no value of a measure, has the state FAIL. `batch` trials are proposed at a
-    time, and run on `engine` together.
+    Points are those of `weir.sweep`: with results in `place`, which may be in a bucket, they
+    are not run again. The same call after an interruption gives the same trials, and runs the
+    points that are left. `study` is a study of Optuna with its own sampler, pruner and storage;
+    then trials are added until it has as many as `trials`. By default it is a new one with the
+    sampler TPE and `seed`. If the study prunes, each seed is reported to it, and pruned trials
+    end. A trial whose points fail, or have no value of a measure, has the state FAIL. `batch`
+    trials are proposed at a time, and run on `engine` together.
     """
     optuna = _optuna()
     if not measures:

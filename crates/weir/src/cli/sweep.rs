@@ -5,6 +5,9 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::num::NonZeroU32;
 
+/// The largest number of seeds of a sequential design.
+const MOST: i64 = 10_000;
+
 /// `weir sweep`
 #[derive(Args)]
 pub struct SweepArgs {
@@ -37,23 +40,25 @@ pub struct SweepArgs {
 /// A sequential design.
 #[derive(Args, Serialize)]
 pub struct UntilArgs {
-    /// Add seeds until this measure, a column of the table `runs` such as settled_goodput_bps, has a
-    /// decided order; the number of repetitions of the scenario is not used.
+    /// Add seeds until this measure, a column of the table `runs` such as settled_goodput_mbps,
+    /// has a decided order; the number of repetitions of the scenario is not used.
     #[arg(long = "until", value_name = "MEASURE")]
     pub measure: Option<String>,
     /// The swept field whose values are compared; the default is the one with schemes.
     #[arg(long, value_name = "FIELD", requires = "measure")]
     pub over: Option<String>,
     /// The confidence of all decisions together.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.95, requires = "measure")]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, requires = "measure",
+          value_parser = finite)]
     pub confidence: f64,
     /// Differences below this are equal, in the unit of the measure.
-    #[arg(long, value_name = "N", default_value_t = 0.0, requires = "measure")]
+    #[arg(long, value_name = "N", default_value_t = 0.0, requires = "measure",
+          value_parser = finite)]
     pub margin: f64,
     /// The number of seeds at which undecided comparisons are given up.
     #[arg(long, value_name = "N", requires = "measure",
-          default_value_t = NonZeroU32::new(200).expect("not zero"))]
-    pub most: NonZeroU32,
+          default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=MOST))]
+    pub most: u32,
 }
 
 /// The engines of sweeps.
@@ -66,4 +71,10 @@ pub enum EngineWord {
     Ray,
     /// A Dask cluster.
     Dask,
+}
+
+/// A number that is neither infinite nor undefined.
+fn finite(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
+    if number.is_finite() { Ok(number) } else { Err("it is not finite".to_owned()) }
 }

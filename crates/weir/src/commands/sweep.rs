@@ -13,8 +13,12 @@ const MODULE: &str = "weir._command";
 /// Replaces this process by the Python package's, which has its exit codes.
 pub fn run(args: &SweepArgs) -> Result<(), Failure> {
     let python = python();
+    let Some(file) = args.scenario.file.to_str() else {
+        let what = format!("{} is not UTF-8", args.scenario.file.display());
+        return Err(Failure::new(Kind::Usage, what).then("rename the file"));
+    };
     let asked = json!({
-        "file": args.scenario.file,
+        "file": file,
         "set": args.scenario.set,
         "seed": args.seed,
         "out": args.out,
