@@ -16,9 +16,9 @@ BATCH = 8
 
 
 class Search:
-    """What a search has found.
+    """The result of a search.
 
-    `best` has the best trials of Optuna: one for one measure, the Pareto front for several.
+    `best` has the best trials of Optuna: for several measures the Pareto front.
     `study` is the study of Optuna with all trials, and `new` and `failed` are as in `weir.Sweep`.
     """
 

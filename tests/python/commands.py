@@ -30,7 +30,7 @@ class Commands(unittest.TestCase):
         self.file.write_text(SWEPT, encoding="utf-8")
 
     def sweep(self, *options, program=PROGRAM, file=None, **more):
-        """What the command has done."""
+        """Run the command."""
         command = [program, "sweep", file or self.file, "--out", self.place / "results", *options]
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=PATIENCE, **more
