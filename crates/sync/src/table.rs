@@ -202,7 +202,7 @@ impl Table {
 impl Entry {
     fn take(&mut self, now: Time, claim: &Claim<'_>) -> Taken {
         let plausible = self.confirmed.saturating_add(LEAP);
-        if !claim.owner.is_some() && self.confirmed > 0 && claim.seq > plausible {
+        if claim.owner.is_none() && self.confirmed > 0 && claim.seq > plausible {
             return Taken::Implausible;
         }
         let before = self.seq;

@@ -21,6 +21,8 @@ pub mod repo;
 pub mod sim;
 #[path = "cli/swarm.rs"]
 pub mod swarm;
+#[path = "cli/sweep.rs"]
+pub mod sweep;
 #[path = "cli/upload.rs"]
 pub mod upload;
 
@@ -120,6 +122,8 @@ pub enum Command {
     /// Run scenarios in the simulator.
     #[command(subcommand)]
     Sim(SimCommand),
+    /// Run a scenario's sweep, on this host or on a cluster; points with results are not run again.
+    Sweep(sweep::SweepArgs),
     /// Check and show scenario files.
     #[command(subcommand)]
     Scenario(ScenarioCommand),

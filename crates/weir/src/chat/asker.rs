@@ -271,7 +271,9 @@ impl Asker {
     /// the same one.
     fn end_turns(&mut self, now: Time) {
         let is_over = |want: &Want| {
-            want.again_at <= now && want.attempts > 0 && want.attempts % ATTEMPTS_OF_TURN == 0
+            want.again_at <= now
+                && want.attempts > 0
+                && want.attempts.is_multiple_of(ATTEMPTS_OF_TURN)
         };
         let over = self.asked.iter().filter(|name| self.wanted.get(*name).is_some_and(is_over));
         for name in over.cloned().collect::<Vec<_>>() {

@@ -7,7 +7,7 @@ use crate::signals::Stop;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Bytes that wait. With more, the caller has to pause; lines that it cannot hold back still fit.
@@ -21,7 +21,14 @@ enum Text {
 /// The lines that wait to be written.
 pub struct Writer {
     lines: Sender<Text>,
-    state: Arc<Mutex<State>>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// A line was written.
+    written: Condvar,
 }
 
 #[derive(Default)]
@@ -39,9 +46,9 @@ impl Writer {
     /// The system has no thread left.
     pub fn start(bell: Option<OwnedFd>) -> io::Result<Writer> {
         let (lines, waiting) = channel();
-        let state = Arc::new(Mutex::new(State::default()));
-        let writer = Writer { lines, state: Arc::clone(&state) };
-        let work = move || write(&waiting, &state, bell.as_ref());
+        let shared = Arc::new(Shared::default());
+        let writer = Writer { lines, shared: Arc::clone(&shared) };
+        let work = move || write(&waiting, &shared, bell.as_ref());
         thread::Builder::new().name("output".to_owned()).spawn(work)?;
         Ok(writer)
     }
@@ -63,7 +70,7 @@ impl Writer {
     }
 
     fn push(&self, line: String, text: impl FnOnce(String) -> Text) -> Result<(), Failure> {
-        let mut state = lock(&self.state);
+        let mut state = lock(&self.shared.state);
         if let Some(failure) = state.failure.take() {
             return Err(failure);
         }
@@ -77,7 +84,7 @@ impl Writer {
     /// # Errors
     /// Standard output cannot be written.
     pub fn is_ready(&self) -> Result<bool, Failure> {
-        let mut state = lock(&self.state);
+        let mut state = lock(&self.shared.state);
         state.failure.take().map_or(Ok(state.bytes < MOST_BYTES), Err)
     }
 
@@ -87,23 +94,26 @@ impl Writer {
     /// Standard output cannot be written.
     pub fn drain(&self, stop: &Stop) -> Result<(), Failure> {
         // After a signal, lines that a reader takes at once are written all the same.
-        for tries in 0.. {
-            let mut state = lock(&self.state);
+        let mut state = lock(&self.shared.state);
+        let mut tries = 0;
+        loop {
             if let Some(failure) = state.failure.take() {
                 return Err(failure);
             }
             let is_done = state.bytes == 0 || state.has_ended;
             if is_done || (stop.requested() && tries >= TRIES) {
-                break;
+                return Ok(());
             }
-            drop(state);
-            thread::sleep(PAUSE);
+            // A signal wakes no one here.
+            let waited = self.shared.written.wait_timeout(state, PAUSE);
+            let (now, passed) = waited.unwrap_or_else(PoisonError::into_inner);
+            tries += u32::from(passed.timed_out());
+            state = now;
         }
-        Ok(())
     }
 }
 
-/// The pause between looks at the end, and their number after a signal.
+/// The longest time between looks at the end, and their number after a signal.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(5);
 const TRIES: u32 = 40;
 
@@ -111,7 +121,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write(lines: &Receiver<Text>, state: &Mutex<State>, bell: Option<&OwnedFd>) {
+fn write(lines: &Receiver<Text>, shared: &Shared, bell: Option<&OwnedFd>) {
     // It is full only if it rings already.
     let ring = || bell.map(|bell| rustix::io::write(bell, &1_u64.to_ne_bytes()));
     for text in lines {
@@ -122,13 +132,14 @@ fn write(lines: &Receiver<Text>, state: &Mutex<State>, bell: Option<&OwnedFd>) {
                 (line.len(), Ok(()))
             }
         };
-        let mut state = lock(state);
+        let mut state = lock(&shared.state);
         let was_full = state.bytes >= MOST_BYTES;
         state.bytes -= len;
         let has_failed = written.is_err();
         (state.failure, state.has_ended) = (written.err(), has_failed);
         let has_room = was_full && state.bytes < MOST_BYTES;
         drop(state);
+        shared.written.notify_all();
         if has_room || has_failed {
             ring();
         }

@@ -63,7 +63,7 @@ pub fn answer(gateway: &Gateway, mut ask: Ask, answered: &mut Answered) -> Found
     let content = if wanted.json { folder.list() } else { folder.page() };
     let version = root.object.as_ref().last().map(|version| version.to_string());
     let tag = version.unwrap_or_default();
-    Found::Page(give(&ask, &wanted, &tag, &content, page::policy(false), answered))
+    Found::Page(give(&ask, &wanted, &tag, &content, &page::policy(false), answered))
 }
 
 /// The answer for a folder of the store of uploads; `None` if it is none.
@@ -94,7 +94,7 @@ fn stored(
     folder.entries.truncate(MOST);
     let content = if wanted.json { folder.list() } else { folder.page() };
     let tag = STANDARD.encode(Sha256::digest(&content));
-    Some(give(ask, wanted, &tag, &content, page::policy(true), answered))
+    Some(give(ask, wanted, &tag, &content, &page::policy(true), answered))
 }
 
 /// The answer, and its line for the log.
@@ -103,10 +103,10 @@ fn give(
     wanted: &FolderAsk,
     tag: &str,
     content: &str,
-    policy: String,
+    policy: &str,
     answered: &mut Answered,
 ) -> Outcome {
-    let head = head(ask, wanted, tag, content, &policy);
+    let head = head(ask, wanted, tag, content, policy);
     answered.status =
         head.as_ref().map_or_else(|refused| refused.status, |head| head.status).as_u16();
     if matches!(&head, Ok(Head { body: Some(_), .. })) {
