@@ -260,7 +260,8 @@ impl SignatureInfoBuf {
         self
     }
 
-    /// Adds a time in milliseconds since 1970 (Interests), after the nonce.
+    /// Adds a time in milliseconds since 1970 (Interests, and Data in sync Interests), after the
+    /// nonce.
     #[must_use]
     pub fn with_time_ms(mut self, ms: u64) -> SignatureInfoBuf {
         tlv::put_nni_tlv(&mut self.value, types::SIGNATURE_TIME, ms);

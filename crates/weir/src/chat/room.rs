@@ -12,7 +12,7 @@ use packet::{Bytes, Data, DataBuf, Interest, LpPacket, Name, NameRef};
 use security::{Certificate, Signer, TrustPolicy};
 use std::collections::{BTreeSet, VecDeque};
 use sync::wire::{self, Rejected};
-use sync::{Config, Limits, Member, Moment, Stream, Vector};
+use sync::{Config, Limits, Member, Stream, Vector};
 use transport::publish::{Publication, Publish};
 use weir::message::{Body, Message};
 
@@ -126,8 +126,8 @@ struct OwnSigns {
     /// The time between them.
     beat: Duration,
     next_beat: Time,
-    /// The moment of the last vector, in milliseconds since 1970.
-    moment_ms: u64,
+    /// The time of the last vector, in milliseconds since 1970.
+    signed_ms: u64,
     /// The end of the time in which the state of the group is awaited; `None` once it is there.
     welcome: Option<Time>,
     /// Another member has sent this member's start.
@@ -161,7 +161,7 @@ impl Room {
             own: OwnSigns {
                 beat,
                 next_beat: now + beat,
-                moment_ms: 0,
+                signed_ms: 0,
                 welcome: Some(now + WELCOME),
                 is_acknowledged: false,
             },
@@ -347,16 +347,12 @@ impl Room {
         let is_known = verified.vector.get(&own.name, own.boot) > 0;
         self.own.is_acknowledged |= is_known;
         // Members do not send starts that are more than a day ahead of their clocks.
-        let last = |moment: Moment| (moment.time_ms / 1_000).saturating_add(FUTURE_S);
-        let is_ahead = verified.moment.is_some_and(|moment| own.boot > last(moment));
+        let last = |time_ms: u64| (time_ms / 1_000).saturating_add(FUTURE_S);
+        let is_ahead = verified.time_ms.is_some_and(|time_ms| own.boot > last(time_ms));
         if !is_known && (self.own.is_acknowledged || !is_ahead) {
             return None;
         }
-        let (boot, time_ms) = match verified.moment {
-            Some(moment) => (moment.boot, Some(moment.time_ms)),
-            None => (boot, None),
-        };
-        match self.presence.sign(now, name, boot, time_ms) {
+        match self.presence.sign(now, name, boot, verified.time_ms) {
             Sign::Stale => return None,
             Sign::Again => {}
             Sign::First => self.show(Event::Here(name.clone())),
@@ -496,8 +492,7 @@ fn limits(options: &Options) -> Result<Limits, usize> {
     let Options { group, own, signer, .. } = options;
     let mut vector = Vector::new();
     vector.raise(&own.name, own.boot, u64::MAX);
-    let moment = Moment { boot: own.boot, time_ms: u64::MAX };
-    let len = wire::interest(group, &vector, moment, signer, 0).len() + AROUND;
+    let len = wire::interest(group, &vector, u64::MAX, signer, 0).len() + AROUND;
     let least = len + own.name.encoded_len() + AROUND_STREAM;
     if least > packet::MAX_PACKET {
         return Err(least);
@@ -533,9 +528,9 @@ impl Endpoint for Room {
         if let Some(vector) = self.member.poll_transmit(now, (self.clock)() / 1_000) {
             let nonce = self.rng.next_u32();
             // It grows even if the clock does not.
-            self.own.moment_ms = (self.own.moment_ms + 1).max((self.clock)());
-            let moment = Moment { boot: self.member.own().boot, time_ms: self.own.moment_ms };
-            let interest = wire::interest(&self.group, &vector, moment, &self.signer, nonce);
+            self.own.signed_ms = (self.own.signed_ms + 1).max((self.clock)());
+            let time_ms = self.own.signed_ms;
+            let interest = wire::interest(&self.group, &vector, time_ms, &self.signer, nonce);
             out.extend_from_slice(&interest);
             return true;
         }

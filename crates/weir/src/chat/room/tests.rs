@@ -291,8 +291,7 @@ fn a_member_with_many_starts_takes_bounded_memory() {
     for start in 1..=1_000 {
         let mut vector = Vector::new();
         vector.raise(&"/chat/m3".parse().unwrap(), CLOCK_S + start, 2_000);
-        let moment = Moment { boot: CLOCK_S + start, time_ms: 1 };
-        let interest = wire::interest(&group, &vector, moment, &keys[1].signer, 1);
+        let interest = wire::interest(&group, &vector, 1, &keys[1].signer, 1);
         network.room(first).receive(now, &interest);
     }
     let room = network.room(first);
