@@ -1,7 +1,6 @@
 """Uploads through `weir gateway`: curl over HTTP/1.1 and HTTP/2, half bodies, limits, restarts."""
 
 import contextlib
-import http.client
 import json
 import os
 import socket

@@ -170,8 +170,8 @@ fn sluice_shares_a_bottleneck() {
     }
 }
 
-/// The same links do not know their rates. Their buffers have more than what shows that Data wait: 5
-/// ms at least.
+/// The same links do not know their rates. Their buffers have more than what shows that Data wait:
+/// 5 ms at least.
 #[test]
 fn links_that_measure_their_rates_share_a_bottleneck() {
     let crowd = |flows, buffer, rtt_ms| Crowd { flows, buffer, rtt_ms };
@@ -184,7 +184,7 @@ fn links_that_measure_their_rates_share_a_bottleneck() {
         crowd(50, 10.0, 40),
     ];
     for (crowd, came) in crowds.iter().zip(Crowd::run_all(&crowds, MEASURED)) {
-        // What `bbr` has to hold for two flows, and nearly equal shares.
+        // The bounds of `bbr`, and nearly equal shares.
         assert!(came.holds() && came.equal > 0.98 && came.used > 0.9, "{crowd:?}: {came:?}");
     }
 }

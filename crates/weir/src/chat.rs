@@ -5,13 +5,13 @@ mod input;
 mod kept;
 mod lines;
 mod presence;
+mod printer;
 mod room;
 mod screen;
 mod trust;
 mod turns;
-mod writer;
 
 pub use input::{Input, Line};
+pub use printer::Printer;
 pub use room::{Event, Options, Room};
 pub use screen::Screen;
-pub use writer::Writer;

@@ -33,9 +33,9 @@ const DRAINING: f64 = 0.8;
 /// is asked for and all.
 const EMPTYING: f64 = 0.9;
 
-/// A try takes so many periods. In it, the wait gets shorter by this part of what has drained. If it
-/// does not in so many tries in a row, it is none: the way to the neighbour has become longer. In
-/// the first one, what was asked for before is still to come.
+/// A try takes so many periods. In it, the wait gets shorter by this part of what has drained. If
+/// it does not in so many tries in a row, it is none: the way to the neighbour has become longer.
+/// In the first one, what was asked for before is still to come.
 const TRY: u32 = 4;
 const SHORTER: f64 = 0.25;
 const TRIES: u32 = 2;

@@ -95,7 +95,7 @@ impl Line {
         }
     }
 
-    /// What measures the rate in, if it is measured.
+    /// The meter of the rate in, if it is measured.
     pub(super) fn arrivals(&mut self) -> Option<&mut ArrivalMeter> {
         match &mut self.inbound {
             Inbound::Measured(arrivals) => Some(arrivals),

@@ -6,8 +6,8 @@ use super::{
 };
 
 /// The options of the answer to an Interest with the options `asked`: echoed ones, the answering
-/// node if requested, and no residence time, for the answer is at hand. `node` is the identity of the content store's or producer's node;
-/// `None` in a Nack.
+/// node if requested, and no residence time, for the answer is at hand. `node` is the identity of
+/// the content store's or producer's node; `None` in a Nack.
 #[must_use]
 pub fn answer(asked: &HopOptions, node: Option<u64>) -> HopOptions {
     let mut options = HopOptions::new();

@@ -1,7 +1,7 @@
 //! Events as lines, for people or as JSON. All of their text is from the network.
 
+use super::printer::Printer;
 use super::room::{Event, Room};
-use super::writer::Writer;
 use crate::exit::Failure;
 use control::{Size, Time};
 use net::text::{shortened, visible};
@@ -24,18 +24,18 @@ pub struct Screen {
     group: Name,
     json: bool,
     quiet: bool,
-    writer: Writer,
+    printer: Printer,
 }
 
 impl Screen {
     /// For a group. `quiet` shows only messages.
-    pub fn new(group: Name, json: bool, quiet: bool, writer: Writer) -> Screen {
-        Screen { group, json, quiet, writer }
+    pub fn new(group: Name, json: bool, quiet: bool, printer: Printer) -> Screen {
+        Screen { group, json, quiet, printer }
     }
 
     /// The output itself.
-    pub fn writer(&self) -> &Writer {
-        &self.writer
+    pub fn printer(&self) -> &Printer {
+        &self.printer
     }
 
     /// Shows an event at `now_ms`, in milliseconds since 1970.
@@ -48,7 +48,7 @@ impl Screen {
         }
         match event {
             Event::Message { stream, seq, message, is_live } => {
-                self.writer.result(self.message(stream, *seq, message, *is_live, now_ms))
+                self.printer.result(self.message(stream, *seq, message, *is_live, now_ms))
             }
             Event::Here(member) => self.note(&format!("{} is here", self.label(member))),
             Event::Gone { member, has_left } => {
@@ -78,7 +78,7 @@ impl Screen {
         }
         match self.quiet {
             true => Ok(()),
-            false => self.writer.note(format!("* {}", visible(text))),
+            false => self.printer.note(format!("* {}", visible(text))),
         }
     }
 
@@ -90,7 +90,7 @@ impl Screen {
         if self.json {
             return self.object(&json!({ "event": "error", "text": text }));
         }
-        self.writer.note(format!("weir chat: {}", visible(text)))
+        self.printer.note(format!("weir chat: {}", visible(text)))
     }
 
     /// Shows a JSON object, if JSON is wanted.
@@ -98,7 +98,7 @@ impl Screen {
     /// # Errors
     /// Standard output cannot be written.
     pub fn object(&self, object: &Value) -> Result<(), Failure> {
-        if self.json { self.writer.result(plain(&object.to_string())) } else { Ok(()) }
+        if self.json { self.printer.result(plain(&object.to_string())) } else { Ok(()) }
     }
 
     /// Shows the members: those that are here, and the last publications of all.
@@ -131,7 +131,7 @@ impl Screen {
         if self.json {
             return self.object(&json!({ "event": "members", "members": objects }));
         }
-        lines.into_iter().try_for_each(|line| self.writer.result(line))
+        lines.into_iter().try_for_each(|line| self.printer.result(line))
     }
 
     /// A member's name, without the group's if it is below it.
@@ -242,7 +242,7 @@ mod tests {
 
     fn shown(time_ms: u64, is_live: bool, text: &str) -> String {
         let screen =
-            Screen::new("/chat".parse().unwrap(), false, false, Writer::start(None).unwrap());
+            Screen::new("/chat".parse().unwrap(), false, false, Printer::start(None).unwrap());
         let message = Message { time_ms, body: Body::Text(text.to_owned()) };
         screen.message(&stream(), 7, &message, is_live, NOW_MS)
     }

@@ -3,7 +3,7 @@
 mod files;
 mod start;
 
-use crate::chat::{Event, Input, Line, Options, Room, Screen, Writer};
+use crate::chat::{Event, Input, Line, Options, Printer, Room, Screen};
 use crate::cli::chat::ChatArgs;
 use crate::exit::{Failure, Kind};
 use crate::identity::{self, Signing};
@@ -65,10 +65,10 @@ pub fn run(args: &ChatArgs) -> Result<(), Failure> {
     let mut connection = Connection::open(address.clone())?;
     let failed = |error| Failure::new(Kind::Failed, error);
     let (input, bell) = Input::start().map_err(failed)?;
-    let writer = bell.try_clone().and_then(|bell| Writer::start(Some(bell))).map_err(failed)?;
+    let printer = bell.try_clone().and_then(|bell| Printer::start(Some(bell))).map_err(failed)?;
     let mut session = Session {
         args,
-        screen: Screen::new(args.group.clone(), args.json, args.quiet, writer),
+        screen: Screen::new(args.group.clone(), args.json, args.quiet, printer),
         files: Files::new(signer.clone(), trust, address.to_string(), args.folder.clone(), &stop),
         stop,
         keys: chain.iter().map(Certificate::key_name).collect(),
@@ -103,7 +103,7 @@ pub fn run(args: &ChatArgs) -> Result<(), Failure> {
     let joined = session.begin(&mut room, &mut connection);
     let talked = joined.and_then(|()| session.talk(&mut room, &mut connection, &input));
     let left = talked.and_then(|()| session.leave(&mut room, &mut connection));
-    left.and(session.screen.writer().drain(&session.stop))
+    left.and(session.screen.printer().drain(&session.stop))
 }
 
 const NO_KEY: &str = "make a key for this member, `weir key new NAME --default`, or name one by \
@@ -227,7 +227,7 @@ impl Session<'_> {
             }
             self.show(room)?;
             while room.is_welcome(connection.now())
-                && self.screen.writer().is_ready()?
+                && self.screen.printer().is_ready()?
                 && let Some(line) = input.poll()
             {
                 self.line(room, connection, line)?;
@@ -243,7 +243,7 @@ impl Session<'_> {
 
     /// Shows events as long as the output takes them. The others wait in the room.
     fn show(&mut self, room: &mut Room) -> Result<(), Failure> {
-        while self.screen.writer().is_ready()? {
+        while self.screen.printer().is_ready()? {
             let Some(event) = room.poll_event() else { return self.report_left_out(room) };
             if !self.args.quiet || matches!(event, Event::Message { .. }) {
                 self.screen.event(&event, unix_millis())?;
@@ -380,7 +380,7 @@ impl Session<'_> {
         }
         self.show(room)?;
         while room.has_events() && !self.stop.requested() {
-            self.screen.writer().drain(&self.stop)?;
+            self.screen.printer().drain(&self.stop)?;
             self.show(room)?;
         }
         let unfetched = room.unfetched();

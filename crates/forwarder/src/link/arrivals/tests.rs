@@ -127,7 +127,7 @@ fn delays_that_vary_are_no_queue() {
 }
 
 #[test]
-fn a_clock_that_goes_back_and_times_of_nothing_are_harmless() {
+fn a_clock_that_goes_back_and_times_of_nothing_do_not_stop_it() {
     let mut line = Line::new(20.0 * MBIT);
     line.ask(3000, |_| 30.0 * MBIT);
     line.now = Time::ZERO;

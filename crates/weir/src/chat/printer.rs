@@ -19,7 +19,7 @@ enum Text {
 }
 
 /// The lines that wait to be written.
-pub struct Writer {
+pub struct Printer {
     lines: Sender<Text>,
     shared: Arc<Shared>,
 }
@@ -39,18 +39,18 @@ struct State {
     has_ended: bool,
 }
 
-impl Writer {
+impl Printer {
     /// Starts the thread. The bell rings when there is room again, and when writing has failed.
     ///
     /// # Errors
     /// The system has no thread left.
-    pub fn start(bell: Option<OwnedFd>) -> io::Result<Writer> {
+    pub fn start(bell: Option<OwnedFd>) -> io::Result<Printer> {
         let (lines, waiting) = channel();
         let shared = Arc::new(Shared::default());
-        let writer = Writer { lines, shared: Arc::clone(&shared) };
+        let printer = Printer { lines, shared: Arc::clone(&shared) };
         let work = move || write(&waiting, &shared, bell.as_ref());
         thread::Builder::new().name("output".to_owned()).spawn(work)?;
-        Ok(writer)
+        Ok(printer)
     }
 
     /// Writes a line to standard output.
