@@ -14,7 +14,7 @@ use router::guard::Head;
 use router::guard::Refusal;
 use std::net::IpAddr;
 use std::sync::Arc;
-use weir::http::ask::Ask;
+use weir::http::ask::{Ask, Served};
 
 /// Characters of a field that are logged.
 const SHOWN: usize = 200;
@@ -50,7 +50,8 @@ pub async fn respond(
         Ok(origin) => (origin, Ok(())),
         Err(refusal) => (None, Err(refusal)),
     };
-    let ask = admitted.and_then(|()| Ask::read(method, uri, headers, &gateway.prefixes));
+    let served = Served { prefixes: &gateway.prefixes, mirrors: &gateway.mirrors };
+    let ask = admitted.and_then(|()| Ask::read(method, uri, headers, served));
     let mut response = match ask {
         Ok(ask) => match outcome(gateway, client, ask, &mut answered).await {
             Ok(response) => response,
