@@ -114,7 +114,8 @@ class Registry(Proxied):
                          self.here / "registry.log")
         self.addCleanup(registry.kill)
         wait_until(lambda: listens(port), "the registry")
-        (self.here / "layer").write_bytes(os.urandom(3_000_000))
+        # This registry gives blobs neither ETag nor Last-Modified.
+        (self.here / "layer").write_bytes(os.urandom(900_000))
         subprocess.run(["tar", "cf", "layer.tar", "layer"], cwd=self.here, check=True)
         there = f"127.0.0.1:{port}/team/image:1"
         self.crane(crane, "append", "-f", "layer.tar", "-t", there, "--insecure")
