@@ -38,7 +38,7 @@ pub struct ProxyArgs {
     /// temporary files.
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
-    /// The maximum size of the cache; at least 66 MB. What was used last stays.
+    /// The maximum size of the cache; at least 66 MB. The latest used blocks stay.
     #[arg(long, default_value = "1 GB", value_name = "SIZE")]
     pub cache_size: Size,
     /// Sign with this key, by key or identity name. The default is the default key if all names are

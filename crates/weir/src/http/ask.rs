@@ -49,7 +49,7 @@ pub struct Ask {
     pub described: Option<Described>,
 }
 
-/// What a gateway serves.
+/// The content that a gateway serves.
 #[derive(Clone, Copy, Debug)]
 pub struct Served<'a> {
     /// Names under one of these.

@@ -141,7 +141,7 @@ impl Client {
             };
             address = self.next(&address, location)?;
             for (field, value) in reply.headers {
-                // What is said of the file there is said again by the one who has it.
+                // Standard headers of a redirect describe the redirect, not the file.
                 let of_file = |field: &HeaderName| field.as_str().starts_with("x-");
                 if let Some(field) = field.filter(of_file) {
                     passed.entry(field).or_insert(value);
@@ -298,7 +298,7 @@ fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(v4: Ipv4Addr) -> bool {
-    let [a, b, c, _] = v4.octets();
+    let [a, b, c, _] = v4.to_bits().to_be_bytes();
     let is_shared = a == 100 && b & 0xc0 == 64;
     let is_reserved = a == 0 || a >= 240 || (a, b & 0xfe) == (198, 18) || (a, b, c) == (192, 0, 0);
     !(v4.is_private()

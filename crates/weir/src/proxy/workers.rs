@@ -88,7 +88,7 @@ pub enum Task {
 pub struct Event {
     /// The name of the resource.
     pub key: Name,
-    /// What happened.
+    /// The change.
     pub news: News,
 }
 
@@ -145,7 +145,7 @@ impl Outbox {
 
     fn put(&self, key: &Name, news: News) {
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        // The number of events is bounded, though nobody takes any while the forwarder is away.
+        // The number of events is bounded, though none is taken while the forwarder is away.
         let is_told = matches!(news, News::Progress)
             && events.iter().any(|event| event.key == *key && matches!(event.news, News::Progress));
         if !is_told {
@@ -270,7 +270,7 @@ impl Shared {
             (200 | 206, _) => return self.found(job, known, segment_size, reply, fresh),
             (400..=599, _) => {
                 let mut body = Vec::new();
-                // What cannot be read is left out.
+                // The part that cannot be read is left out.
                 let _ = reply.body.as_reader().take(LONGEST_PART as u64).read_to_end(&mut body);
                 let described = Described::error(reply.status, &reply.headers, &body);
                 let fresh = fresh.min(FAILURE);
