@@ -152,6 +152,12 @@ class Files(Proxied):
         self.origin.files["/other"] = data
         self.assertTrue(self.get(f"{self.name}/other")[0] == data)
 
+    def test_a_file_of_several_blocks_without_validators_is_fetched_as_a_whole(self):
+        data = os.urandom(BLOCK * 2 + BLOCK // 2)
+        self.origin.validates = False
+        self.origin.files = {"/file": data}
+        self.assertTrue(self.get(f"{self.name}/file")[0] == data)
+
     def test_a_file_larger_than_the_cache_passes_through_it(self):
         self.proxy.kill()
         self.proxy = self.start("--cache-size", "66 MB", "--cache", str(self.here))

@@ -25,6 +25,7 @@ mod respond;
 mod server;
 mod slots;
 mod source;
+mod status;
 mod stream;
 mod tls;
 mod wire;

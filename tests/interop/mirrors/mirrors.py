@@ -1,7 +1,6 @@
 """Real clients of HTTP origins, pointed at `weir gateway --mirror` instead."""
 
 import os
-
 import socket
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from support.origin import Origin
 PATIENCE = 120
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
+
 def program(name):
     """A program of scripts/need, or a skipped test."""
     found = weir.ROOT / ".venv/bin" / name
@@ -26,16 +26,19 @@ def program(name):
         raise unittest.SkipTest(f"{name} could not be installed")
     return str(found)
 
+
 def free_port():
     """A port that no program has."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
 
+
 def listens(port):
     """True if a program listens there."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
 
 class HuggingFace(Proxied):
     """huggingface_hub, with a hub that redirects to the store of its large files."""
@@ -87,7 +90,11 @@ class HuggingFace(Proxied):
         env |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
         done = subprocess.run(
             [sys.executable, "-c", code],
-            env=env, capture_output=True, text=True, timeout=PATIENCE, check=False,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
         )
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         return done.stdout.strip()
@@ -104,18 +111,21 @@ class HuggingFace(Proxied):
         self.assertEqual((folder / "config.json").read_bytes(), b'{"a": 1}')
         self.assertTrue((folder / "model.bin").read_bytes() == self.large)
 
+
 class Registry(Proxied):
     """crane, and the registry that is part of it."""
 
     def test_pull_of_an_image(self):
         crane = program("crane")
         port = free_port()
-        registry = Child([crane, "registry", "serve", "--address", f"127.0.0.1:{port}"],
-                         self.here / "registry.log")
+        registry = Child(
+            [crane, "registry", "serve", "--address", f"127.0.0.1:{port}"],
+            self.here / "registry.log",
+        )
         self.addCleanup(registry.kill)
         wait_until(lambda: listens(port), "the registry")
-        # This registry gives blobs neither ETag nor Last-Modified.
-        (self.here / "layer").write_bytes(os.urandom(900_000))
+        # This registry gives blobs neither ETag nor Last-Modified, but their digests.
+        (self.here / "layer").write_bytes(os.urandom(3_000_000))
         subprocess.run(["tar", "cf", "layer.tar", "layer"], cwd=self.here, check=True)
         there = f"127.0.0.1:{port}/team/image:1"
         self.crane(crane, "append", "-f", "layer.tar", "-t", there, "--insecure")
@@ -140,6 +150,7 @@ class Registry(Proxied):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.strip()
 
+
 class S3(Proxied):
     """boto3, with a public bucket of versitygw."""
 
@@ -149,8 +160,9 @@ class S3(Proxied):
         (root / "public").mkdir(parents=True)
         keys = {"ROOT_ACCESS_KEY": "test-key", "ROOT_SECRET_KEY": "test-secret"}
         with mock.patch.dict(os.environ, keys):
-            child = Child([server, "--port", f"127.0.0.1:{port}", "posix", str(root)],
-                          self.here / "s3.log")
+            child = Child(
+                [server, "--port", f"127.0.0.1:{port}", "posix", str(root)], self.here / "s3.log"
+            )
         self.addCleanup(child.kill)
         wait_until(lambda: listens(port), "the S3 server")
         owner = self.client(f"http://127.0.0.1:{port}", keys)
@@ -186,7 +198,9 @@ class S3(Proxied):
     def client(self, url, keys):
         """A client of the S3 server at a URL."""
         return boto3.client(
-            "s3", endpoint_url=url, region_name="us-east-1",
+            "s3",
+            endpoint_url=url,
+            region_name="us-east-1",
             aws_access_key_id=keys["ROOT_ACCESS_KEY"],
             aws_secret_access_key=keys["ROOT_SECRET_KEY"],
             config=botocore.config.Config(s3={"addressing_style": "path"}),

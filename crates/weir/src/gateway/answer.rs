@@ -9,6 +9,7 @@ use crate::gateway::head::{Head, Outcome, WAITING};
 use crate::gateway::log::Answered;
 use crate::gateway::mirror;
 use crate::gateway::slots::Slot;
+use crate::gateway::status::status;
 use crate::output::Progress;
 use control::{Duration, Size};
 use flate2::Compression;
@@ -21,7 +22,7 @@ use router::guard::Refusal;
 use std::io::Write;
 use std::sync::Arc;
 use tokio::sync::oneshot;
-use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Status};
+use transport::fetch::{Fetch, ObjectInfo, Resume, Sink};
 use transport::head;
 use weir::http::ask::Ask;
 use weir::http::parts::{Part, Parts};
@@ -184,21 +185,6 @@ fn note(answered: &mut Answered, sink: &Answering, fetch: &Fetch, took: Duration
 fn folder_of(name: &Name) -> String {
     let last = name.as_ref().last().map(|last| last.to_string());
     format!("./{}/", last.unwrap_or_default())
-}
-
-/// The HTTP status of a failed fetch.
-pub fn status(fetch: &Fetch) -> StatusCode {
-    use FetchError as E;
-    if consumer::is_folder(fetch).is_some() {
-        return StatusCode::PERMANENT_REDIRECT;
-    }
-    match fetch.status() {
-        Status::Failed(E::NoRoute(_) | E::NotThere(_) | E::NotFound { .. }) => {
-            StatusCode::NOT_FOUND
-        }
-        Status::Failed(E::Stalled { .. }) => StatusCode::GATEWAY_TIMEOUT,
-        _ => StatusCode::BAD_GATEWAY,
-    }
 }
 
 /// Turns segments into an answer.

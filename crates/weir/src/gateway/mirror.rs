@@ -3,11 +3,11 @@
 
 use crate::consumer::{self, Keep, Watch};
 use crate::exit::{Failure, Kind};
-use crate::gateway::answer::status;
 use crate::gateway::context::Gateway;
 use crate::gateway::folder::filled;
 use crate::gateway::head::{Head, Outcome};
 use crate::gateway::log::Answered;
+use crate::gateway::status::status;
 use crate::output::Progress;
 use control::Size;
 use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};

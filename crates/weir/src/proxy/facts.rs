@@ -8,6 +8,8 @@ use std::time::UNIX_EPOCH;
 
 /// Versions above this are digests, not times; see `weir::http::plan`.
 const DIGEST: u64 = 1 << 62;
+/// See the Docker-Content-Digest header of the OCI distribution specification.
+const DIGEST_OF_CONTENT: HeaderName = HeaderName::from_static("docker-content-digest");
 /// Seconds since 1970 that are taken for a time: from 2001 to 2286.
 const SECONDS: std::ops::Range<u64> = 1_000_000_000..10_000_000_000;
 
@@ -16,6 +18,8 @@ const SECONDS: std::ops::Range<u64> = 1_000_000_000..10_000_000_000;
 pub struct Validators {
     etag: Option<String>,
     modified: Option<String>,
+    /// The digest of the content, which an OCI registry sends with a blob or manifest.
+    digest: Option<String>,
 }
 
 impl Validators {
@@ -25,15 +29,17 @@ impl Validators {
             let value = headers.get(field).and_then(|value| value.to_str().ok());
             value.filter(|value| !value.is_empty()).map(str::to_owned)
         };
-        Validators { etag: text(ETAG), modified: text(LAST_MODIFIED) }
+        let (etag, modified) = (text(ETAG), text(LAST_MODIFIED));
+        Validators { etag, modified, digest: text(DIGEST_OF_CONTENT) }
     }
 
     /// There are none: only the content tells whether it has changed.
     pub fn are_missing(&self) -> bool {
-        self.etag.is_none() && self.modified.is_none()
+        self.etag.is_none() && self.modified.is_none() && self.digest.is_none()
     }
 
-    /// The headers of a request that is answered without content if nothing has changed.
+    /// The headers of a request that is answered without content if nothing has changed. None has
+    /// the digest: HTTP has no condition for it.
     pub fn conditions(&self) -> Vec<(HeaderName, String)> {
         let etag = self.etag.clone().map(|etag| (IF_NONE_MATCH, etag));
         let modified = self.modified.clone().map(|modified| (IF_MODIFIED_SINCE, modified));
@@ -45,7 +51,7 @@ impl Validators {
     /// if the origin has that.
     pub fn version(&self, size: u64, segment_size: u64) -> u64 {
         let mut hash = Sha256::new();
-        for text in [&self.etag, &self.modified] {
+        for text in [&self.etag, &self.modified, &self.digest] {
             let bytes = text.as_deref().unwrap_or_default().as_bytes();
             hash.update((bytes.len() as u64).to_be_bytes());
             hash.update(bytes);
@@ -130,6 +136,18 @@ mod tests {
         assert!(version(&[("last-modified", "yesterday")], 5) >= DIGEST);
         assert_ne!(version_of(b"a", 8000), version_of(b"b", 8000));
         assert!(Validators::of(&headers(&[("etag", "")])).are_missing());
+    }
+
+    #[test]
+    fn a_digest_tells_versions_apart_but_is_no_condition() {
+        let digest = [("docker-content-digest", "sha256:aa")];
+        let only = Validators::of(&headers(&digest));
+        assert!(!only.are_missing() && only.conditions().is_empty());
+        assert!(version(&digest, 5) >= DIGEST);
+        assert_ne!(version(&digest, 5), version(&[("docker-content-digest", "sha256:ab")], 5));
+        assert_ne!(version(&digest, 5), version(&[("etag", "sha256:aa")], 5));
+        let tagged = Validators::of(&headers(&[digest[0], ("etag", "\"a\"")]));
+        assert_eq!(tagged.conditions(), [(IF_NONE_MATCH, "\"a\"".to_owned())]);
     }
 
     #[test]

@@ -89,12 +89,6 @@ impl Site {
         &self.host
     }
 
-    /// The host is the literal of an address, so no resolver decides where it is.
-    pub fn is_literal(&self) -> bool {
-        let bare = self.host.trim_start_matches('[').trim_end_matches(']');
-        bare.parse::<std::net::IpAddr>().is_ok()
-    }
-
     /// Content from `other` may come instead of this one's: not in plain text instead of TLS.
     pub fn permits(&self, other: &Site) -> bool {
         other.is_encrypted || !self.is_encrypted
@@ -165,7 +159,6 @@ mod tests {
         let site = |text: &str| Site::of(&text.parse().unwrap()).unwrap();
         assert!(site("https://a/").permits(&site("https://b/")));
         assert!(!site("https://a/").permits(&site("http://a/")));
-        assert!(site("http://[::1]/").is_literal() && !site("http://localhost/").is_literal());
         assert_eq!(redirect("Cdn.example").unwrap(), ("cdn.example".to_owned(), None));
         assert_eq!(redirect("127.0.0.1:80").unwrap(), ("127.0.0.1".to_owned(), Some(80)));
         assert!(redirect("a/b").is_err() && redirect("u@a").is_err() && redirect("").is_err());

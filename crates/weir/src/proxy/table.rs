@@ -168,7 +168,7 @@ impl Table {
             Part::Metadata(_) | Part::First if !is_fresh => file.ask(workers, name),
             Part::Metadata(version) => file.metadata(now, version),
             Part::First => match file.objects.last().map(|known| known.object.version) {
-                Some(version) => file.segment(now, workers, &self.slab, name, (version, 0)),
+                Some(version) => file.segment(now, workers, &self.slab, name, version, 0),
                 None => file.none(),
             },
             Part::Root(version) => match file.version(version) {
@@ -177,7 +177,7 @@ impl Table {
                 None => file.ask(workers, name),
             },
             Part::Segment(version, segment) => match file.version(version) {
-                Some(_) => file.segment(now, workers, &self.slab, name, (version, segment)),
+                Some(_) => file.segment(now, workers, &self.slab, name, version, segment),
                 None if is_fresh => file.none(),
                 None => file.ask(workers, name),
             },
@@ -334,7 +334,8 @@ impl File {
         workers: &Workers,
         slab: &Slab,
         name: &Name,
-        (version, segment): (u64, u64),
+        version: u64,
+        segment: u64,
     ) -> Look {
         let target = self.resource.target();
         let known = self.objects.iter_mut().find(|known| known.object.version == version);

@@ -1,6 +1,6 @@
 //! Threads that wait for origins, so that the connection to the forwarder never does.
 
-use super::client::{Client, Refused};
+use super::client::{Client, Refused, Reply};
 use super::facts::{Validators, content_range, max_age, version_of};
 use super::slab::{SEGMENTS, Slab};
 use hyper::header::{CONTENT_ENCODING, HeaderMap, HeaderName, RANGE};
@@ -290,11 +290,11 @@ impl Shared {
         job: &Job,
         known: Option<&Object>,
         segment_size: u64,
-        reply: super::client::Reply,
+        reply: Reply,
         fresh: Duration,
     ) -> Result<(), Refused> {
         let origin = self.client.origin();
-        let super::client::Reply { status, headers, body } = reply;
+        let Reply { status, headers, body } = self.entire(job, segment_size, reply)?;
         if headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
             let text = format!("{origin} compresses what was requested uncompressed");
             return Err(Refused::bad(text));
@@ -332,6 +332,24 @@ impl Shared {
         Ok(())
     }
 
+    /// The whole file, if this is a part of one without validators, which cannot be fetched in
+    /// parts: they could be of different versions.
+    fn entire(&self, job: &Job, segment_size: u64, part: Reply) -> Result<Reply, Refused> {
+        let is_part = content_range(&part.headers).is_some_and(|(_, size)| {
+            part.status == 206 && (SEGMENTS * segment_size < size && size <= MOST_WHOLE)
+        });
+        if !is_part || !Validators::of(&part.headers).are_missing() {
+            return Ok(part);
+        }
+        let whole = self.client.get(&job.target, &[])?;
+        if whole.status != 200 {
+            let (origin, status) = (self.client.origin(), whole.status);
+            let text = format!("{origin} answers with status {status} to a request for a file");
+            return Err(Refused::bad(format!("{text} of which it has sent a part")));
+        }
+        Ok(whole)
+    }
+
     /// Content that is its own and only proof of its version.
     fn whole(
         &self,
@@ -349,8 +367,8 @@ impl Shared {
         let is_part = content_range(headers).is_some_and(|(_, whole)| whole != size);
         if size > MOST_WHOLE || is_part {
             let text = format!(
-                "{origin} has neither size nor ETag nor Last-Modified for a file of more than \
-                 {MOST_WHOLE} bytes, so its versions cannot be told apart"
+                "{origin} has no size, or neither ETag, Last-Modified nor Docker-Content-Digest, \
+                 for a file of more than {MOST_WHOLE} bytes, so its versions cannot be told apart"
             );
             return Err(Refused::bad(text));
         }
