@@ -124,8 +124,8 @@ class Registry(Proxied):
         )
         self.addCleanup(registry.kill)
         wait_until(lambda: listens(port), "the registry")
-        # This registry gives blobs neither ETag nor Last-Modified, but their digests. Without those,
-        # the proxy would reject a blob of this size.
+        # This registry gives blobs neither ETag nor Last-Modified, but their digests. Without
+        # those, the proxy would reject a blob of this size.
         (self.here / "layer").write_bytes(os.urandom(5_000_000))
         subprocess.run(["tar", "cf", "layer.tar", "layer"], cwd=self.here, check=True)
         there = f"127.0.0.1:{port}/team/image:1"

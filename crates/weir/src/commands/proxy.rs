@@ -39,7 +39,8 @@ pub fn run(args: &ProxyArgs) -> Result<(), Failure> {
     let origins = origins(args)?;
     let (signer, chain) = signing(args, &origins)?;
     let limits = limits(args)?;
-    for origin in origins.iter().filter(|origin| proxy::are_exposed(origin, &limits.headers)) {
+    let exposed = |origin: &&Origin| proxy::are_exposed(origin, &limits.headers);
+    if let Some(origin) = origins.iter().find(exposed) {
         let what = format!("--headers has credentials, which {origin} would receive unencrypted");
         return Err(Failure::new(Kind::Usage, what).then("use an origin of HTTPS"));
     }

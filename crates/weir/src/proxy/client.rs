@@ -57,8 +57,8 @@ pub struct Refused {
 
 impl Refused {
     /// A bad answer.
-    pub fn bad(text: impl ToString) -> Refused {
-        Refused { status: 502, text: text.to_string() }
+    pub fn bad(text: impl Into<String>) -> Refused {
+        Refused { status: 502, text: text.into() }
     }
 }
 
