@@ -5,7 +5,7 @@ use forwarder::caching::{CachesBelow, CachesPassed};
 use libfuzzer_sys::fuzz_target;
 use packet::options::{
     Anticipated, Capability, ExpectedBytes, PathId, PathLabel, Range, RateStamp, RttHint,
-    RttSpread, ServedBy, SteeringHint, TrafficClass, answer,
+    ResidenceTime, RttSpread, ServedBy, SteeringHint, TrafficClass, answer,
 };
 use packet::{HopOption, HopOptions};
 
@@ -37,6 +37,7 @@ fuzz_target!(|value: &[u8]| {
     survives::<ExpectedBytes>(value);
     survives::<RttHint>(value);
     survives::<RttSpread>(value);
+    survives::<ResidenceTime>(value);
     survives::<Capability>(value);
     survives::<CachesBelow>(value);
     survives::<CachesPassed>(value);

@@ -7,6 +7,7 @@ results.flows.to_pandas()
 
 from importlib import import_module
 
+from ._design import Comparison, Until
 from ._errors import (
     FileFailed,
     Interrupted,
@@ -26,6 +27,7 @@ from ._parts import Controller, Marker, Param, Shaper, Strategy, WindowLaw
 from ._results import Results, Table
 from ._run import run
 from ._scenario import Scenario
+from ._search import Search, search
 from ._sweep import Sweep, sweep
 from ._transfer import Fetched, Publication, fetch, publish, stream
 from ._schemes import Parameter, Scheme, colour, schemes
@@ -40,6 +42,7 @@ def __getattr__(name):
 
 
 __all__ = [
+    "Comparison",
     "Controller",
     "Fetched",
     "FileFailed",
@@ -59,11 +62,13 @@ __all__ = [
     "ScenarioError",
     "Scheme",
     "SchemeError",
+    "Search",
     "Shaper",
     "Strategy",
     "Sweep",
     "Table",
     "TransferError",
+    "Until",
     "UsageError",
     "WeirError",
     "WindowLaw",
@@ -73,6 +78,7 @@ __all__ = [
     "publish",
     "run",
     "schemes",
+    "search",
     "stream",
     "sweep",
 ]

@@ -7,6 +7,7 @@ from collections import deque
 
 from . import _worker
 from ._errors import RunError, WeirError
+from ._store import TABLES
 
 # A task is to take so many seconds: less would cost more in transport, and more would be lost
 # with a worker.
@@ -24,11 +25,9 @@ TURN = 0.2
 class Cluster:
     """Runs the points that a sweep lacks on an engine."""
 
-    def __init__(self, engine, made, tables, patience, keep):
-        self.engine, self.made, self.tables, self.patience = engine, made, tables, patience
-        # Keeps the tables of a point.
-        self.keep = keep
-        left = [point for point in made._points if not made._folder(point).exists()]
+    def __init__(self, engine, made, patience):
+        self.engine, self.made, self.patience = engine, made, patience
+        left = made._left()
         self.points = {point.key: point for point in left}
         self.left, self.alone = deque(self.points), deque()
         self.attempts = dict.fromkeys(self.points, 0)
@@ -41,7 +40,8 @@ class Cluster:
     def run(self, tick):
         """Run them all, and show progress."""
         made = self.made
-        before = len(made) - len(self.points)
+        # A sequential design has failed points of former rounds too.
+        before = len(made) - len(self.points) - self.made.new - len(self.made.failed)
         try:
             while self.left or self.alone or self.running:
                 self.submit()
@@ -71,7 +71,7 @@ class Cluster:
             points = [self.points[key] for key in keys]
             schemes = {name: cls for point in points for name, cls in point.schemes.items()}
             jobs = [_worker.Job.of(point) for point in points]
-            task = _worker.pack(jobs, list(schemes.values()), self.tables, self.patience)
+            task = _worker.pack(jobs, list(schemes.values()), TABLES, self.patience)
             self.running[self.engine.submit(task)] = keys
 
     def next_keys(self, places):
@@ -99,7 +99,7 @@ class Cluster:
             if (error := answer.exception()) is not None:
                 self.fail(answer.key, error)
             else:
-                self.keep(self.points[answer.key], answer.tables)
+                self.made._store.keep(self.points[answer.key], answer.tables)
                 self.made.new += 1
 
     def lose(self, keys, error):
@@ -114,5 +114,4 @@ class Cluster:
             self.fail(key, RunError(text))
 
     def fail(self, key, error):
-        point = self.points[key]
-        self.made.failed[(*point.settings.items(), ("seed", point.seed))] = error
+        self.made._fail(self.points[key], error)

@@ -4,26 +4,24 @@ import hashlib
 import inspect
 import json
 import os
-import shutil
-import tempfile
 import threading
 import tomllib
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from contextlib import suppress
-from pathlib import Path
 
 from . import _parts, _weir
 from ._cluster import Cluster
+from ._design import Design, Until
 from ._engines import ENGINES
 from ._errors import Interrupted, ResultsError, WeirError
 from ._run import PATIENCE, _bar
 from ._results import Results, Table
 from ._scenario import Scenario
+from ._store import TABLES, store_of
 
-# The tables that each point leaves.
-TABLES = ("runs", "flows", "links", "nodes", "workloads")
 # Points that wait for a thread at a time.
 AHEAD = 4
+# Points that are read at a time: a bucket answers each after a while.
+READERS = 16
 
 
 class Point:
@@ -41,12 +39,12 @@ class Point:
         self.settings = dict(pairs)
         text = self.scenario.filled
         if text not in known:
-            known[text] = _hashes_of_files(text), _schemes_in(text)
+            known[text] = _hashes_of_files(text), _schemes_in(text), _without_seed(text)
         # Hashes by path, and classes by name.
-        self.files, self.schemes = known[text]
+        self.files, self.schemes, same = known[text]
         sources = self.files | {name: _source_of(name, cls) for name, cls in self.schemes.items()}
         identity = json.dumps(
-            [text, self.settings, self.seed, _weir.__version__, sources], sort_keys=True
+            [same, self.settings, self.seed, _weir.__version__, sources], sort_keys=True
         )
         self.key = hashlib.sha256(identity.encode()).hexdigest()[:32]
 
@@ -56,36 +54,59 @@ class Sweep:
 
     `runs`, `flows`, `links`, `nodes` and `workloads` are `pyarrow` tables of all points that are
     done, in the order of the sweep, with the swept fields as columns. `failed` has the exception of
-    each point that failed, by its settings and seed. `done` and `new` count points.
+    each point that failed, by its settings and seed. `done` and `new` count points. `comparisons`
+    are those of a sequential design.
     """
 
-    def __init__(self, place, points, swept):
-        self.place, self.swept = place, swept
+    def __init__(self, store, points):
+        self._store = store
         self._points = points
         self.failed = {}
+        self._failed = set()
         self.new = 0
+        self.comparisons = []
+
+    @property
+    def place(self):
+        """The folder, or the place in a bucket."""
+        return self._store.place
+
+    @property
+    def swept(self):
+        """The fields that the sweep set."""
+        return sorted({key for point in self._points for key in point.settings})
 
     @property
     def done(self):
         """Points that have results."""
-        return sum(self._folder(point).exists() for point in self._points)
+        return sum(self._store.has(point.key) for point in self._points)
 
-    def _folder(self, point):
-        return self.place / point.key
+    def _left(self):
+        """The points without results that have not failed."""
+        tried = self._failed
+        left = [point for point in self._points if point.key not in tried]
+        return [point for point in left if not self._store.has(point.key)]
+
+    def _fail(self, point, error):
+        self._failed.add(point.key)
+        self.failed[(*point.settings.items(), ("seed", point.seed))] = error
+
+    def _read(self, points, name):
+        """A table of each of these points; `None` for those without results."""
+        with ThreadPoolExecutor(READERS) as pool:
+            return list(pool.map(lambda point: self._store.read(point.key, name), points))
 
     def table(self, name):
         """One of the tables of all points, as a `pyarrow.Table`."""
         import pyarrow
-        from pyarrow import parquet
 
         found = []
         swept = pyarrow.table({})
         if self.swept:
             settings = [list(point.settings.items()) for point in self._points]
             swept = pyarrow.table(Table(_weir.swept_table(settings)))
-        for number, point in enumerate(self._points):
-            if (file := self._folder(point) / f"{name}.parquet").exists():
-                table = parquet.read_table(file)
+        for number, table in enumerate(self._read(self._points, name)):
+            if table is not None:
                 run = pyarrow.array([number] * len(table), pyarrow.uint64())
                 table = table.set_column(0, "run", run)
                 for field in reversed(swept.schema):
@@ -108,6 +129,13 @@ class Sweep:
     def __repr__(self):
         failed = f", {len(self.failed)} failed" if self.failed else ""
         return f"<weir.Sweep {self.place}: {self.done} of {len(self)} points{failed}>"
+
+
+def _without_seed(text):
+    """A scenario without its seed: that of a run depends on the repetition too."""
+    filled = tomllib.loads(text)
+    filled["scenario"].pop("seed", None)
+    return json.dumps(filled, default=str)
 
 
 def _schemes_in(text):
@@ -164,11 +192,15 @@ def sweep(
     engine="local",
     jobs=None,
     repetitions=None,
+    until=None,
     progress=None,
     patience=PATIENCE,
     **settings,
 ):
     """Run every combination of settings, and keep the results in the folder `place`.
+
+    `place` may be in a bucket of S3: `s3://bucket/prefix`. Credentials and server are those of the
+    AWS settings, such as `AWS_ACCESS_KEY_ID`, `AWS_PROFILE` and `AWS_ENDPOINT_URL`.
 
     A list of values makes a sweep of a field: `weir.sweep("film.toml", "results",
     control=["cubic", "bbr"], link__loss=["0 %", "1 %"], repetitions=5)`. Sweeps in the scenario's
@@ -178,54 +210,125 @@ def sweep(
     it was, and a larger one runs only what is new. A point that fails does not end the others; see
     `Sweep.failed`. Several sweeps may use one folder at the same time.
 
+    `until` is a `weir.Until`, or the measure of one: seeds are added until the order of the schemes
+    is decided, instead of `repetitions`. See `Sweep.comparisons`.
+
     `engine` is `local` (threads of this process, `jobs` of them), `ray` or `dask`: the cluster that
     the program has joined, or that of `RAY_ADDRESS` or `DASK_SCHEDULER_ADDRESS`. Its workers need
     this package, and the files that the scenario names under the same paths. They need no shared
     folder: results come back to this program. Points whose worker ended are run again.
     """
-    if engine != "local" and engine not in ENGINES:
-        known = ", ".join(f"`{name}`" for name in ("local", *ENGINES))
-        raise ValueError(f"there is no engine `{engine}`; there are {known}")
-    points, name = _points(scenario, repetitions, settings)
-    place = Path(place)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        text = f"cannot write {place}: {error.strerror}; choose another folder"
-        raise ResultsError(text) from error
-    made = Sweep(place, points, sorted({key for point in points for key in point.settings}))
+    runner = Runner(engine, jobs, patience)
+    if until is None:
+        scenario = _expanded(scenario, repetitions, settings)
+        made = Sweep(store_of(place), _points(scenario))
+        with _bar(progress, scenario.name) as tick:
+            runner.run(made, tick)
+        return made
+    if repetitions is not None:
+        raise ValueError("`until` chooses the number of seeds; leave out `repetitions`")
+    until = Until(until) if isinstance(until, str) else until
+    return _sequential(scenario, place, settings, until, runner, progress)
 
-    def keep(point, tables):
-        _keep(made._folder(point), point, tables)
 
-    if engine == "local":
-        runner = _Local(made, patience, keep, jobs or os.cpu_count() or 1)
-    elif jobs is not None:
-        raise ValueError(f"`jobs` is for the engine `local`; the size of `{engine}` is its own")
-    else:
-        runner = Cluster(ENGINES[engine](), made, TABLES, patience, keep)
-    with _bar(progress, name) as tick:
+class Runner:
+    """Runs the points that sweeps lack on an engine."""
+
+    def __init__(self, engine, jobs, patience):
+        if engine != "local" and engine not in ENGINES:
+            known = ", ".join(f"`{name}`" for name in ("local", *ENGINES))
+            raise ValueError(f"there is no engine `{engine}`; there are {known}")
+        if engine != "local" and jobs is not None:
+            raise ValueError(f"`jobs` is for the engine `local`; the size of `{engine}` is its own")
+        self.engine, self.jobs, self.patience = engine, jobs or os.cpu_count() or 1, patience
+        self.cluster = None
+
+    def run(self, made, tick):
+        """Run them, and show progress."""
+        if self.engine == "local":
+            work = _Local(made, self.patience, self.jobs)
+        else:
+            self.cluster = self.cluster or ENGINES[self.engine]()
+            work = Cluster(self.cluster, made, self.patience)
         try:
-            runner.run(tick)
+            work.run(tick)
         except KeyboardInterrupt:
             error = Interrupted("interrupted; the same call runs the points that are left")
             error.results = made
             raise error from None
-    return made
+
+
+class _Seeds:
+    """The points of a sweep, by their seeds."""
+
+    def __init__(self, scenario, settings):
+        self.scenario = _expanded(scenario, None, settings)
+        runs = self.scenario.runs
+        self.first = runs[0][1]
+        # Places in the order of the sweep.
+        self.places = {}
+        for pairs, _ in runs:
+            self.places.setdefault(tuple(pairs.items()), len(self.places))
+
+    def points(self, begin, end):
+        """Points of the seeds with these numbers."""
+        found = []
+        for seed in range(self.first + begin, self.first + end):
+            points = _points(self.scenario.set(seed=seed))
+            # Later repetitions have other seeds.
+            found += [point for point in points if point.seed == seed]
+        return found
+
+    def order(self, point):
+        """The order of one sweep with all seeds."""
+        return self.places[tuple(point.settings.items())], point.seed
+
+
+def _sequential(scenario, place, settings, until, runner, progress):
+    """Run a sequential design."""
+    seeds, count = _Seeds(scenario, settings), until.first
+    points = seeds.points(0, count)
+    design, made = Design(until, points), Sweep(store_of(place), [])
+    made.comparisons = design.comparisons
+    measures = {}
+    with _bar(progress, seeds.scenario.name) as tick:
+        while True:
+            made._points = sorted(made._points + points, key=seeds.order)
+            # An interrupted sweep has its first points again, and so the same decisions.
+            runner.run(made, lambda share, ended: tick(share * count / until.most, ended))
+            for point, table in zip(points, made._read(points, "runs")):
+                if table is not None:
+                    measures[point.key] = _measure(table, until.measure)
+            design.look(made._points, lambda point: measures.get(point.key))
+            if not design.is_open or count == until.most:
+                return made
+            before, count = count, min(count + until.step, until.most)
+            points = [point for point in seeds.points(before, count) if design.wants(point)]
+
+
+def _measure(table, name):
+    """A measure of a point, from its table `runs`."""
+    if name not in table.column_names:
+        known = ", ".join(f"`{one}`" for one in table.column_names if one not in ("run", "seed"))
+        raise ValueError(f"there is no measure `{name}`; there are {known}")
+    value = table[name][0].as_py()
+    if isinstance(value, str):
+        raise ValueError(f"`{name}` is a text and no measure")
+    return value
 
 
 class _Local:
     """Threads of this process that run points."""
 
-    def __init__(self, made, patience, keep, jobs):
-        self.made, self.patience, self.keep, self.jobs = made, patience, keep, jobs
+    def __init__(self, made, patience, jobs):
+        self.made, self.patience, self.jobs = made, patience, jobs
         self.stop, self.lock = threading.Event(), threading.Lock()
 
     def run(self, tick):
         """Run the points without results, and show progress."""
         made, jobs = self.made, self.jobs
-        left = [point for point in made._points if not made._folder(point).exists()]
-        before, left = len(made) - len(left), iter(left)
+        left = made._left()
+        ended, left = len(made) - len(left), iter(left)
         with ThreadPoolExecutor(jobs) as pool:
             waiting = set()
             try:
@@ -237,7 +340,7 @@ class _Local:
                     done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
                     for future in done:
                         future.result()
-                    ended = before + made.new + len(made.failed)
+                    ended += len(done)
                     tick(ended / len(made), ended)
             finally:
                 self.stop.set()
@@ -260,16 +363,16 @@ class _Local:
         if problem is None:
             results = Results(found, None)
             tables = {name: results.table(name).to_arrow() for name in TABLES}
-            self.keep(point, tables)
+            self.made._store.keep(point, tables)
         with self.lock:
             if problem is None:
                 self.made.new += 1
             else:
-                self.made.failed[(*point.settings.items(), ("seed", point.seed))] = problem
+                self.made._fail(point, problem)
 
 
-def _points(scenario, repetitions, settings):
-    """The points of a scenario with these settings, and its name."""
+def _expanded(scenario, repetitions, settings):
+    """A scenario with these settings. Lists are sweeps."""
     lists = {key: value for key, value in settings.items() if isinstance(value, (list, tuple))}
     fixed = {key: value for key, value in settings.items() if key not in lists}
     if not isinstance(scenario, Scenario):
@@ -284,37 +387,11 @@ def _points(scenario, repetitions, settings):
             raise ValueError("the scenario has a section [sweep]; give lists there or here")
         inner = _weir.Scenario.parse(inner.text + "\n" + text, inner.file, inner.settings)
         scenario = Scenario._of(inner)
-    if fixed:
-        scenario = scenario.set(**fixed)
+    return scenario.set(**fixed) if fixed else scenario
+
+
+def _points(scenario):
+    """The points of a scenario."""
     inner = scenario._scenario
     known = {}
-    return [Point(inner, number, known) for number in range(len(inner.runs))], scenario.name
-
-
-def _keep(folder, point, tables):
-    """Write the tables of a point beside their place, and move them there at the end."""
-    from pyarrow import parquet
-
-    try:
-        beside = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=folder.parent))
-    except OSError as error:
-        raise ResultsError(f"cannot write {folder.parent}: {error.strerror}; make room") from error
-    try:
-        for name in TABLES:
-            # The swept fields become columns when all points are read.
-            parquet.write_table(tables[name], beside / f"{name}.parquet")
-        about = {"settings": point.settings, "seed": point.seed, "version": _weir.__version__}
-        beside.joinpath("point.json").write_text(json.dumps(about) + "\n", encoding="utf-8")
-        beside.joinpath("scenario.toml").write_text(point.scenario.filled, encoding="utf-8")
-        # Another sweep may have been faster: its results are the same.
-        with suppress(FileExistsError, OSError):
-            beside.rename(folder)
-            return
-        if not folder.exists():
-            raise ResultsError(f"cannot write {folder}; make room, or choose another folder")
-    except OSError as error:
-        if isinstance(error, ResultsError):
-            raise
-        raise ResultsError(f"cannot write {folder}: {error.strerror}; make room") from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+    return [Point(inner, number, known) for number in range(len(inner.runs))]

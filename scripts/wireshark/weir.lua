@@ -301,6 +301,7 @@ option[896] = number("expected")
 option[900] = number("rtt")
 
 option[928] = number("rtt_spread")
+option[932] = number("residence_time")
 
 option[904] = function(tree, tvb)
   local fits, n = number("capability")(tree, tvb)

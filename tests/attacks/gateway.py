@@ -223,6 +223,91 @@ class FromPages(unittest.TestCase):
         self.assertEqual(headers["Referrer-Policy"], "no-referrer")
 
 
+class Uploads(unittest.TestCase):
+    """Uploads that a page can make a browser of this host send, and those of other users."""
+
+    TOKEN = "0123456789abcdef-for-tests"
+    FRIEND = "http://player.example"
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="weir-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder, cls.program = Path(folder.name), weir.program()
+        cls.daemon = weir.Daemon(cls.program, cls.folder, "daemon", listen=ALONE)
+        cls.daemon.start()
+        cls.addClassCleanup(cls.daemon.process.kill)
+        (cls.folder / "token").write_text(cls.TOKEN, encoding="utf-8")
+
+    def gateway(self, *options):
+        """A gateway with uploads for as long as the test takes, and a page of an allowed origin."""
+        here = Path(tempfile.mkdtemp(dir=self.folder))
+        argv = ["--put", "/up", "--store", here / "store", "--origin", self.FRIEND, *options]
+        gateway = Gateway(self.daemon, here, *argv)
+        self.addCleanup(gateway.child.kill)
+        return gateway
+
+    def put(self, gateway, path="/up/x", **headers):
+        """The status of an upload."""
+        with contextlib.closing(gateway.connect()) as connection:
+            named = {field.replace("_", "-"): value for field, value in headers.items()}
+            connection.request("PUT", path, body=b"bytes", headers=named)
+            return connection.getresponse().status
+
+    def test_a_page_of_another_site_uploads_nothing(self):
+        """No combination of the headers that browsers send for foreign pages stores anything."""
+        gateway = self.gateway()
+        for site in ("cross-site", "same-site"):
+            for mode in ("cors", "no-cors", "navigate"):
+                fields = {"Sec_Fetch_Site": site, "Sec_Fetch_Mode": mode}
+                self.assertEqual(self.put(gateway, Sec_Fetch_Dest="document", **fields), 403)
+        for origin in ("http://attacker.example", "null", "http://localhost:1", self.FRIEND):
+            self.assertEqual(self.put(gateway, Origin=origin), 403, origin)
+        self.assertEqual(self.put(gateway, Host="attacker.example"), 421)
+        self.assertEqual(gateway.ask("/up/x")[0], 404, "nothing was stored")
+        own = f"http://127.0.0.1:{gateway.port}"
+        self.assertEqual(self.put(gateway, Origin=own, Sec_Fetch_Site="same-origin"), 201)
+        self.assertEqual(self.put(gateway, "/up/y"), 201)
+
+    def test_a_preflight_permits_put_only_where_the_page_can_have_a_token(self):
+        """Pages that may read may not write by that alone."""
+        asked = {"Access_Control_Request_Method": "PUT", "Sec_Fetch_Site": "cross-site"}
+        for options, methods in (([], "GET, HEAD"), (["token"], "GET, HEAD, PUT")):
+            options = ["--put-token", self.folder / "token"] if options else []
+            gateway = self.gateway(*options)
+            fields = {"Origin": self.FRIEND, "Sec_Fetch_Mode": "cors", **asked}
+            status, headers, _ = gateway.ask("/up/x", "OPTIONS", **fields)
+            allowed = headers["Access-Control-Allow-Methods"]
+            self.assertEqual((status, allowed), (204, methods))
+            fields["Origin"] = "http://attacker.example"
+            status, headers, _ = gateway.ask("/up/x", "OPTIONS", **fields)
+            self.assertEqual((status, headers["Access-Control-Allow-Methods"]), (403, None))
+        fields = {"Origin": self.FRIEND, "Sec_Fetch_Site": "cross-site"}
+        self.assertEqual(self.put(gateway, **fields), 401)
+        self.assertEqual(self.put(gateway, Authorization=f"Bearer {self.TOKEN}", **fields), 201)
+        fields["Origin"] = "http://attacker.example"
+        self.assertEqual(self.put(gateway, Authorization=f"Bearer {self.TOKEN}", **fields), 403)
+
+    def test_another_user_of_the_host_uploads_nothing_without_the_token(self):
+        """The gateway signs with its user's key, so other users of the host may not upload."""
+        head = "PUT /up/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n"
+        for options, more, expected in (
+            ([], "", b"403"),
+            (["--put-token", self.folder / "token"], "", b"401"),
+            (
+                ["--put-token", self.folder / "token"],
+                f"Authorization: Bearer {self.TOKEN}\r\n",
+                b"201",
+            ),
+        ):
+            gateway = self.gateway(*options)
+            with other_user("127.0.0.1", gateway.port) as client:
+                if os.fstat(client.fileno()).st_uid != OTHER:
+                    self.skipTest("no socket of another user can be made here")
+                client.sendall(f"{head}{more}\r\nx".encode())
+                self.assertEqual(client.recv(1000).split()[1], expected)
+
+
 class Replayed(unittest.TestCase):
     """Commands that another program of this host has seen."""
 
@@ -454,6 +539,21 @@ class HeldSlots(unittest.TestCase):
         body = (first + rest).partition(b"\r\n\r\n")[2]
         self.assertTrue(body == (self.folder / "large").read_bytes(), "nothing was cut off")
         self.assertEqual(len(clients), self.SHARE)
+
+
+def other_user(address, port):
+    """A connection of another user of this host."""
+    made = []
+
+    def within():
+        # Of this thread alone, for a socket that it makes.
+        ctypes.CDLL(None).setfsuid(OTHER)
+        made.append(socket.create_connection((address, port), PATIENCE))
+
+    thread = threading.Thread(target=within)
+    thread.start()
+    thread.join()
+    return made[0]
 
 
 def dial(host, address, port, user=None):

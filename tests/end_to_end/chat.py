@@ -376,6 +376,72 @@ class Chat(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("no other member has fetched 2 messages", done.stderr)
 
+    def test_a_reader_that_takes_nothing_does_not_stop_a_member(self):
+        """It stays in the group; the output is complete, or says how much was left out."""
+        words = ["chat", GROUP, "--socket", self.daemons["a"].socket, "--trust", self.root]
+        words += ["--sign", f"{GROUP}/alice", "--json", "--stay", "--heartbeat", BEAT]
+        blocked = subprocess.Popen(
+            [str(word) for word in (self.program, *words)],
+            env={**os.environ, "WEIR_HOME": str(self.home)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self.addCleanup(blocked.stdin.close)
+        self.addCleanup(blocked.wait)
+        self.addCleanup(blocked.kill)
+        bob = self.member("bob", "b").joined()
+        seen = ("here", "gone")
+
+        def of_alice():
+            return [e["event"] for e in bob.events if e.get("member") == f"{GROUP}/alice"]
+
+        bob.wait("alice", lambda _: "here" in of_alice())
+        for i in range(400):
+            bob.say(f"{i} " + "x" * 3_900)
+        # Carol fetches from bob as well, for as long as a member without signs of life is here.
+        carol = self.member("carol", "c").joined()
+        carol.sees(bob, "here")
+        for i in range(10):
+            bob.say(f"round {i}")
+            carol.wait("a round", lambda _, i=i: (bob.name, f"round {i}") in carol.texts())
+        self.assertEqual([event for event in of_alice() if event in seen], ["here"])
+        texts = []
+        for line in blocked.stdout:
+            event = json.loads(line)
+            self.assertNotIn("left out", str(event.get("text"))[:40])
+            texts += [event["text"]] if event["event"] == "message" else []
+            if texts[-1:] == ["round 9"]:
+                break
+        self.assertEqual([text.split()[0] for text in texts[:400]], [str(i) for i in range(400)])
+
+    def test_files_are_complete_before_a_script_leaves(self):
+        """The end of the input comes before the file; a symbolic link is not followed."""
+        alice = self.member("alice", "a").joined()
+        sent = content.make(self.here / "notes.bin", 3_000_000)
+        alice.say(f"/send {sent}")
+        alice.wait("a file", lambda events: any(e["event"] == "serving" for e in events))
+        name = next(e["name"] for e in alice.events if e["event"] == "serving")
+        outside = self.here / "outside"
+        (self.here / "link").symlink_to(outside)
+        for file, ok in (("link", False), ("whole", True)):
+            done = self.script("bob", "b", f"/get {name} {self.here / file}\n")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("got" in done.stdout, ok, done.stdout)
+            self.assertEqual("there already" in done.stdout, not ok, done.stdout)
+        self.assertFalse(outside.exists())
+        self.assertEqual(content.sha256(self.here / "whole"), content.sha256(sent))
+
+    def test_starts_in_one_second_have_streams_of_their_own(self):
+        """Two members with one key, on one host."""
+        both = [self.member("alice", "a") for _ in range(2)]
+        boots = {member.joined().events[0]["boot"] for member in both}
+        self.assertEqual(len(boots), 2, boots)
+        bob = self.member("bob", "b").joined()
+        for i, member in enumerate(both):
+            member.say(f"by {i}")
+            bob.wait("a message", lambda _, i=i: (f"{GROUP}/alice", f"by {i}") in bob.texts())
+
     def test_bad_options_have_messages(self):
         """No key, a key for other names, a forwarder that is not there."""
         empty = {**os.environ, "WEIR_HOME": str(self.here / "empty")}
@@ -385,6 +451,7 @@ class Chat(unittest.TestCase):
             (2, [GROUP, *at], empty, ["no key", "weir key new"]),
             (2, [GROUP, "--as", "/x", "--sign", f"{GROUP}/bob", *at], own, ["not for /x"]),
             (2, ["/", "--sign", f"{GROUP}/bob", *at], own, ["a group needs a name"]),
+            (2, [f"/{'x' * 4_000}", "--sign", f"{GROUP}/bob", *at], own, ["too long", "shorter"]),
             (6, [GROUP, "--sign", f"{GROUP}/bob", "--socket", "/no/socket"], own, ["weir daemon"]),
         ):
             done = subprocess.run(

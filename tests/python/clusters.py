@@ -168,7 +168,8 @@ class Tasks(unittest.TestCase):
         """15 points of two seconds each."""
         engine, kept = self.Engine(), []
         with mock.patch.dict(_engines.ENGINES, {"ray": lambda: engine}):
-            with mock.patch("weir._sweep._keep", lambda folder, point, tables: kept.append(point)):
+            keep = mock.patch("weir._store.Disk.keep", lambda _, point, tables: kept.append(point))
+            with keep:
                 with tempfile.TemporaryDirectory(prefix="weir-") as place:
                     made = weir.sweep(TWO, place, engine="ray", repetitions=200)
         self.assertEqual((made.new, len({point.key for point in kept})), (200, 200))

@@ -64,7 +64,7 @@ class Package(unittest.TestCase):
         self.assertEqual(importlib.metadata.version("weir"), weir.__version__)
         self.assertTrue(Path(weir.__file__).with_name("py.typed").exists())
         extras = importlib.metadata.metadata("weir").get_all("Provides-Extra")
-        self.assertEqual(set(extras), {"dask", "env", "notebook", "ray"})
+        self.assertEqual(set(extras), {"dask", "env", "notebook", "optuna", "ray", "s3", "sweep"})
 
     def test_notebooks_open_for_root_and_without_a_display(self):
         """`scripts/notebook` beside programs that print their arguments."""

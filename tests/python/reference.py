@@ -88,7 +88,8 @@ def stubs():
 
 
 # Classes that users do not make themselves.
-MADE = {"Fetched", "Mistake", "Parameter", "Publication", "Results", "Scheme", "Sweep", "Table"}
+MADE = {"Comparison", "Fetched", "Mistake", "Parameter", "Publication", "Results", "Scheme"}
+MADE |= {"Search", "Sweep", "Table"}
 MEMBERS = (classmethod, staticmethod, property, functools.cached_property, types.FunctionType)
 
 

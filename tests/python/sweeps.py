@@ -86,6 +86,13 @@ class Derived(Base):
             new.append(self.sweep(control="derived", link__loss="0 %").new)
         self.assertEqual(new, [1, 1, 0])
 
+    def test_a_seed_is_one_point_however_it_is_chosen(self):
+        """By repetitions, or by the field."""
+        settings = {"control": "aimd", "link__loss": "0 %"}
+        self.assertEqual(self.sweep(repetitions=2, **settings).new, 2)
+        self.assertEqual(self.sweep(seed=2, **settings).new, 0)
+        self.assertEqual(self.sweep(seed=3, **settings).new, 1)
+
     def test_another_content_of_a_named_file_is_another_point(self):
         """A topology of GraphML, under the same path."""
         file = self.place.with_name("two.graphml")

@@ -14,6 +14,7 @@ pub mod lossy;
 pub mod math;
 pub mod params;
 pub mod quantity;
+mod quickest;
 pub mod recovery;
 pub mod registry;
 pub mod rng;
@@ -37,6 +38,7 @@ pub use link::{
 pub use lossy::{LossModel, Lossy};
 pub use params::{ParamError, ParamSpec, Params, Value, Word};
 pub use quantity::{Rate, Ratio, Size};
+pub use quickest::Quickest;
 pub use recovery::Recovery;
 pub use registry::{Equation, Scheme};
 pub use rng::Rng;

@@ -164,8 +164,8 @@ pub struct Medium {
     pub overhead: usize,
     /// The rate at which packets leave. Without it, as fast as the driver accepts them.
     pub rate: Option<Rate>,
-    /// The incoming rate, for parts; without it, that of the other direction.
-    pub rate_in: Option<Rate>,
+    /// The incoming rate, for parts.
+    pub rate_in: RateIn,
     /// The time behind the rate that a driver which wakes up late may catch up in one go.
     pub slack: Duration,
 }
@@ -174,8 +174,20 @@ impl Default for Medium {
     /// A stream without a rate.
     fn default() -> Self {
         let slack = Duration::from_millis(1);
-        Medium { mtu: None, overhead: 0, rate: None, rate_in: None, slack }
+        Medium { mtu: None, overhead: 0, rate: None, rate_in: RateIn::Symmetric, slack }
     }
+}
+
+/// The source of a link's incoming rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RateIn {
+    /// It is that of the other direction.
+    #[default]
+    Symmetric,
+    /// It is configured.
+    Known(Rate),
+    /// It is measured, if the face has parts; 0 until the link has been full.
+    Measured,
 }
 
 /// The limits of a face's queues.

@@ -212,6 +212,8 @@ reasons! {
     Offers = "offers",
     /// An RttSpread that is no NonNegativeInteger.
     RttSpread = "rtt-spread",
+    /// A ResidenceTime that is no NonNegativeInteger.
+    ResidenceTime = "residence-time",
     /// A CachesBelow that is not a byte and a NonNegativeInteger.
     CachesBelow = "caches-below",
     /// A CachesPassed that is not a byte and perhaps a NonNegativeInteger.

@@ -19,7 +19,8 @@ mod state;
 pub mod tables;
 
 pub use config::{
-    FaceConfig, FaceParts, ForwarderConfig, LinkType, Medium, QueueLimits, Scope, Traceroute,
+    FaceConfig, FaceParts, ForwarderConfig, LinkType, Medium, QueueLimits, RateIn, Scope,
+    Traceroute,
 };
 pub use counters::{
     DropReason, Drops, FaceCounters, ForwarderStats, OptionFault, OptionFaults, QueueTally,

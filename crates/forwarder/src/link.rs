@@ -5,6 +5,7 @@
 
 mod acks;
 pub mod allowance;
+mod arrivals;
 pub mod capabilities;
 mod env;
 mod flows;
@@ -26,10 +27,10 @@ use control::{
     Crossing, Cx, Direction, Duration, Flow, InterestMeta, LinkView, Marker, Rate, Released, Rng,
     Size, Stage, Stamper, Time,
 };
-use packet::options::Capability;
+use packet::options::{Capability, ResidenceTime};
 use packet::{HopOptions, LpPacket};
 
-use crate::config::{FaceConfig, LinkType};
+use crate::config::{FaceConfig, LinkType, RateIn};
 use crate::counters::{DropReason, FaceCounters, ForwarderStats};
 use crate::tables::{PitKey, PitToken};
 use allowance::Allowance;
@@ -142,7 +143,7 @@ impl Link {
     }
 
     /// Changes the rate in, which is for the parts alone.
-    pub(crate) fn set_rate_in(&mut self, rate: Option<Rate>) {
+    pub(crate) fn set_rate_in(&mut self, rate: RateIn) {
         self.line.set_rate_in(rate);
     }
 
@@ -154,6 +155,28 @@ impl Link {
     /// When the last byte of what leaves now is on the link: now without a rate.
     pub(crate) fn has_left(&self, now: Time) -> Time {
         self.line.has_left(now)
+    }
+
+    /// Asks the neighbour for what measuring the rate in needs, if it is measured.
+    pub(crate) fn ask_for_residence(&mut self, options: &mut HopOptions) {
+        if self.has_parts() && self.line.arrivals().is_some() {
+            options.set(&ResidenceTime::ASKED);
+        }
+    }
+
+    /// Data of this size on the link came `since` after its Interest had left by the link.
+    pub(crate) fn on_arrival(
+        &mut self,
+        now: Time,
+        since: Duration,
+        residence: ResidenceTime,
+        size: Size,
+    ) {
+        // No node has an Interest for longer than its answer takes.
+        let Some(taken) = since.0.checked_sub(residence.nanos()) else { return };
+        if let Some(arrivals) = self.line.arrivals() {
+            arrivals.on_data(now, Duration(taken), size);
+        }
     }
 
     /// The view of the link that its parts get.

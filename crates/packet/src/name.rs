@@ -118,6 +118,13 @@ impl<'a> NameRef<'a> {
         NameRef { value: &self.value[..end], len: n }
     }
 
+    /// The components from number `n` on; none if there are no more than `n`.
+    #[must_use]
+    pub fn suffix(&self, n: usize) -> NameRef<'a> {
+        let head = self.prefix(n);
+        NameRef { value: &self.value[head.value.len()..], len: self.len - head.len }
+    }
+
     /// All but the last component; the empty name stays empty.
     #[must_use]
     pub fn parent(&self) -> NameRef<'a> {
@@ -391,6 +398,10 @@ mod tests {
         assert_eq!(r.prefix(2), name("/a/bc").as_ref());
         assert_eq!(r.prefix(0), Name::new().as_ref());
         assert_eq!(r.prefix(9), r);
+        assert_eq!(r.suffix(0), r);
+        assert_eq!(r.suffix(1), name("/bc/seg=3").as_ref());
+        assert_eq!(r.suffix(3), Name::new().as_ref());
+        assert_eq!(r.suffix(9), Name::new().as_ref());
         assert!(r.starts_with(name("/a").as_ref()) && !r.starts_with(name("/a/b").as_ref()));
         assert_eq!(r.last().unwrap().as_segment(), Some(3));
         assert_eq!(

@@ -19,7 +19,7 @@ pub use anticipated::{Anticipated, Holder, MAX_HOLDERS, MAX_WANTED, ServedBy};
 pub use exclude::{Exclude, MAX_EXCLUDED};
 pub use label::{LabelMode, MAX_LABEL, PathLabel};
 pub use numbers::{AddressChallenge, AddressEcho, Capability, ExpectedBytes};
-pub use numbers::{RateStamp, RttHint, RttSpread, TrafficClass};
+pub use numbers::{RateStamp, ResidenceTime, RttHint, RttSpread, TrafficClass};
 pub use offers::{MAX_OFFERS, Offer, Offers};
 pub use paths::{MAX_HINT, PathId, SteeringHint, SteeringKind};
 pub use range::{MAX_RANGE, Range, SegmentBits, segments_in};

@@ -110,7 +110,7 @@ fn wire(direction: &Direction) -> Result<WireSpec, ChoiceError> {
     let mut spec = WireSpec::new(direction.rate, direction.delay);
     (spec.queue, spec.queue_packets) = direction.queue.bounds();
     spec.impairment = direction.impairment;
-    spec.reliability = direction.reliability;
+    (spec.reliability, spec.measured) = (direction.reliability, direction.measured);
     let parts = &direction.parts;
     spec.marker = parts.marker.as_ref().map(|c| part(c, Choice::marker)).transpose()?;
     spec.shaper = parts.shaper.as_ref().map(|c| part(c, Choice::shaper)).transpose()?;

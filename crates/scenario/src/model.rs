@@ -114,6 +114,8 @@ pub struct Direction {
     pub impairment: Impairment,
     /// Lost frames are sent again.
     pub reliability: bool,
+    /// The receiving end measures the rate, because it does not know it.
+    pub measured: bool,
     /// The parts of schemes on the sending face.
     pub parts: Parts,
 }

@@ -157,6 +157,9 @@ pub struct WaySection {
     /// whichever direction says it.
     #[field(default = false)]
     pub reliability: bool,
+    /// The receiving end does not know `rate`. If its face has parts of a scheme, it measures it.
+    #[field(default = false)]
+    pub measured: bool,
     /// The parts of schemes on the sending face.
     #[field(flatten)]
     pub parts: Parts,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use control::{Duration, Rate, Time};
 use forwarder::tables::fib::FibError;
 use forwarder::{
-    FaceConfig, FaceId, FaceParts, Forwarder, ForwarderConfig, Medium, QueueLimits, Scope,
+    FaceConfig, FaceId, FaceParts, Forwarder, ForwarderConfig, Medium, QueueLimits, RateIn, Scope,
 };
 use packet::Name;
 use packet::options::Capability;
@@ -31,7 +31,7 @@ pub(crate) struct LinkPlan {
     /// The face's name, which selects its random streams.
     pub name: String,
     pub spec: WireSpec,
-    pub rate_in: Option<Rate>,
+    pub rate_in: RateIn,
     pub capability: Capability,
 }
 
@@ -222,18 +222,18 @@ impl Node {
         }
     }
 
-    /// Changes the rate of a link's face.
-    pub fn set_rate(&mut self, now: Time, face: FaceId, rate: Option<Rate>) {
-        if let Some(plan) = self.ports.plan_mut(face) {
-            plan.spec.rate = rate;
-        }
+    /// Changes the rate of a link's face; gives its wire as it is now.
+    pub fn set_rate(&mut self, now: Time, face: FaceId, rate: Option<Rate>) -> Option<&WireSpec> {
         if let Some(forwarder) = &mut self.forwarder {
             forwarder.set_rate(now, face, rate, Duration::ZERO);
         }
+        let plan = self.ports.plan_mut(face)?;
+        plan.spec.rate = rate;
+        Some(&plan.spec)
     }
 
     /// Changes the rate at which the other end of a link sends.
-    pub fn set_rate_in(&mut self, face: FaceId, rate: Option<Rate>) {
+    pub fn set_rate_in(&mut self, face: FaceId, rate: RateIn) {
         if let Some(plan) = self.ports.plan_mut(face) {
             plan.rate_in = rate;
         }

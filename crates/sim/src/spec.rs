@@ -1,6 +1,7 @@
 //! The specifications of the parts of a network.
 
 use control::{Controller, Duration, Marker, Rate, Shaper, Size, Stamper, Strategy, Time};
+use forwarder::RateIn;
 use forwarder::tables::ContentStoreConfig;
 use packet::options::Capability;
 use packet::{Component, Name};
@@ -69,6 +70,8 @@ pub struct WireSpec {
     /// Link reliability: both ends acknowledge frames and retransmit lost ones, if this is set for
     /// either direction.
     pub reliability: bool,
+    /// The receiving end does not know the rate: it measures it.
+    pub measured: bool,
     /// The queue management at the sending face.
     pub marker: Option<Make<dyn Marker>>,
     /// The Interest shaper at the sending face.
@@ -90,9 +93,19 @@ impl WireSpec {
             mtu: None,
             impairment: Impairment::default(),
             reliability: false,
+            measured: false,
             marker: None,
             shaper: None,
             stamper: None,
+        }
+    }
+
+    /// The receiving end's knowledge of the rate.
+    pub(crate) fn rate_in(&self) -> RateIn {
+        match self.rate {
+            _ if self.measured => RateIn::Measured,
+            Some(rate) => RateIn::Known(rate),
+            None => RateIn::Symmetric,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The nodes of a network and the links between them.
 
 use control::{Duration, Rate, Time};
-use forwarder::FaceId;
+use forwarder::{FaceId, RateIn};
 use packet::Name;
 use packet::options::Capability;
 use record::{LinkId, LinkResult, NodeId};
@@ -54,7 +54,7 @@ impl Topology {
         let there = Between { a, b, parallel };
         let again = Between { a: b, b: a, parallel: there.parallel.clone() };
         let wires = [self.wire(seed, &there, &forth), self.wire(seed, &again, &back)];
-        let rates = [forth.rate, back.rate];
+        let rates = [forth.rate_in(), back.rate_in()];
         let now = agenda.now();
         let at_a = self.add_face(now, &there, WireId::of(link, false), forth, rates[1]);
         let at_b = self.add_face(now, &again, WireId::of(link, true), back, rates[0]);
@@ -76,7 +76,7 @@ impl Topology {
         between: &Between,
         wire: WireId,
         spec: WireSpec,
-        rate_in: Option<Rate>,
+        rate_in: RateIn,
     ) -> Endpoint {
         let (from, to) = (self.node(between.a), self.node(between.b));
         let name = format!("{} {}", to.name(), between.parallel);
@@ -189,8 +189,9 @@ impl Topology {
         let end = self.end_mut(wire);
         end.wire_mut().set_rate(rate);
         let (from, to) = (end.from(), end.to());
-        self.node_mut(to.node).set_rate_in(to.face, rate);
-        self.node_mut(from.node).set_rate(now, from.face, rate);
+        let spec = self.node_mut(from.node).set_rate(now, from.face, rate);
+        let known = spec.map_or_else(RateIn::default, WireSpec::rate_in);
+        self.node_mut(to.node).set_rate_in(to.face, known);
         from.node
     }
 

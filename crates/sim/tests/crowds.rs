@@ -4,7 +4,8 @@
 //! The bottleneck has 20 Mbit/s, segments have 1 kB, and flows start half a second apart. BBR as in
 //! the draft loses up to half of its requests here. To run and print the whole grid, use
 //! `WEIR_CROWDS=all cargo test -p sim --test crowds -- --nocapture`. `WEIR_CROWDS_SCHEME=sluice`
-//! selects another scheme; its parts for links are in all links.
+//! selects another scheme; its parts for links are in all links. With `WEIR_CROWDS_MEASURED=1` the
+//! links do not know their rates, and measure them.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod support;
@@ -34,6 +35,17 @@ struct Crowd {
     rtt_ms: u64,
 }
 
+/// The scheme of consumers and links; `measured`: the links do not know their rates.
+#[derive(Clone, Copy)]
+struct Links {
+    scheme: &'static str,
+    measured: bool,
+}
+
+const BBR: Links = Links { scheme: "bbr", measured: false };
+const SLUICE: Links = Links { scheme: "sluice", measured: false };
+const MEASURED: Links = Links { scheme: "sluice", measured: true };
+
 /// The result of a run.
 #[derive(Clone, Copy, Debug)]
 struct Came {
@@ -54,14 +66,20 @@ impl Came {
 }
 
 impl Crowd {
-    fn build(&self, scheme: &'static str) -> (Network, LinkId, Vec<FlowId>) {
+    fn build(&self, links: Links) -> (Network, LinkId, Vec<FlowId>) {
+        let Links { scheme, measured } = links;
         let mut net = Network::new(1);
         let (near, far) = (node(&mut net, "near"), node(&mut net, "far"));
         let queue = (BYTES_PER_MS * self.rtt_ms as f64 * self.buffer) as u64;
-        let access = WireSpec { delay: Duration::from_micros(100), ..wire_of(scheme, 1000, 0) };
+        let access =
+            WireSpec { delay: Duration::from_micros(100), measured, ..wire_of(scheme, 1000, 0) };
         let delay = Duration::from_micros(self.rtt_ms * 500 - 100);
-        let shared =
-            WireSpec { queue: Size(queue.max(2 * FRAME)), delay, ..wire_of(scheme, 20, 0) };
+        let shared = WireSpec {
+            queue: Size(queue.max(2 * FRAME)),
+            delay,
+            measured,
+            ..wire_of(scheme, 20, 0)
+        };
         let link = net.add_link(near, far, shared.clone(), shared);
         let mut flows = Vec::new();
         for flow in 0..self.flows {
@@ -83,9 +101,9 @@ impl Crowd {
         (net, link, flows)
     }
 
-    fn run(&self, scheme: &'static str) -> Came {
+    fn run(&self, links: Links) -> Came {
         let settled = APART_MS * self.flows + SETTLED_MS;
-        let (mut net, link, _) = self.build(scheme);
+        let (mut net, link, _) = self.build(links);
         let before = net.run(at_ms(settled));
         let after = net.run(at_ms(settled + JUDGED_MS));
         assert_conserved(&after);
@@ -105,8 +123,8 @@ impl Crowd {
     }
 
     /// Runs all crowds, two at a time.
-    fn run_all(crowds: &[Crowd], scheme: &'static str) -> Vec<Came> {
-        two_at_a_time(crowds, |crowd| crowd.run(scheme))
+    fn run_all(crowds: &[Crowd], links: Links) -> Vec<Came> {
+        two_at_a_time(crowds, |crowd| crowd.run(links))
     }
 }
 
@@ -135,7 +153,7 @@ fn bbr_shares_a_bottleneck() {
         crowd(5, 10.0, 300),
         crowd(20, 10.0, 40),
     ];
-    for (crowd, came) in crowds.iter().zip(Crowd::run_all(&crowds, "bbr")) {
+    for (crowd, came) in crowds.iter().zip(Crowd::run_all(&crowds, BBR)) {
         assert!(came.holds() && came.used > 0.9, "{crowd:?}: {came:?}");
     }
 }
@@ -145,10 +163,29 @@ fn bbr_shares_a_bottleneck() {
 fn sluice_shares_a_bottleneck() {
     let crowd = |flows, buffer, rtt_ms| Crowd { flows, buffer, rtt_ms };
     let crowds = [crowd(2, 0.1, 300), crowd(10, 0.1, 5), crowd(20, 0.1, 40), crowd(50, 0.1, 100)];
-    for (crowd, came) in crowds.iter().zip(Crowd::run_all(&crowds, "sluice")) {
+    for (crowd, came) in crowds.iter().zip(Crowd::run_all(&crowds, SLUICE)) {
         // It promises more than `bbr`: no loss, equal shares, a full link.
         assert_eq!(came.lost, 0.0, "{crowd:?}");
         assert!(came.equal > 0.98 && came.used > 0.93, "{crowd:?}: {came:?}");
+    }
+}
+
+/// The same links do not know their rates. Their buffers have more than what shows that Data wait: 5
+/// ms at least.
+#[test]
+fn links_that_measure_their_rates_share_a_bottleneck() {
+    let crowd = |flows, buffer, rtt_ms| Crowd { flows, buffer, rtt_ms };
+    let crowds = [
+        crowd(2, 1.0, 300),
+        crowd(5, 1.0, 5),
+        crowd(10, 10.0, 5),
+        crowd(20, 0.5, 40),
+        crowd(50, 1.0, 100),
+        crowd(50, 10.0, 40),
+    ];
+    for (crowd, came) in crowds.iter().zip(Crowd::run_all(&crowds, MEASURED)) {
+        // What `bbr` has to hold for two flows, and nearly equal shares.
+        assert!(came.holds() && came.equal > 0.98 && came.used > 0.9, "{crowd:?}: {came:?}");
     }
 }
 
@@ -188,8 +225,9 @@ fn the_whole_grid_is_printed() {
         return;
     }
     let scheme = std::env::var("WEIR_CROWDS_SCHEME").map_or("bbr", |name| name.leak());
+    let measured = std::env::var_os("WEIR_CROWDS_MEASURED").is_some();
     let crowds = grid();
-    let came = Crowd::run_all(&crowds, scheme);
+    let came = Crowd::run_all(&crowds, Links { scheme, measured });
     println!("flows  buffer (BDP)  RTT (ms)  lost (%)  settled   Jain  used (%)");
     for (crowd, came) in crowds.iter().zip(&came) {
         let Crowd { flows, buffer, rtt_ms } = crowd;

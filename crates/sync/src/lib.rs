@@ -21,4 +21,4 @@ pub mod wire;
 
 pub use member::{Config, Member, Stats, Update};
 pub use table::{Entry, Limits};
-pub use vector::{Stream, Vector};
+pub use vector::{Moment, Stream, Vector};

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 const DECAY: f64 = 10.0;
 /// The share by which the periodic timeout varies, in each direction (section 4.1).
 const JITTER: f64 = 0.1;
+/// The share of the periodic timeout for which a member is silent between answers to vectors with
+/// streams that it has no room for.
+const PAUSE: f64 = 0.1;
 
 /// The timers and bounds of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +84,8 @@ pub struct Member {
     seq: u64,
     /// The instant of the last publication.
     published: Time,
+    /// The instant of the last vector that was sent.
+    sent: Time,
     table: Table,
     state: State,
     timer: Time,
@@ -101,6 +106,7 @@ impl Member {
             own,
             seq: 0,
             published: now,
+            sent: now,
             table: Table::new(config.limits),
             state: State::Steady,
             timer: now,
@@ -126,6 +132,12 @@ impl Member {
     /// The streams of others.
     pub fn others(&self) -> impl Iterator<Item = (&Stream, &Entry)> {
         self.table.iter()
+    }
+
+    /// True if the stream of another member is known, and was not displaced by others.
+    #[must_use]
+    pub fn knows(&self, stream: &Stream) -> bool {
+        self.table.contains(stream)
     }
 
     /// The counters.
@@ -167,6 +179,7 @@ impl Member {
     ) {
         self.stats.received += 1;
         let last = clock_s.saturating_add(self.config.limits.future_s);
+        let mut has_all = true;
         for (name, boot, seq) in vector.iter() {
             if *name == self.own.name && boot == self.own.boot {
                 self.stats.foreign += u64::from(seq > self.seq);
@@ -178,14 +191,19 @@ impl Member {
                 self.stats.future += 1;
                 continue;
             }
-            match self.table.take(now, &Claim { name, boot, seq, is_own }) {
+            let owner = signer.filter(|_| is_own);
+            match self.table.take(now, &Claim { name, boot, seq, owner }) {
                 Taken::Raised(raise) => self.update(name, boot, raise, is_own),
                 Taken::Known => {}
-                Taken::NoRoom => self.stats.no_room += 1,
+                Taken::NoRoom => (has_all, self.stats.no_room) = (false, self.stats.no_room + 1),
                 Taken::Implausible => self.stats.implausible += 1,
             }
         }
-        self.react(now, clock_s, vector);
+        // Two members with full tables may never agree: each would answer the other without end.
+        let pause = self.config.periodic.mul_f64(PAUSE);
+        if has_all || now.since(self.sent) >= pause || matches!(self.state, State::Suppression(_)) {
+            self.react(now, clock_s, vector);
+        }
     }
 
     fn update(&mut self, name: &Name, boot: u64, raise: Raise, is_confirmed: bool) {
@@ -242,7 +260,7 @@ impl Member {
         }
         self.state = State::Steady;
         self.timer = now + self.periodic();
-        self.stats.sent += 1;
+        (self.sent, self.stats.sent) = (now, self.stats.sent + 1);
         Some(self.vector(clock_s))
     }
 
@@ -398,6 +416,28 @@ mod tests {
         assert!(b.next_deadline() > first);
         assert!(b.poll_transmit(first, CLOCK).is_none());
         assert!(b.poll_transmit(b.next_deadline(), CLOCK).is_some());
+    }
+
+    #[test]
+    fn members_with_full_tables_do_not_answer_each_other_without_end() {
+        let limits = Limits { bytes: 100, ..Limits::default() };
+        let config = Config { limits, ..Config::default() };
+        let mut members = ["/A", "/B"].map(|name| {
+            let rng = Rng::stream(1, &["sync", name]);
+            Member::new(config, stream(name, 100), rng, Time::ZERO)
+        });
+        for (member, other) in members.iter_mut().zip(["/C", "/D"]) {
+            hear(member, 0, &[(other, 1, 1), (other, 2, 1), (other, 3, 1)]);
+        }
+        for ms in 0..20_000 {
+            for from in 0..2 {
+                if let Some(vector) = members[from].poll_transmit(at(ms), CLOCK) {
+                    members[1 - from].receive(at(ms), CLOCK, &vector, None);
+                }
+            }
+        }
+        let sent = members.iter().map(|member| member.stats().sent).sum::<u64>();
+        assert!(members[0].stats().no_room > 0 && sent < 20, "{sent} in 20 s");
     }
 
     #[test]

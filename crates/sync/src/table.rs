@@ -2,7 +2,7 @@
 
 use crate::vector::{Stream, Vector, most_bytes};
 use control::Time;
-use packet::Name;
+use packet::{Name, NameRef};
 use std::collections::BTreeMap;
 
 /// A claim about a member by others may exceed the member's own last claim by so many publications.
@@ -53,8 +53,8 @@ pub struct Claim<'a> {
     pub name: &'a Name,
     pub boot: u64,
     pub seq: u64,
-    /// The stream's member signed it.
-    pub is_own: bool,
+    /// The identity that signed it, if it speaks for the stream.
+    pub owner: Option<NameRef<'a>>,
 }
 
 /// The effect of a claim.
@@ -75,17 +75,25 @@ pub enum Taken {
 pub struct Table {
     limits: Limits,
     streams: BTreeMap<Stream, Entry>,
+    /// The identities that have claimed their own streams. If an identity speaks for those of
+    /// others, the longest name counts.
+    owners: BTreeMap<Stream, Name>,
     /// The bytes of all streams in an encoded vector, at most.
     bytes: usize,
 }
 
 impl Table {
     pub fn new(limits: Limits) -> Table {
-        Table { limits, streams: BTreeMap::new(), bytes: 0 }
+        Table { limits, streams: BTreeMap::new(), owners: BTreeMap::new(), bytes: 0 }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&Stream, &Entry)> {
         self.streams.iter()
+    }
+
+    /// True if the stream is known.
+    pub fn contains(&self, stream: &Stream) -> bool {
+        self.streams.contains_key(stream)
     }
 
     /// The streams that other members accept at the time `clock_s`, in seconds since 1970. The
@@ -107,61 +115,99 @@ impl Table {
     /// Takes a claim.
     pub fn take(&mut self, now: Time, claim: &Claim<'_>) -> Taken {
         let stream = Stream { name: claim.name.clone(), boot: claim.boot };
-        match self.streams.get_mut(&stream) {
+        let taken = match self.streams.get_mut(&stream) {
             Some(entry) => entry.take(now, claim),
-            None => self.add(now, stream, claim),
+            None => self.add(now, &stream, claim),
+        };
+        if let Some(owner) = claim.owner.filter(|_| self.contains(&stream)) {
+            let known = self.owners.entry(stream).or_insert_with(|| owner.to_name());
+            if known.len() < owner.len() {
+                *known = owner.to_name();
+            }
         }
+        taken
     }
 
-    fn add(&mut self, now: Time, stream: Stream, claim: &Claim<'_>) -> Taken {
+    fn add(&mut self, now: Time, stream: &Stream, claim: &Claim<'_>) -> Taken {
         let need = most_bytes(stream.name.as_ref());
-        let starts =
-            |table: &Table| table.streams.keys().filter(|other| other.name == stream.name).count();
-        while starts(self) >= self.limits.starts {
-            if !self.evict(claim, Some(&stream)) {
-                return Taken::NoRoom;
-            }
+        if need > self.limits.bytes {
+            return Taken::NoRoom;
+        }
+        while self.starts(claim.name).count() >= self.limits.starts {
+            let Some(start) = self.dispensable_start(claim) else { return Taken::NoRoom };
+            self.remove(&start);
         }
         while self.bytes + need > self.limits.bytes {
-            if !self.evict(claim, None) {
-                return Taken::NoRoom;
-            }
+            let Some(other) = self.dispensable(claim, need) else { return Taken::NoRoom };
+            self.remove(&other);
         }
         self.bytes += need;
-        let confirmed = if claim.is_own { claim.seq } else { 0 };
-        self.streams.insert(stream, Entry { seq: claim.seq, confirmed, updated: now });
+        let confirmed = if claim.owner.is_some() { claim.seq } else { 0 };
+        self.streams.insert(stream.clone(), Entry { seq: claim.seq, confirmed, updated: now });
         Taken::Raised(Raise { low: 1, high: claim.seq })
     }
 
-    /// Makes room for a member's claim about itself: removes the unconfirmed stream that is oldest,
-    /// or an earlier start of the same member. Returns false if there is none.
-    fn evict(&mut self, claim: &Claim<'_>, of: Option<&Stream>) -> bool {
-        if !claim.is_own {
-            return false;
+    fn remove(&mut self, stream: &Stream) {
+        if self.streams.remove(stream).is_some() {
+            self.bytes -= most_bytes(stream.name.as_ref());
+            self.owners.remove(stream);
         }
-        let unconfirmed = |(stream, entry): &(&Stream, &Entry)| {
-            entry.confirmed == 0 && of.is_none_or(|of| stream.name == of.name)
+    }
+
+    fn starts(&self, name: &Name) -> impl Iterator<Item = (&Stream, &Entry)> {
+        self.streams.iter().filter(move |(stream, _)| stream.name == *name)
+    }
+
+    /// The start that makes room for another one of the same name. A member replaces an unconfirmed
+    /// start, or the one that was raised longest ago. Others may replace earlier starts by later
+    /// ones, but not the last confirmed one: members have to agree on the starts that they keep.
+    fn dispensable_start(&self, claim: &Claim<'_>) -> Option<Stream> {
+        let starts = || self.starts(claim.name);
+        let start = if claim.owner.is_some() {
+            starts().min_by_key(|(_, entry)| (entry.confirmed > 0, entry.updated))
+        } else {
+            let confirmed = starts().filter(|(_, entry)| entry.confirmed > 0);
+            let current =
+                confirmed.max_by_key(|(_, entry)| entry.updated).map(|(stream, _)| stream);
+            let is_earlier = |stream: &Stream| stream.boot < claim.boot && Some(stream) != current;
+            starts().find(|(stream, _)| is_earlier(stream))
         };
-        let found = self.streams.iter().filter(unconfirmed).min_by_key(|(_, entry)| entry.updated);
-        let earlier = || self.streams.iter().find(|(stream, _)| stream.name == *claim.name);
-        let Some(stream) = found.or_else(earlier).map(|(stream, _)| stream.clone()) else {
-            return false;
+        start.map(|(stream, _)| stream.clone())
+    }
+
+    /// The stream that makes room for a member's claim about itself: the unconfirmed one that was
+    /// raised longest ago, or a stream of the identity with the most bytes if that has more than
+    /// the claiming one would have. So no identity keeps others out by many streams.
+    fn dispensable(&self, claim: &Claim<'_>, need: usize) -> Option<Stream> {
+        let owner = claim.owner?;
+        let oldest = |of: Option<&Name>| {
+            let streams = self.streams.iter().filter(|(stream, _)| self.owners.get(stream) == of);
+            streams.min_by_key(|(_, entry)| entry.updated).map(|(stream, _)| stream.clone())
         };
-        self.bytes -= most_bytes(stream.name.as_ref());
-        self.streams.remove(&stream);
-        true
+        if let Some(unconfirmed) = oldest(None) {
+            return Some(unconfirmed);
+        }
+        let mut shares: BTreeMap<&Name, usize> = BTreeMap::new();
+        for (stream, owner) in &self.owners {
+            *shares.entry(owner).or_default() += most_bytes(stream.name.as_ref());
+        }
+        let own = shares.iter().find(|(name, _)| name.as_ref() == owner);
+        let most = shares.iter().max_by_key(|(_, bytes)| **bytes)?;
+        let is_larger = *most.1 > own.map_or(0, |(_, bytes)| *bytes) + need;
+        // Otherwise the member can only replace its own.
+        oldest(Some(if is_larger { most.0 } else { own?.0 }))
     }
 }
 
 impl Entry {
     fn take(&mut self, now: Time, claim: &Claim<'_>) -> Taken {
         let plausible = self.confirmed.saturating_add(LEAP);
-        if !claim.is_own && self.confirmed > 0 && claim.seq > plausible {
+        if claim.owner.is_none() && self.confirmed > 0 && claim.seq > plausible {
             return Taken::Implausible;
         }
         let before = self.seq;
         let mut low = before.saturating_add(1);
-        if claim.is_own && claim.seq > self.confirmed {
+        if claim.owner.is_some() && claim.seq > self.confirmed {
             low = low.min(self.confirmed + 1);
             self.confirmed = claim.seq;
         }
@@ -174,7 +220,7 @@ impl Entry {
             self.seq = claim.seq;
             self.updated = now;
         }
-        match low <= claim.seq && (claim.seq > before || claim.is_own) {
+        match low <= claim.seq && (claim.seq > before || claim.owner.is_some()) {
             true => Taken::Raised(Raise { low, high: claim.seq }),
             false => Taken::Known,
         }
@@ -187,7 +233,8 @@ mod tests {
 
     fn claim(table: &mut Table, name: &str, boot: u64, seq: u64, is_own: bool) -> Taken {
         let name: Name = name.parse().unwrap();
-        table.take(Time(seq), &Claim { name: &name, boot, seq, is_own })
+        let owner = is_own.then_some(name.as_ref());
+        table.take(Time(seq), &Claim { name: &name, boot, seq, owner })
     }
 
     fn raised(low: u64, high: u64) -> Taken {
@@ -221,10 +268,58 @@ mod tests {
         for boot in 1..=3 {
             assert_eq!(claim(&mut table, "/a", boot, 1, true), raised(1, 1));
         }
-        assert_eq!(claim(&mut table, "/a", 9, 1, false), Taken::NoRoom);
         assert_eq!(claim(&mut table, "/a", 4, 1, true), raised(1, 1));
-        let boots: Vec<_> = table.iter().map(|(stream, _)| stream.boot).collect();
-        assert_eq!(boots, [2, 3, 4]);
+        assert_eq!(boots(&table), [2, 3, 4]);
+    }
+
+    fn boots(table: &Table) -> Vec<u64> {
+        table.iter().map(|(stream, _)| stream.boot).collect()
+    }
+
+    /// Otherwise members that learn of a start by others would keep other starts than those that
+    /// learn of it from itself, and answer each other for ever.
+    #[test]
+    fn later_starts_replace_earlier_ones_by_the_claims_of_others_as_well() {
+        let mut table = Table::new(Limits { starts: 3, ..Limits::default() });
+        for boot in 2..=4 {
+            claim(&mut table, "/a", boot, 1, false);
+        }
+        assert_eq!(claim(&mut table, "/a", 1, 1, false), Taken::NoRoom);
+        assert_eq!(claim(&mut table, "/a", 5, 1, false), raised(1, 1));
+        assert_eq!(boots(&table), [3, 4, 5]);
+        // The start that the member itself has confirmed last stays.
+        claim(&mut table, "/a", 3, 2, true);
+        for boot in 6..100 {
+            claim(&mut table, "/a", boot, 1, false);
+        }
+        assert_eq!(boots(&table), [3, 98, 99]);
+    }
+
+    #[test]
+    fn no_identity_keeps_others_out_by_many_streams() {
+        let mut table = Table::new(Limits { bytes: 2_000, ..Limits::default() });
+        let own = |table: &mut Table, owner: &str, name: String, boot| {
+            let (owner, name): (Name, Name) = (owner.parse().unwrap(), name.parse().unwrap());
+            let claim = Claim { name: &name, boot, seq: 1, owner: Some(owner.as_ref()) };
+            table.take(Time(boot), &claim)
+        };
+        own(&mut table, "/alice", "/alice".to_owned(), 1);
+        for i in 0..1_000 {
+            own(&mut table, "/mallory", format!("/mallory/{i}"), i);
+        }
+        for i in 0..20 {
+            let name = format!("/m/{i}");
+            assert_ne!(own(&mut table, &name, name.clone(), 1), Taken::NoRoom, "{name}");
+        }
+        assert!(table.bytes <= 2_000 && table.owners.len() == table.streams.len());
+        let names: Vec<_> = table.iter().map(|(stream, _)| stream.name.to_string()).collect();
+        assert!(names.contains(&"/alice".to_owned()), "{names:?}");
+        assert_eq!(names.iter().filter(|name| name.starts_with("/m/")).count(), 20);
+        // It has a place as well, for its last stream.
+        assert!(names.contains(&"/mallory/999".to_owned()), "{names:?}");
+        let long = format!("/mallory/{}", "x".repeat(3_000));
+        assert_eq!(own(&mut table, "/mallory", long, 1), Taken::NoRoom);
+        assert!(table.streams.len() > 20, "a name that fits nowhere displaces nothing");
     }
 
     #[test]

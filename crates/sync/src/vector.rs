@@ -12,6 +12,9 @@ mod types {
     pub const SEQ_NO_ENTRY: u64 = 210;
     pub const BOOTSTRAP_TIME: u64 = 212;
     pub const SEQ_NO: u64 = 214;
+    // Weir's own, see docs/reference/wire.md.
+    pub const MOMENT: u64 = 0xf690;
+    pub const TIME: u64 = 0xf693;
 }
 
 /// The publications of a member since one start.
@@ -89,8 +92,14 @@ impl Vector {
 
     /// Appends the element StateVector.
     pub fn encode_into(&self, out: &mut Vec<u8>) {
-        let len = self.streams.iter().map(|(name, boots)| entry_len(name.as_ref(), boots)).sum();
-        tlv::put_header(out, types::STATE_VECTOR, len);
+        self.encode_with(&[], out);
+    }
+
+    /// Appends the element StateVector, with further elements at its end.
+    pub(crate) fn encode_with(&self, further: &[u8], out: &mut Vec<u8>) {
+        let len: usize =
+            self.streams.iter().map(|(name, boots)| entry_len(name.as_ref(), boots)).sum();
+        tlv::put_header(out, types::STATE_VECTOR, len + further.len());
         for (name, boots) in &self.streams {
             tlv::put_header(out, types::STATE_VECTOR_ENTRY, entry_value_len(name.as_ref(), boots));
             name.encode_into(out);
@@ -100,6 +109,43 @@ impl Vector {
                 tlv::put_nni_tlv(out, types::SEQ_NO, *seq);
             }
         }
+        out.extend_from_slice(further);
+    }
+}
+
+/// A sign of life in a member's vector: a start of the member, and a time by its clock that grows
+/// with each vector. A vector that is repeated has an old time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// The bootstrap time of the member that signs the vector.
+    pub boot: u64,
+    /// Milliseconds since 1970.
+    pub time_ms: u64,
+}
+
+impl Moment {
+    /// The element for a vector. Its type is not critical: other programs ignore it.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut value = Vec::new();
+        tlv::put_nni_tlv(&mut value, types::BOOTSTRAP_TIME, self.boot);
+        tlv::put_nni_tlv(&mut value, types::TIME, self.time_ms);
+        let mut out = Vec::new();
+        tlv::put_tlv(&mut out, types::MOMENT, &value);
+        out
+    }
+
+    /// The one in an element StateVector; `None` if there is none.
+    pub(crate) fn find(wire: &[u8]) -> Option<Moment> {
+        let mut reader = Reader::new(tlv::only(wire, types::STATE_VECTOR).ok()?);
+        while let Some(element) = reader.next_element().ok()? {
+            if element.typ == types::MOMENT {
+                let mut numbers = Reader::new(element.value);
+                let boot = numbers.expect(types::BOOTSTRAP_TIME).ok()?.nni().ok()?;
+                let time_ms = numbers.expect(types::TIME).ok()?.nni().ok()?;
+                return Some(Moment { boot, time_ms });
+            }
+        }
+        None
     }
 }
 
@@ -171,6 +217,18 @@ mod tests {
         let mut out = Vec::new();
         vector.encode_into(&mut out);
         out
+    }
+
+    #[test]
+    fn a_moment_is_found_in_a_vector_and_ignored_by_others() {
+        let (sv, moment) = (vector(&[("/A", 5, 7)]), Moment { boot: 5, time_ms: 1 << 40 });
+        let mut out = Vec::new();
+        sv.encode_with(&moment.encode(), &mut out);
+        assert_eq!((Vector::decode(&out), Moment::find(&out)), (Ok(sv.clone()), Some(moment)));
+        assert_eq!(Moment::find(&encoded(&sv)), None);
+        for len in 0..out.len() {
+            assert_eq!(Moment::find(&out[..len]), None);
+        }
     }
 
     /// `TestSvMapTLV` of ndnd's `std/sync/svs_map_test.go`: the order of names is canonical, so

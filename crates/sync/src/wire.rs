@@ -1,7 +1,7 @@
 //! Packets: sync Interests, their verification, and the names of publications (specification,
 //! section 2).
 
-use crate::vector::{Stream, Vector};
+use crate::vector::{Moment, Stream, Vector};
 use packet::{Bytes, Component, Data, DataBuf, Interest, InterestBuf, Name, NameRef};
 use security::certificate::key_of;
 use security::trust::Signed;
@@ -45,11 +45,17 @@ pub fn parse_publication(name: NameRef<'_>, group: &Name) -> Option<(Stream, u64
     (publication(&stream, group, seq).as_ref() == name).then_some((stream, seq))
 }
 
-/// A sync Interest with the vector, in a Data packet that `signer` signs.
+/// A sync Interest with the vector and the moment, in a Data packet that `signer` signs.
 #[must_use]
-pub fn interest(group: &Name, vector: &Vector, signer: &Signer, nonce: u32) -> Bytes {
+pub fn interest(
+    group: &Name,
+    vector: &Vector,
+    moment: Moment,
+    signer: &Signer,
+    nonce: u32,
+) -> Bytes {
     let mut content = Vec::new();
-    vector.encode_into(&mut content);
+    vector.encode_with(&moment.encode(), &mut content);
     let mut data = Vec::new();
     signer.encode(&DataBuf::new(prefix(group), content), &mut data);
     let interest = InterestBuf {
@@ -77,6 +83,8 @@ pub enum Rejected {
 pub struct Verified {
     /// The vector.
     pub vector: Vector,
+    /// The moment that its signer names; other programs name none.
+    pub moment: Option<Moment>,
     /// The identity of the key that signed it.
     pub signer: Name,
 }
@@ -111,7 +119,7 @@ pub fn open(
     let Ok(vector) = Vector::decode(data.content()) else {
         return malformed("its Data packet has no state vector");
     };
-    Ok(Verified { vector, signer })
+    Ok(Verified { vector, moment: Moment::find(data.content()), signer })
 }
 
 /// Verifies the Data packet of a sync Interest, and returns the identity of its signer.
@@ -152,6 +160,7 @@ mod tests {
     use std::sync::Arc;
 
     const NOW: u64 = 1_700_000_000;
+    const MOMENT: Moment = Moment { boot: 5, time_ms: 6_000 };
 
     struct Key {
         secret: SecretKey,
@@ -194,25 +203,26 @@ mod tests {
     #[test]
     fn a_trusted_members_vector_is_verified_and_others_are_not() {
         let (alice, mallory) = (key("/alice", 1), key("/mallory", 2));
-        let wire = interest(&group(), &vector(), &signer(&alice), 1);
+        let wire = interest(&group(), &vector(), MOMENT, &signer(&alice), 1);
         let verified = opened(&wire, &policy(&[&alice])).unwrap();
+        assert_eq!(verified.moment, Some(MOMENT));
         assert_eq!((verified.vector, verified.signer.to_string()), (vector(), "/alice".to_owned()));
         assert!(matches!(opened(&wire, &policy(&[&mallory])), Err(Rejected::NotVerified(_))));
         // A digest, which anyone can make, and a key that claims to be another.
-        let wire = interest(&group(), &vector(), &Signer::Digest, 1);
+        let wire = interest(&group(), &vector(), MOMENT, &Signer::Digest, 1);
         assert!(matches!(opened(&wire, &policy(&[&alice])), Err(Rejected::NotVerified(_))));
         let forged = Signer::Key {
             secret: mallory.secret.clone(),
             key_locator: alice.certificate.name().clone(),
         };
-        let wire = interest(&group(), &vector(), &forged, 1);
+        let wire = interest(&group(), &vector(), MOMENT, &forged, 1);
         assert!(matches!(opened(&wire, &policy(&[&alice])), Err(Rejected::NotVerified(_))));
     }
 
     #[test]
     fn a_members_missing_certificate_is_named() {
         let (root, member) = (key("/org", 1), key("/org/member", 2));
-        let wire = interest(&group(), &vector(), &signer(&member), 1);
+        let wire = interest(&group(), &vector(), MOMENT, &signer(&member), 1);
         let Err(Rejected::NotVerified(error)) = opened(&wire, &policy(&[&root])) else {
             panic!("it cannot be verified")
         };
@@ -222,7 +232,7 @@ mod tests {
     #[test]
     fn altered_interests_are_rejected() {
         let alice = key("/alice", 1);
-        let wire = interest(&group(), &vector(), &signer(&alice), 1);
+        let wire = interest(&group(), &vector(), MOMENT, &signer(&alice), 1);
         for at in 0..wire.len() {
             let mut bad = wire.to_vec();
             bad[at] ^= 1;

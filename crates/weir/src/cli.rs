@@ -23,6 +23,10 @@ pub mod repo;
 pub mod sim;
 #[path = "cli/swarm.rs"]
 pub mod swarm;
+#[path = "cli/sweep.rs"]
+pub mod sweep;
+#[path = "cli/upload.rs"]
+pub mod upload;
 
 use chat::ChatArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -122,6 +126,8 @@ pub enum Command {
     /// Run scenarios in the simulator.
     #[command(subcommand)]
     Sim(SimCommand),
+    /// Run a scenario's sweep, on this host or on a cluster; points with results are not run again.
+    Sweep(sweep::SweepArgs),
     /// Check and show scenario files.
     #[command(subcommand)]
     Scenario(ScenarioCommand),
@@ -215,9 +221,12 @@ pub struct GatewayArgs {
     /// of this host, gets at most a quarter of them, the gateway's own user three quarters.
     #[arg(long, default_value = "64", value_name = "N", value_parser = clients)]
     pub clients: std::num::NonZeroU16,
-    /// Disconnect a client that has read nothing for this long if others wait.
+    /// Disconnect a client that has read nothing for this long if others wait. An upload of which
+    /// less than 10 kB has come in this time ends.
     #[arg(long, default_value = "30 s", value_name = "DURATION")]
     pub client_timeout: control::Duration,
+    #[command(flatten)]
+    pub upload: upload::UploadArgs,
     #[command(flatten)]
     pub transfer: TransferArgs,
     #[command(flatten)]

@@ -32,6 +32,7 @@ mod sim;
 mod status;
 mod study;
 mod swarm;
+mod sweep;
 mod testbed;
 mod traceroute;
 
@@ -68,6 +69,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Schemes(args) => schemes::run(&args),
         Command::Key(command) => key::run(&command),
         Command::Sim(command) => sim::run(&command),
+        Command::Sweep(args) => sweep::run(&args),
         Command::Scenario(command) => scenario::run(&command),
         Command::Study(args) => study::run(&args),
         Command::Swarm(args) => swarm::run(&args),

@@ -1,7 +1,7 @@
 //! Files on both ends: what is published from, and what is fetched into.
 
 mod journal;
-mod own;
+pub mod own;
 mod part;
 mod pipe;
 mod place;

@@ -7,7 +7,8 @@
 //! origin has a document with the headers of its answer, which [`mirror`] reads first. The fetch is
 //! that of `weir get`, one for each request, on a thread of its own ([`answer`]). A pipe of limited
 //! size connects it to the client ([`crate::file::pipe`]), and the fetch requests no more than
-//! fits. The client gets nothing, not even a status, before a part of the object has been verified.
+//! fits. An upload takes the other way, into a store ([`uploads`], [`receive`]). A client that asks
+//! gets nothing, not even a status, before a part of the object has been verified.
 
 mod answer;
 mod body;
@@ -20,6 +21,8 @@ mod head;
 mod log;
 mod mirror;
 mod page;
+mod pieces;
+mod receive;
 mod reply;
 mod respond;
 mod server;
@@ -28,11 +31,14 @@ mod source;
 mod status;
 mod stream;
 mod tls;
+mod uploads;
 mod wire;
 
 pub use context::Gateway;
 pub use folders::{Folders, Root};
 pub use log::Log;
+pub use page::Item;
 pub use server::serve;
 pub use slots::Slots;
 pub use tls::Tls;
+pub use uploads::{Keeper, Kept, Uploads};

@@ -1,7 +1,7 @@
 //! Requests and answers of `weir gateway`, as pure functions of their bytes.
 //!
 //! [`router::guard`] decides whether the sender may ask at all, [`ask`] reads what it asks for,
-//! [`plan`] plans the answer when the object is known.
+//! [`plan`] plans the answer when the object is known. [`put`] reads uploads.
 
 pub mod ask;
 pub mod encoding;
@@ -9,4 +9,5 @@ pub mod media;
 pub mod mirror;
 pub mod parts;
 pub mod plan;
+pub mod put;
 pub mod range;

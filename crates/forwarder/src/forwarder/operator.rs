@@ -5,7 +5,7 @@ use control::{Duration, LinkView, Marker, Rate, Strategy, Time};
 use packet::{Name, NameRef};
 
 use super::Forwarder;
-use crate::config::{Scope, Traceroute};
+use crate::config::{RateIn, Scope, Traceroute};
 use crate::counters::{FaceCounters, ForwarderStats};
 use crate::events::{PacketTap, Tap};
 use crate::link::Occupancy;
@@ -231,7 +231,7 @@ impl Forwarder {
     }
 
     /// Changes the incoming rate that the parts of a face see; see [`crate::Medium::rate_in`].
-    pub fn set_rate_in(&mut self, face: FaceId, rate: Option<Rate>) {
+    pub fn set_rate_in(&mut self, face: FaceId, rate: RateIn) {
         if let Some(face) = self.faces.get_mut(face) {
             face.link_mut().set_rate_in(rate);
         }

@@ -2,9 +2,10 @@
 
 use control::{Duration, QueueView, Rate, Size, Time};
 
+use super::arrivals::ArrivalMeter;
 use super::pacing::{DrainMeter, Pacer};
 use super::queue::{Fifo, Occupancy, Patch, QueuedControl, QueuedData, Ring};
-use crate::config::FaceConfig;
+use crate::config::{FaceConfig, RateIn};
 
 /// The queues of a link with their pace.
 pub(super) struct Line {
@@ -15,9 +16,26 @@ pub(super) struct Line {
     pacer: Option<Pacer>,
     /// Measures the rate where none is configured.
     meter: DrainMeter,
-    rate_in: Option<Rate>,
+    inbound: Inbound,
     /// Bytes that each frame takes on the link besides itself.
     overhead: usize,
+}
+
+/// The rate in, or what measures it.
+enum Inbound {
+    Symmetric,
+    Known(Rate),
+    Measured(Box<ArrivalMeter>),
+}
+
+impl Inbound {
+    fn new(rate_in: RateIn) -> Inbound {
+        match rate_in {
+            RateIn::Symmetric => Inbound::Symmetric,
+            RateIn::Known(rate) => Inbound::Known(rate),
+            RateIn::Measured => Inbound::Measured(Box::default()),
+        }
+    }
 }
 
 impl Line {
@@ -29,7 +47,7 @@ impl Line {
             data: Fifo::new(queues.data, queues.packets),
             pacer: medium.rate.map(|rate| Pacer::new(rate, medium.slack)),
             meter: DrainMeter::default(),
-            rate_in: medium.rate_in,
+            inbound: Inbound::new(medium.rate_in),
             overhead: medium.overhead,
         }
     }
@@ -68,9 +86,21 @@ impl Line {
         self.pacer.as_ref().map_or_else(|| self.meter.rate(), Pacer::rate)
     }
 
-    /// The rate in; that of the other direction if none is configured.
+    /// The rate in.
     pub(super) fn rate_in(&self) -> Rate {
-        self.rate_in.unwrap_or_else(|| self.rate_out())
+        match &self.inbound {
+            Inbound::Symmetric => self.rate_out(),
+            Inbound::Known(rate) => *rate,
+            Inbound::Measured(arrivals) => arrivals.rate(),
+        }
+    }
+
+    /// What measures the rate in, if it is measured.
+    pub(super) fn arrivals(&mut self) -> Option<&mut ArrivalMeter> {
+        match &mut self.inbound {
+            Inbound::Measured(arrivals) => Some(arrivals),
+            Inbound::Symmetric | Inbound::Known(_) => None,
+        }
     }
 
     /// Changes the rate; a packet that is leaving takes the time that it would have taken.
@@ -84,8 +114,10 @@ impl Line {
         };
     }
 
-    pub(super) fn set_rate_in(&mut self, rate: Option<Rate>) {
-        self.rate_in = rate;
+    pub(super) fn set_rate_in(&mut self, rate: RateIn) {
+        if rate != RateIn::Measured || self.arrivals().is_none() {
+            self.inbound = Inbound::new(rate);
+        }
     }
 
     /// `frames` of `bytes` that left took none of the link's time; see [`Pacer::refund`].

@@ -1,9 +1,9 @@
 //! The journey of Data, from top to bottom.
 
 use control::{DataMeta, Duration, Kind, Size};
-use packet::options::{ServedBy, answer};
+use packet::options::{ResidenceTime, ServedBy, answer};
 use packet::traceroute;
-use packet::{Data, HopOptions};
+use packet::{Data, HopOption, HopOptions};
 
 use super::Pipeline;
 use super::checks::violates_scope;
@@ -74,7 +74,7 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
         let mut a = DataCx { face, data, name, packet, mark, options, subject, cached, answers };
         // Stamper of the upstream.
         if p.has_parts() {
-            stamp(p, &mut a, &satisfied);
+            stamp(p, &mut a, &satisfied, incoming.size());
         }
         // Each entry that it satisfies.
         let mut more = satisfied.len();
@@ -125,11 +125,20 @@ fn cache(
 
 /// The stamper of the face that the Data came by may write on it. Of several entries the one whose
 /// Interest left last says how long it took.
-fn stamp(p: &mut Pipeline<'_>, a: &mut DataCx<'_>, satisfied: &[PitKey]) {
+fn stamp(p: &mut Pipeline<'_>, a: &mut DataCx<'_>, satisfied: &[PitKey], size: usize) {
     let entries = satisfied.iter().filter_map(|key| p.pit().get(*key));
-    let left = entries.filter_map(|entry| entry.out_record(a.face)?.released_at()).max();
-    let Some(left) = left else { return };
+    let records = entries.filter_map(|entry| entry.out_record(a.face));
+    let latest = records.max_by_key(|record| record.released_at());
+    let Some((left, is_repeated)) = latest.and_then(|r| Some((r.released_at()?, r.is_repeated)))
+    else {
+        return;
+    };
     let since = p.now.since(left);
+    // The meter of its rate in.
+    if !is_repeated && let Some(residence) = a.options.get::<ResidenceTime>() {
+        let (now, size) = (p.now, Size(size as u64));
+        p.with_link(a.face, |link, _, _| link.on_arrival(now, since, residence, size));
+    }
     let mut meta = DataMeta {
         flow: a.subject.flow,
         segment: a.subject.segment,
@@ -257,6 +266,11 @@ fn send(
         let mut options = options.clone();
         if a.answers && !record.options.is_empty() {
             answer_for(p.faces.node_id(), &record.options, &mut options);
+        }
+        // The time here is of use to a downstream that asks for it; that upstream is not.
+        options.remove(ResidenceTime::TYPE);
+        if record.options.get_raw(ResidenceTime::TYPE).is_some() {
+            options.set(&ResidenceTime::of(now.since(record.arrived_at).0));
         }
         let packet = match last == Some(number) {
             true => std::mem::take(&mut a.packet),

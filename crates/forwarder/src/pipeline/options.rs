@@ -6,8 +6,8 @@ use crate::counters::OptionFault;
 use crate::tables::FaceId;
 use packet::options::{
     AddressChallenge, AddressEcho, Anticipated, Capability, Exclude, ExpectedBytes, MAX_RANGE,
-    NON_DISCOVERY, Offers, PREFIX_ANNOUNCEMENT, PathId, PathLabel, Range, RateStamp, RttHint,
-    RttSpread, ServedBy, SteeringHint, TrafficClass,
+    NON_DISCOVERY, Offers, PREFIX_ANNOUNCEMENT, PathId, PathLabel, Range, RateStamp, ResidenceTime,
+    RttHint, RttSpread, ServedBy, SteeringHint, TrafficClass,
 };
 use packet::{HopOption, HopOptions, LpPacket, tlv};
 
@@ -88,6 +88,7 @@ fn fault(typ: u32, value: &[u8]) -> Option<OptionFault> {
         AddressEcho,
         Offers,
         RttSpread,
+        ResidenceTime,
         CachesBelow,
         CachesPassed,
         Exclude,

@@ -1,8 +1,8 @@
 //! Strategies and what they ask for: Interests that are sent upstream.
 
 use control::{Action, Direction, InterestMeta, NextHop, Size, Stage};
-use packet::options::{Range, SegmentBits};
-use packet::{HopOptions, Interest, NackReason};
+use packet::options::{Range, ResidenceTime, SegmentBits};
+use packet::{HopOption, HopOptions, Interest, NackReason};
 use smallvec::{SmallVec, smallvec};
 
 use super::checks::{LOCALHOP, LOCALHOST, is_under};
@@ -236,13 +236,16 @@ impl Pipeline<'_> {
             return None;
         }
         let entry = self.pit().get(key)?;
-        if entry.out_record(face).is_some_and(|record| record.released_at().is_none()) {
+        let earlier = entry.out_record(face);
+        if earlier.is_some_and(|record| record.released_at().is_none()) {
             // The shaper has it already.
             return None;
         }
+        let is_repeated = earlier.is_some();
         let expires = self.now + self.lifetime(out.interest);
         let mut record = OutRecord::new(face, out.nonce, self.now, expires);
-        record.reach = self.tables.reach(out.interest);
+        record.set_reach(self.tables.reach(out.interest));
+        record.is_repeated = is_repeated;
         let Some(room) = self.reserve(Change::Upstream { key }) else {
             self.count_drop(out.face, DropReason::Memory);
             return None;
@@ -252,6 +255,8 @@ impl Pipeline<'_> {
             return None;
         }
         let mut leaving = out.meta_with(out.options.clone(), Size::ZERO, expires);
+        // The downstream's question is about its own link.
+        leaving.options.remove(ResidenceTime::TYPE);
         if !out.bits.is_empty() {
             self.pit_mut().note_asked(key, face, out.bits);
             leaving.options.set(&Range::of(out.bits)?);
@@ -281,6 +286,7 @@ impl Pipeline<'_> {
                 let segments = out.bits.count().max(1);
                 meta.expected = link.expected(out.subject.flow, &meta.options, segments);
             }
+            link.ask_for_residence(&mut meta.options);
             let at = NodeAt { node, name: out.name.name(), subject: out.subject };
             link.ask_stamper(env, |stamper, cx, view| {
                 stamper.on_interest_out(cx, view, &at, &mut meta);

@@ -139,7 +139,7 @@ impl Strategies {
             released_at: r.released_at().unwrap_or(r.sent_at),
             nacked: r.nacked,
             expires: r.expires,
-            falls_short: question.reach.is_some_and(|reach| reach.exceeds(r.reach)),
+            falls_short: question.reach.is_some_and(|reach| reach.exceeds(r.reach())),
         }));
         self.actions.clear();
         let chosen = self.chosen.find_mut(question.name);

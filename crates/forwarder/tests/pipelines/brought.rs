@@ -5,7 +5,7 @@ use control::{
     Action, Cx, DataMeta, Duration, Flow, InterestMeta, LinkView, NodeView, Offer, Rate, Released,
     Shaper, Size, Stage, Stamper, Strategy, StrategyCx, Time,
 };
-use forwarder::{FaceConfig, FaceId, FaceParts, ForwarderConfig, Medium};
+use forwarder::{FaceConfig, FaceId, FaceParts, ForwarderConfig, Medium, RateIn};
 use packet::{HopOptions, LpHeader, NackReason};
 use std::sync::{Arc, Mutex};
 
@@ -251,7 +251,7 @@ fn parts_are_told_of_a_rate_in_that_changes() {
         ..FaceConfig::default()
     });
     assert_eq!(b.fw.link_view(b.now, u).unwrap().rate_in, Rate(80), "taken as symmetric");
-    b.fw.set_rate_in(u, Some(Rate(9)));
+    b.fw.set_rate_in(u, RateIn::Known(Rate(9)));
     let view = b.fw.link_view(b.now, u).unwrap();
     assert_eq!((view.rate_in, view.rate_out), (Rate(9), Rate(80)));
 }

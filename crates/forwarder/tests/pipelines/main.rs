@@ -18,6 +18,7 @@ mod parts;
 mod proof;
 mod range;
 mod reliability;
+mod residence;
 mod scarce;
 mod shaper;
 mod support;

@@ -5,8 +5,8 @@ use forwarder::caching::{CachesBelow, CachesPassed};
 use forwarder::{FaceId, OptionFault};
 use packet::options::{AddressChallenge, AddressEcho, Offers};
 use packet::options::{
-    Anticipated, Capability, Exclude, ExpectedBytes, PathId, PathLabel, Range, RateStamp, RttHint,
-    RttSpread, ServedBy, SteeringHint, TrafficClass,
+    Anticipated, Capability, Exclude, ExpectedBytes, PathId, PathLabel, Range, RateStamp,
+    ResidenceTime, RttHint, RttSpread, ServedBy, SteeringHint, TrafficClass,
 };
 use packet::tlv::{put_header, put_tlv, types};
 use packet::{HopOption, LpHeader, NackReason};
@@ -77,6 +77,7 @@ fn wrong(fault: OptionFault) -> (u32, Vec<Vec<u8>>) {
             &[&[], &[1; 3], &[1; 16], &[2, 0, 0, 1, 1, 0, 0, 2], &[1, 0, 0, 1, 2, 0, 0, 1]],
         ),
         OptionFault::RttSpread => (RttSpread::TYPE, &[&[], &[1; 3], &[1; 9]]),
+        OptionFault::ResidenceTime => (ResidenceTime::TYPE, &[&[], &[1; 3], &[1; 9]]),
         OptionFault::CachesBelow => (CachesBelow::TYPE, &[&[], &[1], &[1, 2, 3, 4]]),
         OptionFault::CachesPassed => (CachesPassed::TYPE, &[&[], &[1, 2, 3, 4]]),
         OptionFault::Exclude => (Exclude::TYPE, &[&[], &[1; 7], &[1; 16], &COUNTING, &[1; 9]]),
@@ -219,6 +220,6 @@ fn every_option_of_the_manual_is_checked() {
         assert!(checked, "{name}, {typ}, has no malformed value above");
         listed += 1;
     }
-    // From 864 to 928 without a gap, and Exclude.
-    assert_eq!(listed, (928 - 864) / 4 + 1 + 1);
+    // From 864 to 932 without a gap, and Exclude.
+    assert_eq!(listed, (932 - 864) / 4 + 1 + 1);
 }

@@ -1,12 +1,13 @@
 //! Sections about faces, and about routes and strategies over them.
 
-use super::values::{Exempt, exempt, lasting, overhead, rate, uri};
+use super::values::{Exempt, exempt, lasting, overhead, rate, rate_in, uri};
 use crate::emulate::Emulation;
 use crate::interface;
 use crate::uri::FaceUri;
 use control::{Duration, Rate, Size};
 use document::schema::Form;
 use document::{Fields, Parts, Queue, Read, Section, parts};
+use forwarder::RateIn;
 use packet::Name;
 use schemes::Choice;
 
@@ -23,11 +24,13 @@ pub struct LinkOptions {
     /// Pace the face's packets to this rate. Without it the kernel's back-pressure decides.
     #[field(with = rate)]
     pub rate: Option<Rate>,
-    /// The link's incoming rate, for schemes that use it; it paces nothing. A face with it offers
+    /// The link's incoming rate, for schemes that use it; it paces nothing. `"measured"` finds it
+    /// from the Data that come, if the neighbour is a forwarder of Weir. A face with it offers
     /// flows their shares by default (see `scheme` under `[daemon]`). A scheme that is named and
     /// needs the rate takes `rate` without it; without that, the rate at which the face sent while
     /// it had a queue.
-    pub rate_in: Option<Rate>,
+    #[field(with = rate_in, form = "rate or `\"measured\"`")]
+    pub rate_in: Option<RateIn>,
     /// Extra bytes that each frame takes on the link, counted against `rate`. Without it: those of
     /// the IP and UDP headers, or of the Ethernet header.
     #[field(with = overhead, form = Form::Size)]

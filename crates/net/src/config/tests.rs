@@ -6,6 +6,7 @@ use crate::management::authority::{MODULES, Origin};
 use crate::uri::FaceUri;
 use control::{Duration, LossModel, Rate, Ratio, Size};
 use document::Queue;
+use forwarder::RateIn;
 use forwarder::tables::{Admission, PitConfig, PolicyKind};
 use schemes::Choice;
 
@@ -221,7 +222,7 @@ fn a_scheme_for_the_whole_daemon_fills_what_names_none() {
     let marker = |link: &LinkOptions| link.parts.marker.as_ref().map(|c| c.scheme().name);
     assert_eq!(marker(&config.on_demand.link), Some("red"), "its own");
     assert_eq!(marker(&config.faces[0].link), Some("pcon"));
-    assert_eq!(config.faces[0].link.rate_in, Some(Rate::from_mbps(7)));
+    assert_eq!(config.faces[0].link.rate_in, Some(RateIn::Known(Rate::from_mbps(7))));
     assert_eq!(marker(&config.application.link), None, "applications are no links");
     let root = &config.strategies[0];
     assert_eq!((root.prefix.len(), root.choice.to_string()), (0, "pcon:c=0.03".to_owned()));

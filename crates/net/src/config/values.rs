@@ -6,6 +6,7 @@ use crate::management::authority::MODULES;
 use crate::uri::{self, FaceUri};
 use control::{Duration, Rate, Size};
 use document::{DeValue, Value, listed, shown, text, valid_words};
+use forwarder::RateIn;
 use ipnet::IpNet;
 use packet::Name;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -242,6 +243,14 @@ pub(super) fn rate(value: &DeValue<'_>) -> Result<Rate, String> {
     match Rate::read(value)? {
         Rate(0) => Err("a rate of zero lets nothing pass".to_owned()),
         rate => Ok(rate),
+    }
+}
+
+/// An incoming rate, or `"measured"`.
+pub(super) fn rate_in(value: &DeValue<'_>) -> Result<RateIn, String> {
+    match value {
+        DeValue::String(word) if word == "measured" => Ok(RateIn::Measured),
+        _ => rate(value).map(RateIn::Known),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::parameters::ControlParameters;
 use super::response::ControlResponse;
 use control::{Rate, Time};
-use forwarder::{FaceId, Forwarder, Medium};
+use forwarder::{FaceId, Forwarder, Medium, RateIn};
 
 /// `faces/update`
 pub(super) fn update(
@@ -25,7 +25,8 @@ pub(super) fn update(
         forwarder.set_rate(now, face, Some(Rate(rate)), Medium::default().slack);
     }
     if let Some(rate) = asked.rate_in {
-        forwarder.set_rate_in(face, Some(Rate(rate)));
+        let rate = if rate > 0 { RateIn::Known(Rate(rate)) } else { RateIn::Measured };
+        forwarder.set_rate_in(face, rate);
     }
     tracing::debug!(%face, rate = asked.rate, rate_in = asked.rate_in, "face updated");
     ControlResponse::new(200, "Success", asked.clone())

@@ -1,11 +1,12 @@
 //! The options of an answer.
 
 use super::{
-    Anticipated, HopOption, HopOptions, PathLabel, Range, ServedBy, SteeringHint, TrafficClass,
+    Anticipated, HopOption, HopOptions, PathLabel, Range, ResidenceTime, ServedBy, SteeringHint,
+    TrafficClass,
 };
 
-/// The options of the answer to an Interest with the options `asked`: echoed ones, and the
-/// answering node if requested. `node` is the identity of the content store's or producer's node;
+/// The options of the answer to an Interest with the options `asked`: echoed ones, the answering
+/// node if requested, and no residence time, for the answer is at hand. `node` is the identity of the content store's or producer's node;
 /// `None` in a Nack.
 #[must_use]
 pub fn answer(asked: &HopOptions, node: Option<u64>) -> HopOptions {
@@ -18,6 +19,9 @@ pub fn answer(asked: &HopOptions, node: Option<u64>) -> HopOptions {
     echo::<PathLabel>(asked, node, &mut options);
     echo::<SteeringHint>(asked, node, &mut options);
     echo::<Anticipated>(asked, node, &mut options);
+    if node.is_some() && asked.get_raw(ResidenceTime::TYPE).is_some() {
+        options.set(&ResidenceTime::of(0));
+    }
     if let Some(node) = node
         && asked.get_raw(ServedBy::TYPE).is_some()
     {

@@ -120,6 +120,29 @@ number!(RttHint, 900);
 pub struct RttSpread(pub u64);
 number!(RttSpread, 928);
 
+/// The time for which a node had an Interest before it sent the answer, in microseconds: residence
+/// time as in IEEE 1588. In an Interest, [`ResidenceTime::ASKED`]. Each is of one link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResidenceTime(u64);
+number!(ResidenceTime, 932);
+
+impl ResidenceTime {
+    /// The neighbour that receives the Interest is asked for it.
+    pub const ASKED: ResidenceTime = ResidenceTime(0);
+
+    /// This many nanoseconds.
+    #[must_use]
+    pub const fn of(nanos: u64) -> ResidenceTime {
+        ResidenceTime(nanos / 1000)
+    }
+
+    /// In nanoseconds, at most the largest number.
+    #[must_use]
+    pub const fn nanos(self) -> u64 {
+        self.0.saturating_mul(1000)
+    }
+}
+
 /// The capabilities of the other end of a face; sent in an IDLE frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capability(pub u64);

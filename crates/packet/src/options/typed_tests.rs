@@ -57,6 +57,7 @@ fn the_examples_of_the_reference() {
     offers.add(Offer { rate: 23_552, link: 0xbeef });
     is(&offers, "fd039c 08 5c00 beef 6800 0001");
     is(&RttSpread(590_000_000), "fd03a0 04 232aaf80");
+    is(&ResidenceTime::of(7_000_000), "fd03a4 02 1b58");
     is(&excluding(1..=2), "fd03ac 10 0101010101010101 0202020202020202");
 }
 
@@ -222,6 +223,7 @@ fn all_survive(value: &[u8]) {
     survives::<ExpectedBytes>(value);
     survives::<RttHint>(value);
     survives::<RttSpread>(value);
+    survives::<ResidenceTime>(value);
     survives::<Capability>(value);
     survives::<AddressChallenge>(value);
     survives::<AddressEcho>(value);

@@ -81,6 +81,7 @@ impl WaySection {
                 corrupt: self.corrupt.get(),
             },
             reliability: self.reliability,
+            measured: self.measured,
             parts: self.parts.clone(),
         }
     }

@@ -6,7 +6,7 @@
 //! from a node further away take longer as well: if they take as long after a try as before it,
 //! they are not waiting, and their time is the quickest from then on.
 
-use control::{Duration, Time};
+use control::{Duration, Quickest, Time};
 
 /// The part of the link that is offered meanwhile.
 const DRAINING: f64 = 0.8;
@@ -15,10 +15,6 @@ const DRAINING: f64 = 0.8;
 const PERIOD: Duration = Duration::from_millis(100);
 const ANSWERS: f64 = 2.0;
 const FEWEST: u32 = 16;
-
-/// The time of a period is that of its quickest answer but two: the answer to an Interest that was
-/// repeated too early seems to be quicker than it is.
-const RANK: usize = 3;
 
 /// Data wait if the quickest of a period takes longer than the quickest of all by this time, and by
 /// this part of it, and by more than so many mean differences of two periods: jitter makes these.
@@ -45,7 +41,8 @@ const MOST_FAILED: u32 = 4;
 pub(super) struct Backlog {
     /// The quickest answer of all, and when there was one as quick.
     quickest: Option<(Duration, Time)>,
-    period: Period,
+    /// The period so far.
+    period: Quickest,
     /// The same of the last period without Data that wait, and the mean difference of two of these.
     last: Option<Duration>,
     difference: Duration,
@@ -53,28 +50,6 @@ pub(super) struct Backlog {
     waiting: u32,
     failed: u32,
     draining: Option<Try>,
-}
-
-/// A period so far: its quickest answers in ascending order, its Data, and when it began.
-#[derive(Debug, Default)]
-struct Period {
-    least: [Duration; RANK],
-    data: u32,
-    since: Time,
-}
-
-impl Period {
-    fn on_data(&mut self, now: Time, taken: Duration) {
-        if self.data == 0 || now < self.since {
-            *self = Period { least: [Duration::MAX; RANK], data: 0, since: now };
-        }
-        self.data = self.data.saturating_add(1);
-        let at = self.least.partition_point(|known| *known <= taken);
-        if at < RANK {
-            self.least[at..].rotate_right(1);
-            self.least[at] = taken;
-        }
-    }
 }
 
 /// A try to empty the queue.
@@ -96,14 +71,14 @@ impl Backlog {
 
     /// Data came at `now`, this time after its Interest had left by the link.
     pub(super) fn on_data(&mut self, now: Time, taken: Duration) {
-        self.period.on_data(now, taken);
-        let least = self.period.least[RANK - 1];
+        self.period.add(now, taken);
+        let least = self.period.third();
         // While a queue is emptied, its answers have to come first.
         let known = self.quickest.map_or(least, |(quickest, _)| quickest);
         let longest = self.draining.map_or(known, |this| this.before);
         let enough = PERIOD.max(longest.mul_f64(ANSWERS));
-        if self.period.data >= FEWEST && now.since(self.period.since) >= enough {
-            self.period.data = 0;
+        if self.period.answers() >= FEWEST && self.period.span(now) >= enough {
+            self.period = Quickest::default();
             self.end_period(now, least);
         }
     }

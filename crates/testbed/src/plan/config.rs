@@ -68,12 +68,12 @@ fn face(
     let (direction, back) = (&directions[end], &directions[1 - end]);
     let _ = write!(
         text,
-        "\n[[face]]\nname = \"{}\"\nuri = \"udp4://{}:6363\"\nmtu = {}\nrate_in = \"{} bit/s\"\n\
+        "\n[[face]]\nname = \"{}\"\nuri = \"udp4://{}:6363\"\nmtu = {}\nrate_in = \"{}\"\n\
          delay = \"{} ns\"\n",
         link.interface,
         link.addresses[1 - end],
         payload(medium),
-        back.rate.0,
+        if back.measured { "measured".to_owned() } else { format!("{} bit/s", back.rate.0) },
         direction.delay.0,
     );
     if medium.shape == Shape::Faces {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::estimate::{Estimate, Machine};
 use control::Rate;
+use forwarder::RateIn;
 use scenario::model::Scenario;
 use std::sync::Arc;
 
@@ -60,8 +61,8 @@ fn the_daemons_read_what_is_written_for_them() {
     let plan = plan(LINE);
     let middle = read(&plan, 1);
     assert_eq!(middle.faces.len(), 2);
-    let down = &middle.faces[1].link;
-    assert_eq!((down.rate, down.rate_in), (Some(Rate::from_mbps(8)), Some(Rate::from_mbps(8))));
+    let (down, rate) = (&middle.faces[1].link, Rate::from_mbps(8));
+    assert_eq!((down.rate, down.rate_in), (Some(rate), Some(RateIn::Known(rate))));
     assert_eq!(down.emulation.delay, Duration::from_millis(5));
     assert_eq!(down.emulation.jitter, Duration::from_micros(300));
     assert_eq!(down.emulation.loss, control::LossModel::Random(0.01));

@@ -1,12 +1,15 @@
 //! Single packets, asked for by their own name and from the history of a group in turn.
 
 use super::kept::{in_history, unpacked};
+use super::turns::Turns;
 use control::{Duration, Rng, Time};
 use packet::{Bytes, Data, InterestBuf, Name, NameRef};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Interests for a packet, half of them by its own name.
 const ATTEMPTS: u32 = 8;
+/// Those of one turn. Then other packets have theirs.
+const ATTEMPTS_OF_TURN: u32 = 2;
 /// The lifetime of each.
 const LIFETIME: Duration = Duration::from_secs(1);
 /// The time until the next one, by the other name.
@@ -21,13 +24,17 @@ const MOST: usize = 4_096;
 /// can name one that does not exist.
 const MOST_UNKNOWN: usize = 64;
 const ATTEMPTS_UNKNOWN: u32 = 2;
+/// Turns at a time, up to which sources that do not answer get what others do not need.
+const AT_ONCE_UNANSWERED: usize = 12;
+/// Sources that are remembered as not answering.
+const MOST_UNANSWERED: usize = 1_024;
 
 /// Wants in the order of their importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     /// Messages that their sender has announced, and certificates that messages wait for.
     Live,
-    /// Messages of which others have told: the sender may be gone.
+    /// Messages that only others have claimed: the sender may be gone.
     Old,
     /// Certificates that sync Interests name.
     Unknown,
@@ -50,8 +57,12 @@ impl Class {
 pub struct Asker {
     history: Name,
     wanted: BTreeMap<Name, Want>,
+    /// The names whose turn it is: few, whatever is wanted.
+    asked: BTreeSet<Name>,
     /// Names whose turn has not come, by their class.
-    queues: [VecDeque<Name>; 3],
+    queues: [Turns; 3],
+    /// Sources of which the last turn brought nothing. Packets of others come first.
+    unanswered: BTreeSet<Name>,
     given_up: VecDeque<Name>,
     rng: Rng,
 }
@@ -69,8 +80,15 @@ struct Want {
 impl Asker {
     /// Nothing is wanted yet. `history` is the prefix of the group's history.
     pub fn new(history: Name, rng: Rng) -> Asker {
-        let (wanted, queues, given_up) = (BTreeMap::new(), Default::default(), VecDeque::new());
-        Asker { history, wanted, queues, given_up, rng }
+        Asker {
+            history,
+            wanted: BTreeMap::new(),
+            asked: BTreeSet::new(),
+            queues: Default::default(),
+            unanswered: BTreeSet::new(),
+            given_up: VecDeque::new(),
+            rng,
+        }
     }
 
     /// Asks for a certificate, by its name or that of its key; returns false if too many packets
@@ -82,13 +100,14 @@ impl Asker {
     /// Asks for a certificate that a sync Interest names. Of too many, one by chance makes room.
     pub fn ask_unknown(&mut self, now: Time, name: Name) -> bool {
         let queue = &mut self.queues[Class::Unknown as usize];
-        if queue.len() >= MOST_UNKNOWN && !self.wanted.contains_key(&name) {
-            let at = self.rng.below(queue.len() as u64) as usize;
-            if let Some(other) = queue.swap_remove_back(at)
-                && self.wanted.get(&other).is_some_and(|want| want.class == Class::Unknown)
-            {
-                self.wanted.remove(&other);
-                self.given_up.push_back(other);
+        if queue.sources() >= MOST_UNKNOWN && !self.wanted.contains_key(&name) {
+            let at = self.rng.below(queue.sources() as u64) as usize;
+            for other in queue.remove_at(at) {
+                if self.wanted.get(&other).is_some_and(|want| want.class == Class::Unknown) {
+                    self.wanted.remove(&other);
+                    self.asked.remove(&other);
+                    self.given_up.push_back(other);
+                }
             }
         }
         self.add(now, name, true, Class::Unknown)
@@ -100,24 +119,37 @@ impl Asker {
     }
 
     fn add(&mut self, now: Time, name: Name, is_prefix: bool, class: Class) -> bool {
+        let source = source(&name, is_prefix);
         if let Some(want) = self.wanted.get_mut(&name) {
             if class == Class::Live && want.class != Class::Live {
                 want.class = class;
-                self.queues[class as usize].push_front(name);
+                self.queues[class as usize].push_first(source, name);
             }
             return true;
         }
-        if self.wanted.len() == MOST {
+        if self.wanted.len() >= MOST {
             return false;
         }
         // Certificates come first: messages wait for them.
         let queue = &mut self.queues[class as usize];
         match is_prefix {
-            true => queue.push_front(name.clone()),
-            false => queue.push_back(name.clone()),
+            true => queue.push_first(source, name.clone()),
+            false => queue.push(source, name.clone()),
         }
         self.wanted.insert(name, Want { is_prefix, class, attempts: 0, again_at: now });
         true
+    }
+
+    /// Stops asking for the messages with this prefix, which is their names without the number.
+    pub fn forget(&mut self, prefix: &Name) {
+        let below = self.wanted.range(prefix.clone()..).map(|(name, _)| name);
+        let below = below.take_while(|name| name.as_ref().starts_with(prefix.as_ref()));
+        for name in below.cloned().collect::<Vec<_>>() {
+            self.wanted.remove(&name);
+            self.asked.remove(&name);
+        }
+        self.queues.iter_mut().for_each(|queue| queue.remove(prefix));
+        self.unanswered.remove(prefix);
     }
 
     /// Takes a packet that was wanted: its name as it was asked for, and the packet itself.
@@ -127,7 +159,9 @@ impl Asker {
             false => *data,
         };
         let wanted = self.meant(data.name())?;
-        self.wanted.remove(&wanted);
+        let want = self.wanted.remove(&wanted)?;
+        self.asked.remove(&wanted);
+        self.unanswered.remove(&source(&wanted, want.is_prefix));
         Some((wanted, Bytes::copy_from_slice(data.wire())))
     }
 
@@ -147,6 +181,7 @@ impl Asker {
         // packet's own name is next, and then the history: one of them may be right.
         let attempts = (wrong * 2).min(ATTEMPTS);
         let want = Want { is_prefix, class: Class::Live, attempts, again_at: now + PAUSE };
+        self.asked.insert(name.clone());
         self.wanted.insert(name, want);
     }
 
@@ -154,7 +189,7 @@ impl Asker {
     pub fn refused(&mut self, now: Time, name: NameRef<'_>) {
         let is_history = name.starts_with(self.history.as_ref());
         let skip = if is_history { self.history.len() } else { 0 };
-        let wanted: Name = name.components().skip(skip).map(|c| c.to_component()).collect();
+        let wanted = name.suffix(skip).to_name();
         if let Some(want) = self.wanted.get_mut(&wanted).filter(|want| want.attempts > 0) {
             // The other name may help at once.
             let pause = if want.attempts % 2 == 1 { Duration::ZERO } else { PAUSE };
@@ -171,10 +206,10 @@ impl Asker {
 
     /// Appends the next Interest, and returns true.
     pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        self.give_up(now);
-        let due = |(_, want): &(&Name, &Want)| want.attempts > 0 && want.again_at <= now;
-        let started = self.wanted.iter().find(due).map(|(name, _)| name.clone());
-        let Some(name) = started.or_else(|| self.next()) else { return false };
+        self.end_turns(now);
+        let is_due = |name: &&Name| self.wanted.get(*name).is_some_and(|want| want.again_at <= now);
+        let due = self.asked.iter().find(is_due).cloned();
+        let Some(name) = due.or_else(|| self.next()) else { return false };
         let Some(want) = self.wanted.get_mut(&name) else { return false };
         let asked = match (want.attempts + u32::from(want.class == Class::Old)) % 2 {
             0 => name,
@@ -197,37 +232,65 @@ impl Asker {
         true
     }
 
-    /// The next name whose turn has come.
+    /// Begins the next turn.
     fn next(&mut self) -> Option<Name> {
-        let mut asked = [0; 3];
-        for want in self.wanted.values().filter(|want| want.attempts > 0) {
-            asked[want.class as usize] += 1;
-        }
-        if asked.iter().sum::<usize>() >= AT_ONCE {
+        if self.asked.len() >= AT_ONCE {
             return None;
         }
-        for class in Class::ALL {
-            if asked[class as usize] >= class.most() {
+        let (mut asked, mut sources) = ([0; 3], BTreeSet::new());
+        for name in &self.asked {
+            let Some(want) = self.wanted.get(name) else { continue };
+            asked[want.class as usize] += 1;
+            sources.insert(source(name, want.is_prefix));
+        }
+        let count: usize = asked.iter().sum();
+        for answered_only in [true, false] {
+            if !answered_only && count >= AT_ONCE_UNANSWERED {
                 continue;
             }
-            while let Some(name) = self.queues[class as usize].pop_front() {
-                let is_meant = |want: &Want| want.attempts == 0 && want.class == class;
-                if self.wanted.get(&name).is_some_and(is_meant) {
-                    return Some(name);
+            let unanswered = &self.unanswered;
+            let is_ready = |source: &Name| {
+                !answered_only || !unanswered.contains(source) || !sources.contains(source)
+            };
+            for class in
+                Class::ALL.into_iter().filter(|class| asked[*class as usize] < class.most())
+            {
+                while let Some(name) = self.queues[class as usize].pop(is_ready) {
+                    let is_meant = |want: &Want| want.class == class && !self.asked.contains(&name);
+                    if self.wanted.get(&name).is_some_and(is_meant) {
+                        self.asked.insert(name.clone());
+                        return Some(name);
+                    }
                 }
             }
         }
         None
     }
 
-    fn give_up(&mut self, now: Time) {
-        let most = |class| if class == Class::Unknown { ATTEMPTS_UNKNOWN } else { ATTEMPTS };
-        let over = |want: &Want| want.attempts >= most(want.class) && want.again_at <= now;
-        let given_up = self.wanted.iter().filter(|(_, want)| over(want));
-        let given_up: Vec<Name> = given_up.map(|(name, _)| name.clone()).collect();
-        for name in given_up {
-            self.wanted.remove(&name);
-            self.given_up.push_back(name);
+    /// Ends the turns that have brought nothing: other packets come first, before the next turn of
+    /// the same one.
+    fn end_turns(&mut self, now: Time) {
+        let is_over = |want: &Want| {
+            want.again_at <= now
+                && want.attempts > 0
+                && want.attempts.is_multiple_of(ATTEMPTS_OF_TURN)
+        };
+        let over = self.asked.iter().filter(|name| self.wanted.get(*name).is_some_and(is_over));
+        for name in over.cloned().collect::<Vec<_>>() {
+            self.asked.remove(&name);
+            let Some(want) = self.wanted.get(&name) else { continue };
+            let source = source(&name, want.is_prefix);
+            if self.unanswered.len() >= MOST_UNANSWERED {
+                self.unanswered.pop_first();
+            }
+            self.unanswered.insert(source.clone());
+            let most = if want.class == Class::Unknown { ATTEMPTS_UNKNOWN } else { ATTEMPTS };
+            if want.attempts < most {
+                self.queues[want.class as usize].push(source, name);
+            } else {
+                self.wanted.remove(&name);
+                self.given_up.push_back(name);
+            }
         }
     }
 
@@ -238,9 +301,14 @@ impl Asker {
 
     /// The instant of the next attempt.
     pub fn next_deadline(&self) -> Option<Time> {
-        let asked = self.wanted.values().filter(|want| want.attempts > 0);
-        asked.map(|want| want.again_at).min()
+        self.asked.iter().filter_map(|name| self.wanted.get(name)).map(|want| want.again_at).min()
     }
+}
+
+/// The name for all packets that probably are at the same place: the messages of a stream, or a
+/// certificate.
+fn source(name: &Name, is_certificate: bool) -> Name {
+    if is_certificate { name.clone() } else { name.as_ref().parent().to_name() }
 }
 
 #[cfg(test)]
@@ -333,7 +401,8 @@ mod tests {
         asker.ask(Time::ZERO, "/alice/1".parse().unwrap(), false);
         assert_eq!(sent(&mut asker, Time::ZERO).unwrap(), "/alice/1");
         // A message needs one of them: it is asked for at once, and as often as any.
-        let name = asker.queues[2].back().unwrap().clone();
+        let is_waiting = |name: &&Name| !asker.asked.contains(*name);
+        let name = asker.wanted.keys().find(is_waiting).unwrap().clone();
         asker.ask_certificate(Time::ZERO, name.clone());
         assert_eq!(sent(&mut asker, Time::ZERO), Some(name.to_string()));
     }
@@ -359,6 +428,54 @@ mod tests {
         assert_eq!(sent(&mut asker, now).unwrap(), "/alice/1");
         now = asker.next_deadline().unwrap();
         assert_eq!(sent(&mut asker, now).unwrap(), "/chat/32=history/alice/1");
+    }
+
+    /// The sender of the first messages is gone, and no member has them.
+    #[test]
+    fn messages_that_no_member_has_do_not_delay_others() {
+        for is_old in [true, false] {
+            let mut asker = asker();
+            for i in 0..200 {
+                asker.ask(Time::ZERO, format!("/dead/{i}").parse().unwrap(), is_old);
+            }
+            for i in 0..50 {
+                asker.ask(Time::ZERO, format!("/there/{i}").parse().unwrap(), is_old);
+            }
+            let (mut now, mut arrived) = (Time::ZERO, 0);
+            while arrived < 50 {
+                while let Some(name) = sent(&mut asker, now) {
+                    let name: Name = name.trim_start_matches("/chat/32=history").parse().unwrap();
+                    if name.to_string().starts_with("/there") {
+                        let data = DataBuf::new(name, "x").encode_digest();
+                        arrived +=
+                            usize::from(asker.receive(&Data::decode(&data).unwrap()).is_some());
+                    }
+                }
+                now = asker.next_deadline().unwrap();
+            }
+            assert!(now <= Time::ZERO + Duration::from_secs(2), "{now:?}");
+            // All are tried all the same.
+            let mut given_up = 0;
+            while let Some(at) = asker.next_deadline() {
+                while sent(&mut asker, at).is_some() {}
+                given_up += std::iter::from_fn(|| asker.poll_given_up()).count();
+            }
+            assert_eq!((given_up, asker.wanted.len()), (200, 0));
+        }
+    }
+
+    #[test]
+    fn forgotten_messages_are_not_asked_for() {
+        let mut asker = asker();
+        for i in 0..100 {
+            asker.ask(Time::ZERO, format!("/a/{i}").parse().unwrap(), false);
+            asker.ask(Time::ZERO, format!("/b/{i}").parse().unwrap(), false);
+        }
+        while sent(&mut asker, Time::ZERO).is_some() {}
+        asker.forget(&"/a".parse().unwrap());
+        assert_eq!(asker.wanted.len(), 100);
+        assert!(asker.asked.iter().all(|name| name.to_string().starts_with("/b/")));
+        assert!(sent(&mut asker, Time::ZERO).unwrap().starts_with("/b/"));
     }
 
     #[test]

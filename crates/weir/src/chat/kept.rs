@@ -146,11 +146,11 @@ impl Shelf for Kept {
         let Some(len) = name.starts_with(self.history.as_ref()).then(|| self.history.len()) else {
             return Kept::find(self, name, is_prefix);
         };
-        let wanted: Name = name.components().skip(len).map(|c| c.to_component()).collect();
+        let wanted = name.suffix(len);
         if wanted.is_empty() {
             return None;
         }
-        let packet = Kept::find(self, wanted.as_ref(), is_prefix)?;
+        let packet = Kept::find(self, wanted, is_prefix)?;
         let inner = Data::decode(&packet).ok()?.name().to_name();
         let name = in_history(&self.history, inner.as_ref());
         let freshness_ms = Some(FRESHNESS_MS);

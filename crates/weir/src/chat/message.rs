@@ -29,7 +29,7 @@ pub struct Message {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
     /// The sender has joined.
-    Came,
+    Joined,
     /// The sender leaves.
     Left,
     /// A line of text.
@@ -49,7 +49,7 @@ impl Body {
     fn kind(&self) -> u64 {
         match self {
             Body::Text(_) => 1,
-            Body::Came => 2,
+            Body::Joined => 2,
             Body::Left => 3,
             Body::File { .. } => 4,
             Body::Unknown(kind) => *kind,
@@ -96,7 +96,7 @@ fn decode(content: &[u8]) -> Result<Message, Fault> {
             }
             Body::Text(String::from_utf8_lossy(text).into_owned())
         }
-        2 => Body::Came,
+        2 => Body::Joined,
         3 => Body::Left,
         4 => {
             let object = reader.expect(types::OBJECT)?.value;
@@ -120,7 +120,7 @@ mod tests {
         for body in [
             Body::Text("héllo".to_owned()),
             Body::Text(String::new()),
-            Body::Came,
+            Body::Joined,
             Body::Left,
             Body::File { object, bytes: 1 << 40 },
             Body::Unknown(9),

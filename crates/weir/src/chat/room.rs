@@ -4,7 +4,7 @@
 use super::asker::Asker;
 use super::kept::{self, Kept};
 use super::lines::{Lines, Released};
-use super::people::People;
+use super::presence::{Presence, Sign};
 use super::trust::{Trust, Verdict};
 use control::{Duration, Rng, Time};
 use net::client::Endpoint;
@@ -12,7 +12,7 @@ use packet::{Bytes, Data, DataBuf, Interest, LpPacket, Name, NameRef};
 use security::{Certificate, Signer, TrustPolicy};
 use std::collections::{BTreeSet, VecDeque};
 use sync::wire::{self, Rejected};
-use sync::{Config, Member, Stream};
+use sync::{Config, Limits, Member, Moment, Stream, Vector};
 use transport::publish::{Publication, Publish};
 use weir::message::{Body, Message};
 
@@ -23,7 +23,14 @@ const AROUND: usize = 128;
 /// Reasons of rejections that are reported, each once.
 const REPORTED: usize = 20;
 /// Events that wait to be shown, at most. More are counted only.
-const MOST_EVENTS: usize = 10_000;
+const MOST_EVENTS: usize = 4_000;
+/// How long a new member waits for the state of the group. Its first messages come after the vector
+/// by which others see that it is there: then they are live.
+const WELCOME: Duration = Duration::from_secs(1);
+/// Seconds by which a start is ahead of a clock, at least, if a member does not send it.
+const FUTURE_S: u64 = 86_400;
+/// The bytes that a stream takes in a vector, besides its name.
+const AROUND_STREAM: usize = 40;
 
 /// The options of a room.
 pub struct Options {
@@ -106,18 +113,34 @@ pub struct Room {
     asker: Asker,
     trust: Trust,
     lines: Lines,
-    people: People,
+    presence: Presence,
+    own: OwnSigns,
     events: VecDeque<Event>,
     counts: Counts,
-    beat: Duration,
-    next_beat: Time,
     rng: Rng,
     clock: Box<dyn Fn() -> u64>,
 }
 
+/// The signs of life of this member.
+struct OwnSigns {
+    /// The time between them.
+    beat: Duration,
+    next_beat: Time,
+    /// The moment of the last vector, in milliseconds since 1970.
+    moment_ms: u64,
+    /// The end of the time in which the state of the group is awaited; `None` once it is there.
+    welcome: Option<Time>,
+    /// Another member has sent this member's start.
+    is_acknowledged: bool,
+}
+
 impl Room {
     /// Joins at `now`. The certificates in `chain` are served.
-    pub fn new(options: Options, chain: &[Certificate], now: Time) -> Room {
+    ///
+    /// # Errors
+    /// The names are too long: the number of bytes that a packet would have.
+    pub fn new(options: Options, chain: &[Certificate], now: Time) -> Result<Room, usize> {
+        let limits = limits(&options)?;
         let Options { group, own, signer, policy, history, beat, mut rng, clock } = options;
         let kept = Kept::new(&group);
         chain.iter().for_each(|certificate| kept.pin(certificate.wire().clone()));
@@ -126,23 +149,37 @@ impl Room {
         publish.claim(wire::publications(&own.name, &group));
         let joined = own.boot;
         let mut next_rng = || Rng::stream(rng.next_u64(), &["chat"]);
-        Room {
+        let room = Room {
             signer,
             asker: Asker::new(kept::history(&group), next_rng()),
-            member: Member::new(Config::default(), own, next_rng(), now),
+            member: Member::new(Config { limits, ..Config::default() }, own, next_rng(), now),
             trust: Trust::new(policy),
             publish,
             kept,
             lines: Lines::new(history, joined),
-            people: People::new(beat),
+            presence: Presence::new(beat),
+            own: OwnSigns {
+                beat,
+                next_beat: now + beat,
+                moment_ms: 0,
+                welcome: Some(now + WELCOME),
+                is_acknowledged: false,
+            },
             events: VecDeque::new(),
             counts: Counts::default(),
-            beat,
-            next_beat: now + beat,
             rng: next_rng(),
             clock,
             group,
-        }
+        };
+        room.signed(&Message { time_ms: u64::MAX, body: Body::Text("text".to_owned()) })?;
+        Ok(room)
+    }
+
+    /// True if the state of the group is known, or was awaited long enough, and others can know
+    /// that this member is there: messages from now on are live for them.
+    pub fn is_welcome(&self, now: Time) -> bool {
+        let is_announced = self.member.next_deadline() > Time::ZERO;
+        self.own.welcome.is_none_or(|end| now >= end) && is_announced
     }
 
     /// The prefixes to register: the group, and those that are not below it. Longer ones would hide
@@ -160,8 +197,8 @@ impl Room {
     }
 
     /// The members that are here.
-    pub fn people(&self) -> &People {
-        &self.people
+    pub fn presence(&self) -> &Presence {
+        &self.presence
     }
 
     /// The counters.
@@ -183,9 +220,20 @@ impl Room {
     ///
     /// # Errors
     /// It does not fit into a packet: the names are too long.
-    pub fn say(&mut self, now: Time, body: Body) -> Result<u64, usize> {
+    pub fn send(&mut self, now: Time, body: Body) -> Result<u64, usize> {
         let is_shown = matches!(body, Body::Text(_) | Body::File { .. });
         let message = Message { time_ms: (self.clock)(), body };
+        let packet = self.signed(&message)?;
+        if is_shown {
+            self.kept.offer(packet);
+        } else {
+            self.kept.keep(packet);
+        }
+        Ok(self.member.publish(now))
+    }
+
+    /// The packet of the next message.
+    fn signed(&self, message: &Message) -> Result<Bytes, usize> {
         let content = Bytes::from(message.encode());
         let name = |seq| wire::publication(self.member.own(), &self.group, seq);
         let freshness_ms = Some(FRESHNESS_MS);
@@ -198,16 +246,10 @@ impl Room {
         let longest = name(u64::MAX);
         let around = kept::in_history(&kept::history(&self.group), longest.as_ref());
         let len = packet(longest, content.clone()).len() + around.encoded_len() + AROUND;
-        if len > packet::MAX_PACKET {
-            return Err(len);
+        match len > packet::MAX_PACKET {
+            true => Err(len),
+            false => Ok(packet(name(self.member.seq() + 1), content)),
         }
-        let packet = packet(name(self.member.seq() + 1), content);
-        if is_shown {
-            self.kept.offer(packet);
-        } else {
-            self.kept.keep(packet);
-        }
-        Ok(self.member.publish(now))
     }
 
     /// Serves a file.
@@ -230,6 +272,11 @@ impl Room {
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
+    }
+
+    /// True if there is an event.
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
     }
 
     fn show(&mut self, event: Event) {
@@ -258,8 +305,12 @@ impl Room {
                 let clock_s = (self.clock)() / 1_000;
                 let signer = verified.signer.as_ref();
                 self.member.receive(now, clock_s, &verified.vector, Some(signer));
-                self.heard(now, &verified);
+                let current = self.signs(now, &verified);
                 self.updates(now);
+                if let Some((stream, seq)) = current {
+                    self.lines.current(&stream, seq);
+                }
+                self.forget();
             }
             Err(Rejected::NotVerified(ref error)) if let Some(missing) = error.missing() => {
                 let missing = missing.clone();
@@ -272,27 +323,59 @@ impl Room {
         }
     }
 
-    /// Notes that the signer of a vector is here.
-    fn heard(&mut self, now: Time, verified: &wire::Verified) {
+    /// Notes that the signer of a vector is here, and returns its stream. Only a vector with this
+    /// member's own start shows that: it was signed since, and is no replay of an earlier one.
+    fn signs(&mut self, now: Time, verified: &wire::Verified) -> Option<(Stream, u64)> {
         let signer = &verified.signer;
         let of_signer = |name: &Name| name.as_ref().starts_with(signer.as_ref());
         let mut names = verified.vector.iter().filter(|(name, ..)| of_signer(name));
         // A key that several members share does not say which of them signed.
-        let Some((name, mut boot, _)) = names.next() else { return };
+        let (name, mut boot, _) = names.next()?;
         for (other, start, _) in names {
             if other != name {
-                return;
+                return None;
             }
             boot = boot.max(start);
         }
-        if *name == self.member.own().name {
-            return;
+        let own = self.member.own().clone();
+        if *name == own.name {
+            return None;
         }
-        if self.people.heard(now, name, boot) {
-            self.show(Event::Here(name.clone()));
+        if self.own.welcome.take().is_some() {
+            self.member.announce();
+        }
+        let is_known = verified.vector.get(&own.name, own.boot) > 0;
+        self.own.is_acknowledged |= is_known;
+        // Members do not send starts that are more than a day ahead of their clocks.
+        let last = |moment: Moment| (moment.time_ms / 1_000).saturating_add(FUTURE_S);
+        let is_ahead = verified.moment.is_some_and(|moment| own.boot > last(moment));
+        if !is_known && (self.own.is_acknowledged || !is_ahead) {
+            return None;
+        }
+        let (boot, time_ms) = match verified.moment {
+            Some(moment) => (moment.boot, Some(moment.time_ms)),
+            None => (boot, None),
+        };
+        match self.presence.sign(now, name, boot, time_ms) {
+            Sign::Stale => return None,
+            Sign::Again => {}
+            Sign::First => self.show(Event::Here(name.clone())),
         }
         for (stream, seq) in self.lines.again(|stream| stream.name == *name) {
             self.asker.ask(now, wire::publication(&stream, &self.group, seq), false);
+        }
+        let seq = verified.vector.get(name, boot);
+        Some((Stream { name: name.clone(), boot }, seq))
+    }
+
+    /// Drops everything about streams that others have displaced in the state vector.
+    fn forget(&mut self) {
+        if self.lines.len() <= self.member.others().count() {
+            return;
+        }
+        for stream in self.lines.forget(|stream| self.member.knows(stream)) {
+            let first = wire::publication(&stream, &self.group, 1);
+            self.asker.forget(&first.as_ref().parent().to_name());
         }
     }
 
@@ -380,12 +463,15 @@ impl Room {
         for shown in released.shown {
             let (seq, message, is_live) = (shown.seq, shown.message, shown.is_live);
             match message.body {
-                Body::Left if !own && self.people.left(&stream.name, stream.boot) => {
+                Body::Left if !own && self.presence.left(&stream.name, stream.boot) => {
                     self.show(Event::Gone { member: stream.name.clone(), has_left: true });
                 }
-                Body::Came | Body::Left => {}
+                Body::Joined | Body::Left => {}
                 _ => {
-                    if is_live && !own && self.people.heard(now, &stream.name, stream.boot) {
+                    if is_live
+                        && !own
+                        && self.presence.sign(now, &stream.name, stream.boot, None) == Sign::First
+                    {
                         self.show(Event::Here(stream.name.clone()));
                     }
                     let stream = stream.clone();
@@ -402,6 +488,22 @@ impl Room {
     fn refused(&mut self, now: Time, name: NameRef<'_>) {
         self.asker.refused(now, name);
     }
+}
+
+/// The bounds of the vector: what a sync Interest has room for besides the names of the group, of
+/// this member and of its key. Other members need places, with names as long as this one's.
+fn limits(options: &Options) -> Result<Limits, usize> {
+    let Options { group, own, signer, .. } = options;
+    let mut vector = Vector::new();
+    vector.raise(&own.name, own.boot, u64::MAX);
+    let moment = Moment { boot: own.boot, time_ms: u64::MAX };
+    let len = wire::interest(group, &vector, moment, signer, 0).len() + AROUND;
+    let least = len + own.name.encoded_len() + AROUND_STREAM;
+    if least > packet::MAX_PACKET {
+        return Err(least);
+    }
+    let limits = Limits::default();
+    Ok(Limits { bytes: limits.bytes.min(packet::MAX_PACKET - len), ..limits })
 }
 
 impl Endpoint for Room {
@@ -430,7 +532,11 @@ impl Endpoint for Room {
     fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         if let Some(vector) = self.member.poll_transmit(now, (self.clock)() / 1_000) {
             let nonce = self.rng.next_u32();
-            out.extend_from_slice(&wire::interest(&self.group, &vector, &self.signer, nonce));
+            // It grows even if the clock does not.
+            self.own.moment_ms = (self.own.moment_ms + 1).max((self.clock)());
+            let moment = Moment { boot: self.member.own().boot, time_ms: self.own.moment_ms };
+            let interest = wire::interest(&self.group, &vector, moment, &self.signer, nonce);
+            out.extend_from_slice(&interest);
             return true;
         }
         let sent = self.asker.poll_transmit(now, out);
@@ -441,18 +547,18 @@ impl Endpoint for Room {
     }
 
     fn next_deadline(&mut self, now: Time) -> Option<Time> {
-        let waits = [self.asker.next_deadline(), self.people.next_deadline()];
+        let waits = [self.asker.next_deadline(), self.presence.next_deadline()];
         // A vector that is due is sent at the beginning of the next turn.
-        let own = [self.next_beat, self.member.next_deadline().max(now)];
+        let own = [self.own.next_beat, self.member.next_deadline().max(now)];
         waits.into_iter().flatten().chain(own).min()
     }
 
     fn on_deadline(&mut self, now: Time) {
-        if now >= self.next_beat {
+        if now >= self.own.next_beat {
             self.member.announce();
-            self.next_beat = now + self.beat.mul_f64(0.9 + 0.2 * self.rng.unit());
+            self.own.next_beat = now + self.own.beat.mul_f64(0.9 + 0.2 * self.rng.unit());
         }
-        for member in self.people.expire(now) {
+        for member in self.presence.expire(now) {
             self.show(Event::Gone { member, has_left: false });
         }
     }

@@ -1,8 +1,8 @@
 //! Events as lines, for people or as JSON. All of their text is from the network.
 
 use super::room::{Event, Room};
+use super::writer::Writer;
 use crate::exit::Failure;
-use crate::output;
 use control::{Size, Time};
 use net::text::{shortened, visible};
 use packet::Name;
@@ -24,12 +24,18 @@ pub struct Screen {
     group: Name,
     json: bool,
     quiet: bool,
+    writer: Writer,
 }
 
 impl Screen {
     /// For a group. `quiet` shows only messages.
-    pub fn new(group: Name, json: bool, quiet: bool) -> Screen {
-        Screen { group, json, quiet }
+    pub fn new(group: Name, json: bool, quiet: bool, writer: Writer) -> Screen {
+        Screen { group, json, quiet, writer }
+    }
+
+    /// The output itself.
+    pub fn writer(&self) -> &Writer {
+        &self.writer
     }
 
     /// Shows an event at `now_ms`, in milliseconds since 1970.
@@ -42,7 +48,7 @@ impl Screen {
         }
         match event {
             Event::Message { stream, seq, message, is_live } => {
-                output::result(&self.message(stream, *seq, message, *is_live, now_ms))
+                self.writer.result(self.message(stream, *seq, message, *is_live, now_ms))
             }
             Event::Here(member) => self.note(&format!("{} is here", self.label(member))),
             Event::Gone { member, has_left } => {
@@ -70,10 +76,10 @@ impl Screen {
         if self.json {
             return self.object(&json!({ "event": "note", "text": text }));
         }
-        if !self.quiet {
-            output::note(&format!("* {}", visible(text)));
+        match self.quiet {
+            true => Ok(()),
+            false => self.writer.note(format!("* {}", visible(text))),
         }
-        Ok(())
     }
 
     /// Shows that something went wrong that does not end the chat.
@@ -84,8 +90,7 @@ impl Screen {
         if self.json {
             return self.object(&json!({ "event": "error", "text": text }));
         }
-        output::note(&format!("weir chat: {}", visible(text)));
-        Ok(())
+        self.writer.note(format!("weir chat: {}", visible(text)))
     }
 
     /// Shows a JSON object, if JSON is wanted.
@@ -93,7 +98,7 @@ impl Screen {
     /// # Errors
     /// Standard output cannot be written.
     pub fn object(&self, object: &Value) -> Result<(), Failure> {
-        if self.json { output::result(&plain(&object.to_string())) } else { Ok(()) }
+        if self.json { self.writer.result(plain(&object.to_string())) } else { Ok(()) }
     }
 
     /// Shows the members: those that are here, and the last publications of all.
@@ -108,14 +113,14 @@ impl Screen {
         })];
         let mut lines = vec![format!("{}: you", self.label(&own.name))];
         for (stream, entry) in room.member().others() {
-            let person = room.people().get(&stream.name);
-            let here = person.is_some_and(|person| person.is_here);
+            let seen = room.presence().get(&stream.name);
+            let here = seen.is_some_and(|seen| seen.is_here);
             objects.push(json!({
                 "member": stream.name.to_string(), "boot": stream.boot, "seq": entry.seq,
                 "confirmed": entry.confirmed, "here": here, "self": false,
             }));
-            let state = match person {
-                Some(person) if here => format!("here, heard {} ago", now.since(person.heard)),
+            let state = match seen {
+                Some(seen) if here => format!("here, seen {} ago", now.since(seen.at)),
                 Some(_) => "gone".to_owned(),
                 None => "known from others".to_owned(),
             };
@@ -126,7 +131,7 @@ impl Screen {
         if self.json {
             return self.object(&json!({ "event": "members", "members": objects }));
         }
-        lines.iter().try_for_each(|line| output::result(line))
+        lines.into_iter().try_for_each(|line| self.writer.result(line))
     }
 
     /// A member's name, without the group's if it is below it.
@@ -134,9 +139,8 @@ impl Screen {
         let (group, name) = (self.group.as_ref(), member.as_ref());
         let text = match name.starts_with(group) && name.len() > group.len() {
             true => {
-                let rest: Name =
-                    name.components().skip(group.len()).map(|c| c.to_component()).collect();
-                rest.to_string().trim_start_matches('/').to_owned()
+                let rest = name.suffix(group.len()).to_name().to_string();
+                rest.trim_start_matches('/').to_owned()
             }
             false => member.to_string(),
         };
@@ -163,7 +167,7 @@ impl Screen {
             Body::File { object, bytes } => {
                 format!("(file of {}) /get {}", Size(*bytes), shortened(&object.to_string(), 600))
             }
-            Body::Came => "(has joined)".to_owned(),
+            Body::Joined => "(has joined)".to_owned(),
             Body::Left => "(has left)".to_owned(),
             Body::Unknown(_) => "(a message of an unknown kind)".to_owned(),
         };
@@ -237,7 +241,8 @@ mod tests {
     }
 
     fn shown(time_ms: u64, is_live: bool, text: &str) -> String {
-        let screen = Screen::new("/chat".parse().unwrap(), false, false);
+        let screen =
+            Screen::new("/chat".parse().unwrap(), false, false, Writer::start(None).unwrap());
         let message = Message { time_ms, body: Body::Text(text.to_owned()) };
         screen.message(&stream(), 7, &message, is_live, NOW_MS)
     }

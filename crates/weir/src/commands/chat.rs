@@ -1,8 +1,9 @@
 //! `weir chat`: talks in a group.
 
 mod files;
+mod start;
 
-use crate::chat::{Event, Input, Line, Options, Room, Screen};
+use crate::chat::{Event, Input, Line, Options, Room, Screen, Writer};
 use crate::cli::chat::ChatArgs;
 use crate::exit::{Failure, Kind};
 use crate::identity::{self, Signing};
@@ -41,8 +42,12 @@ struct Session<'a> {
     stop: Stop,
     /// The keys whose certificates are served.
     keys: Vec<Name>,
+    /// The input is at its end: the member leaves when its files are done.
+    is_at_end: bool,
     /// The user leaves.
     is_over: bool,
+    /// Events that were left out, and reported.
+    left_out: u64,
 }
 
 /// Joins the group, and talks until the user leaves.
@@ -58,25 +63,22 @@ pub fn run(args: &ChatArgs) -> Result<(), Failure> {
     let policy = identity::policy(&trust)?;
     let address = Address::find(args.forwarder.socket.as_deref())?;
     let mut connection = Connection::open(address.clone())?;
+    let failed = |error| Failure::new(Kind::Failed, error);
+    let (input, bell) = Input::start().map_err(failed)?;
+    let writer = bell.try_clone().and_then(|bell| Writer::start(Some(bell))).map_err(failed)?;
     let mut session = Session {
         args,
-        screen: Screen::new(args.group.clone(), args.json, args.quiet),
+        screen: Screen::new(args.group.clone(), args.json, args.quiet, writer),
         files: Files::new(signer.clone(), trust, address.to_string(), args.folder.clone(), &stop),
         stop,
         keys: chain.iter().map(Certificate::key_name).collect(),
+        is_at_end: false,
         is_over: false,
+        left_out: 0,
     };
-    let (input, bell) = Input::start().map_err(|error| Failure::new(Kind::Failed, error))?;
     session.files.wake(&bell)?;
     connection.wake_on(bell);
-    // A start of this member has a second of its own, in which no earlier start has published.
-    let boot = unix_millis() / 1_000 + 1;
-    while unix_millis() / 1_000 < boot {
-        session.stop.wait();
-        if session.stop.requested() {
-            return Err(Failure::new(Kind::Interrupted, "interrupted before it joined the group"));
-        }
-    }
+    let boot = session.start(&name)?;
     let seed = getrandom::u64().map_err(|error| Failure::new(Kind::Failed, error))?;
     let options = Options {
         group: args.group.clone(),
@@ -88,12 +90,20 @@ pub fn run(args: &ChatArgs) -> Result<(), Failure> {
         rng: Rng::stream(seed, &["chat"]),
         clock: Box::new(unix_millis),
     };
-    let mut room = Room::new(options, &chain, connection.now());
+    let mut room = Room::new(options, &chain, connection.now()).map_err(|len| {
+        let most = packet::MAX_PACKET;
+        let message = format!(
+            "the names of the group and of the member are too long: a packet would have {len} \
+             bytes, and may have {most}"
+        );
+        Failure::new(Kind::Usage, message).then("use shorter names")
+    })?;
     let note = register(&mut connection, &args.group, &room.prefixes(&session.keys))?;
     note.map_or(Ok(()), |note| session.screen.note(&note))?;
-    session.begin(&mut room, &mut connection)?;
-    session.talk(&mut room, &mut connection, &input)?;
-    session.leave(&mut room, &mut connection)
+    let joined = session.begin(&mut room, &mut connection);
+    let talked = joined.and_then(|()| session.talk(&mut room, &mut connection, &input));
+    let left = talked.and_then(|()| session.leave(&mut room, &mut connection));
+    left.and(session.screen.writer().drain(&session.stop))
 }
 
 const NO_KEY: &str = "make a key for this member, `weir key new NAME --default`, or name one by \
@@ -155,10 +165,30 @@ fn register(
 }
 
 impl Session<'_> {
+    /// Waits for a second in which no other start of this member has published, and returns it.
+    fn start(&self, name: &Name) -> Result<u64, Failure> {
+        let boot = start::second(name, &self.args.group, unix_millis() / 1_000);
+        let boot = boot.or_else(|error| {
+            self.screen.note(&format!(
+                "the second of this start cannot be recorded: {error}; another start of {name} in \
+                 the same second would overwrite its messages"
+            ))?;
+            Ok::<_, Failure>(unix_millis() / 1_000 + 1)
+        })?;
+        while unix_millis() / 1_000 < boot {
+            self.stop.wait();
+            if self.stop.requested() {
+                let message = "interrupted before it joined the group";
+                return Err(Failure::new(Kind::Interrupted, message));
+            }
+        }
+        Ok(boot)
+    }
+
     /// Joins the group.
     fn begin(&mut self, room: &mut Room, connection: &mut Connection) -> Result<(), Failure> {
         let own = room.member().own().clone();
-        self.say(room, connection, Body::Came)?;
+        self.send(room, connection, Body::Joined)?;
         self.screen.object(&json!({
             "event": "joined", "group": self.args.group.to_string(),
             "member": own.name.to_string(), "boot": own.boot,
@@ -196,19 +226,25 @@ impl Session<'_> {
                 room.reconnected(connection.now());
             }
             self.show(room)?;
-            while let Some(line) = input.poll() {
+            while room.is_welcome(connection.now())
+                && self.screen.writer().is_ready()?
+                && let Some(line) = input.poll()
+            {
                 self.line(room, connection, line)?;
             }
             for done in self.files.poll() {
                 self.file(room, connection, done)?;
             }
+            self.is_over |= self.is_at_end && self.files.is_idle();
         }
         progress.end();
         Ok(())
     }
 
-    fn show(&self, room: &mut Room) -> Result<(), Failure> {
-        while let Some(event) = room.poll_event() {
+    /// Shows events as long as the output takes them. The others wait in the room.
+    fn show(&mut self, room: &mut Room) -> Result<(), Failure> {
+        while self.screen.writer().is_ready()? {
+            let Some(event) = room.poll_event() else { return self.report_left_out(room) };
             if !self.args.quiet || matches!(event, Event::Message { .. }) {
                 self.screen.event(&event, unix_millis())?;
             }
@@ -216,9 +252,18 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn say(&self, room: &mut Room, connection: &Connection, body: Body) -> Result<(), Failure> {
+    fn report_left_out(&mut self, room: &Room) -> Result<(), Failure> {
+        let unshown = room.counts().unshown;
+        let new = unshown - std::mem::replace(&mut self.left_out, unshown);
+        match new {
+            0 => Ok(()),
+            _ => self.screen.error(&format!("{new} events were left out: the output was not read")),
+        }
+    }
+
+    fn send(&self, room: &mut Room, connection: &Connection, body: Body) -> Result<(), Failure> {
         let is_shown = matches!(body, Body::Text(_) | Body::File { .. });
-        match room.say(connection.now(), body) {
+        match room.send(connection.now(), body) {
             Ok(seq) if is_shown => self.screen.object(&json!({ "event": "sent", "seq": seq })),
             Ok(_) => Ok(()),
             Err(len) => self.screen.error(&format!(
@@ -245,7 +290,7 @@ impl Session<'_> {
         let text = match line {
             Line::End if self.args.stay => return Ok(()),
             Line::End => {
-                self.is_over = true;
+                self.is_at_end = true;
                 return Ok(());
             }
             Line::TooLong(len) => return self.screen.error(&too_long(len)),
@@ -254,12 +299,12 @@ impl Session<'_> {
         let Some(command) = text.strip_prefix('/') else {
             return match text.len() {
                 0 => Ok(()),
-                1..=MOST_TEXT => self.say(room, connection, Body::Text(text)),
+                1..=MOST_TEXT => self.send(room, connection, Body::Text(text)),
                 len => self.screen.error(&too_long(len)),
             };
         };
         if command.starts_with('/') {
-            return self.say(room, connection, Body::Text(command.to_owned()));
+            return self.send(room, connection, Body::Text(command.to_owned()));
         }
         let (word, rest) = command.split_once(' ').unwrap_or((command, ""));
         match (word, rest.trim()) {
@@ -299,7 +344,7 @@ impl Session<'_> {
                     self.screen.note(&format!("serving {object} until you leave"))?;
                 }
                 room.serve(*publication);
-                self.say(room, connection, Body::File { object, bytes })
+                self.send(room, connection, Body::File { object, bytes })
             }
             Ok(files::Done::Got { path, line }) => {
                 let file = path.display().to_string();
@@ -312,13 +357,13 @@ impl Session<'_> {
 
     /// Leaves the group: the last messages are served until another member has them.
     fn leave(&mut self, room: &mut Room, connection: &mut Connection) -> Result<(), Failure> {
-        self.say(room, connection, Body::Left)?;
+        self.send(room, connection, Body::Left)?;
         let (answered, begin) = (room.answered(), connection.now());
         let delivered = begin + if self.stop.requested() { FAREWELL } else { DELIVERY };
         loop {
-            let is_heard = !room.people().is_anyone_here() || room.answered() > answered;
+            let is_received = !room.presence().is_anyone_here() || room.answered() > answered;
             let end = match room.unfetched() {
-                0 if is_heard => break,
+                0 if is_received => break,
                 0 => begin + FAREWELL,
                 _ => delivered,
             };
@@ -330,6 +375,14 @@ impl Session<'_> {
             }
         }
         let _ = connection.speak(room);
+        for prefix in room.prefixes(&self.keys) {
+            connection.unregister(&prefix).ok();
+        }
+        self.show(room)?;
+        while room.has_events() && !self.stop.requested() {
+            self.screen.writer().drain(&self.stop)?;
+            self.show(room)?;
+        }
         let unfetched = room.unfetched();
         let (counts, sync) = (room.counts(), room.member().stats());
         self.screen.object(&json!({
@@ -339,9 +392,6 @@ impl Session<'_> {
             "suppressed": sync.suppressed, "implausible": sync.implausible,
             "unfetched": unfetched,
         }))?;
-        for prefix in room.prefixes(&self.keys) {
-            connection.unregister(&prefix).ok();
-        }
         match unfetched {
             0 => Ok(()),
             1 => Err(Failure::new(Kind::Failed, "no other member has fetched 1 message")),

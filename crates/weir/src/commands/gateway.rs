@@ -1,6 +1,7 @@
 //! `weir gateway`
 
 mod folders;
+mod uploads;
 
 use crate::cli::GatewayArgs;
 use crate::exit::{Failure, Kind};
@@ -18,6 +19,7 @@ use weir::http::ask::is_scoped;
 /// Answers HTTP requests until interrupted.
 pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
     check(&args.prefix, args.mirror.is_empty())?;
+    let token = uploads::check(args)?;
     let guard = Guard::new(&args.host, &args.origin);
     let guard = guard.map_err(|wrong| Failure::new(Kind::Usage, wrong))?;
     let files = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
@@ -33,11 +35,15 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
     let (prefixes, clients) = (args.prefix.clone(), args.clients.get().into());
     let slots = Slots::new(clients);
     let client_timeout = args.client_timeout;
-    log.listening(listening, tls.is_some())?;
     let lines = log.clone();
     let patience = args.transfer.patience;
     let (to, with, end) = (address.clone(), transfers.clone(), stop.clone());
     let folders = Fetched { address: to, transfers: with, patience, stop: end };
+    let (store, uploads) = uploads::open(args, token, &stop)?;
+    let publisher = store.map(|store| uploads::publish(&address, store, args.quiet, &log));
+    let publisher = publisher.transpose()?;
+    log.listening(listening, tls.is_some())?;
+    let ended = stop.clone();
     let gateway = Gateway {
         address,
         transfers,
@@ -45,6 +51,7 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
         mirrors: args.mirror.clone(),
         guard,
         folders: Box::new(folders),
+        uploads,
         slots,
         client_timeout,
         tls,
@@ -52,6 +59,8 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
         stop,
     };
     let served = serve(gateway, listener, clients);
+    // A failure of the publisher was reported when it came.
+    publisher.filter(|_| ended.requested()).into_iter().for_each(|thread| drop(thread.join()));
     served.and(lines.finish())
 }
 

@@ -12,6 +12,7 @@ mod run;
 mod shelf;
 mod signed;
 mod tree;
+mod upload;
 mod verify;
 
 use crate::cli::repo::{RepoCommand, StoreArgs};
@@ -21,6 +22,7 @@ use ::repo::{Entry, Store, StoreError, Top, View};
 use packet::{Component, Name, NameRef};
 use std::io::ErrorKind;
 use std::path::PathBuf;
+pub use upload::{Publisher, StoreKeeper};
 
 /// Does what the command says.
 pub fn run(command: &RepoCommand) -> Result<(), Failure> {

@@ -4,6 +4,7 @@ use crate::gateway::folders::Folders;
 use crate::gateway::log::Log;
 use crate::gateway::slots::Slots;
 use crate::gateway::tls::Tls;
+use crate::gateway::uploads::Uploads;
 use crate::signals::Stop;
 use crate::transfer::Transfers;
 use net::client::Address;
@@ -26,6 +27,8 @@ pub struct Gateway {
     pub guard: Guard,
     /// The folders of trees.
     pub folders: Box<dyn Folders>,
+    /// The uploads, if there may be any.
+    pub uploads: Option<Uploads>,
     /// The slots of requests.
     pub slots: Arc<Slots>,
     /// A client that has taken nothing for so long makes room where others wait.

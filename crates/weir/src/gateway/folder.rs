@@ -6,7 +6,9 @@ use crate::gateway::context::Gateway;
 use crate::gateway::folders::Root;
 use crate::gateway::head::{Head, Outcome, WAITING};
 use crate::gateway::log::Answered;
-use crate::gateway::page::{self, Folder, HTML, Item, JSON, MOST};
+use crate::gateway::page::{self, Folder, HTML, Item, JSON, MOST, Upload};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use hyper::StatusCode;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap,
@@ -15,6 +17,7 @@ use hyper::header::{
 use net::clock::monotonic;
 use packet::{Component, Name};
 use router::guard::Refusal;
+use sha2::{Digest, Sha256};
 use tree::Kind as EntryKind;
 use weir::http::ask::{Ask, FolderAsk};
 use weir::http::plan::confine;
@@ -36,6 +39,10 @@ pub enum Found {
 pub fn answer(gateway: &Gateway, mut ask: Ask, answered: &mut Answered) -> Found {
     let Some(wanted) = ask.folder.take() else { return Found::Content(Box::new(ask)) };
     let began = monotonic();
+    if let Some(outcome) = stored(gateway, &ask, &wanted, answered) {
+        answered.duration_s = monotonic().since(began).as_secs_f64();
+        return Found::Page(outcome);
+    }
     let listed = list(gateway, &ask.name, &wanted);
     answered.duration_s = monotonic().since(began).as_secs_f64();
     let (mut folder, root) = match listed {
@@ -54,13 +61,58 @@ pub fn answer(gateway: &Gateway, mut ask: Ask, answered: &mut Answered) -> Found
     answered.name = Some(root.object.to_string());
     (answered.verified, answered.key) = (Some(root.verified), root.key.clone());
     let content = if wanted.json { folder.list() } else { folder.page() };
-    let head = head(&ask, &wanted, &root, &content);
+    let version = root.object.as_ref().last().map(|version| version.to_string());
+    let tag = version.unwrap_or_default();
+    Found::Page(give(&ask, &wanted, &tag, &content, &page::policy(false), answered))
+}
+
+/// The answer for a folder of the store of uploads; `None` if it is none.
+fn stored(
+    gateway: &Gateway,
+    ask: &Ask,
+    wanted: &FolderAsk,
+    answered: &mut Answered,
+) -> Option<Outcome> {
+    let uploads = gateway.uploads.as_ref()?;
+    let base = uploads.prefix_of(&ask.name)?.len();
+    let entries = match uploads.keeper().list(&ask.name, wanted.query.as_deref()) {
+        Ok(Some(entries)) => entries,
+        // The prefix itself is a folder from the beginning.
+        Ok(None) if ask.name.len() == base => Vec::new(),
+        Ok(None) => return None,
+        Err(failure) => {
+            let text = "the store cannot be read now; the gateway's log has the reason";
+            let refusal = Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, text);
+            answered.status = refusal.status.as_u16();
+            answered.fail(&failure.to_string());
+            return Some(Err(refusal));
+        }
+    };
+    let (name, query, is_cut) = (ask.name.clone(), wanted.query.clone(), entries.len() > MOST);
+    let upload = Some(Upload { limit: uploads.limit(), has_token: uploads.has_token() });
+    let mut folder = Folder { name, base, query, is_cut, entries, upload };
+    folder.entries.truncate(MOST);
+    let content = if wanted.json { folder.list() } else { folder.page() };
+    let tag = STANDARD.encode(Sha256::digest(&content));
+    Some(give(ask, wanted, &tag, &content, &page::policy(true), answered))
+}
+
+/// The answer, and its line for the log.
+fn give(
+    ask: &Ask,
+    wanted: &FolderAsk,
+    tag: &str,
+    content: &str,
+    policy: &str,
+    answered: &mut Answered,
+) -> Outcome {
+    let head = head(ask, wanted, tag, content, policy);
     answered.status =
         head.as_ref().map_or_else(|refused| refused.status, |head| head.status).as_u16();
     if matches!(&head, Ok(Head { body: Some(_), .. })) {
         answered.bytes = content.len() as u64;
     }
-    Found::Page(head)
+    head
 }
 
 /// The entries; none if the folder has a page of its own.
@@ -87,14 +139,13 @@ fn list(
         !has_index && seen < MOST_SEARCHED && !(is_cut && query.is_some())
     })?;
     let (name, query, base) = (name.clone(), wanted.query.clone(), root.base);
-    let folder = Folder { name, base, query, is_cut, entries };
+    let folder = Folder { name, base, query, is_cut, entries, upload: None };
     Ok(((!has_index).then_some(folder), root))
 }
 
-fn head(ask: &Ask, wanted: &FolderAsk, root: &Root, content: &str) -> Outcome {
+fn head(ask: &Ask, wanted: &FolderAsk, tag: &str, content: &str, policy: &str) -> Outcome {
     let (form, media_type) = if wanted.json { ("json", JSON) } else { ("html", HTML) };
-    let version = root.object.as_ref().last().map(|version| version.to_string());
-    let tag = format!("\"{}-{form}\"", version.unwrap_or_default());
+    let tag = format!("\"{tag}-{form}\"");
     let mut headers = HeaderMap::new();
     confine(&mut headers, media_type);
     let mut set = |field: HeaderName, value: &str| {
@@ -104,7 +155,7 @@ fn head(ask: &Ask, wanted: &FolderAsk, root: &Root, content: &str) -> Outcome {
     set(VARY, "Accept");
     set(CACHE_CONTROL, "no-cache");
     if !wanted.json {
-        set(CONTENT_SECURITY_POLICY, &page::policy());
+        set(CONTENT_SECURITY_POLICY, policy);
     }
     let mut status = StatusCode::OK;
     if ask.refuses(Some(&tag), None) {

@@ -17,6 +17,8 @@ pub const MOST: usize = 5000;
 const PREVIEW: u64 = 2_000_000;
 
 const STYLE: &str = include_str!("page.css");
+/// The script of pages with uploads.
+const SCRIPT: &str = include_str!("upload.js");
 
 /// The media type of a page.
 pub const HTML: &str = "text/html; charset=utf-8";
@@ -49,19 +51,62 @@ impl Item {
             Kind::Directory(page) => ("directory", Some(page.totals.bytes), None),
             Kind::Link(target) => ("link", None, Some(text(target))),
         };
-        let parts = path.split(|byte| *byte == b'/');
-        let mut link: String =
-            parts.fold(".".to_owned(), |link, part| format!("{link}/{}", Component::generic(part)));
-        if kind == "directory" {
-            link.push('/');
-        }
+        let link = link(path, kind == "directory");
         let (mode, modified) = (entry.mode, entry.modified);
         Item { path: text(path), kind, size, mode, modified, target, link }
+    }
+
+    /// An object of a store, or a folder of several, at a path from the folder. `modified` is in
+    /// nanoseconds since 1970.
+    #[must_use]
+    pub fn stored(path: &str, size: u64, is_folder: bool, modified: u64) -> Item {
+        let (kind, mode) = if is_folder { ("directory", 0o755) } else { ("file", 0o644) };
+        let (link, size) = (link(path.as_bytes(), is_folder), Some(size));
+        Item { path: path.to_owned(), kind, size, mode, modified, target: None, link }
     }
 
     fn is_picture(&self) -> bool {
         let is_small = self.size.is_some_and(|size| size <= PREVIEW);
         self.kind == "file" && is_small && media_type(&self.path).starts_with("image/")
+    }
+}
+
+/// A path as a browser asks for it.
+fn link(path: &[u8], is_folder: bool) -> String {
+    let parts = path.split(|byte| *byte == b'/');
+    let link =
+        parts.fold(".".to_owned(), |link, part| format!("{link}/{}", Component::generic(part)));
+    if is_folder { link + "/" } else { link }
+}
+
+/// The form for uploads.
+#[derive(Clone, Copy, Debug)]
+pub struct Upload {
+    /// The maximum size of a file.
+    pub limit: Size,
+    /// A token is required.
+    pub has_token: bool,
+}
+
+impl Upload {
+    fn form(self) -> String {
+        let Upload { limit, has_token } = self;
+        let token = if has_token {
+            "<form><label>Token <input type=\"password\" autocomplete=\"off\"></label></form>\n"
+        } else {
+            ""
+        };
+        format!(
+            "<section id=\"upload\" data-limit=\"{}\" hidden>\n\
+             <p><label for=\"files\">Upload files</label> \
+             <input id=\"files\" type=\"file\" multiple></p>\n\
+             <p>Or drop them on this page. A file may have {limit}. \
+             A file with the same name becomes a new version.</p>\n{token}\
+             <ul aria-live=\"polite\"></ul>\n</section>\n\
+             <noscript><p>Uploads from this page need its script; <code>curl --upload-file</code> \
+             needs none.</p></noscript>\n<script>{SCRIPT}</script>\n",
+            limit.0
+        )
     }
 }
 
@@ -80,6 +125,9 @@ pub struct Folder {
     pub is_cut: bool,
     /// The entries, in any order.
     pub entries: Vec<Item>,
+    /// Uploads, if they are possible here.
+    #[serde(skip)]
+    pub upload: Option<Upload>,
 }
 
 impl Folder {
@@ -113,7 +161,9 @@ impl Folder {
         page += "<table>\n<thead><tr><th>name</th><th class=\"n\">size</th>\
                  <th class=\"t\">modified</th></tr></thead>\n<tbody>\n";
         self.entries.iter().for_each(|item| row(&mut page, item));
-        page += "</tbody>\n</table>\n</main>\n";
+        page += "</tbody>\n</table>\n";
+        self.upload.into_iter().for_each(|upload| page += &upload.form());
+        page += "</main>\n";
         page
     }
 
@@ -140,13 +190,22 @@ impl Folder {
 }
 
 /// The policy of a page: its own style, pictures of the gateway, and a form that asks the gateway.
-/// It has no script.
+/// A page with uploads has its own script too, which sends files to the gateway; others have none.
 #[must_use]
-pub fn policy() -> String {
-    let digest = STANDARD.encode(Sha256::digest(STYLE));
+pub fn policy(uploads: bool) -> String {
+    let digest = |text: &str| STANDARD.encode(Sha256::digest(text));
+    let script = match uploads {
+        true => format!(
+            "script-src 'sha256-{}'; connect-src 'self'; require-trusted-types-for 'script'; \
+             trusted-types 'none'; ",
+            digest(SCRIPT)
+        ),
+        false => String::new(),
+    };
     format!(
-        "default-src 'none'; style-src 'sha256-{digest}'; img-src 'self' data:; \
-         form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'sha256-{}'; {script}img-src 'self' data:; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        digest(STYLE)
     )
 }
 
@@ -204,7 +263,14 @@ mod tests {
 
     fn folder(entries: Vec<Item>, query: Option<&str>) -> Folder {
         let query = query.map(str::to_owned);
-        Folder { name: "/a/tree/sub".parse().unwrap(), base: 2, query, is_cut: false, entries }
+        Folder {
+            name: "/a/tree/sub".parse().unwrap(),
+            base: 2,
+            query,
+            is_cut: false,
+            entries,
+            upload: None,
+        }
     }
 
     #[test]
@@ -241,8 +307,22 @@ mod tests {
     }
 
     #[test]
+    fn a_page_with_uploads_runs_its_own_script_alone() {
+        let policy = policy(true);
+        assert!(policy.contains("script-src 'sha256-") && policy.contains("connect-src 'self'"));
+        assert!(!policy.contains("unsafe"));
+        assert!(!SCRIPT.contains("</") && !SCRIPT.contains("innerHTML"), "no end, and no markup");
+        let item = Item::stored("<script>x", 7, false, 1_795_181_079_307_000_000);
+        let mut folder = folder(vec![item], None);
+        folder.upload = Some(Upload { limit: Size(9), has_token: true });
+        let page = folder.page();
+        assert_eq!(page.matches("<script>").count(), 1, "{page}");
+        assert!(page.contains("data-limit=\"9\"") && page.contains("type=\"password\""));
+    }
+
+    #[test]
     fn a_page_may_use_its_own_style_alone() {
-        let policy = policy();
+        let policy = policy(false);
         assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
         assert!(!policy.contains("unsafe") && !policy.contains("script"));
         assert!(!STYLE.contains("url(") && !STYLE.contains("</"), "no requests, and no end");

@@ -2,12 +2,13 @@
 
 use crate::gateway::body::AnswerBody;
 use crate::gateway::head::Head;
+use crate::gateway::receive::Stored;
 use crate::gateway::slots::Slot;
 use hyper::body::Bytes;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, CONTENT_TYPE,
-    HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, VARY,
+    ETAG, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
 use hyper::{Method, Response, StatusCode};
 use router::guard::Refusal;
@@ -37,7 +38,8 @@ pub fn found(head: Head, slot: Arc<Slot>) -> Response<AnswerBody> {
 }
 
 /// A refusal, in words.
-pub fn refused(refusal: &Refusal, method: &Method) -> Response<AnswerBody> {
+/// `puts`: there may be uploads.
+pub fn refused(refusal: &Refusal, method: &Method, puts: bool) -> Response<AnswerBody> {
     let text = match *method {
         Method::HEAD => Bytes::new(),
         _ => Bytes::from(format!("{}\n", refusal.text)),
@@ -50,9 +52,12 @@ pub fn refused(refusal: &Refusal, method: &Method) -> Response<AnswerBody> {
     confine(headers, TEXT);
     match refusal.status {
         StatusCode::METHOD_NOT_ALLOWED => {
-            headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            headers.insert(ALLOW, HeaderValue::from_static(methods(puts)));
         }
-        StatusCode::SERVICE_UNAVAILABLE => {
+        StatusCode::UNAUTHORIZED => {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
             headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY));
         }
         _ => {}
@@ -64,14 +69,42 @@ pub fn refused(refusal: &Refusal, method: &Method) -> Response<AnswerBody> {
     response
 }
 
-/// The answer to a browser's preflight request for a page of an allowed origin.
-pub fn preflight() -> Response<AnswerBody> {
+/// The answer to an upload: it is stored.
+pub fn stored(stored: &Stored) -> Response<AnswerBody> {
+    let name = stored.name.to_string();
+    let mut response = Response::new(AnswerBody::text(Bytes::from(format!("{name}\n"))));
+    *response.status_mut() = StatusCode::CREATED;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(TEXT));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    confine(headers, TEXT);
+    // Names are percent-encoded.
+    let tag = format!("\"{}\"", stored.version);
+    for (field, value) in [(LOCATION, name), (ETAG, tag)] {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(field, value);
+        }
+    }
+    response
+}
+
+fn methods(puts: bool) -> &'static str {
+    if puts { "GET, HEAD, PUT" } else { "GET, HEAD" }
+}
+
+/// The answer to a browser's preflight request for a page of an allowed origin. `puts`: the page
+/// may upload.
+pub fn preflight(puts: bool) -> Response<AnswerBody> {
     let mut response = Response::new(AnswerBody::text(Bytes::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;
     let fields = "Range, If-Range, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since";
+    let fields =
+        if puts { format!("{fields}, Authorization, Content-Type") } else { fields.to_owned() };
     let headers = response.headers_mut();
-    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD"));
-    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(fields));
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(methods(puts)));
+    if let Ok(fields) = HeaderValue::from_str(&fields) {
+        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, fields);
+    }
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     // Pages of public addresses ask for this before they may send to a local one.
     headers.insert("access-control-allow-private-network", HeaderValue::from_static("true"));
@@ -82,7 +115,7 @@ pub fn preflight() -> Response<AnswerBody> {
 pub fn share(headers: &mut HeaderMap, origin: Option<HeaderValue>) {
     headers.append(VARY, HeaderValue::from_static("Origin"));
     if let Some(origin) = origin {
-        let exposed = "Accept-Ranges, Content-Length, Content-Range, ETag";
+        let exposed = "Accept-Ranges, Content-Length, Content-Range, ETag, Location";
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(exposed));
     }

@@ -5,9 +5,12 @@ use crate::gateway::body::AnswerBody;
 use crate::gateway::client::{Asked, Busy, Client};
 use crate::gateway::context::Gateway;
 use crate::gateway::log::{Answered, Sender};
+use crate::gateway::receive::receive;
 use crate::gateway::reply;
+use crate::gateway::uploads::Uploads;
 use hyper::body::Incoming;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue, REFERER, USER_AGENT};
+use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Version};
 use net::text::shortened;
 use router::guard::Head;
@@ -36,13 +39,14 @@ pub struct Ends {
 pub async fn respond(
     ends: &Ends,
     client: &Arc<Client>,
-    request: &Request<Incoming>,
+    request: Request<Incoming>,
 ) -> Response<AnswerBody> {
     let (gateway, local) = (&ends.gateway, ends.local);
     let _busy = Busy::new(client);
     let asked = Asked::new(client);
-    let (method, uri) = (request.method(), request.uri());
-    let (version, headers) = (request.version(), request.headers());
+    let (parts, body) = request.into_parts();
+    let Parts { method, uri, version, headers, .. } = &parts;
+    let version = *version;
     let mut answered = Answered::new(method.as_str(), uri.path());
     answered.sender = sender(ends.peer, version, headers);
     let admitted = gateway.guard.admit(&Head { method, uri, version, headers, local });
@@ -50,19 +54,46 @@ pub async fn respond(
         Ok(origin) => (origin, Ok(())),
         Err(refusal) => (None, Err(refusal)),
     };
+    if *method == Method::PUT
+        && let (Some(uploads), Ok(())) = (&gateway.uploads, &admitted)
+    {
+        let is_foreign = origin.is_some();
+        let stored =
+            receive(gateway, uploads, client, &parts, body, is_foreign, &mut answered).await;
+        gateway.log.answered(&answered);
+        let response = match stored {
+            Ok(stored) => reply::stored(&stored),
+            Err(refusal) => reply::refused(&refusal, method, true),
+        };
+        return finish(gateway, response, origin, asked);
+    }
+    let puts = gateway.uploads.is_some();
     let served = Served { prefixes: &gateway.prefixes, mirrors: &gateway.mirrors };
     let ask = admitted.and_then(|()| Ask::read(method, uri, headers, served));
-    let mut response = match ask {
+    let response = match ask {
         Ok(ask) => match outcome(gateway, client, ask, &mut answered).await {
             Ok(response) => response,
-            Err(refusal) => reply::refused(&refusal, method),
+            Err(refusal) => reply::refused(&refusal, method, puts),
         },
-        Err(_) if origin.is_some() && *method == Method::OPTIONS => reply::preflight(),
+        Err(_) if origin.is_some() && *method == Method::OPTIONS => {
+            // A page of another origin needs the token in addition.
+            reply::preflight(gateway.uploads.as_ref().is_some_and(Uploads::has_token))
+        }
         Err(refusal) => {
             refuse(gateway, answered, &refusal);
-            reply::refused(&refusal, method)
+            reply::refused(&refusal, method, puts)
         }
     };
+    finish(gateway, response, origin, asked)
+}
+
+/// Completes an answer.
+fn finish(
+    gateway: &Gateway,
+    mut response: Response<AnswerBody>,
+    origin: Option<HeaderValue>,
+    asked: Asked,
+) -> Response<AnswerBody> {
     if gateway.guard.has_origins() {
         reply::share(response.headers_mut(), origin);
     }

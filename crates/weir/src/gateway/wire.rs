@@ -39,7 +39,7 @@ pub async fn converse(ends: Ends, stream: Watched) {
 async fn serve_one_by_one(ends: Ends, stream: impl AsyncRead + AsyncWrite + Unpin) {
     let service = service_fn(move |request| {
         let ends = ends.clone();
-        async move { Ok::<_, Infallible>(respond(&ends, &ends.client, &request).await) }
+        async move { Ok::<_, Infallible>(respond(&ends, &ends.client, request).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -73,7 +73,7 @@ mod http2 {
     const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     /// Requests of a connection at a time, and resets of requests that were not seen yet.
     const STREAMS: u32 = 32;
-    /// Bytes that a client may send of bodies, which are not read.
+    /// Bytes that a client may send of bodies before they are read.
     const WINDOW: u32 = 65_535;
     /// A connection without requests that takes no bytes for so long is closed.
     const IDLE: control::Duration = control::Duration::from_secs(10);
@@ -128,7 +128,7 @@ mod http2 {
             async move {
                 let task = TASK.try_with(|task| task.get().cloned());
                 task.ok().flatten().into_iter().for_each(|task| client.set_task(task));
-                Ok::<_, Infallible>(respond(&ends, &client, &request).await)
+                Ok::<_, Infallible>(respond(&ends, &client, request).await)
             }
         });
         let mut builder = Builder::new(Streams);

@@ -18,7 +18,7 @@ use std::time::SystemTime;
 const LONGEST: usize = 8000;
 
 /// Characters of a method, a name or a mistake in one that a refusal repeats.
-const SHOWN: usize = 200;
+pub(super) const SHOWN: usize = 200;
 
 /// A request that can be answered.
 #[derive(Debug)]
@@ -204,7 +204,10 @@ fn query(fields: &str) -> Option<String> {
 }
 
 /// All tags of a field.
-fn tags<'a>(headers: &'a HeaderMap, field: &HeaderName) -> impl Iterator<Item = &'a str> {
+pub(super) fn tags<'a>(
+    headers: &'a HeaderMap,
+    field: &HeaderName,
+) -> impl Iterator<Item = &'a str> {
     let lists = headers.get_all(field).iter().filter_map(|value| value.to_str().ok());
     lists.flat_map(|list| list.split(',')).map(str::trim)
 }
@@ -215,7 +218,7 @@ fn bare_tag(tag: &str) -> String {
     tag.strip_prefix("W/").unwrap_or(tag).to_owned()
 }
 
-fn name(path: &str) -> Result<Name, Refusal> {
+pub(super) fn name(path: &str) -> Result<Name, Refusal> {
     let name: Name = path.parse().map_err(|error: UriError| {
         if least_len(path) > LONGEST {
             return too_long();
@@ -281,11 +284,11 @@ pub fn is_scoped(name: &Name) -> bool {
     first.is_some_and(|first| [&b"localhost"[..], b"localhop"].contains(&first.value()))
 }
 
-fn is_under(name: &Name, prefix: &Name) -> bool {
+pub(super) fn is_under(name: &Name, prefix: &Name) -> bool {
     name.as_ref().starts_with(prefix.as_ref())
 }
 
-fn list(names: &[Name]) -> String {
+pub(super) fn list(names: &[Name]) -> String {
     let names: Vec<_> = names.iter().map(Name::to_string).collect();
     names.join(", ")
 }

@@ -114,7 +114,7 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
             ("status", "the HTTP status of the answer"),
             ("name", "the object's name, with its version, or null if it was not found"),
             ("range", "the Content-Range of the answer, or null"),
-            ("bytes", "bytes of content fetched for the client"),
+            ("bytes", "bytes of content fetched for the client, or stored of an upload"),
             ("segments", "verified segments"),
             ("interests", "Interests sent"),
             ("duration_s", "seconds from the first Interest to the last byte fetched"),

@@ -52,8 +52,11 @@ pub struct OutRecord {
     face: FaceId,
     /// The nonce of the latest one.
     pub nonce: u32,
-    /// How far the latest one goes.
-    pub reach: Reach,
+    /// The fields of [`Reach`], with which the next field takes no more memory.
+    hops: u8,
+    hint: u16,
+    /// It was sent before: it is not known which one an answer is for.
+    pub is_repeated: bool,
     /// When the strategy sent it.
     pub sent_at: Time,
     /// [`Time::MAX`] while a shaper holds it.
@@ -72,9 +75,29 @@ impl OutRecord {
     #[must_use]
     pub fn new(face: FaceId, nonce: u32, sent_at: Time, expires: Time) -> Self {
         let released_at = Time::MAX;
-        let (nacked, memo) = (None, 0);
-        let reach = Reach { hops: u8::MAX, hint: 0 };
-        OutRecord { face, nonce, reach, sent_at, released_at, expires, nacked, memo }
+        OutRecord {
+            face,
+            nonce,
+            hops: u8::MAX,
+            hint: 0,
+            is_repeated: false,
+            sent_at,
+            released_at,
+            expires,
+            nacked: None,
+            memo: 0,
+        }
+    }
+
+    /// How far the latest one goes.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        Reach { hops: self.hops, hint: self.hint }
+    }
+
+    /// Notes how far the latest one goes.
+    pub fn set_reach(&mut self, reach: Reach) {
+        (self.hops, self.hint) = (reach.hops, reach.hint);
     }
 
     /// The face that the Interest left by.

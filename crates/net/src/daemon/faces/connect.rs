@@ -149,7 +149,7 @@ impl FaceSet {
                 mtu,
                 overhead,
                 rate: link.rate,
-                rate_in: link.rate_in,
+                rate_in: link.rate_in.unwrap_or_default(),
                 ..defaults.medium
             },
             queues: QueueLimits { data, packets, ..defaults.queues },

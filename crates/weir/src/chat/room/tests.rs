@@ -37,18 +37,31 @@ struct Network {
     rooms: Vec<Option<Room>>,
     asked: Vec<(usize, Name, bool)>,
     events: Vec<Vec<Event>>,
+    /// The sync Interests of each room.
+    vectors: Vec<(usize, Vec<u8>)>,
+    /// Seconds by which the clock of the next member is ahead.
+    ahead_s: u64,
 }
 
 impl Network {
     fn new(root: &Key) -> Network {
         let (rooms, asked, events) = (Vec::new(), Vec::new(), Vec::new());
-        Network { now: Time::ZERO, root: root.certificate.clone(), rooms, asked, events }
+        let (now, root, vectors) = (Time::ZERO, root.certificate.clone(), Vec::new());
+        Network { now, root, rooms, asked, events, vectors, ahead_s: 0 }
     }
 
     fn join(&mut self, key: &Key) -> usize {
-        let validator = Validator::new(vec![self.root.clone()], Schema::Hierarchy);
-        let boot = CLOCK_S + self.now.0 / 1_000_000_000;
         let at = self.rooms.len();
+        let mut room = self.new_room(key).unwrap();
+        room.send(self.now, Body::Joined).unwrap();
+        self.rooms.push(Some(room));
+        self.events.push(Vec::new());
+        at
+    }
+
+    fn new_room(&self, key: &Key) -> Result<Room, usize> {
+        let validator = Validator::new(vec![self.root.clone()], Schema::Hierarchy);
+        let boot = CLOCK_S + self.ahead_s + self.now.0 / 1_000_000_000;
         let options = Options {
             group: "/chat".parse().unwrap(),
             own: Stream { name: key.certificate.identity(), boot },
@@ -56,14 +69,10 @@ impl Network {
             policy: TrustPolicy::Chains(Chains { validator: Arc::new(validator), now: 0 }),
             history: 100,
             beat: Duration::from_secs(10),
-            rng: Rng::stream(at as u64, &["room"]),
+            rng: Rng::stream(self.rooms.len() as u64, &["room"]),
             clock: Box::new(move || boot * 1_000),
         };
-        let mut room = Room::new(options, std::slice::from_ref(&key.certificate), self.now);
-        room.say(self.now, Body::Came).unwrap();
-        self.rooms.push(Some(room));
-        self.events.push(Vec::new());
-        at
+        Room::new(options, std::slice::from_ref(&key.certificate), self.now)
     }
 
     fn room(&mut self, at: usize) -> &mut Room {
@@ -72,7 +81,7 @@ impl Network {
 
     fn say(&mut self, at: usize, text: &str) {
         let now = self.now;
-        self.room(at).say(now, Body::Text(text.to_owned())).unwrap();
+        self.room(at).send(now, Body::Text(text.to_owned())).unwrap();
     }
 
     fn deliver(&mut self, from: usize, frame: &[u8]) {
@@ -81,6 +90,9 @@ impl Network {
         let to: Vec<usize> = if link.nack().is_some() {
             Vec::new()
         } else if let Ok(interest) = Interest::decode(packet) {
+            if wire::is_sync(&interest, &"/chat".parse().unwrap()) {
+                self.vectors.push((from, packet.to_vec()));
+            }
             self.asked.push((from, interest.name().to_name(), interest.can_be_prefix()));
             (0..self.rooms.len()).filter(|to| *to != from).collect()
         } else {
@@ -133,6 +145,15 @@ impl Network {
                     room.on_deadline(now);
                 }
             }
+        }
+    }
+
+    /// Sends all vectors of a room again.
+    fn replay(&mut self, from: usize, to: usize) {
+        let now = self.now;
+        let vectors: Vec<_> = self.vectors.iter().filter(|(of, _)| *of == from).cloned().collect();
+        for (_, vector) in vectors {
+            self.room(to).receive(now, &vector);
         }
     }
 
@@ -200,6 +221,109 @@ fn forged_vectors_and_messages_are_rejected_and_counted() {
     assert_eq!(known, 1, "the forged stream is not there");
 }
 
+/// A router can keep vectors and send them again, to members that know them and to later ones.
+#[test]
+fn replayed_vectors_show_no_member_as_here_and_no_message_as_live() {
+    let root = key("/chat", 1, None);
+    let keys = [2, 3, 4].map(|seed| key(&format!("/chat/m{seed}"), seed, Some(&root)));
+    let mut network = Network::new(&root);
+    let (first, second) = (network.join(&keys[0]), network.join(&keys[1]));
+    network.run(seconds(12));
+    for text in ["one", "two"] {
+        network.say(first, text);
+        network.run(seconds(1));
+    }
+    let first_name: Name = "/chat/m2".parse().unwrap();
+    assert!(network.room(second).presence().get(&first_name).unwrap().is_here);
+    let is_live = |event: &Event| matches!(event, Event::Message { is_live: true, .. });
+    assert_eq!(network.events[second].iter().filter(|event| is_live(event)).count(), 2);
+    network.rooms[first] = None;
+    let third = network.join(&keys[2]);
+    for _ in 0..12 {
+        network.replay(first, second);
+        network.replay(first, third);
+        network.run(seconds(5));
+    }
+    assert!(!network.room(second).presence().get(&first_name).unwrap().is_here);
+    assert_eq!(network.texts(third), ["one", "two"]);
+    assert!(!network.events[third].iter().any(is_live));
+    assert!(!network.events[third].contains(&Event::Here(first_name)));
+    let second_name = "/chat/m3".parse().unwrap();
+    assert!(network.events[third].contains(&Event::Here(second_name)));
+}
+
+#[test]
+fn the_first_messages_after_the_welcome_are_live() {
+    let root = key("/chat", 1, None);
+    let keys = [2, 3].map(|seed| key(&format!("/chat/m{seed}"), seed, Some(&root)));
+    let mut network = Network::new(&root);
+    let first = network.join(&keys[0]);
+    network.run(seconds(5));
+    let second = network.join(&keys[1]);
+    let mut waited = 0;
+    while !network.rooms[second].as_ref().unwrap().is_welcome(network.now) {
+        network.run(Duration::from_millis(10));
+        waited += 10;
+    }
+    assert!(waited < 1_000, "{waited} ms");
+    network.say(second, "hello");
+    network.run(seconds(1));
+    let is_live = |event: &Event| matches!(event, Event::Message { is_live: true, .. });
+    assert!(network.events[first].iter().any(is_live), "{:?}", network.events[first]);
+    // Without others, it waits for a second.
+    let mut alone = Network::new(&root);
+    let only = alone.join(&keys[0]);
+    alone.run(Duration::from_millis(900));
+    let room = alone.room(only);
+    assert!(!room.is_welcome(Time::ZERO + Duration::from_millis(999)));
+    assert!(room.is_welcome(Time::ZERO + WELCOME));
+}
+
+#[test]
+fn a_member_with_many_starts_takes_bounded_memory() {
+    let root = key("/chat", 1, None);
+    let keys = [2, 3].map(|seed| key(&format!("/chat/m{seed}"), seed, Some(&root)));
+    let mut network = Network::new(&root);
+    let (first, second) = (network.join(&keys[0]), network.join(&keys[1]));
+    network.run(seconds(1));
+    network.rooms[second] = None;
+    let (now, group) = (network.now, "/chat".parse().unwrap());
+    for start in 1..=1_000 {
+        let mut vector = Vector::new();
+        vector.raise(&"/chat/m3".parse().unwrap(), CLOCK_S + start, 2_000);
+        let moment = Moment { boot: CLOCK_S + start, time_ms: 1 };
+        let interest = wire::interest(&group, &vector, moment, &keys[1].signer, 1);
+        network.room(first).receive(now, &interest);
+    }
+    let room = network.room(first);
+    assert!(room.member().stats().received > 1_000);
+    assert_eq!((room.lines.len(), room.member().others().count()), (8, 8));
+}
+
+/// Others do not send its start: the specification would have it ignored.
+#[test]
+fn a_member_with_a_clock_that_is_days_ahead_sees_others() {
+    let root = key("/chat", 1, None);
+    let keys = [2, 3].map(|seed| key(&format!("/chat/m{seed}"), seed, Some(&root)));
+    let mut network = Network::new(&root);
+    let first = network.join(&keys[0]);
+    network.run(seconds(1));
+    network.ahead_s = 2 * 86_400;
+    let second = network.join(&keys[1]);
+    network.run(seconds(30));
+    assert!(network.events[second].contains(&Event::Here("/chat/m2".parse().unwrap())));
+    assert!(network.events[first].contains(&Event::Here("/chat/m3".parse().unwrap())));
+}
+
+#[test]
+fn names_that_fit_no_packet_are_rejected_at_the_start() {
+    let root = key("/chat", 1, None);
+    let network = Network::new(&root);
+    let long = |bytes| key(&format!("/chat/{}", "m".repeat(bytes)), 1, None);
+    assert!(network.new_room(&long(2_500)).is_ok());
+    assert!(network.new_room(&long(3_000)).is_err());
+}
+
 #[test]
 fn an_interest_for_another_group_is_answered_by_nothing() {
     let root = key("/chat", 1, None);
@@ -225,7 +349,7 @@ fn a_message_that_fits_no_packet_is_not_sent() {
     let now = network.now;
     let room = network.room(member);
     let before = room.member().seq();
-    assert!(room.say(now, Body::Text("x".repeat(4_000))).is_err());
+    assert!(room.send(now, Body::Text("x".repeat(4_000))).is_err());
     assert_eq!(room.member().seq(), before);
-    room.say(now, Body::Text("short".to_owned())).unwrap();
+    room.send(now, Body::Text("short".to_owned())).unwrap();
 }

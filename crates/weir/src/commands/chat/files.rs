@@ -131,7 +131,8 @@ impl Files {
             "" => self.folder.join(get::file_name(object.as_ref())?),
             file => self.folder.join(file),
         };
-        if path.exists() {
+        // A symbolic link is not followed, also if it leads nowhere yet.
+        if path.symlink_metadata().is_ok() {
             let message = format!("{} is there already", path.display());
             return Err(Failure::new(Kind::File, message).then("name another file: /get NAME FILE"));
         }
@@ -143,6 +144,11 @@ impl Files {
         let Command::Get(args) = parsed.command else { return Ok(()) };
         let stop = self.stop.clone();
         self.start(move || fetch(&args, &path, &stop))
+    }
+
+    /// True if no file is in work.
+    pub fn is_idle(&self) -> bool {
+        self.jobs.is_empty()
     }
 
     /// The files that are done since the last call.

@@ -11,7 +11,7 @@ use crate::signals::Stop;
 use control::Size;
 use net::client::{CommandError, Connection};
 use packet::Name;
-use repo::{Store, Usage, View};
+use repo::{Usage, View};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -50,12 +50,14 @@ pub fn run(args: &RepoRunArgs) -> Result<(), Failure> {
     let mut publish = Publish::new();
     publish.set_shelf(Box::new(StoreShelf::new(shown.clone())));
     let progress = Progress::new("sent", args.output.quiet);
-    let (fixed, prefixes) = (args.prefix.clone(), Prefixes::default());
-    let mut content = Served { shown, fixed, prefixes, complaint: None };
-    content.update(&mut publish)?;
-    content.prefixes.take_new();
-    let ended =
-        serve(&mut reach.connection, &mut publish, &mut content, &store, args, &progress, &stop);
+    let mut content = Served::new(shown, Claims::Instead(args.prefix.clone()), None);
+    let quiet = args.output.quiet;
+    let look = Look { progress: &progress, stop: &stop, verbose: args.output.verbose };
+    let terms = Terms { linger: None, rate: args.limit_rate };
+    let running = Running { command: "weir repo run", look, terms, quiet };
+    let ended = serve(&mut reach.connection, &mut publish, &mut content, &running, &|prefixes| {
+        begin(prefixes, store.usage()?, args)
+    });
     progress.end();
     ended?;
     if args.output.json {
@@ -64,22 +66,35 @@ pub fn run(args: &RepoRunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Registers the prefixes, and serves until the end.
-fn serve(
+/// How a store is served.
+pub struct Running<'a> {
+    /// The command, for messages.
+    pub command: &'static str,
+    /// The observers.
+    pub look: Look<'a>,
+    /// How long and how fast.
+    pub terms: Terms,
+    /// No lines about the forwarder.
+    pub quiet: bool,
+}
+
+/// Registers the prefixes, calls `begin`, and serves until the end.
+pub fn serve(
     connection: &mut Connection,
     publish: &mut Publish,
     content: &mut Served,
-    store: &Store,
-    args: &RepoRunArgs,
-    progress: &Progress,
-    stop: &Stop,
+    running: &Running<'_>,
+    begin: &dyn Fn(&Prefixes) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    content.update(publish)?;
+    content.prefixes.take_new();
+    let Running { command, look, terms, quiet } = running;
     let prefixes = content.prefixes.clone();
     let mut greet = |connection: &mut Connection| {
         prefixes.register_all().iter().try_for_each(|prefix| connection.register(prefix))
     };
-    let shown = Some(progress).filter(|_| !args.output.quiet);
-    let mut outage = Outage::new("weir repo run", stop, shown, connection.now());
+    let shown = Some(look.progress).filter(|_| !quiet);
+    let mut outage = Outage::new(command, look.stop, shown, connection.now());
     match greet(connection) {
         Err(CommandError::Connection(lost)) => {
             if outage.end(connection, lost, None, &mut greet)? != Outcome::Back {
@@ -89,10 +104,8 @@ fn serve(
         }
         other => other?,
     }
-    begin(&prefixes, store.usage()?, args)?;
-    let look = Look { progress, stop, verbose: args.output.verbose };
-    let terms = Terms { linger: None, rate: args.limit_rate };
-    producer::serve(connection, publish, content, &terms, &look, &mut outage, &mut greet)?;
+    begin(&prefixes)?;
+    producer::serve(connection, publish, content, terms, look, &mut outage, &mut greet)?;
     // The forwarder would notice by itself; saying it saves consumers a time-out.
     for prefix in prefixes.all() {
         connection.unregister(&prefix).ok();
@@ -123,7 +136,7 @@ fn begin(prefixes: &Prefixes, usage: Usage, args: &RepoRunArgs) -> Result<(), Fa
 
 /// The prefixes that are registered, for each connection to a forwarder anew.
 #[derive(Clone, Default)]
-struct Prefixes(Arc<Mutex<Changing>>);
+pub struct Prefixes(Arc<Mutex<Changing>>);
 
 /// The prefixes that are wanted, and those that the forwarder has.
 #[derive(Default)]
@@ -182,24 +195,47 @@ impl Prefixes {
     }
 }
 
+/// The prefixes that the user has chosen.
+pub enum Claims {
+    /// Instead of the names in the store, if there are any.
+    Instead(Vec<Name>),
+    /// In addition to those.
+    Besides(Vec<Name>),
+}
+
+/// A function that reports a complaint.
+pub type Complain = Box<dyn Fn(String)>;
+
 /// A store that is served.
-struct Served {
+pub struct Served {
     shown: Arc<Shown>,
-    /// The prefixes that the user has chosen.
-    fixed: Vec<Name>,
+    claims: Claims,
     prefixes: Prefixes,
+    /// The number of changes of the store when its prefixes were claimed.
+    changes: u64,
     /// The last complaint: consumers ask again and again for what is damaged.
     complaint: Option<String>,
+    /// Reports it; `None`: above the progress.
+    complain: Option<Complain>,
 }
 
 impl Served {
+    /// Serves what is shown.
+    pub fn new(shown: Arc<Shown>, claims: Claims, complain: Option<Complain>) -> Served {
+        let (prefixes, changes) = (Prefixes::default(), shown.view().changes());
+        Served { shown, claims, prefixes, changes, complaint: None, complain }
+    }
+
     /// Claims the prefixes of what is in the store now.
     fn update(&self, publish: &mut Publish) -> Result<(), Failure> {
-        let mut wanted = self.fixed.clone();
-        if wanted.is_empty() {
+        let (mut wanted, has_all) = match &self.claims {
+            Claims::Instead(fixed) => (fixed.clone(), !fixed.is_empty()),
+            Claims::Besides(fixed) => (fixed.clone(), false),
+        };
+        if !has_all {
             let (prefixes, broken) = prefixes_of(&self.shown.view())?;
             broken.lines().into_iter().take(1).for_each(|line| self.shown.fail(line));
-            wanted = prefixes;
+            wanted.extend(prefixes);
         }
         let (new, old) = self.prefixes.set(wanted);
         old.iter().for_each(|prefix| publish.disclaim(prefix));
@@ -221,11 +257,17 @@ impl Content for Served {
             let next = "`weir repo verify` finds what is damaged";
             let complaint = format!("cannot serve: {why}; {next}");
             if self.complaint.as_ref() != Some(&complaint) {
-                look.progress.warn(&complaint);
+                match &self.complain {
+                    Some(complain) => complain(complaint.clone()),
+                    None => look.progress.warn(&complaint),
+                }
                 self.complaint = Some(complaint);
             }
         }
-        if self.shown.renew()? {
+        self.shown.renew()?;
+        let changes = self.shown.view().changes();
+        // An upload renews the view, too.
+        if std::mem::replace(&mut self.changes, changes) != changes {
             self.complaint = None;
             self.update(publish)?;
         }

@@ -1,0 +1,180 @@
+//! The members that are here: those that have signed a new vector, or sent a message, not long ago.
+
+use control::{Duration, Time};
+use packet::Name;
+use std::collections::BTreeMap;
+
+/// A member that is silent for so many of its signs of life is gone.
+const SILENT_BEATS: u64 = 4;
+/// Members that are remembered; the one that was seen longest ago makes room.
+const MOST: usize = 1_024;
+/// Starts of a member that are remembered; the first makes room.
+const MOST_STARTS: usize = 8;
+
+/// The members.
+pub struct Presence {
+    silence: Duration,
+    all: BTreeMap<Name, Seen>,
+}
+
+/// A member that was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The instant of its last sign of life.
+    pub at: Time,
+    /// It is here.
+    pub is_here: bool,
+    starts: Vec<Start>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Start {
+    boot: u64,
+    /// The latest time that the member has signed, by its own clock.
+    time_ms: u64,
+    has_left: bool,
+}
+
+/// The effect of a sign of life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// It is no newer than others of this start, or this start has left: delayed or replayed.
+    Stale,
+    /// The member was here already.
+    Again,
+    /// The member was not here before.
+    First,
+}
+
+impl Seen {
+    /// The start with this bootstrap time. Clocks can be set back, so the order is that of arrival.
+    fn start(&mut self, boot: u64) -> &mut Start {
+        let at = self.starts.iter().position(|start| start.boot == boot).unwrap_or_else(|| {
+            if self.starts.len() == MOST_STARTS {
+                self.starts.remove(0);
+            }
+            self.starts.push(Start { boot, time_ms: 0, has_left: false });
+            self.starts.len() - 1
+        });
+        &mut self.starts[at]
+    }
+}
+
+impl Presence {
+    /// `beat` is the time between signs of life.
+    pub fn new(beat: Duration) -> Presence {
+        Presence { silence: Duration(beat.0.saturating_mul(SILENT_BEATS)), all: BTreeMap::new() }
+    }
+
+    /// Takes a sign of life of a member's start `boot`. `time_ms` is its signed time. It is
+    /// compared with earlier ones of the same start only, so wrong clocks do not matter.
+    pub fn sign(&mut self, now: Time, name: &Name, boot: u64, time_ms: Option<u64>) -> Sign {
+        if !self.all.contains_key(name) && self.all.len() == MOST {
+            let oldest = self.all.iter().min_by_key(|(_, seen)| (seen.is_here, seen.at));
+            let oldest = oldest.map(|(name, _)| name.clone());
+            oldest.map(|name| self.all.remove(&name));
+        }
+        let absent = || Seen { at: now, is_here: false, starts: Vec::new() };
+        let seen = self.all.entry(name.clone()).or_insert_with(absent);
+        let start = seen.start(boot);
+        if start.has_left || time_ms.is_some_and(|time_ms| time_ms <= start.time_ms) {
+            return Sign::Stale;
+        }
+        start.time_ms = start.time_ms.max(time_ms.unwrap_or(0));
+        seen.at = now;
+        if std::mem::replace(&mut seen.is_here, true) { Sign::Again } else { Sign::First }
+    }
+
+    /// A member has left, in its start `boot`. Returns true if it was here.
+    pub fn left(&mut self, name: &Name, boot: u64) -> bool {
+        let Some(seen) = self.all.get_mut(name) else { return false };
+        seen.start(boot).has_left = true;
+        std::mem::take(&mut seen.is_here)
+    }
+
+    /// The members that have become silent.
+    pub fn expire(&mut self, now: Time) -> Vec<Name> {
+        let silence = self.silence;
+        let is_silent = |seen: &Seen| seen.is_here && now >= seen.at + silence;
+        let mut gone = Vec::new();
+        for (name, seen) in self.all.iter_mut().filter(|(_, seen)| is_silent(seen)) {
+            seen.is_here = false;
+            gone.push(name.clone());
+        }
+        gone
+    }
+
+    /// The instant at which a member becomes silent.
+    pub fn next_deadline(&self) -> Option<Time> {
+        let here = self.all.values().filter(|seen| seen.is_here);
+        here.map(|seen| seen.at + self.silence).min()
+    }
+
+    /// A member, if it was ever seen.
+    pub fn get(&self, name: &Name) -> Option<&Seen> {
+        self.all.get(name)
+    }
+
+    /// True if another member is here.
+    pub fn is_anyone_here(&self) -> bool {
+        self.all.values().any(|seen| seen.is_here)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(s: u64) -> Time {
+        Time::ZERO + Duration::from_secs(s)
+    }
+
+    fn alice() -> (Presence, Name) {
+        (Presence::new(Duration::from_secs(10)), "/alice".parse().unwrap())
+    }
+
+    #[test]
+    fn members_come_fall_silent_and_come_back() {
+        let (mut presence, alice) = alice();
+        assert_eq!(presence.sign(at(0), &alice, 1, Some(1)), Sign::First);
+        assert_eq!(presence.sign(at(30), &alice, 1, Some(2)), Sign::Again);
+        assert_eq!(presence.next_deadline(), Some(at(70)));
+        assert!(presence.expire(at(69)).is_empty());
+        assert_eq!(presence.expire(at(70)), std::slice::from_ref(&alice));
+        assert!(presence.expire(at(99)).is_empty() && !presence.is_anyone_here());
+        assert_eq!(presence.sign(at(100), &alice, 1, Some(3)), Sign::First);
+    }
+
+    #[test]
+    fn a_member_that_has_left_comes_back_with_another_start() {
+        let (mut presence, alice) = alice();
+        presence.sign(at(0), &alice, 5, Some(1));
+        assert!(presence.left(&alice, 5) && !presence.left(&alice, 5));
+        assert_eq!(presence.sign(at(1), &alice, 5, Some(2)), Sign::Stale);
+        // Its clock was set back.
+        assert_eq!(presence.sign(at(2), &alice, 4, Some(1)), Sign::First);
+        assert!(presence.is_anyone_here());
+    }
+
+    #[test]
+    fn repeated_signs_keep_no_member_here() {
+        let (mut presence, alice) = alice();
+        presence.sign(at(0), &alice, 1, Some(1_000));
+        assert_eq!(presence.sign(at(30), &alice, 1, Some(1_000)), Sign::Stale);
+        assert_eq!(presence.sign(at(31), &alice, 1, Some(999)), Sign::Stale);
+        assert_eq!(presence.expire(at(40)), std::slice::from_ref(&alice));
+        assert_eq!(presence.sign(at(41), &alice, 1, Some(1_000)), Sign::Stale);
+        assert!(!presence.is_anyone_here());
+    }
+
+    #[test]
+    fn the_member_that_was_seen_longest_ago_makes_room() {
+        let (mut presence, alice) = alice();
+        presence.sign(at(0), &alice, 1, None);
+        for i in 0..MOST as u64 {
+            let name: Name = format!("/m{i}").parse().unwrap();
+            assert_eq!(presence.sign(at(1 + i), &name, 1, None), Sign::First);
+        }
+        assert!(presence.get(&alice).is_none() && presence.all.len() == MOST);
+    }
+}

@@ -1,0 +1,114 @@
+//! The uploads of a gateway: its options, its store, and the thread that serves the store.
+
+use crate::cli::GatewayArgs;
+use crate::commands::repo::{Publisher, StoreKeeper};
+use crate::exit::{Failure, Kind};
+use crate::gateway::{Log, Uploads};
+use crate::output;
+use crate::signals::Stop;
+use net::client::Address;
+use packet::tlv::types::GENERIC;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+use weir::http::ask::is_scoped;
+use weir::http::put::Token;
+
+/// Bytes of a file with a token.
+const LONGEST: u64 = 4096;
+
+/// Checks the options about uploads, and reads the token.
+pub fn check(args: &GatewayArgs) -> Result<Option<Token>, Failure> {
+    let upload = &args.upload;
+    let token = upload.put_token.as_deref().map(read).transpose()?;
+    let usage = |what: String, next: &str| Err(Failure::new(Kind::Usage, what).then(next));
+    for prefix in &upload.put {
+        let what = |why: &str| format!("--put {prefix} cannot be used: {why}");
+        if is_scoped(prefix) {
+            let why = "names below /localhost and /localhop are for the programs of one host";
+            return usage(what(why), "choose another prefix");
+        }
+        if prefix.as_ref().components().any(|component| component.typ() != GENERIC) {
+            let why = "it has a reserved component, such as a version";
+            return usage(what(why), "choose another prefix");
+        }
+        if prefix.is_empty() {
+            return usage(what("it has no component"), "name a prefix, such as /example/uploads");
+        }
+        if !args.prefix.iter().any(|served| prefix.as_ref().starts_with(served.as_ref())) {
+            return usage(what("the gateway does not serve it"), "serve it with --prefix, too");
+        }
+    }
+    let is_local = args.listen.ip().to_canonical().is_loopback();
+    if !upload.put.is_empty() && !is_local && token.is_none() {
+        let what = format!("--put needs a token at {}, which other hosts reach", args.listen);
+        return usage(what, "name a file with one by --put-token, or listen on 127.0.0.1");
+    }
+    if token.is_some() && !is_local && args.tls_cert.is_none() && !args.quiet {
+        output::note(
+            "the token of uploads crosses the network unencrypted; --tls-cert encrypts it",
+        );
+    }
+    Ok(token)
+}
+
+fn read(path: &Path) -> Result<Token, Failure> {
+    let shown = path.display();
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::new(Kind::File, format!("cannot use the token in {shown}: {error}"))
+            .then("write one line of at least 16 letters and digits, as of `openssl rand -hex 32`")
+    };
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| failed(&error))?;
+    file.take(LONGEST).read_to_string(&mut text).map_err(|error| failed(&error))?;
+    Token::read(&text).map_err(|why| failed(&why))
+}
+
+/// Opens the store of uploads, if there may be any.
+pub fn open(
+    args: &GatewayArgs,
+    token: Option<Token>,
+    stop: &Stop,
+) -> Result<(Option<Arc<StoreKeeper>>, Option<Uploads>), Failure> {
+    let upload = &args.upload;
+    if upload.put.is_empty() {
+        return Ok((None, None));
+    }
+    let (store, remarks) = StoreKeeper::new(upload, stop.clone())?;
+    if !args.quiet {
+        remarks.iter().for_each(|remark| output::note(remark));
+    }
+    let uploads = Uploads::new(store.clone(), upload.put.clone(), token, upload.put_limit);
+    Ok((Some(store), Some(uploads)))
+}
+
+/// Starts the thread that serves the store by name, and waits until the forwarder knows it.
+pub fn publish(
+    address: &Address,
+    keeper: Arc<StoreKeeper>,
+    quiet: bool,
+    log: &Log,
+) -> Result<JoinHandle<()>, Failure> {
+    let (ready, wait) = channel();
+    let publisher = Publisher { address: address.clone(), keeper, quiet };
+    let (log, complaints) = (log.clone(), log.clone());
+    let serve = move || {
+        let begun = ready.clone();
+        let ended = publisher.run(&|| drop(begun.send(Ok(()))), move |what| complaints.note(what));
+        if let Err(failure) = ended
+            && let Err(unsent) = ready.send(Err(failure))
+            && let Err(failure) = unsent.0
+        {
+            let next = "restart the gateway when that is over";
+            log.note(format!("the store is not served any more: {failure}; {next}"));
+        }
+    };
+    let thread = std::thread::Builder::new().name("store".to_owned()).spawn(serve);
+    let thread = thread.map_err(|error| Failure::new(Kind::Failed, error))?;
+    let interrupted = |_| Err(Failure::new(Kind::Interrupted, "interrupted"));
+    wait.recv().unwrap_or_else(interrupted)?;
+    Ok(thread)
+}

@@ -1,0 +1,234 @@
+//! One upload: its body from the connection into the store.
+
+use crate::exit::{Failure, Kind};
+use crate::gateway::client::Client;
+use crate::gateway::context::Gateway;
+use crate::gateway::log::Answered;
+use crate::gateway::pieces::{Writer, pieces};
+use crate::gateway::uploads::{Kept, Upload, Uploads};
+use control::{Duration, Time};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::EXPECT;
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, StatusCode};
+use net::clock::monotonic;
+use packet::{Component, Name};
+use router::guard::Refusal;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use weir::http::put::Put;
+
+/// Bytes that an upload must bring within the time that clients have.
+const LEAST: u64 = 10_000;
+/// A body that is refused is read on for so long, and so many bytes: a client that is cut off while
+/// it sends may not see the answer.
+const DRAINED: Duration = Duration::from_secs(2);
+const DRAINED_BYTES: u64 = 4_000_000;
+
+/// A stored upload.
+pub struct Stored {
+    /// The name with the version.
+    pub name: Name,
+    /// Its last component, which is the tag of the version.
+    pub version: Component,
+}
+
+/// Receives an upload. `is_foreign` if a page of another origin sends it, which may read.
+///
+/// # Errors
+/// It is not permitted, breaks off, or cannot be stored. Then nothing of it stays.
+pub async fn receive(
+    gateway: &Gateway,
+    uploads: &Uploads,
+    client: &Client,
+    parts: &Parts,
+    mut body: Incoming,
+    is_foreign: bool,
+    answered: &mut Answered,
+) -> Result<Stored, Refusal> {
+    let began = monotonic();
+    let received = async {
+        uploads.authorize(&parts.headers, client.source, is_foreign)?;
+        let put = Put::read(&parts.uri, &parts.headers, uploads.prefixes())?;
+        store(gateway, uploads, client, &put, &mut body, answered).await
+    };
+    let result = received.await;
+    answered.duration_s = monotonic().since(began).as_secs_f64();
+    match &result {
+        Ok(stored) => {
+            answered.status = StatusCode::CREATED.as_u16();
+            answered.name = Some(stored.name.to_string());
+        }
+        Err(refusal) => {
+            answered.status = refusal.status.as_u16();
+            if answered.error.is_none() {
+                answered.fail(&refusal.text);
+            }
+            drain(&parts.headers, &mut body).await;
+        }
+    }
+    result
+}
+
+async fn store(
+    gateway: &Gateway,
+    uploads: &Uploads,
+    client: &Client,
+    put: &Put,
+    body: &mut Incoming,
+    answered: &mut Answered,
+) -> Result<Stored, Refusal> {
+    let upload = Arc::new(uploads.begin(&put.name, client.source, put.size)?);
+    let newest = uploads.keeper().version(&put.name);
+    let newest = newest.map_err(|(status, failure)| refusal(status, &failure, answered))?;
+    let tag = newest.map(|version| format!("\"{}\"", Component::version(version)));
+    put.check(tag.as_deref())?;
+    let (writer, mut reader) = pieces();
+    let (give, take) = oneshot::channel();
+    let (keeper, name) = (Arc::clone(uploads.keeper()), put.name.clone());
+    let under_way = Arc::clone(&upload);
+    let keep = move || {
+        let kept = keeper.keep(&name, &mut reader);
+        // The name is free before the client knows.
+        drop(under_way);
+        let _ = give.send(kept);
+    };
+    let started = std::thread::Builder::new().spawn(keep);
+    if let Err(error) = started {
+        let failure = Failure::new(Kind::Failed, error);
+        return Err(refusal(StatusCode::SERVICE_UNAVAILABLE, &failure, answered));
+    }
+    let sent = send(body, writer, &upload, gateway.client_timeout).await;
+    drop(upload);
+    let kept = take.await;
+    sent?;
+    let lost = || (StatusCode::INTERNAL_SERVER_ERROR, Failure::new(Kind::Failed, "it broke off"));
+    let kept = kept.unwrap_or_else(|_| Err(lost()));
+    let Kept { version, bytes } =
+        kept.map_err(|(status, failure)| refusal(status, &failure, answered))?;
+    answered.bytes = bytes;
+    let version = Component::version(version);
+    Ok(Stored { name: put.name.clone().with(&version), version })
+}
+
+/// Sends the body to the thread that stores it. Dropping the writer breaks it off.
+async fn send(
+    body: &mut Incoming,
+    writer: Writer,
+    upload: &Upload,
+    patience: Duration,
+) -> Result<(), Refusal> {
+    let mut pace = Pace::new(patience);
+    loop {
+        let next = tokio::time::timeout(pace.left(), next(body)).await;
+        let len = match &next {
+            Ok(Some(Ok(bytes))) => bytes.len() as u64,
+            _ => 0,
+        };
+        if !pace.goes_on(len, next.is_err()) {
+            let text = "the upload came too slowly, and was ended; send it again";
+            return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, text));
+        }
+        match next {
+            Err(_) => {}
+            Ok(None) => {
+                writer.end().await;
+                return Ok(());
+            }
+            Ok(Some(Ok(bytes))) => {
+                upload.grow(len)?;
+                // The thread has failed if it takes no more, and its result says why.
+                if !bytes.is_empty() && !writer.write(bytes).await {
+                    return Ok(());
+                }
+                pace.begin();
+            }
+            Ok(Some(Err(error))) => {
+                let text = format!("the upload is broken: {error}; send it again");
+                return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
+            }
+        }
+    }
+}
+
+/// The next bytes of a body; none of trailers.
+async fn next(body: &mut Incoming) -> Option<hyper::Result<Bytes>> {
+    let frame = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await?;
+    Some(frame.map(|frame| frame.into_data().unwrap_or_default()))
+}
+
+/// The progress of a body, over the time in which the gateway waits for its client.
+struct Pace {
+    patience: Duration,
+    waited: Duration,
+    since: Time,
+    bytes: u64,
+}
+
+impl Pace {
+    fn new(patience: Duration) -> Pace {
+        Pace { patience, waited: Duration::ZERO, since: monotonic(), bytes: 0 }
+    }
+
+    /// The time until the next look.
+    fn left(&self) -> std::time::Duration {
+        let left = self.patience.as_secs_f64() - self.waited.as_secs_f64();
+        std::time::Duration::from_secs_f64(left.max(0.0))
+    }
+
+    /// The gateway waits for the client from now on.
+    fn begin(&mut self) {
+        self.since = monotonic();
+    }
+
+    /// So many bytes have come; or the time has passed. False if there were too few in that time.
+    fn goes_on(&mut self, bytes: u64, has_passed: bool) -> bool {
+        self.waited += monotonic().since(self.since);
+        self.bytes += bytes;
+        self.begin();
+        if !has_passed && self.waited < self.patience {
+            return true;
+        }
+        let is_enough = self.bytes >= LEAST;
+        (self.waited, self.bytes) = (Duration::ZERO, 0);
+        is_enough
+    }
+}
+
+/// Reads some more of a body that is refused, unless its client waits for the answer first.
+async fn drain(headers: &HeaderMap, body: &mut Incoming) {
+    if headers.contains_key(EXPECT) {
+        return;
+    }
+    let read = async {
+        let mut bytes = 0;
+        while bytes < DRAINED_BYTES
+            && let Some(Ok(some)) = next(body).await
+        {
+            bytes += some.len() as u64;
+        }
+    };
+    let limit = std::time::Duration::from_secs_f64(DRAINED.as_secs_f64());
+    let _ = tokio::time::timeout(limit, read).await;
+}
+
+/// The refusal of a failure. The client gets no paths of this host; the log has all of it.
+fn refusal(status: StatusCode, failure: &Failure, answered: &mut Answered) -> Refusal {
+    answered.fail(&failure.to_string());
+    let text = match status {
+        StatusCode::INSUFFICIENT_STORAGE => {
+            "the store has no room for it; the operator of the gateway can make some"
+        }
+        StatusCode::BAD_REQUEST => "the upload broke off; send it again",
+        StatusCode::CONFLICT => {
+            "a tree of this name is in the store; choose another name, or publish the tree again"
+        }
+        StatusCode::URI_TOO_LONG => {
+            "consumers do not find names with so many components; choose a shorter name"
+        }
+        _ => "the upload could not be stored; the gateway's log has the reason",
+    };
+    Refusal::new(status, text)
+}

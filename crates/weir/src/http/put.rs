@@ -1,0 +1,274 @@
+//! The request that uploads an object.
+
+use super::ask::{SHOWN, is_scoped, is_under, list, name, tags};
+use hyper::header::{
+    AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderName,
+    IF_MATCH, IF_NONE_MATCH,
+};
+use hyper::{StatusCode, Uri};
+use net::text::{shortened, visible};
+use packet::tlv::types::GENERIC;
+use packet::{ComponentRef, Name};
+use router::guard::Refusal;
+use sha2::{Digest, Sha256};
+
+/// The most bytes of a component: file systems have no longer names.
+const LONGEST: usize = 255;
+/// The fewest characters of a token.
+const FEWEST: usize = 16;
+
+/// An upload that may be received.
+#[derive(Debug)]
+pub struct Put {
+    /// The name of the object, without a version.
+    pub name: Name,
+    /// The size of the body, if the request has it.
+    pub size: Option<u64>,
+    /// One of these versions must be there.
+    if_match: Vec<String>,
+    /// None of these versions may be there.
+    if_none_match: Vec<String>,
+}
+
+impl Put {
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// The name is not one below `prefixes`, or has reserved components, or the body is not the
+    /// whole object as it is.
+    pub fn read(uri: &Uri, headers: &HeaderMap, prefixes: &[Name]) -> Result<Put, Refusal> {
+        let bad = |text: String| Refusal::new(StatusCode::BAD_REQUEST, text);
+        if uri.path().ends_with('/') {
+            return Err(
+                bad("the path is that of a folder; put a file's name behind it".to_owned()),
+            );
+        }
+        let name = name(uri.path())?;
+        check_name(&name, prefixes)?;
+        if headers.contains_key(CONTENT_RANGE) {
+            let text = "a part of an object cannot be uploaded; send all of it, without \
+                        Content-Range";
+            return Err(bad(text.to_owned()));
+        }
+        if headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
+            let text = "the body is encoded; send it as it is, without Content-Encoding";
+            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+        }
+        let size = headers.get(CONTENT_LENGTH).and_then(|size| size.to_str().ok());
+        let all = |field: HeaderName| tags(headers, &field).map(str::to_owned).collect();
+        Ok(Put {
+            name,
+            size: size.and_then(|size| size.parse().ok()),
+            if_match: all(IF_MATCH),
+            if_none_match: all(IF_NONE_MATCH),
+        })
+    }
+
+    /// Checks the conditions against the tag of the newest version, if there is one (RFC 9110,
+    /// section 13.2.2).
+    ///
+    /// # Errors
+    /// They do not hold.
+    pub fn check(&self, tag: Option<&str>) -> Result<(), Refusal> {
+        let of = |one: &String| Some(one.replace("-gzip\"", "\"")) == tag.map(str::to_owned);
+        let has = |one: &String| tag.is_some() && (one == "*" || of(one));
+        let weak = |one: &String| has(&one.trim_start_matches("W/").to_owned());
+        let text = match tag {
+            None if !self.if_match.is_empty() => "there is no version yet; leave If-Match out",
+            Some(_) if !self.if_match.is_empty() && !self.if_match.iter().any(has) => {
+                "there is another version; get it, and decide again"
+            }
+            Some(_) if self.if_none_match.iter().any(weak) => {
+                "it is there already; leave If-None-Match out to replace it"
+            }
+            _ => return Ok(()),
+        };
+        Err(Refusal::new(StatusCode::PRECONDITION_FAILED, text))
+    }
+}
+
+/// Checks the name of an upload. Its components below the prefix are those of files and folders.
+///
+/// # Errors
+/// Consumers could not find it, it is reserved, or it lies elsewhere.
+pub fn check_name(name: &Name, prefixes: &[Name]) -> Result<(), Refusal> {
+    let shown = || shortened(&name.to_string(), SHOWN);
+    if is_scoped(name) {
+        let text = format!(
+            "{} cannot be uploaded: names below /localhost and /localhop are for the programs of \
+             one host; choose a name below {}",
+            shown(),
+            list(prefixes)
+        );
+        return Err(Refusal::new(StatusCode::FORBIDDEN, text));
+    }
+    let under = prefixes.iter().filter(|under| is_under(name, under)).map(Name::len).max();
+    let Some(under) = under.filter(|under| name.len() > *under) else {
+        let what = shown();
+        let text =
+            format!("{what} cannot be uploaded here; choose a name below {}", list(prefixes));
+        return Err(Refusal::new(StatusCode::FORBIDDEN, text));
+    };
+    name.as_ref().components().skip(under).try_for_each(check_component)
+}
+
+fn check_component(component: ComponentRef<'_>) -> Result<(), Refusal> {
+    let value = component.value();
+    let text = std::str::from_utf8(value).ok();
+    let why = match text {
+        _ if component.typ() != GENERIC => "it is a reserved component, such as a version",
+        None => "it is no text in UTF-8",
+        Some("." | "..") => "it leads to another folder",
+        Some(text) if text.contains('/') => "it contains a slash",
+        Some(text) if text != visible(text) => "it contains control characters",
+        Some(text) if text.len() > LONGEST => "it is longer than 255 bytes",
+        Some(_) => return Ok(()),
+    };
+    let shown = shortened(&component.to_string(), SHOWN);
+    let text = format!("{shown} cannot be a part of the name: {why}; choose another name");
+    Err(Refusal::new(StatusCode::BAD_REQUEST, text))
+}
+
+/// The secret that permits uploads. Only its digest is kept, so comparing takes the same time for
+/// all wrong ones.
+#[derive(Clone, Debug)]
+pub struct Token([u8; 32]);
+
+impl Token {
+    /// The token in the text of a file.
+    ///
+    /// # Errors
+    /// It is too short, or cannot be sent in a header; the text says so.
+    pub fn read(text: &str) -> Result<Token, &'static str> {
+        let token = text.trim();
+        if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("it has other characters than letters, digits and signs of ASCII");
+        }
+        if token.len() < FEWEST {
+            return Err("it has fewer than 16 characters");
+        }
+        Ok(Token(Sha256::digest(token).into()))
+    }
+
+    /// True if the request has it: `Authorization: Bearer TOKEN` (RFC 6750, section 2.1).
+    #[must_use]
+    pub fn is_in(&self, headers: &HeaderMap) -> bool {
+        let mut all = headers.get_all(AUTHORIZATION).iter();
+        let (Some(one), None) = (all.next(), all.next()) else { return false };
+        let Some((scheme, token)) = one.as_bytes().split_at_checked(7) else { return false };
+        let given: [u8; 32] = Sha256::digest(token.trim_ascii()).into();
+        scheme.eq_ignore_ascii_case(b"Bearer ") && given == self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(path: &str, fields: &[(&str, &str)]) -> Result<Put, Refusal> {
+        let mut headers = HeaderMap::new();
+        for (field, value) in fields {
+            headers.append(field.parse::<HeaderName>().unwrap(), value.parse().unwrap());
+        }
+        Put::read(&path.parse().unwrap(), &headers, &["/a/up".parse().unwrap()])
+    }
+
+    fn refused(path: &str) -> u16 {
+        let refusal = put(path, &[]).unwrap_err();
+        assert!(refusal.text.contains(';') || refusal.text.contains("no name"), "{}", refusal.text);
+        refusal.status.as_u16()
+    }
+
+    #[test]
+    fn a_name_below_the_prefix_is_that_of_a_file() {
+        for (path, expected) in
+            [("/a/up/x", "/a/up/x"), ("/a/up/b/%C3%A9%20?q", "/a/up/b/%C3%A9%20")]
+        {
+            assert_eq!(put(path, &[]).unwrap().name.to_string(), expected);
+        }
+        let size = |fields: &[(&str, &str)]| put("/a/up/x", fields).unwrap().size;
+        assert_eq!((size(&[("content-length", "17")]), size(&[])), (Some(17), None));
+    }
+
+    #[test]
+    fn other_names_are_refused() {
+        for path in ["/a/up", "/a/x", "/x", "/localhost/x", "/localhop/x", "/8=localhost/x"] {
+            assert_eq!(refused(path), 403, "{path}");
+        }
+        for path in [
+            "/a/up/",
+            "/a/up/x/",
+            "/",
+            "/a/up/..",
+            "/a/up/.",
+            "/a/up/.../x",
+            "/a/up/.....",
+            "/a/up/%2e%2e",
+            "/a/up/a%2Fb",
+            "/a/up/a%00",
+            "/a/up/a%0a",
+            "/a/up/%C2%9b",
+            "/a/up/%FD%01",
+            "/a/up/%00%01",
+            "/a/up/x/v=7",
+            "/a/up/seg=7",
+            "/a/up/32=metadata",
+            "/a/up/32=tree/x",
+            "/a/up/9=x",
+            &format!("/a/up/{}", "x".repeat(256)),
+        ] {
+            assert_eq!(refused(path), 400, "{path}");
+        }
+        assert_eq!(refused(&format!("/a/up/{}", "x".repeat(9000))), 414);
+    }
+
+    #[test]
+    fn a_body_is_the_whole_object() {
+        let status = |field| put("/a/up/x", &[field]).unwrap_err().status.as_u16();
+        assert_eq!(status(("content-range", "bytes 0-3/9")), 400);
+        assert_eq!(status(("content-encoding", "gzip")), 415);
+        assert!(put("/a/up/x", &[("content-encoding", "identity")]).is_ok());
+    }
+
+    #[test]
+    fn conditions_are_about_the_newest_version() {
+        let holds =
+            |fields: &[(&str, &str)], tag| put("/a/up/x", fields).unwrap().check(tag).is_ok();
+        let (new, old) = (Some("\"v=7\""), None);
+        for (fields, tag, expected) in [
+            (vec![], new, true),
+            (vec![("if-none-match", "*")], new, false),
+            (vec![("if-none-match", "*")], old, true),
+            (vec![("if-none-match", "W/\"v=7\"")], new, false),
+            (vec![("if-none-match", "\"v=6\"")], new, true),
+            (vec![("if-match", "*")], new, true),
+            (vec![("if-match", "*")], old, false),
+            (vec![("if-match", "\"v=6\", \"v=7\"")], new, true),
+            (vec![("if-match", "\"v=7-gzip\"")], new, true),
+            (vec![("if-match", "W/\"v=7\"")], new, false),
+            (vec![("if-match", "\"v=6\"")], new, false),
+        ] {
+            assert_eq!(holds(&fields, tag), expected, "{fields:?} {tag:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_whole_token_is_one() {
+        let token = Token::read(" 0123456789abcdef\n").unwrap();
+        let has = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(AUTHORIZATION, value.parse().unwrap());
+            }
+            token.is_in(&headers)
+        };
+        for value in ["Bearer 0123456789abcdef", "bearer  0123456789abcdef"] {
+            assert!(has(&[value]), "{value}");
+        }
+        for wrong in ["", "Bearer", "Bearer ", "Basic 0123456789abcdef", "Bearer 0123456789abcde"] {
+            assert!(!has(&[wrong]), "{wrong}");
+        }
+        assert!(!has(&[]) && !has(&["Bearer 0123456789abcdef"; 2]));
+        assert!(Token::read("short").is_err() && Token::read("0123456789 abcdef").is_err());
+    }
+}

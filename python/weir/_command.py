@@ -1,0 +1,137 @@
+"""The command `weir sweep`: the program checks its options, and runs this module with them."""
+
+import json
+import math
+import os
+import re
+import signal
+import sys
+
+from . import _scenario, _weir
+from ._design import Until
+from ._errors import Interrupted, ResultsError, ScenarioError, WeirError
+from ._sweep import sweep
+
+# The exit codes of the program.
+FAILED, USAGE, INTERRUPTED, FILE = 1, 2, 5, 7
+# Failed points that are listed.
+LISTED = 5
+
+
+def main(text):
+    """Run the sweep of a command line. Returns its exit code."""
+    asked = json.loads(text)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        made, code = run(asked)
+    except Interrupted as error:
+        made, code = error.results, INTERRUPTED
+    except KeyboardInterrupt:
+        note("interrupted")
+        return INTERRUPTED
+    except ScenarioError as error:
+        # Without mistakes, the file cannot be read.
+        return fail(error, USAGE if error.mistakes else FILE)
+    except ResultsError as error:
+        return fail(error, FILE)
+    except WeirError as error:
+        return fail(error, FAILED)
+    except ImportError as error:
+        return fail(f"the package `{error.name}` is not installed; install pyarrow", FAILED)
+    except ValueError as error:
+        return fail(error, USAGE)
+    try:
+        show(asked, made)
+    except BrokenPipeError:
+        # Nothing more can be written when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FILE
+    if code == INTERRUPTED:
+        note("weir: interrupted; the same command runs the points that are left")
+    return code
+
+
+def run(asked):
+    """The sweep, and its exit code."""
+    import_pyarrow()
+    until, words = None, asked["until"]
+    if words["measure"] is not None:
+        names = ("measure", "over", "confidence", "margin", "most")
+        until = Until(**{name: words[name] for name in names}, first=min(10, words["most"]))
+    seed = [] if asked["seed"] is None else [_weir.setting("seed", asked["seed"])]
+    loaded = _weir.Scenario.load(asked["file"], asked["set"] + seed)
+    scenario = _scenario.Scenario._of(loaded)
+    made = sweep(
+        scenario,
+        asked["out"],
+        engine=asked["engine"],
+        jobs=asked["jobs"],
+        until=until,
+        progress=False if asked["quiet"] or asked["json"] else None,
+    )
+    return made, FAILED if made.failed else 0
+
+
+def import_pyarrow():
+    """Results are written with it: it is missed before anything is run."""
+    import pyarrow.parquet  # noqa: F401
+
+
+def show(asked, made):
+    """Print what the sweep has come to."""
+    failed = [
+        {"settings": dict(key[:-1]), "seed": key[-1][1], "error": str(error)}
+        for key, error in made.failed.items()
+    ]
+    if asked["json"]:
+        shown = {
+            "place": str(made.place),
+            "points": len(made),
+            "done": made.done,
+            "new": made.new,
+            "failed": failed,
+            "comparisons": [compared(one) for one in made.comparisons],
+        }
+        print(json.dumps(shown), flush=True)
+    elif not asked["quiet"]:
+        print(f"{made.done} of {len(made)} points have results, {made.new} of them new", flush=True)
+        for one in made.comparisons:
+            print(sentence(one), flush=True)
+        note(f"written to {made.place}")
+    for one in failed[:LISTED]:
+        settings = " ".join(f"{key}={value}" for key, value in one["settings"].items())
+        note(f"weir: {settings} seed={one['seed']} failed: {one['error']}")
+    if len(failed) > LISTED:
+        note(f"weir: {len(failed) - LISTED} more points failed; --json lists them")
+
+
+def compared(one):
+    """A comparison as an object of JSON, which has no infinite numbers."""
+    low, high = (end if math.isfinite(end) else None for end in (one.low, one.high))
+    names = ("settings", "a", "b", "difference", "seeds", "outcome")
+    return {name: getattr(one, name) for name in names} | {"low": low, "high": high}
+
+
+def sentence(one):
+    """A comparison in words."""
+    place = "".join(f" {key}={value}" for key, value in one.settings.items())
+    text = {"more": ">", "less": "<", "equal": "=", None: "undecided with"}[one.outcome]
+    if one.difference is None:
+        return f"{one.a} {text} {one.b}{place}: no values"
+    ends = f"{one.low:.4g} to {one.high:.4g}"
+    return f"{one.a} {text} {one.b}{place}: {one.difference:.4g} ({ends}), {one.seeds} seeds"
+
+
+def note(text):
+    """A line on standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def fail(error, code):
+    """The message of an error, and its exit code."""
+    note("weir: " + re.sub(r" \(os error \d+\)", "", str(error)))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

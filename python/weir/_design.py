@@ -1,0 +1,207 @@
+"""Sequential designs: seeds are added until comparisons are decided, or given up.
+
+Results may be looked at after every seed. So the intervals are confidence sequences: with the
+stated confidence, an interval holds the true difference at every number of seeds at once, whereas
+intervals for a fixed number exclude it sooner or later. Schemes are compared by their differences
+for equal seeds.
+
+- The median: two one-sided sign tests whose alternative is mixed uniformly over (1/2, 1]. They hold
+  for differences of any distribution (H. Robbins, Statistical methods related to the law of the
+  iterated logarithm, Ann. Math. Stat. 41(5), 1970; S. Howard and A. Ramdas, Sequential estimation
+  of quantiles, Bernoulli 28(3), 2022).
+- The mean: the t test with a normal mixture of effect sizes, whose likelihood ratio does not depend
+  on the variance (T. L. Lai, On confidence sequences, Ann. Stat. 4(2), 1976; H. Wang and A. Ramdas,
+  Anytime-valid t-tests and confidence sequences for Gaussian means with unknown variance, 2024). It
+  holds for normal differences.
+
+Several comparisons divide the error evenly (Bonferroni), so that all hold together.
+"""
+
+import math
+import statistics
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations
+
+KINDS = ("median", "mean")
+
+
+@dataclass(frozen=True)
+class Until:
+    """When a sweep has enough seeds: `weir.sweep(..., until=weir.Until("goodput_mbps"))`.
+
+    The values of the field `over` (by default the one with schemes) are compared in pairs by
+    `measure`, a column of the table `runs`, for each combination of the other swept fields. A pair
+    is decided when the interval of its difference excludes 0, or lies within `margin` of it. All
+    decisions hold together with `confidence`.
+
+    `of` is `median`, which holds for any distribution, or `mean`, which needs fewer seeds, and
+    holds for differences that are about normal. `first` seeds are run at first, then `step` more at
+    a time for pairs that are open. A pair is given up after `most` seeds.
+    """
+
+    measure: str
+    over: str | None = None
+    confidence: float = 0.95
+    margin: float = 0.0
+    of: str = "median"
+    first: int = 10
+    step: int = 5
+    most: int = 200
+
+    def __post_init__(self):
+        if not 0 < self.confidence < 1:
+            raise ValueError(f"`confidence` is between 0 and 1, not {self.confidence}")
+        if not (math.isfinite(self.margin) and self.margin >= 0):
+            raise ValueError(f"`margin` is a number that is not negative, not {self.margin}")
+        if self.of not in KINDS:
+            raise ValueError(f"`of` is `median` or `mean`, not `{self.of}`")
+        if not (1 <= self.first <= self.most and self.step >= 1):
+            raise ValueError("`first` is from 1 to `most`, and `step` at least 1")
+
+
+@dataclass
+class Comparison:
+    """Two values of a field, compared by the differences of a measure: `a` minus `b`.
+
+    `settings` are those of the other swept fields. `difference` is the median or mean of `seeds`
+    differences, and `low` and `high` the ends of its interval. `outcome` is `more`, `less`, `equal`
+    (within the margin), or `None` if it is open.
+    """
+
+    settings: dict
+    a: str
+    b: str
+    difference: float | None = None
+    low: float = -math.inf
+    high: float = math.inf
+    seeds: int = 0
+    outcome: str | None = None
+    # The differences, by seed.
+    found: dict = field(default_factory=dict, repr=False)
+
+    def look(self, until, error):
+        """Decide, if the differences suffice. `error` is the share for this comparison."""
+        values = list(self.found.values())
+        self.seeds = len(values)
+        if not values:
+            return
+        interval = median_interval if until.of == "median" else mean_interval
+        self.difference = (statistics.median if until.of == "median" else statistics.fmean)(values)
+        low, high = interval(values, error)
+        # All intervals hold at once, so the true difference is in each of them.
+        self.low, self.high = max(self.low, low), min(self.high, high)
+        if -until.margin <= self.low and self.high <= until.margin:
+            self.outcome = "equal"
+        elif self.low > 0:
+            self.outcome = "more"
+        elif self.high < 0:
+            self.outcome = "less"
+
+
+def median_interval(values, error):
+    """The interval of the median of differences at this number of them."""
+    ordered = sorted(values)
+    least = _least(len(ordered), error / 2)
+    if least is None:
+        return -math.inf, math.inf
+    return ordered[len(ordered) - least], ordered[least - 1]
+
+
+@lru_cache(maxsize=4096)
+def _least(count, error):
+    """The smallest number of `count` values above a point that shows it to be below the median.
+
+    The ratio of likelihoods, mixed over (1/2, 1], for k of n: the sum of C(n + 1, j) for j up to k,
+    divided by (n + 1) C(n, k). It grows with k above n / 2.
+    """
+    # In whole numbers, since floats end at about a thousand differences.
+    share, below = Fraction(error), 0
+    for k in range(count + 1):
+        below += math.comb(count + 1, k)
+        ratio = below * share.numerator >= (count + 1) * math.comb(count, k) * share.denominator
+        if 2 * k > count and ratio:
+            return k
+    return None
+
+
+def mean_interval(values, error):
+    """The interval of the mean of normal differences at this number of them."""
+    count = len(values)
+    if count < 2:
+        return -math.inf, math.inf
+    # `statistics.stdev` takes a hundred times as long.
+    mean = math.fsum(values) / count
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
+    if deviation == 0 == mean:
+        # Schemes that differ for rare seeds only are not equal.
+        return -math.inf, math.inf
+    # Effect sizes have a standard normal distribution in the mixture.
+    spread = 1 + count
+    ratio = (math.sqrt(spread) / error) ** (2 / count)
+    if ratio >= spread:
+        return -math.inf, math.inf
+    half = math.sqrt((count - 1) * (ratio - 1) / (1 - ratio / spread) / count) * deviation
+    return mean - half, mean + half
+
+
+class Design:
+    """The comparisons of a sweep."""
+
+    def __init__(self, until, points):
+        self.until = until
+        fields = {key for point in points for key in point.settings}
+        self.over = until.over or next(
+            (key for key in sorted(fields) if key.split(".")[-1] in ("control", "scheme")), None
+        )
+        if self.over not in fields:
+            names = ", ".join(f"`{key}`" for key in sorted(fields)) or "none"
+            what = f"`{self.over}` is not a swept field" if self.over else "no schemes are swept"
+            raise ValueError(f"{what}; name the field to compare with `over`: {names}")
+        groups = {}
+        for point in points:
+            values = groups.setdefault(self.condition(point), [])
+            if point.settings[self.over] not in values:
+                values.append(point.settings[self.over])
+        self.comparisons = [
+            Comparison(dict(condition), a, b)
+            for condition, values in groups.items()
+            for a, b in combinations(values, 2)
+        ]
+        if not self.comparisons:
+            raise ValueError(f"`{self.over}` has one value only; a comparison needs two")
+
+    def condition(self, point):
+        """The settings of a point, without the field that is compared."""
+        return tuple((key, value) for key, value in point.settings.items() if key != self.over)
+
+    def wants(self, point):
+        """An open comparison has this point."""
+        condition, value = self.condition(point), point.settings[self.over]
+        return any(
+            one.outcome is None and value in (one.a, one.b)
+            for one in self.comparisons
+            if tuple(one.settings.items()) == condition
+        )
+
+    def look(self, points, value_of):
+        """Decide by the measures of these points. `value_of` is the measure of a point."""
+        values = {}
+        for point in points:
+            if (value := value_of(point)) is not None:
+                key = self.condition(point), point.settings[self.over]
+                values.setdefault(key, {})[point.seed] = float(value)
+        error = (1 - self.until.confidence) / len(self.comparisons)
+        for one in self.comparisons:
+            if one.outcome is not None:
+                continue
+            condition = tuple(one.settings.items())
+            a, b = (values.get((condition, name), {}) for name in (one.a, one.b))
+            one.found = {seed: a[seed] - b[seed] for seed in a if seed in b}
+            one.look(self.until, error)
+
+    @property
+    def is_open(self):
+        """A comparison is open."""
+        return any(one.outcome is None for one in self.comparisons)

@@ -1,0 +1,312 @@
+"""Uploads through `weir gateway`: curl over HTTP/1.1 and HTTP/2, half bodies, limits, restarts."""
+
+import contextlib
+import http.client
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import types
+import unittest
+import unittest.mock
+from pathlib import Path
+
+from alone import Alone
+from support import children, content, weir
+from support.children import wait_until
+from support.gateway import PATIENCE, Gateway
+from support.volume import Volume
+
+MEGABYTE = content.MEGABYTE
+TOKEN = "0123456789abcdef-for-tests"
+USAGE = 2
+
+
+def curl(*argv):
+    """The output of curl."""
+    return children.run(["curl", "--silent", "--show-error", "--max-time", "60", *argv])
+
+
+class Uploads(Alone):
+    """One daemon, and for each test a store and a gateway with uploads below /up."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if subprocess.run([weir.ROOT / "scripts/need", "curl"], check=False).returncode:
+            raise unittest.SkipTest("curl is missing and cannot be installed")
+
+    def setUp(self):
+        super().setUp()
+        self.store = self.here / "store"
+
+    def gateway(self, *options):
+        """A gateway for as long as the test takes."""
+        folder = Path(tempfile.mkdtemp(dir=self.here))
+        gateway = Gateway(self.daemon, folder, "--put", "/up", "--store", self.store, *options)
+        self.addCleanup(gateway.child.kill)
+        return gateway
+
+    def put(self, gateway, path, body, **headers):
+        """One upload: status, headers, text."""
+        with contextlib.closing(gateway.connect()) as connection:
+            named = {field.replace("_", "-"): value for field, value in headers.items()}
+            connection.request("PUT", path, body=body, headers=named)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+
+    def fetched(self, name):
+        """The bytes that `weir get` has of a name."""
+        out = self.here / "got"
+        self.daemon.get(name, out).finish(PATIENCE)
+        return out.read_bytes()
+
+    def assert_clean(self):
+        """Nothing is left of uploads that broke off."""
+        incoming = self.store / "incoming"
+        wait_until(lambda: not list(incoming.glob("*")), "the bytes of the upload to be removed")
+        self.assertEqual(children.run([self.program, "repo", "ls", "--json", "--store", self.store])
+                         .count('"/up'), 0)
+
+    def test_curl_uploads_with_both_versions_of_http_and_the_object_has_a_name(self):
+        gateway = self.gateway()
+        shown = "%{http_version} %{http_code} %header{location} %header{etag}"
+        for option, version in (("--http1.1", "1.1"), ("--http2-prior-knowledge", "2")):
+            url = f"http://127.0.0.1:{gateway.port}/up/some/{version}.webm"
+            out = curl(option, "-T", self.sent, url, "-o", os.devnull, "--write-out", shown)
+            said, status, location, tag = out.split()
+            self.assertEqual([said, status], [version, "201"])
+            bare = tag.strip('"')
+            self.assertEqual(location, f"/up/some/{version}.webm/{bare}")
+            self.assertTrue(self.fetched(f"/up/some/{version}.webm") == self.sent.read_bytes())
+            status, headers, body = gateway.ask(location)
+            self.assertEqual((status, headers["ETag"]), (200, tag))
+            self.assertTrue(body == self.sent.read_bytes())
+        logged = [said for said in gateway.answered(4) if said["method"] == "PUT"]
+        self.assertEqual([said["bytes"] for said in logged], [self.sent.stat().st_size] * 2)
+        self.assertTrue(logged[0]["name"].startswith("/up/some/1.1.webm/v="), logged)
+
+    def test_chunks_without_a_size_and_expect_and_nothing_at_all(self):
+        gateway = self.gateway()
+        url = f"http://127.0.0.1:{gateway.port}/up/"
+        for name, argv in (
+            ("chunked", ["-H", "Transfer-Encoding: chunked"]),
+            ("expect", ["-H", "Expect: 100-continue"]),
+        ):
+            curl("--http1.1", "--fail", *argv, "-T", self.sent, url + name)
+            self.assertTrue(self.fetched(f"/up/{name}") == self.sent.read_bytes(), name)
+        self.assertEqual(self.put(gateway, "/up/empty", b"")[0], 201)
+        self.assertEqual(gateway.ask("/up/empty")[::2], (200, b""))
+
+    def test_a_client_that_expects_100_is_refused_before_its_body(self):
+        gateway = self.gateway("--put-limit", "1 MB")
+        head = "PUT /up/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000000\r\n"
+        for size, first in (("2000000", b"413"), ("3", b"100")):
+            with socket.create_connection(("127.0.0.1", gateway.port), PATIENCE) as client:
+                asked = head.replace("2000000", size) + "Expect: 100-continue\r\n\r\n"
+                client.sendall(asked.encode())
+                self.assertEqual(client.recv(1000).split()[1], first)
+
+    def test_versions_and_conditions(self):
+        gateway = self.gateway()
+        first = self.put(gateway, "/up/x.txt", b"one", If_None_Match="*")
+        self.assertEqual(first[0], 201)
+        status, _, text = self.put(gateway, "/up/x.txt", b"two", If_None_Match="*")
+        self.assertEqual(status, 412, text)
+        tag = first[1]["ETag"]
+        second = self.put(gateway, "/up/x.txt", b"three", If_Match=tag)
+        self.assertEqual(second[0], 201)
+        self.assertEqual(self.put(gateway, "/up/x.txt", b"four", If_Match=tag)[0], 412)
+        self.assertEqual(self.put(gateway, "/up/y.txt", b"four", If_Match="*")[0], 412)
+        self.assertEqual(gateway.ask("/up/x.txt")[2], b"three")
+        self.assertEqual(gateway.ask(first[1]["Location"])[2], b"one")
+
+    def test_names_that_are_no_files_are_refused(self):
+        gateway = self.gateway()
+        for path, expected in (
+            ("/up/..", 400),
+            ("/up/%2e%2e/x", 400),
+            ("/up/a%2Fb", 400),
+            ("/up/x/v=7", 400),
+            ("/up/x/seg=0", 400),
+            ("/up/32=metadata", 400),
+            ("/up/", 400),
+            ("/up", 403),
+            ("/other/x", 403),
+            ("/localhost/nfd/faces/create", 403),
+            ("/localhop/x", 403),
+            ("/up" + "/x" * 70, 414),
+        ):
+            status, _, text = self.put(gateway, path, b"x")
+            self.assertEqual(status, expected, f"{path}: {text}")
+            self.assertGreater(len(text.split()), 8, "it says what to do")
+        self.assertEqual(self.put(gateway, "/up/x", b"x", Content_Range="bytes 0-0/2")[0], 400)
+        self.assertEqual(self.put(gateway, "/up/x", b"x", Content_Encoding="gzip")[0], 415)
+        self.assert_clean()
+
+    def test_uploads_are_off_by_default(self):
+        gateway = Gateway(self.daemon, self.here)
+        self.addCleanup(gateway.child.kill)
+        status, headers, _ = self.put(gateway, "/up/x", b"x")
+        self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD"))
+
+    def test_half_a_body_leaves_nothing(self):
+        gateway = self.gateway()
+        head = "PUT /up/half HTTP/1.1\r\nHost: localhost\r\n"
+        chunk = b"10000\r\n" + bytes(0x10000) + b"\r\n"
+        for end, body in (("Content-Length: 3000000", bytes(2 * MEGABYTE)),
+                          ("Transfer-Encoding: chunked", chunk * 20)):
+            with socket.create_connection(("127.0.0.1", gateway.port), PATIENCE) as client:
+                client.sendall(f"{head}{end}\r\n\r\n".encode() + body)
+                wait_until(lambda: self.staged() > MEGABYTE // 2, "some of the body to come")
+            self.assert_clean()
+        self.assertEqual(gateway.ask("/up/half")[0], 404)
+        self.assertEqual(self.put(gateway, "/up/half", b"whole")[0], 201)
+
+    def staged(self):
+        """Bytes of uploads on the disk that are not stored."""
+        found = (self.store / "incoming").glob("*/*.part")
+        return sum(path.stat().st_size for path in found)
+
+    def test_a_slow_client_is_ended(self):
+        gateway = self.gateway("--client-timeout", "1 s")
+        with socket.create_connection(("127.0.0.1", gateway.port), PATIENCE) as client:
+            head = b"PUT /up/slow HTTP/1.1\r\nHost: localhost\r\n"
+            client.sendall(head + b"Content-Length: 99\r\n\r\nx")
+            self.assertEqual(client.recv(1000).split()[1], b"408")
+        self.assert_clean()
+
+    def test_an_upload_has_limits(self):
+        gateway = self.gateway("--put-limit", "1 MB", "--quota", "1.5 MB")
+        large = bytes(MEGABYTE + 1)
+        self.assertEqual(self.put(gateway, "/up/x", large)[0], 413)
+        self.assertEqual(self.put(gateway, "/up/x", iter([large]))[0], 413)
+        self.assertEqual(self.put(gateway, "/up/x", os.urandom(MEGABYTE))[0], 201)
+        status, _, text = self.put(gateway, "/up/y", os.urandom(MEGABYTE))
+        self.assertEqual(status, 507, text)
+        self.assertEqual(self.put(gateway, "/up/y", iter([os.urandom(MEGABYTE)]))[0], 507)
+        self.assertEqual(self.staged(), 0)
+        self.assertNotIn(str(self.store), text, "no paths of this host")
+
+    def test_a_full_disk_is_said_and_small_uploads_go_on(self):
+        try:
+            volume = Volume(self.here, 'mount -t tmpfs -o "size=$1" tmpfs "$0"', 6 * MEGABYTE)
+        except children.Failed as reason:
+            self.skipTest(str(reason))
+        self.addCleanup(volume.close)
+        about = types.SimpleNamespace(
+            weir=self.program, socket=self.daemon.socket, host=None, command=volume.command
+        )
+        gateway = Gateway(about, self.here, "--put", "/up", "--store", volume.folder / "store")
+        self.addCleanup(gateway.child.kill)
+        self.assertEqual(self.put(gateway, "/up/a", b"small")[0], 201)
+        status, _, text = self.put(gateway, "/up/b", iter([os.urandom(MEGABYTE)] * 9))
+        self.assertEqual(status, 507, text)
+        self.assertIn("No space left on device", gateway.answered(2)[-1]["error"])
+        self.assertEqual(volume.run("ls", volume.folder / "store" / "incoming"), "")
+        self.assertEqual(self.put(gateway, "/up/c", b"small too")[0], 201)
+        self.assertEqual(gateway.ask("/up/a")[2], b"small")
+
+    def test_uploads_of_one_client_are_limited_and_others_read_on(self):
+        gateway = self.gateway()
+        with contextlib.ExitStack() as open_until:
+            for n in range(4):
+                client = socket.create_connection(("127.0.0.1", gateway.port), PATIENCE)
+                open_until.enter_context(client)
+                head = f"PUT /up/{n} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx"
+                client.sendall(head.encode())
+            incoming = self.store / "incoming"
+            wait_until(lambda: len(list(incoming.glob("*/*.part"))) == 4, "four uploads to begin")
+            status, headers, _ = self.put(gateway, "/up/more", b"x")
+            self.assertEqual((status, headers["Retry-After"]), (429, "5"))
+            self.assertEqual(gateway.ask("/up/")[0], 200)
+        self.assert_clean()
+        self.assertEqual(self.put(gateway, "/up/more", b"x")[0], 201)
+
+    def test_a_token_is_required_beyond_loopback_and_where_there_is_one(self):
+        argv = [self.program, "gateway", "--prefix", "/", "--socket", self.daemon.socket]
+        argv += ["--put", "/up", "--store", self.store, "--listen"]
+        done = subprocess.run([*argv, "0.0.0.0:0"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("--put-token", done.stderr)
+        token = self.here / "token"
+        token.write_text("short\n", encoding="utf-8")
+        argv += ["127.0.0.1:0", "--put-token", token]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("fewer than 16 characters", done.stderr)
+        token.write_text(TOKEN + "\n", encoding="utf-8")
+        gateway = self.gateway("--put-token", token)
+        status, headers, _ = self.put(gateway, "/up/x", b"x")
+        self.assertEqual((status, headers["WWW-Authenticate"]), (401, "Bearer"))
+        self.assertEqual(self.put(gateway, "/up/x", b"x", Authorization="Bearer no")[0], 401)
+        self.assertEqual(self.put(gateway, "/up/x", b"x", Authorization=f"Bearer {TOKEN}")[0], 201)
+
+    def test_uploads_stay_after_a_restart_and_without_the_gateway(self):
+        gateway = self.gateway()
+        self.assertEqual(self.put(gateway, "/up/sub/x", b"to stay")[0], 201)
+        second = subprocess.run(
+            [self.program, "repo", "run", "--store", self.store, "--socket", self.daemon.socket],
+            capture_output=True, text=True, check=False,
+        )
+        self.assertIn("another process serves", second.stderr)
+        with socket.create_connection(("127.0.0.1", gateway.port), PATIENCE) as client:
+            client.sendall(b"PUT /up/y HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx")
+            incoming = self.store / "incoming"
+            wait_until(lambda: list(incoming.glob("*/*.part")), "an upload to begin")
+            gateway.child.kill()
+        gateway = self.gateway()
+        self.assertEqual(list(incoming.glob("*")), [], "it was cleaned at the start")
+        self.assertEqual(gateway.ask("/up/sub/x")[2], b"to stay")
+        gateway.child.stop()
+        argv = [self.program, "repo", "run", "--store", self.store, "--json"]
+        repo = children.Child([*argv, "--socket", self.daemon.socket], self.here / "repo.log",
+                              self.here / "repo.json")
+        self.addCleanup(repo.kill)
+        wait_until((self.here / "repo.json").read_text, "the repository to serve")
+        self.assertEqual(self.fetched("/up/sub/x"), b"to stay")
+
+    def test_folders_of_the_store_are_pages_with_a_form_and_lists(self):
+        gateway = self.gateway()
+        hostile = "%3Cscript%3Ealert(1)%3C%2Fscript%3E"
+        self.assertEqual(self.put(gateway, f"/up/{hostile.replace('%2F', '')}", b"x")[0], 201)
+        for path in ("/up/sub/one.txt", "/up/sub/deep/two.txt", "/up/zero.txt"):
+            self.assertEqual(self.put(gateway, path, b"12345")[0], 201)
+        status, headers, body = gateway.ask("/up/", Accept="application/json")
+        entries = {entry["path"]: entry for entry in json.loads(body)["entries"]}
+        self.assertEqual(status, 200)
+        self.assertEqual((entries["sub"]["type"], entries["sub"]["size"]), ("directory", 10))
+        self.assertEqual((entries["zero.txt"]["type"], entries["zero.txt"]["size"]), ("file", 5))
+        _, headers, body = gateway.ask("/up/?q=two", Accept="application/json")
+        self.assertEqual([entry["path"] for entry in json.loads(body)["entries"]],
+                         ["sub/deep/two.txt"])
+        status, headers, body = gateway.ask("/up/sub/")
+        self.assertEqual(status, 200)
+        self.assertIn(b'id="upload"', body)
+        self.assertIn("script-src 'sha256-", headers["Content-Security-Policy"])
+        self.assertNotIn("unsafe", headers["Content-Security-Policy"])
+        _, _, body = gateway.ask("/up/")
+        self.assertEqual(body.count(b"<script>"), 1, "its own")
+        _, headers, _ = gateway.ask("/up/zero.txt")
+        self.assertNotIn("script-src 'sha256-", headers["Content-Security-Policy"])
+
+    def test_uploads_are_signed_by_the_key_of_the_gateway(self):
+        home = self.here / "home"
+        environment = {**os.environ, "WEIR_HOME": str(home)}
+        certificate = children.run(
+            ["env", f"WEIR_HOME={home}", self.program, "key", "new", "/up", "--default"]
+        )
+        trusted = self.here / "up.cert"
+        trusted.write_text(certificate, encoding="utf-8")
+        with unittest.mock.patch.dict(os.environ, environment):
+            gateway = self.gateway()
+        self.assertEqual(self.put(gateway, "/up/x", b"signed")[0], 201)
+        out = self.here / "got"
+        fetch = self.daemon.get("/up/x", out, ["--trust", trusted]).finish(PATIENCE)
+        self.assertEqual(out.read_bytes(), b"signed")
+        self.assertTrue(fetch.summary["key"].startswith("/up/KEY/"), fetch.summary)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,133 @@
+"""Sweeps into a bucket of a real S3 server, which is absent, rejects, and dies in mid-sweep."""
+
+import os
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import weir
+from _network import SCENARIO
+from weir import _store
+
+TWO = weir.Scenario.from_text(SCENARIO.replace("1 MB", "20 kB"), name="two.toml")
+SERVER = Path(__file__).resolve().parents[2] / ".venv/bin/versitygw"
+KEYS = {"AWS_ACCESS_KEY_ID": "tester", "AWS_SECRET_ACCESS_KEY": "secret-of-tests"}
+# Seconds for a server to answer.
+PATIENCE = 30
+
+
+class Server:
+    """An S3 server of a folder, on a port of the loopback."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = "127.0.0.1:%d" % free.getsockname()[1]
+        self.process = None
+
+    def start(self):
+        """Start it, and wait until it answers."""
+        keys = {"ROOT_ACCESS_KEY": "tester", "ROOT_SECRET_KEY": "secret-of-tests"}
+        command = [SERVER, "--quiet", "--port", self.address, "posix", self.folder]
+        null = subprocess.DEVNULL
+        self.process = subprocess.Popen(command, env={**os.environ, **keys}, stdout=null)
+        host, _, port = self.address.partition(":")
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                socket.create_connection((host, int(port)), 1).close()
+                return
+            except OSError:
+                if time.monotonic() > end:
+                    raise
+
+    def stop(self):
+        """End it."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+class Buckets(unittest.TestCase):
+    """A sweep of four points into a bucket."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="weir-")
+        self.addCleanup(folder.cleanup)
+        self.bucket = Path(folder.name, "sweeps")
+        self.bucket.mkdir()
+        self.server = Server(folder.name)
+        self.server.start()
+        self.addCleanup(self.server.stop)
+        address = {"AWS_ENDPOINT_URL": f"http://{self.server.address}", "AWS_REGION": "us-east-1"}
+        alone = {"AWS_EC2_METADATA_DISABLED": "true"}
+        self.enterContext(mock.patch.dict(os.environ, KEYS | address | alone))
+        self.enterContext(mock.patch.object(_store, "REQUESTS", 1))
+
+    def sweep(self, place="s3://sweeps/two", **settings):
+        """Schemes and losses."""
+        settings = {"control": ["aimd", "cubic"], "link__loss": ["0 %", "1 %"], **settings}
+        return weir.sweep(TWO, place, jobs=1, **settings)
+
+    def test_a_bucket_has_what_a_folder_has(self):
+        """And a point is never run twice."""
+        made = self.sweep()
+        self.assertEqual((made.new, made.done, made.place), (4, 4, "s3://sweeps/two"))
+        self.assertEqual(self.sweep().new, 0)
+        self.assertEqual(self.sweep(repetitions=2).new, 4)
+        local = self.sweep(self.bucket / "local")
+        self.assertEqual(local.flows.to_pylist(), made.flows.to_pylist())
+        self.assertEqual(local.new, 4)
+        # A copy of the bucket is a folder of a sweep.
+        self.assertEqual(self.sweep(self.bucket / "two").new, 0)
+
+    def test_a_server_that_dies_and_comes_back(self):
+        """Nothing is lost or doubled; the point that was being written is run again."""
+        ended = []
+
+        def die(share, count):
+            ended.append(count)
+            if count >= 1:
+                self.server.stop()
+
+        with self.assertRaisesRegex(weir.ResultsError, "does not answer.*same call runs the"):
+            self.sweep(progress=die, repetitions=3)
+        self.server.start()
+        kept = len(list(self.bucket.glob("two/*/point.json")))
+        self.assertGreaterEqual(kept, 1)
+        self.assertLess(kept, 12)
+        # An object of a point that was interrupted is not a result.
+        broken = next(self.bucket.glob("two/*/point.json"))
+        broken.unlink()
+        made = self.sweep(repetitions=3)
+        self.assertEqual((made.new, made.done, len(made)), (12 - kept + 1, 12, 12))
+        self.assertEqual(len(list(self.bucket.glob("two/*"))), 12)
+        self.assertEqual(list(made.runs.to_pandas()["run"]), list(range(12)))
+
+    def test_buckets_that_cannot_be_used(self):
+        """Nothing is run, and the message names the remedy."""
+        with self.assertRaisesRegex(weir.ResultsError, "there is no bucket `absent`; make it"):
+            self.sweep("s3://absent/two")
+        with self.assertRaisesRegex(weir.ResultsError, "names no bucket"):
+            self.sweep("s3://")
+        for name in KEYS:
+            with mock.patch.dict(os.environ, {name: "wrong"}):
+                rejected = "rejects the credentials; set AWS_ACCESS_KEY_ID"
+                with self.assertRaisesRegex(weir.ResultsError, rejected):
+                    self.sweep()
+        self.server.stop()
+        with self.assertRaisesRegex(weir.ResultsError, "does not answer; see AWS_ENDPOINT_URL"):
+            self.sweep()
+        self.assertEqual(list(self.bucket.iterdir()), [])
+
+    def test_a_library_without_s3(self):
+        """The message names the extra."""
+        with mock.patch.dict("sys.modules", {"pyarrow.fs": None}):
+            with self.assertRaisesRegex(weir.WeirError, r"with \[s3\]"):
+                self.sweep()
