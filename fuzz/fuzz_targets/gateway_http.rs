@@ -19,7 +19,7 @@ use packet::Name;
 use std::net::{IpAddr, Ipv4Addr};
 use transport::fetch::ObjectInfo;
 use router::guard::{Guard, Head, Refusal};
-use weir::http::ask::{Ask, is_scoped};
+use weir::http::ask::{Ask, Served, is_scoped};
 use weir::http::plan::Plan;
 
 const FOREIGN: &str = "https://evil.example";
@@ -79,7 +79,8 @@ fuzz_target!(|input: &[u8]| {
         }
     }
     let prefixes = [name("/example"), name("/localhost/nfd")];
-    match Ask::read(method, uri, headers, &prefixes) {
+    let mirrors = ["/m=/example/m".parse().expect("a mirror")];
+    match Ask::read(method, uri, headers, Served { prefixes: &prefixes, mirrors: &mirrors }) {
         Err(refusal) => check_refusal(&refusal),
         Ok(ask) => {
             assert!(!is_scoped(&ask.name) && ask.name.as_ref().starts_with(prefixes[0].as_ref()));

@@ -15,6 +15,8 @@ pub mod packets;
 pub mod perf;
 #[path = "cli/plot.rs"]
 pub mod plot;
+#[path = "cli/proxy.rs"]
+pub mod proxy;
 #[path = "cli/repo.rs"]
 pub mod repo;
 #[path = "cli/sim.rs"]
@@ -94,6 +96,8 @@ pub enum Command {
     /// Keep content in a store, and serve it when its publisher has ended.
     #[command(subcommand)]
     Repo(RepoCommand),
+    /// Publish the files of HTTP origins by name, fetched when they are requested.
+    Proxy(proxy::ProxyArgs),
     /// Serve named content over HTTP, for players and browsers.
     Gateway(GatewayArgs),
     /// Show the state of the forwarder.
@@ -192,6 +196,10 @@ pub struct GatewayArgs {
     /// below /localhost and /localhop are never served.
     #[arg(long, value_name = "NAME")]
     pub prefix: Vec<Name>,
+    /// Serve files that `weir proxy` publishes below a name, as their origin does, below a path of
+    /// HTTP, such as /hub=/example/hub; may be repeated.
+    #[arg(long, value_name = "PATH=NAME")]
+    pub mirror: Vec<weir::http::ask::Mirror>,
     /// Also accept this host name, besides localhost and the address in use; may be repeated.
     #[arg(long, value_name = "NAME")]
     pub host: Vec<String>,

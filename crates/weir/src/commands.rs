@@ -20,6 +20,8 @@ mod perf;
 mod ping;
 mod plot;
 mod poke;
+#[cfg_attr(not(feature = "proxy"), path = "commands/proxy/none.rs")]
+mod proxy;
 mod put;
 mod repo;
 mod report;
@@ -55,6 +57,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Perf(command) => perf::run(&command),
         Command::Chat(args) => chat::run(&args),
         Command::Repo(command) => repo::run(&command),
+        Command::Proxy(args) => proxy::run(&args),
         Command::Gateway(args) => gateway::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Doctor(args) => doctor::run(&args),

@@ -3,7 +3,8 @@
 //! [`server`] accepts connections, and [`wire`] finds their protocol. [`weir::http`] checks and
 //! reads a request, which then waits for a slot ([`slots`]), so that no client uses up what others
 //! need. Then the object is looked up, and when it is known the answer is planned: its head, and
-//! the segments of its body. A [`folder`] is answered by a page. The fetch is
+//! the segments of its body. A [`folder`] is answered by a page. A file of an HTTP
+//! origin has a document with the headers of its answer, which [`mirror`] reads first. The fetch is
 //! that of `weir get`, one for each request, on a thread of its own ([`answer`]). A pipe of limited
 //! size connects it to the client ([`crate::file::pipe`]), and the fetch requests no more than
 //! fits. An upload takes the other way, into a store ([`uploads`], [`receive`]). A client that asks
@@ -18,6 +19,7 @@ mod folder;
 mod folders;
 mod head;
 mod log;
+mod mirror;
 mod page;
 mod pieces;
 mod receive;
@@ -26,6 +28,7 @@ mod respond;
 mod server;
 mod slots;
 mod source;
+mod status;
 mod stream;
 mod tls;
 mod uploads;

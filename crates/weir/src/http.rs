@@ -6,6 +6,7 @@
 pub mod ask;
 pub mod encoding;
 pub mod media;
+pub mod mirror;
 pub mod parts;
 pub mod plan;
 pub mod put;

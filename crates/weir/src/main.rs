@@ -18,6 +18,8 @@ mod outage;
 mod output;
 mod passphrase;
 mod producer;
+#[cfg(feature = "proxy")]
+mod proxy;
 mod reach;
 mod record;
 mod signals;

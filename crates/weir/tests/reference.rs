@@ -44,7 +44,8 @@ fn markdown() -> String {
          object per line: first its address in `listening`, then one after\neach answer. `put`, \
          `share` and `perf server` print a line when they begin to serve, with objects or \
          name in\n`serving`, and \
-         another at the end; so does `repo run`, with the prefixes in `serving`. `mount` prints \
+         another at the end; so do `repo run` and `proxy`, with the prefixes in `serving`. \
+         `mount` prints \
          its object when the content is mounted. `ls`, `repo ls` and `repo stat` print one object \
          per entry and line, `chat` one per event, `status --watch` one per\nsecond and line. \
          Fields may be added, but none changes its meaning. \

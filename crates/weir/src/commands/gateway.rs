@@ -18,7 +18,7 @@ use weir::http::ask::is_scoped;
 
 /// Answers HTTP requests until interrupted.
 pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
-    check(&args.prefix)?;
+    check(&args.prefix, args.mirror.is_empty())?;
     let token = uploads::check(args)?;
     let guard = Guard::new(&args.host, &args.origin);
     let guard = guard.map_err(|wrong| Failure::new(Kind::Usage, wrong))?;
@@ -48,6 +48,7 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
         address,
         transfers,
         prefixes,
+        mirrors: args.mirror.clone(),
         guard,
         folders: Box::new(folders),
         uploads,
@@ -64,8 +65,8 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
 }
 
 /// Something is to be served, and nothing that is for programs of this host.
-fn check(prefixes: &[Name]) -> Result<(), Failure> {
-    if prefixes.is_empty() {
+fn check(prefixes: &[Name], is_alone: bool) -> Result<(), Failure> {
+    if prefixes.is_empty() && is_alone {
         let next = "say which with --prefix, such as --prefix /example; --prefix / serves them all";
         return Err(Failure::new(Kind::Usage, "the gateway has no names to serve").then(next));
     }

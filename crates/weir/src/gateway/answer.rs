@@ -7,7 +7,9 @@ use crate::gateway::context::Gateway;
 use crate::gateway::folder;
 use crate::gateway::head::{Head, Outcome, WAITING};
 use crate::gateway::log::Answered;
+use crate::gateway::mirror;
 use crate::gateway::slots::Slot;
+use crate::gateway::status::status;
 use crate::output::Progress;
 use control::{Duration, Size};
 use flate2::Compression;
@@ -20,7 +22,7 @@ use router::guard::Refusal;
 use std::io::Write;
 use std::sync::Arc;
 use tokio::sync::oneshot;
-use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Status};
+use transport::fetch::{Fetch, ObjectInfo, Resume, Sink};
 use transport::head;
 use weir::http::ask::Ask;
 use weir::http::parts::{Part, Parts};
@@ -50,6 +52,13 @@ pub fn begin(
 }
 
 fn answer(gateway: &Gateway, ask: Ask, give: oneshot::Sender<Outcome>, mut answered: Answered) {
+    let ask = match mirror::find(gateway, ask, &mut answered) {
+        mirror::Found::Content(ask) => *ask,
+        mirror::Found::Answer(outcome) => {
+            let _ = give.send(outcome);
+            return gateway.log.answered(&answered);
+        }
+    };
     let ask = match folder::answer(gateway, ask, &mut answered) {
         folder::Found::Content(ask) => *ask,
         folder::Found::Page(outcome) => {
@@ -176,21 +185,6 @@ fn note(answered: &mut Answered, sink: &Answering, fetch: &Fetch, took: Duration
 fn folder_of(name: &Name) -> String {
     let last = name.as_ref().last().map(|last| last.to_string());
     format!("./{}/", last.unwrap_or_default())
-}
-
-/// The HTTP status of a failed fetch.
-fn status(fetch: &Fetch) -> StatusCode {
-    use FetchError as E;
-    if consumer::is_folder(fetch).is_some() {
-        return StatusCode::PERMANENT_REDIRECT;
-    }
-    match fetch.status() {
-        Status::Failed(E::NoRoute(_) | E::NotThere(_) | E::NotFound { .. }) => {
-            StatusCode::NOT_FOUND
-        }
-        Status::Failed(E::Stalled { .. }) => StatusCode::GATEWAY_TIMEOUT,
-        _ => StatusCode::BAD_GATEWAY,
-    }
 }
 
 /// Turns segments into an answer.
@@ -371,14 +365,15 @@ mod tests {
     use super::*;
     use hyper::header::{HeaderMap, RANGE};
     use hyper::{Method, Uri};
+    use weir::http::ask::Served;
 
     /// An answer about an object of 3500 bytes in segments of 1000, with who waits for its head.
     fn answering(range: Option<&str>) -> (Answering, oneshot::Receiver<Outcome>) {
         let mut headers = HeaderMap::new();
         range.map(|range| headers.insert(RANGE, range.parse().unwrap()));
         let uri = Uri::from_static("/a/film.webm");
-        let prefix = "/a".parse().unwrap();
-        let ask = Ask::read(&Method::GET, &uri, &headers, &[prefix]).unwrap();
+        let served = Served { prefixes: &["/a".parse().unwrap()], mirrors: &[] };
+        let ask = Ask::read(&Method::GET, &uri, &headers, served).unwrap();
         let (give, take) = oneshot::channel();
         let mut sink = Answering::new(ask, give).unwrap();
         sink.begin(&ObjectInfo {

@@ -11,6 +11,7 @@ use net::client::Address;
 use packet::Name;
 use router::guard::Guard;
 use std::sync::Arc;
+use weir::http::ask::Mirror;
 
 /// The gateway: what its requests share.
 pub struct Gateway {
@@ -20,6 +21,8 @@ pub struct Gateway {
     pub transfers: Transfers,
     /// Names under one of these are served.
     pub prefixes: Vec<Name>,
+    /// Paths that are files of HTTP origins.
+    pub mirrors: Vec<Mirror>,
     /// The check of hosts and origins.
     pub guard: Guard,
     /// The folders of trees.

@@ -167,17 +167,17 @@ fn head(ask: &Ask, wanted: &FolderAsk, tag: &str, content: &str, policy: &str) -
         set(CONTENT_LENGTH, &content.len().to_string());
     }
     let has_body = status == StatusCode::OK && !ask.is_head;
-    let body = has_body.then(|| filled(content)).transpose()?;
+    let body = has_body.then(|| filled(content.as_bytes())).transpose()?;
     Ok(Head { status, headers, body })
 }
 
 /// A pipe with all of it.
-fn filled(content: &str) -> Result<Reader, Refusal> {
+pub fn filled(content: &[u8]) -> Result<Reader, Refusal> {
     let failed = |error: std::io::Error| {
         Refusal::new(StatusCode::SERVICE_UNAVAILABLE, format!("{error}; try again later"))
     };
     let (mut writer, reader) = pipe(WAITING).map_err(failed)?;
-    writer.write(content.as_bytes());
+    writer.write(content);
     writer.end();
     Ok(reader)
 }

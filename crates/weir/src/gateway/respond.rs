@@ -17,7 +17,7 @@ use router::guard::Head;
 use router::guard::Refusal;
 use std::net::IpAddr;
 use std::sync::Arc;
-use weir::http::ask::Ask;
+use weir::http::ask::{Ask, Served};
 
 /// Characters of a field that are logged.
 const SHOWN: usize = 200;
@@ -68,7 +68,8 @@ pub async fn respond(
         return finish(gateway, response, origin, asked);
     }
     let puts = gateway.uploads.is_some();
-    let ask = admitted.and_then(|()| Ask::read(method, uri, headers, &gateway.prefixes));
+    let served = Served { prefixes: &gateway.prefixes, mirrors: &gateway.mirrors };
+    let ask = admitted.and_then(|()| Ask::read(method, uri, headers, served));
     let response = match ask {
         Ok(ask) => match outcome(gateway, client, ask, &mut answered).await {
             Ok(response) => response,

@@ -1,6 +1,7 @@
 //! The request.
 
 use super::encoding;
+use super::mirror::{Described, Resource};
 use super::range::Ranges;
 use hyper::header::{
     HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
@@ -10,6 +11,7 @@ use hyper::{Method, StatusCode, Uri};
 use net::text::shortened;
 use packet::{Name, UriError};
 use router::guard::Refusal;
+use std::str::FromStr;
 use std::time::SystemTime;
 
 /// A name that is longer leaves no room in a packet for what else belongs into one.
@@ -41,6 +43,62 @@ pub struct Ask {
     pub accepts_gzip: bool,
     /// The folder of that name is wanted, if so.
     pub folder: Option<FolderAsk>,
+    /// The name is one of a file of an HTTP origin.
+    pub is_mirrored: bool,
+    /// The origin's answer, once it is known.
+    pub described: Option<Described>,
+}
+
+/// The content that a gateway serves.
+#[derive(Clone, Copy, Debug)]
+pub struct Served<'a> {
+    /// Names under one of these.
+    pub prefixes: &'a [Name],
+    /// Paths that are files of HTTP origins.
+    pub mirrors: &'a [Mirror],
+}
+
+/// A path below which the files of an HTTP origin are, and their prefix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mirror {
+    path: String,
+    prefix: Name,
+}
+
+impl FromStr for Mirror {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Mirror, String> {
+        let form = "write it like /hub=/example/hub";
+        let (path, name) = text.split_once('=').ok_or(form)?;
+        if !path.starts_with('/') || path.contains(['?', '#', '%']) {
+            return Err(format!("{path} is no path of HTTP; {form}"));
+        }
+        let prefix: Name = name.parse().map_err(|error: UriError| error.to_string())?;
+        if prefix.is_empty() || is_scoped(&prefix) {
+            return Err(format!("{name} is no name of an origin's files; {form}"));
+        }
+        let path = path.trim_end_matches('/').to_owned();
+        Ok(Mirror { path, prefix })
+    }
+}
+
+impl Mirror {
+    /// The path below the mirror's.
+    fn within<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let rest = path.strip_prefix(&self.path)?;
+        if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
+    }
+
+    /// The name of a file of the mirror that has the longest path, if one has this path.
+    fn find(mirrors: &[Mirror], uri: &Uri) -> Option<Result<Name, Refusal>> {
+        let found = mirrors.iter().filter_map(|mirror| Some((mirror, mirror.within(uri.path())?)));
+        let (mirror, path) = found.max_by_key(|(mirror, _)| mirror.path.len())?;
+        let resource = Resource::from_path(path, uri.query());
+        Some(resource.map(|resource| resource.name(&mirror.prefix)).map_err(|why| {
+            Refusal::new(StatusCode::BAD_REQUEST, format!("no file has this path: {why}"))
+        }))
+    }
 }
 
 /// A request for a folder: its path ends in a slash.
@@ -62,7 +120,7 @@ impl Ask {
         method: &Method,
         uri: &Uri,
         headers: &HeaderMap,
-        prefixes: &[Name],
+        served: Served<'_>,
     ) -> Result<Ask, Refusal> {
         let is_head = method == Method::HEAD;
         if !is_head && method != Method::GET {
@@ -70,30 +128,12 @@ impl Ask {
             let text = format!("{method} is not served here; use GET or HEAD");
             return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
         }
-        let path = uri.path();
-        // The last slash belongs to the path alone.
-        let is_name = |name: &&str| !name.is_empty() && !name.ends_with('/');
-        let within = path.strip_suffix('/').filter(is_name);
-        let name = name(within.unwrap_or(path))?;
-        let shown = || shortened(&name.to_string(), SHOWN);
-        if is_scoped(&name) {
-            let text = format!(
-                "{} is not served here: names below /localhost and /localhop are for the \
-                 programs of one host; ask for a name below {}",
-                shown(),
-                list(prefixes)
-            );
-            return Err(Refusal::new(StatusCode::FORBIDDEN, text));
-        }
-        if !prefixes.iter().any(|under| is_under(&name, under)) {
-            let text = format!(
-                "{} is not served here; ask for a name below {}, or start the gateway with \
-                 another --prefix",
-                shown(),
-                list(prefixes)
-            );
-            return Err(Refusal::new(StatusCode::FORBIDDEN, text));
-        }
+        let mirrored = Mirror::find(served.mirrors, uri).transpose()?;
+        let is_mirrored = mirrored.is_some();
+        let (name, is_folder) = match mirrored {
+            Some(name) => (name, false),
+            None => named(uri.path(), served.prefixes)?,
+        };
         let text = |field: HeaderName| headers.get(field).and_then(|value| value.to_str().ok());
         // A date that is none is ignored (RFC 9110, section 13.1.3).
         let date = |field| text(field).and_then(|date| httpdate::parse_http_date(date).ok());
@@ -108,10 +148,12 @@ impl Ask {
             if_modified_since: date(IF_MODIFIED_SINCE),
             if_unmodified_since: date(IF_UNMODIFIED_SINCE),
             accepts_gzip: encoding::accepts_gzip(headers),
-            folder: within.map(|_| FolderAsk {
+            folder: is_folder.then(|| FolderAsk {
                 query: uri.query().and_then(query),
                 json: encoding::prefers_json(headers),
             }),
+            is_mirrored,
+            described: None,
         })
     }
 
@@ -194,6 +236,34 @@ pub(super) fn name(path: &str) -> Result<Name, Refusal> {
     Ok(name)
 }
 
+/// The name of a path, and whether its folder is wanted.
+fn named(path: &str, prefixes: &[Name]) -> Result<(Name, bool), Refusal> {
+    // The last slash belongs to the path alone.
+    let is_name = |name: &&str| !name.is_empty() && !name.ends_with('/');
+    let within = path.strip_suffix('/').filter(is_name);
+    let name = name(within.unwrap_or(path))?;
+    let shown = || shortened(&name.to_string(), SHOWN);
+    if is_scoped(&name) {
+        let text = format!(
+            "{} is not served here: names below /localhost and /localhop are for the \
+             programs of one host; ask for a name below {}",
+            shown(),
+            list(prefixes)
+        );
+        return Err(Refusal::new(StatusCode::FORBIDDEN, text));
+    }
+    if !prefixes.iter().any(|under| is_under(&name, under)) {
+        let text = format!(
+            "{} is not served here; ask for a name below {}, or start the gateway with \
+             another --prefix",
+            shown(),
+            list(prefixes)
+        );
+        return Err(Refusal::new(StatusCode::FORBIDDEN, text));
+    }
+    Ok((name, within.is_some()))
+}
+
 fn too_long() -> Refusal {
     let text = format!("the name has more than {LONGEST} bytes; nothing is called so");
     Refusal::new(StatusCode::URI_TOO_LONG, text)
@@ -232,7 +302,8 @@ mod tests {
         for (field, value) in fields {
             headers.append(field.parse::<HeaderName>().unwrap(), value.parse().unwrap());
         }
-        Ask::read(method, &path.parse().unwrap(), &headers, &["/a".parse().unwrap()])
+        let (prefixes, mirrors) = (&["/a".parse().unwrap()], &["/m=/b/hub".parse().unwrap()]);
+        Ask::read(method, &path.parse().unwrap(), &headers, Served { prefixes, mirrors })
     }
 
     fn refused(method: &Method, path: &str) -> (u16, String) {
@@ -247,6 +318,29 @@ mod tests {
         assert_eq!(name("/a/film.webm/v=7?start=3"), "/a/film.webm/v=7");
         assert_eq!(name("/a/%41%2F%FF"), "/a/A%2F%FF");
         assert_eq!(name("http://host:80/a/b"), "/a/b");
+    }
+
+    #[test]
+    fn a_path_of_a_mirror_is_a_file_of_its_origin() {
+        let name = |path: &str| {
+            let ask = ask(&Method::GET, path, &[]).unwrap();
+            assert!(ask.is_mirrored && ask.folder.is_none());
+            ask.name.to_string()
+        };
+        assert_eq!(name("/m/a/b.bin"), "/b/hub/a/b.bin");
+        assert_eq!(name("/m/v=7?a=b"), "/b/hub/v%3D7/32=query/a%3Db");
+        assert_eq!(name("/m"), "/b/hub");
+        for path in ["/m/../x", "/m/%2e%2e/x", "/m//x", "/m/a%2F..%2Fb"] {
+            assert_eq!(refused(&Method::GET, path).0, 400, "{path}");
+        }
+        assert_eq!(refused(&Method::GET, "/ma/x").0, 403);
+        let longest: [Mirror; 2] = ["/=/a", "/m=/b"].map(|text| text.parse().unwrap());
+        let found = |path: &'static str| Mirror::find(&longest, &Uri::from_static(path));
+        assert_eq!(found("/m/x").unwrap().unwrap().to_string(), "/b/x");
+        assert_eq!(found("/mx").unwrap().unwrap().to_string(), "/a/mx");
+        for wrong in ["/m", "m=/a", "/m=/", "/m=/localhost/a"] {
+            assert!(wrong.parse::<Mirror>().is_err(), "{wrong}");
+        }
     }
 
     #[test]
@@ -289,19 +383,25 @@ mod tests {
         ] {
             for prefix in ["/", "/localhost", "/localhop"] {
                 let (uri, prefix) = (path.parse().unwrap(), prefix.parse().unwrap());
-                let read = Ask::read(&Method::GET, &uri, &HeaderMap::new(), &[prefix]);
+                let served = Served { prefixes: &[prefix], mirrors: &[] };
+                let read = Ask::read(&Method::GET, &uri, &HeaderMap::new(), served);
                 let refusal = read.unwrap_err();
                 assert_eq!(refusal.status.as_u16(), 403, "{path}");
                 assert!(refusal.text.contains("programs of one host"), "{}", refusal.text);
             }
         }
-        let everything = ["/".parse().unwrap()];
+        let everything = Served { prefixes: &["/".parse().unwrap()], mirrors: &[] };
         for path in ["/localhosts/a", "/a/localhost", "/LOCALHOST/a"] {
             let read =
-                Ask::read(&Method::GET, &path.parse().unwrap(), &HeaderMap::new(), &everything);
+                Ask::read(&Method::GET, &path.parse().unwrap(), &HeaderMap::new(), everything);
             assert!(read.is_ok(), "{path}");
         }
-        let read = Ask::read(&Method::GET, &"/a".parse().unwrap(), &HeaderMap::new(), &[]);
+        let read = Ask::read(
+            &Method::GET,
+            &"/a".parse().unwrap(),
+            &HeaderMap::new(),
+            Served { prefixes: &[], mirrors: &[] },
+        );
         assert_eq!(read.unwrap_err().status.as_u16(), 403, "nothing is served without a prefix");
     }
 

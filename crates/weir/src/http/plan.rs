@@ -4,6 +4,7 @@
 use super::ask::Ask;
 use super::encoding::{self, is_text};
 use super::media::{called, media_type, policy};
+use super::mirror::Described;
 use super::parts::{self, Parts};
 use hyper::StatusCode;
 use hyper::header::{
@@ -47,6 +48,9 @@ impl Sizes {
     }
 }
 
+/// The type of content of which nothing is known.
+const BYTES: &str = "application/octet-stream";
+
 /// A planned answer.
 #[derive(Debug)]
 pub struct Plan {
@@ -66,12 +70,15 @@ impl Plan {
     /// Plans the answer.
     pub fn new(ask: &Ask, info: &ObjectInfo) -> Plan {
         let sizes = Sizes::of(info);
-        let (tag, modified) = (tag(&info.name), modified(&info.name));
+        let (tag, modified) = match &ask.described {
+            Some(described) => validators(&described.headers()),
+            None => (tag(&info.name), modified(&info.name)),
+        };
         let mut plan = Plan::whole(ask, sizes);
         let packed = tag.as_deref().map(|tag| format!("{}-gzip\"", tag.trim_end_matches('"')));
         if let Some(tag) = if plan.is_compressed { &packed } else { &tag } {
             plan.set(ETAG, tag);
-            let is_fixed = info.name == ask.name;
+            let is_fixed = info.name == ask.name && ask.described.is_none();
             plan.set(
                 CACHE_CONTROL,
                 if is_fixed { "max-age=31536000, immutable" } else { "no-cache" },
@@ -105,16 +112,26 @@ impl Plan {
         let whole = || Parts::one(0..sizes.map_or(u64::MAX, |sizes| sizes.size));
         let body = (!ask.is_head).then(whole);
         let file = called(ask.name.as_ref()).unwrap_or_default();
-        let media_type = media_type(&file);
+        let origin = ask.described.as_ref().map(Described::headers);
+        let of_origin = |headers: &HeaderMap| {
+            let field = headers.get(CONTENT_TYPE).and_then(|field| field.to_str().ok());
+            field.unwrap_or(BYTES).to_owned()
+        };
+        let own = origin.as_ref().map(of_origin);
+        let media_type = own.as_deref().unwrap_or_else(|| media_type(&file));
         let is_large = sizes.is_none_or(|sizes| sizes.size >= encoding::LEAST);
         // A range is one of the bytes as they are.
-        let is_compressed =
-            is_text(media_type) && ask.accepts_gzip && ask.ranges.is_none() && is_large;
+        let is_compressed = origin.is_none()
+            && is_text(media_type)
+            && ask.accepts_gzip
+            && ask.ranges.is_none()
+            && is_large;
         let (status, headers) = (StatusCode::OK, HeaderMap::new());
         let mut plan = Plan { status, headers, body, sizes, is_compressed };
-        if is_text(media_type) {
+        if origin.is_none() && is_text(media_type) {
             plan.set(VARY, "Accept-Encoding");
         }
+        plan.headers.extend(origin.clone().unwrap_or_default());
         plan.set(CONTENT_TYPE, media_type);
         confine(&mut plan.headers, media_type);
         plan.set(ACCEPT_RANGES, if sizes.is_some() { "bytes" } else { "none" });
@@ -195,6 +212,13 @@ pub fn confine(headers: &mut HeaderMap, media_type: &str) {
     }
 }
 
+/// The tag and time of a file of an HTTP origin: those of the origin.
+fn validators(headers: &HeaderMap) -> (Option<String>, Option<SystemTime>) {
+    let text = |field| headers.get(field).and_then(|value: &HeaderValue| value.to_str().ok());
+    let modified = text(LAST_MODIFIED).and_then(|date| httpdate::parse_http_date(date).ok());
+    (text(ETAG).map(str::to_owned), modified)
+}
+
 /// The tag of a version: the version.
 fn tag(name: &Name) -> Option<String> {
     let version = name.as_ref().last().filter(|last| last.as_version_any().is_some())?;
@@ -219,7 +243,12 @@ fn modified(name: &Name) -> Option<SystemTime> {
 #[expect(clippy::single_range_in_vec_init, reason = "a list of one range is meant")]
 mod tests {
     use super::*;
+    use crate::http::ask::Served;
     use hyper::{Method, Uri};
+
+    fn served(prefixes: &[Name]) -> Served<'_> {
+        Served { prefixes, mirrors: &[] }
+    }
 
     fn info(size: Option<u64>) -> ObjectInfo {
         ObjectInfo {
@@ -236,9 +265,13 @@ mod tests {
         for (field, value) in fields {
             headers.append(field.parse::<HeaderName>().unwrap(), value.parse().unwrap());
         }
-        let ask =
-            Ask::read(method, &path.parse::<Uri>().unwrap(), &headers, &["/a".parse().unwrap()])
-                .unwrap();
+        let ask = Ask::read(
+            method,
+            &path.parse::<Uri>().unwrap(),
+            &headers,
+            served(&["/a".parse().unwrap()]),
+        )
+        .unwrap();
         Plan::new(&ask, &info(size))
     }
 
@@ -264,6 +297,41 @@ mod tests {
             assert_eq!(header(&plan, field), value, "{field}");
         }
         assert_eq!((plan.runs(), plan.rest(0)), (Some(vec![0..11]), Resume::default()));
+    }
+
+    #[test]
+    fn a_file_of_an_origin_has_the_headers_of_the_origin() {
+        let mut ask = Ask::read(
+            &Method::GET,
+            &Uri::from_static("/a/b"),
+            &HeaderMap::from_iter([(
+                hyper::header::IF_NONE_MATCH,
+                HeaderValue::from_static("\"x\""),
+            )]),
+            served(&["/a".parse().unwrap()]),
+        )
+        .unwrap();
+        let fields = [("etag", "\"x\""), ("content-type", "text/html"), ("x-repo-commit", "1")];
+        let fields = fields.map(|(field, value)| {
+            (HeaderName::from_static(field), HeaderValue::from_static(value))
+        });
+        let headers: HeaderMap = fields.into_iter().collect();
+        ask.described = Some(Described::content(7, &headers));
+        ask.accepts_gzip = true;
+        let known = Plan::new(&ask, &info(Some(5000)));
+        assert_eq!((known.status.as_u16(), known.is_compressed), (304, false));
+        ask.if_none_match.clear();
+        let plan = Plan::new(&ask, &info(Some(5000)));
+        for (field, value) in [
+            ("etag", "\"x\""),
+            ("content-type", "text/html"),
+            ("x-repo-commit", "1"),
+            ("content-length", "5000"),
+            ("cache-control", "no-cache"),
+        ] {
+            assert_eq!(header(&plan, field), value, "{field}");
+        }
+        assert!(header(&plan, "content-security-policy").starts_with("sandbox"));
     }
 
     #[test]
@@ -373,7 +441,8 @@ mod tests {
         let info = ObjectInfo { name: "/a/b/v=784111777000".parse().unwrap(), ..info(Some(5)) };
         let ask = |fields: &HeaderMap| {
             let uri = Uri::from_static("/a/b");
-            let ask = Ask::read(&Method::GET, &uri, fields, &["/a".parse().unwrap()]).unwrap();
+            let ask =
+                Ask::read(&Method::GET, &uri, fields, served(&["/a".parse().unwrap()])).unwrap();
             Plan::new(&ask, &info)
         };
         assert_eq!(header(&ask(&HeaderMap::new()), "last-modified"), "", "before 2001");
@@ -385,7 +454,8 @@ mod tests {
         let status = |field: HeaderName, date: &'static str| {
             let fields = HeaderMap::from_iter([(field, HeaderValue::from_static(date))]);
             let uri = Uri::from_static("/a/b");
-            let ask = Ask::read(&Method::GET, &uri, &fields, &["/a".parse().unwrap()]).unwrap();
+            let ask =
+                Ask::read(&Method::GET, &uri, &fields, served(&["/a".parse().unwrap()])).unwrap();
             let plan = Plan::new(&ask, &info);
             assert_eq!(header(&plan, "last-modified"), "Fri, 20 Nov 2026 13:24:39 GMT");
             plan.status.as_u16()

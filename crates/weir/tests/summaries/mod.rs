@@ -325,6 +325,17 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "weir proxy",
+        &[
+            ("answered", "Data sent"),
+            ("content_bytes", "bytes of content sent"),
+            ("refused", "requests for what does not exist, or what an origin does not give"),
+            ("unknown", "Interests for names of no origin"),
+            ("dropped", "requests whose lifetime ended, or for which there was no room"),
+            ("malformed", "frames that are not Interests"),
+        ],
+    ),
+    (
         "weir repo put",
         &[
             ("name", "the name of the object or tree, with its version"),

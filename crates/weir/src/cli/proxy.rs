@@ -1,0 +1,65 @@
+//! The arguments of `weir proxy`.
+
+use super::OutputArgs;
+use super::content::{ReachArgs, listen, rate};
+use clap::Args;
+use control::{Duration, Rate, Size};
+use packet::Name;
+use std::net::SocketAddr;
+use std::num::NonZeroU16;
+use std::path::PathBuf;
+
+/// `weir proxy`
+#[derive(Args)]
+pub struct ProxyArgs {
+    /// A name, and the HTTP or HTTPS URL below which its files are, such as
+    /// /example/hub=https://hub.example/files/
+    #[arg(required = true, value_name = "NAME=URL")]
+    pub origin: Vec<String>,
+    /// Follow redirects to this host, too, if it is at a public address; an address is followed
+    /// as it is; may be repeated.
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub redirect: Vec<String>,
+    /// Send the headers in this file, one per line, to the origins, but not to other hosts that
+    /// they redirect to.
+    #[arg(long, value_name = "FILE")]
+    pub headers: Option<PathBuf>,
+    /// Answer from memory for at most this long before the origin is asked for changes again. A
+    /// shorter limit of the origin counts, but no less than a second.
+    #[arg(long, default_value = "10 s", value_name = "DURATION")]
+    pub fresh: Duration,
+    /// Give an origin this long for each step: to connect, to begin an answer, to send more of it.
+    #[arg(long, default_value = "10 s", value_name = "DURATION")]
+    pub origin_timeout: Duration,
+    /// The maximum number of concurrent requests to each origin.
+    #[arg(long, default_value = "8", value_name = "N", value_parser = requests)]
+    pub requests: NonZeroU16,
+    /// The folder of the cache, a file that ends with the program. The default is the folder for
+    /// temporary files.
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+    /// The maximum size of the cache; at least 66 MB. The latest used blocks stay.
+    #[arg(long, default_value = "1 GB", value_name = "SIZE")]
+    pub cache_size: Size,
+    /// Sign with this key, by key or identity name. The default is the default key if all names are
+    /// under its identity, otherwise a digest, which protects from damage only.
+    #[arg(long, value_name = "KEY")]
+    pub sign: Option<Name>,
+    /// Send no faster than this, such as "50 Mbit/s".
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub limit_rate: Option<Rate>,
+    /// Run a forwarder in this process, and listen for UDP at this address only: an IP address,
+    /// with or without a port. The default without a daemon is all addresses, and port 6363 if it
+    /// is free.
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = listen, conflicts_with = "socket")]
+    pub listen: Option<SocketAddr>,
+    #[command(flatten)]
+    pub reach: ReachArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+fn requests(text: &str) -> Result<NonZeroU16, &'static str> {
+    let number = text.parse::<NonZeroU16>().ok().filter(|number| number.get() <= 256);
+    number.ok_or("write a number from 1 to 256, such as 8")
+}

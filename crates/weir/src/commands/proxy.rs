@@ -1,0 +1,205 @@
+//! `weir proxy`
+
+use crate::cli::proxy::ProxyArgs;
+use crate::exit::{Failure, Kind};
+use crate::identity::{self, Signing};
+use crate::limit::Limit;
+use crate::outage::{Outage, Outcome};
+use crate::output::{self, Progress, Recent};
+use crate::proxy::{
+    self, Client, Counts, Limits, Maker, Origin, Outbox, Server, Slab, Table, Workers,
+};
+use crate::reach::Reach;
+use crate::signals::Stop;
+use control::Duration;
+use net::client::{CommandError, Connection};
+use packet::Name;
+use security::{Certificate, Signer};
+use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// How often signals, expired Interests and the progress are looked at.
+const TICK: Duration = Duration::from_millis(250);
+
+/// The line that `--json` prints when serving begins.
+#[derive(Serialize)]
+struct Beginning {
+    serving: Vec<Served>,
+}
+
+#[derive(Serialize)]
+struct Served {
+    name: String,
+    origin: String,
+}
+
+/// Publishes origins until interrupted.
+pub fn run(args: &ProxyArgs) -> Result<(), Failure> {
+    let origins = origins(args)?;
+    let (signer, chain) = signing(args, &origins)?;
+    let limits = limits(args)?;
+    let exposed = |origin: &&Origin| proxy::are_exposed(origin, &limits.headers);
+    if let Some(origin) = origins.iter().find(exposed) {
+        let what = format!("--headers has credentials, which {origin} would receive unencrypted");
+        return Err(Failure::new(Kind::Usage, what).then("use an origin of HTTPS"));
+    }
+    let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
+    let (mut reach, note) = Reach::producer(&args.reach, args.listen)?;
+    if let Some(note) = note.filter(|_| !args.output.quiet) {
+        output::note(&note);
+    }
+    let outbox = Arc::new(Outbox::new().map_err(|error| Failure::new(Kind::Failed, error))?);
+    let bell = outbox.bell().map_err(|error| Failure::new(Kind::Failed, error))?;
+    reach.connection.wake_on(bell);
+    let table = table(args, &origins, &limits, &outbox)?;
+    let (maker, limit) = (Maker::new(signer), Limit::new(args.limit_rate));
+    let mut prefixes: Vec<Name> = origins.iter().map(|origin| origin.prefix.clone()).collect();
+    let mut server = Server::new(origins.clone(), table, outbox, maker, limit);
+    for certificate in &chain {
+        server.add_certificate(certificate.wire().clone());
+        prefixes.push(certificate.key_name());
+    }
+    let progress = Progress::new("sent", args.output.quiet);
+    let begin = || begin(args, &origins);
+    let served =
+        serve(&mut reach.connection, &mut server, args, &prefixes, &begin, &progress, &stop);
+    progress.end();
+    served?;
+    let counts = server.counts();
+    if args.output.json {
+        return output::json(&counts);
+    }
+    Ok(())
+}
+
+fn origins(args: &ProxyArgs) -> Result<Vec<Origin>, Failure> {
+    let read = |text: &String| proxy::origin(text).map_err(|why| Failure::new(Kind::Usage, why));
+    let origins: Vec<Origin> = args.origin.iter().map(read).collect::<Result<_, _>>()?;
+    for (at, origin) in origins.iter().enumerate() {
+        if origins[..at].iter().any(|other| other.prefix == origin.prefix) {
+            let what = format!("{} has two origins", origin.prefix);
+            return Err(Failure::new(Kind::Usage, what).then("give each a name of its own"));
+        }
+    }
+    Ok(origins)
+}
+
+/// The signer of all origins.
+fn signing(args: &ProxyArgs, origins: &[Origin]) -> Result<(Signer, Vec<Certificate>), Failure> {
+    let mut all = Vec::new();
+    for origin in origins {
+        let signing = identity::signing(args.sign.as_ref(), &origin.prefix)?;
+        if let Some(remark) = signing.remark.as_ref().filter(|_| !args.output.quiet) {
+            output::note(remark);
+        }
+        all.push(signing);
+    }
+    let is_unsigned = all.iter().any(|signing| matches!(signing.signer, Signer::Digest));
+    Ok(match all.pop().filter(|_| !is_unsigned) {
+        Some(Signing { signer, chain, .. }) => (signer, chain),
+        None => (Signer::Digest, Vec::new()),
+    })
+}
+
+fn limits(args: &ProxyArgs) -> Result<Limits, Failure> {
+    let wrong = |why: String| Failure::new(Kind::Usage, why);
+    let redirects = args.redirect.iter().map(|text| proxy::redirect(text).map_err(wrong));
+    let redirects = redirects.collect::<Result<_, _>>()?;
+    let headers = args.headers.as_deref().map(proxy::headers).transpose();
+    let headers = headers.map_err(|why| Failure::new(Kind::File, why))?.unwrap_or_default();
+    let patience = std::time::Duration::from_nanos(args.origin_timeout.0);
+    Ok(Limits { redirects, patience, headers })
+}
+
+fn table(
+    args: &ProxyArgs,
+    origins: &[Origin],
+    limits: &Limits,
+    outbox: &Arc<Outbox>,
+) -> Result<Table, Failure> {
+    let folder = args.cache.clone().unwrap_or_else(std::env::temp_dir);
+    let slab = Slab::new(&folder, args.cache_size.0).map_err(|error| {
+        let what = format!("cannot make a cache in {}: {error}", folder.display());
+        Failure::new(Kind::File, what).then("name another folder by --cache")
+    })?;
+    let (slab, ids) = (Arc::new(slab), Arc::new(AtomicU64::new(0)));
+    let fresh = std::time::Duration::from_nanos(args.fresh.0);
+    let start = |origin: &Origin| {
+        let client = Client::new(origin.clone(), limits.clone());
+        let client = client.map_err(|why| Failure::new(Kind::Failed, why))?;
+        Workers::start(client, &slab, outbox, &ids, fresh, args.requests.get())
+            .map_err(|error| Failure::new(Kind::Failed, error))
+    };
+    let workers = origins.iter().map(start).collect::<Result<_, _>>()?;
+    Ok(Table::new(Arc::clone(&slab), workers))
+}
+
+fn begin(args: &ProxyArgs, origins: &[Origin]) -> Result<(), Failure> {
+    if args.output.json {
+        let served = |origin: &Origin| Served {
+            name: origin.prefix.to_string(),
+            origin: origin.to_string(),
+        };
+        return output::json(&Beginning { serving: origins.iter().map(served).collect() });
+    }
+    if !args.output.quiet {
+        for origin in origins {
+            output::note(&format!("serving {origin} below {}; Ctrl-C ends it", origin.prefix));
+        }
+    }
+    Ok(())
+}
+
+/// Registers the names, and answers until interrupted. A forwarder that goes away is waited for.
+fn serve(
+    connection: &mut Connection,
+    server: &mut Server,
+    args: &ProxyArgs,
+    prefixes: &[Name],
+    begin: &dyn Fn() -> Result<(), Failure>,
+    progress: &Progress,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let mut greet = |connection: &mut Connection| -> Result<(), CommandError> {
+        prefixes.iter().try_for_each(|prefix| connection.register(prefix))
+    };
+    greet(connection)?;
+    begin()?;
+    let shown = Some(progress).filter(|_| !args.output.quiet);
+    let mut outage = Outage::new("weir proxy", stop, shown, connection.now());
+    let (mut tick, mut recent) = (connection.now(), Recent::default());
+    let (mut before, mut complaint) = (Counts::default(), None);
+    progress.begin_endless();
+    while !stop.requested() {
+        if let Err(lost) = connection.turn(server, tick + TICK) {
+            server.forget_waiting();
+            if outage.end(connection, lost, None, &mut greet)? != Outcome::Back {
+                return Ok(());
+            }
+        }
+        let now = connection.now();
+        if now < tick + TICK {
+            continue;
+        }
+        tick = now;
+        server.expire(now);
+        let counts = server.counts();
+        if counts.answered > before.answered {
+            outage.was_useful();
+        }
+        before = counts;
+        progress.sent(counts.content_bytes, recent.look(now, counts.content_bytes));
+        // Consumers ask again and again for what an origin does not answer.
+        let failure = server.take_failure().filter(|why| complaint.as_ref() != Some(why));
+        if let Some(why) = failure {
+            progress.warn(&why);
+            complaint = Some(why);
+        }
+    }
+    for prefix in prefixes {
+        // The forwarder would notice by itself; saying it saves consumers a time-out.
+        connection.unregister(prefix).ok();
+    }
+    Ok(())
+}

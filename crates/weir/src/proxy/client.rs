@@ -1,0 +1,377 @@
+//! Requests to origins: the places that they may go to, and their time.
+
+use super::origin::{Origin, Site};
+use hyper::Uri;
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATION,
+};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use ureq::config::Config;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+use ureq::{Agent, Body};
+
+/// The forms of registries' manifests before all others: a registry answers with none that a client
+/// does not name, and all consumers of a name receive the same bytes.
+const ACCEPTED: &str = "application/vnd.oci.image.index.v1+json, \
+    application/vnd.oci.image.manifest.v1+json, \
+    application/vnd.docker.distribution.manifest.list.v2+json, \
+    application/vnd.docker.distribution.manifest.v2+json, */*";
+/// Redirects that are followed.
+const REDIRECTS: usize = 5;
+/// The maximum time of one answer with its body, as a multiple of the time of a step.
+const WHOLE: u32 = 12;
+
+/// The limits that the user sets.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Hosts, with a port if not any, that redirects may lead to besides the origin.
+    pub redirects: Vec<(String, Option<u16>)>,
+    /// The maximum time of each step: connecting, the head of an answer, the next bytes.
+    pub patience: Duration,
+    /// Headers for the origin itself.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// An answer.
+pub struct Reply {
+    /// The status.
+    pub status: u16,
+    /// Its headers, and those of redirects that led here, which it has not.
+    pub headers: HeaderMap,
+    /// Its body.
+    pub body: Body,
+}
+
+/// Why an origin has no answer, with the HTTP status that says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// 502 or 504.
+    pub status: u16,
+    /// The reason, for people.
+    pub text: String,
+}
+
+impl Refused {
+    /// A bad answer.
+    pub fn bad(text: impl Into<String>) -> Refused {
+        Refused { status: 502, text: text.into() }
+    }
+}
+
+/// Sends the requests for one origin.
+pub struct Client {
+    origin: Origin,
+    limits: Limits,
+    agent: Agent,
+    allowed: Arc<Allowed>,
+}
+
+impl Client {
+    /// For an origin.
+    ///
+    /// # Errors
+    /// The origin is encrypted, and this host trusts no certificate.
+    pub fn new(origin: Origin, limits: Limits) -> Result<Client, String> {
+        let mut tls = TlsConfig::builder();
+        if origin.site().to_string().starts_with("https:") {
+            let found = rustls_native_certs::load_native_certs();
+            let own = |der: &[u8]| Certificate::from_der(der).to_owned();
+            let roots: Vec<_> = found.certs.iter().map(|root| own(root.as_ref())).collect();
+            if roots.is_empty() {
+                let why = "this host has no certificates of authorities that it trusts";
+                return Err(format!("{why}; install ca-certificates, or name them: SSL_CERT_FILE"));
+            }
+            let provider = Arc::new(rustls::crypto::ring::default_provider());
+            tls = tls
+                .root_certs(RootCerts::new_with_certs(&roots))
+                .unversioned_rustls_crypto_provider(provider);
+        }
+        let step = Some(limits.patience);
+        let config = Agent::config_builder()
+            .tls_config(tls.build())
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            // The environment's proxies would be asked for private addresses.
+            .proxy(None)
+            .user_agent(concat!("weir/", env!("CARGO_PKG_VERSION")))
+            .max_response_header_size(64 * 1024)
+            .timeout_resolve(step)
+            .timeout_connect(step)
+            .timeout_recv_response(step)
+            .timeout_per_read(step)
+            .timeout_global(Some(limits.patience * WHOLE))
+            .build();
+        let allowed = Arc::new(Allowed { origin: origin.site(), private: Mutex::default() });
+        for (host, _) in &limits.redirects {
+            allowed.add_literal(host);
+        }
+        let resolver = Checked { inner: DefaultResolver::default(), allowed: Arc::clone(&allowed) };
+        let agent = Agent::with_parts(config, DefaultConnector::default(), resolver);
+        Ok(Client { origin, limits, agent, allowed })
+    }
+
+    /// The origin.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Requests a file, and follows redirects that are allowed.
+    ///
+    /// # Errors
+    /// There is no answer, or it leads elsewhere.
+    pub fn get(&self, target: &str, fields: &[(HeaderName, String)]) -> Result<Reply, Refused> {
+        let mut address = self.origin.address(target).map_err(Refused::bad)?;
+        let mut passed = HeaderMap::new();
+        for _ in 0..=REDIRECTS {
+            let mut reply = self.ask(&address, fields)?;
+            let location = match reply.status {
+                301 | 302 | 303 | 307 | 308 => reply.headers.get(LOCATION),
+                _ => None,
+            };
+            let Some(location) = location else {
+                for (field, value) in &passed {
+                    reply.headers.entry(field).or_insert_with(|| value.clone());
+                }
+                return Ok(reply);
+            };
+            address = self.next(&address, location)?;
+            for (field, value) in reply.headers {
+                // Standard headers of a redirect describe the redirect, not the file.
+                let of_file = |field: &HeaderName| field.as_str().starts_with("x-");
+                if let Some(field) = field.filter(of_file) {
+                    passed.entry(field).or_insert(value);
+                }
+            }
+        }
+        Err(Refused::bad(format!("{} redirects more than {REDIRECTS} times", self.origin)))
+    }
+
+    fn ask(&self, address: &Uri, fields: &[(HeaderName, String)]) -> Result<Reply, Refused> {
+        let mut request = self.agent.get(address.clone());
+        request = request.header(ACCEPT, ACCEPTED).header(ACCEPT_ENCODING, "identity");
+        for (field, value) in fields {
+            request = request.header(field, value);
+        }
+        // Redirects do not receive what is for the origin.
+        if Site::of(address).is_some_and(|site| site == self.origin.site()) {
+            for (field, value) in &self.limits.headers {
+                request = request.header(field, value);
+            }
+        }
+        let response = request.call().map_err(|error| self.failed(address, &error))?;
+        let (head, body) = response.into_parts();
+        Ok(Reply { status: head.status.as_u16(), headers: head.headers, body })
+    }
+
+    /// The next address of a redirect.
+    fn next(&self, from: &Uri, location: &HeaderValue) -> Result<Uri, Refused> {
+        let origin = &self.origin;
+        let wrong = || Refused::bad(format!("{origin} redirects to something that is no URL"));
+        let text = location.to_str().map_err(|_| wrong())?;
+        let text = text.split('#').next().unwrap_or_default();
+        let site = Site::of(from).ok_or_else(wrong)?;
+        let absolute = match text {
+            _ if text.contains("://") && !text.starts_with('/') => text.to_owned(),
+            _ if text.starts_with("//") => format!("{}:{text}", from.scheme_str().unwrap_or("")),
+            _ if text.starts_with('/') => format!("{site}{text}"),
+            _ => {
+                let folder = from.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+                format!("{site}{folder}/{text}")
+            }
+        };
+        let next: Uri = absolute.parse().map_err(|_| wrong())?;
+        let to = Site::of(&next).ok_or_else(wrong)?;
+        if !site.permits(&to) {
+            let text = format!("{origin} redirects from HTTPS to {to}, which is not encrypted");
+            return Err(Refused::bad(text));
+        }
+        let is_named = |(host, port): &(String, Option<u16>)| {
+            to.host() == host
+                && port.is_none_or(|port| to.to_string().ends_with(&format!(":{port}")))
+        };
+        if to != origin.site() && !self.limits.redirects.iter().any(is_named) {
+            let host = to.host();
+            let text = format!("{origin} redirects to {to}; `--redirect {host}` allows that");
+            return Err(Refused::bad(text));
+        }
+        Ok(next)
+    }
+
+    fn failed(&self, address: &Uri, error: &ureq::Error) -> Refused {
+        let site = Site::of(address).unwrap_or_default();
+        let status = if matches!(error, ureq::Error::Timeout(_)) { 504 } else { 502 };
+        let text = match self.allowed.take_denied() {
+            Some(host) => {
+                format!(
+                    "{host} is at a private address, and redirects may lead to public ones only"
+                )
+            }
+            None => format!("{site} does not answer: {error}"),
+        };
+        Refused { status, text }
+    }
+}
+
+/// The credentials that a list of headers has are for an encrypted origin, or one of this host.
+pub fn are_exposed(origin: &Origin, headers: &[(HeaderName, HeaderValue)]) -> bool {
+    let site = origin.site();
+    let is_plain = site.to_string().starts_with("http:");
+    let is_near = site.host() == "localhost" || site.host().starts_with("127.");
+    headers.iter().any(|(field, _)| *field == AUTHORIZATION) && is_plain && !is_near
+}
+
+/// The hosts that may be at private addresses: those that the user has named by their address, and
+/// the origin.
+#[derive(Debug)]
+struct Allowed {
+    origin: Site,
+    private: Mutex<(Vec<String>, Option<String>)>,
+}
+
+impl Allowed {
+    fn add_literal(&self, host: &str) {
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        if bare.parse::<IpAddr>().is_ok() || host == "localhost" {
+            self.lock().0.push(host.to_owned());
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, (Vec<String>, Option<String>)> {
+        self.private.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_denied(&self) -> Option<String> {
+        self.lock().1.take()
+    }
+
+    fn permits(&self, host: &str, address: IpAddr) -> bool {
+        let host = host.to_ascii_lowercase();
+        host == self.origin.host() || self.lock().0.contains(&host) || is_public(address)
+    }
+}
+
+/// Resolves hosts, and leaves out addresses that they may not be at.
+#[derive(Debug)]
+struct Checked {
+    inner: DefaultResolver,
+    allowed: Arc<Allowed>,
+}
+
+impl Resolver for Checked {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let found = self.inner.resolve(uri, config, timeout)?;
+        let host = uri.host().unwrap_or_default();
+        let mut kept = self.empty();
+        let permitted = |at: &&SocketAddr| self.allowed.permits(host, at.ip());
+        for address in found.iter().filter(permitted) {
+            kept.push(*address);
+        }
+        if kept.is_empty() {
+            self.allowed.lock().1 = Some(host.to_owned());
+            return Err(ureq::Error::HostNotFound);
+        }
+        Ok(kept)
+    }
+}
+
+/// An address that any host of the Internet has, and none of this host or its network.
+fn is_public(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => is_public_v4(v4),
+        IpAddr::V6(v6) => {
+            let first = v6.segments()[0];
+            // Global unicast, without translations of IPv4 (6to4, Teredo) and documentation.
+            let is_translated = first == 0x2002 || v6.segments()[..2] == [0x2001, 0];
+            first & 0xe000 == 0x2000 && !is_translated && v6.segments()[..2] != [0x2001, 0xdb8]
+        }
+    }
+}
+
+fn is_public_v4(v4: Ipv4Addr) -> bool {
+    let [a, b, c, _] = v4.to_bits().to_be_bytes();
+    let is_shared = a == 100 && b & 0xc0 == 64;
+    let is_reserved = a == 0 || a >= 240 || (a, b & 0xfe) == (198, 18) || (a, b, c) == (192, 0, 0);
+    !(v4.is_private()
+        || v4.is_loopback()
+        || v4.is_link_local()
+        || v4.is_multicast()
+        || v4.is_documentation()
+        || is_shared
+        || is_reserved)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::origin::{origin, redirect};
+    use super::*;
+
+    fn client(base: &str, redirects: &[&str]) -> Client {
+        let redirects = redirects.iter().map(|text| redirect(text).unwrap()).collect();
+        let limits = Limits { redirects, patience: Duration::from_secs(1), headers: Vec::new() };
+        Client::new(origin(&format!("/a={base}")).unwrap(), limits).unwrap()
+    }
+
+    #[test]
+    fn a_redirect_goes_where_the_user_allows_it() {
+        let client = client("http://host:80/x/", &["cdn.example", "127.0.0.1:81"]);
+        let from = "http://host:80/x/a/b?c".parse().unwrap();
+        let next = |to: &str| {
+            let next = client.next(&from, &HeaderValue::from_str(to).unwrap());
+            next.map(|uri| uri.to_string()).map_err(|refused| refused.text)
+        };
+        assert_eq!(next("/y").unwrap(), "http://host:80/y");
+        assert_eq!(next("y?z#w").unwrap(), "http://host:80/x/a/y?z");
+        assert_eq!(next("http://HOST/y").unwrap(), "http://HOST/y");
+        assert_eq!(next("//cdn.example/y").unwrap(), "http://cdn.example/y");
+        assert_eq!(next("http://127.0.0.1:81/").unwrap(), "http://127.0.0.1:81/");
+        for to in [
+            "http://host:22/",
+            "http://127.0.0.1/",
+            "http://169.254.169.254/latest/meta-data",
+            "//evil.example/y",
+            "http://cdn.example@evil.example/",
+            "http://evil.example\\@host/",
+            "file:///etc/passwd",
+            "gopher://host/",
+        ] {
+            assert!(next(to).is_err(), "{to}: {:?}", next(to));
+        }
+        assert!(next("http://evil.example/").unwrap_err().contains("--redirect evil.example"));
+    }
+
+    #[test]
+    fn names_of_other_hosts_may_not_be_private_addresses() {
+        let client = client("http://host/", &["cdn.example", "10.0.0.1"]);
+        let permits = |host: &str, at: &str| client.allowed.permits(host, at.parse().unwrap());
+        assert!(permits("host", "10.0.0.1") && permits("10.0.0.1", "10.0.0.1"));
+        assert!(permits("cdn.example", "8.8.8.8") && permits("cdn.example", "2606:4700::1"));
+        for at in [
+            "127.0.0.1",
+            "10.0.0.1",
+            "100.64.0.1",
+            "169.254.169.254",
+            "192.168.1.1",
+            "0.0.0.0",
+            "224.0.0.1",
+            "255.255.255.255",
+            "::1",
+            "::",
+            "fe80::1",
+            "fd00::1",
+            "::ffff:127.0.0.1",
+            "2002:7f00:1::",
+        ] {
+            assert!(!permits("cdn.example", at), "{at}");
+        }
+    }
+}

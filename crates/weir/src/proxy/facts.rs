@@ -1,0 +1,169 @@
+//! The state of a file at its origin, as its headers tell it, and the version that follows.
+
+use hyper::header::{
+    CONTENT_RANGE, ETAG, HeaderMap, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
+};
+use sha2::{Digest as _, Sha256};
+use std::time::UNIX_EPOCH;
+
+/// Versions above this are digests, not times; see `weir::http::plan`.
+const DIGEST: u64 = 1 << 62;
+/// See the Docker-Content-Digest header of the OCI distribution specification.
+const DIGEST_OF_CONTENT: HeaderName = HeaderName::from_static("docker-content-digest");
+/// Seconds since 1970 that are taken for a time: from 2001 to 2286.
+const SECONDS: std::ops::Range<u64> = 1_000_000_000..10_000_000_000;
+
+/// The headers that change with the content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Validators {
+    etag: Option<String>,
+    modified: Option<String>,
+    /// The digest of the content, which an OCI registry sends with a blob or manifest.
+    digest: Option<String>,
+}
+
+impl Validators {
+    /// Those of an answer.
+    pub fn of(headers: &HeaderMap) -> Validators {
+        let text = |field: HeaderName| {
+            let value = headers.get(field).and_then(|value| value.to_str().ok());
+            value.filter(|value| !value.is_empty()).map(str::to_owned)
+        };
+        let (etag, modified) = (text(ETAG), text(LAST_MODIFIED));
+        Validators { etag, modified, digest: text(DIGEST_OF_CONTENT) }
+    }
+
+    /// There are none: only the content tells whether it has changed.
+    pub fn are_missing(&self) -> bool {
+        self.etag.is_none() && self.modified.is_none() && self.digest.is_none()
+    }
+
+    /// The headers of a request that is answered without content if nothing has changed. None has
+    /// the digest: HTTP has no condition for it.
+    pub fn conditions(&self) -> Vec<(HeaderName, String)> {
+        let etag = self.etag.clone().map(|etag| (IF_NONE_MATCH, etag));
+        let modified = self.modified.clone().map(|modified| (IF_MODIFIED_SINCE, modified));
+        etag.or(modified).into_iter().collect()
+    }
+
+    /// The version of a file of this size in segments of this size. Equal files of an origin have
+    /// equal versions, whichever proxy publishes them. It grows with the time of the file's change,
+    /// if the origin has that.
+    pub fn version(&self, size: u64, segment_size: u64) -> u64 {
+        let mut hash = Sha256::new();
+        for text in [&self.etag, &self.modified, &self.digest] {
+            let bytes = text.as_deref().unwrap_or_default().as_bytes();
+            hash.update((bytes.len() as u64).to_be_bytes());
+            hash.update(bytes);
+        }
+        hash.update(size.to_be_bytes());
+        hash.update(segment_size.to_be_bytes());
+        let digest = first(&hash.finalize());
+        let time = self.modified.as_deref().and_then(|text| httpdate::parse_http_date(text).ok());
+        let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        match since.map(|since| since.as_secs()).filter(|seconds| SECONDS.contains(seconds)) {
+            Some(seconds) => seconds * 1_000_000 + digest % 1_000_000,
+            None => digest >> 2 | DIGEST,
+        }
+    }
+}
+
+/// The version of content without validators.
+pub fn version_of(content: &[u8], segment_size: u64) -> u64 {
+    let mut hash = Sha256::new();
+    hash.update(segment_size.to_be_bytes());
+    hash.update(content);
+    first(&hash.finalize()) >> 2 | DIGEST
+}
+
+/// The version of a document about an answer.
+pub fn version_of_head(document: &[u8]) -> u64 {
+    first(&Sha256::digest(document)) >> 2 | DIGEST
+}
+
+fn first(digest: &[u8]) -> u64 {
+    digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// The first byte of a part and the size of the whole, if the origin says both.
+pub fn content_range(headers: &HeaderMap) -> Option<(u64, u64)> {
+    let text = headers.get(CONTENT_RANGE)?.to_str().ok()?.strip_prefix("bytes ")?;
+    let (part, whole) = text.split_once('/')?;
+    let (first, last) = part.split_once('-')?;
+    let (first, last, whole): (u64, u64, u64) =
+        (first.parse().ok()?, last.parse().ok()?, whole.parse().ok()?);
+    (first <= last && last < whole).then_some((first, whole))
+}
+
+/// How long an answer may be used, in seconds, if the origin limits that.
+pub fn max_age(headers: &HeaderMap) -> Option<u64> {
+    let text = headers.get(hyper::header::CACHE_CONTROL)?.to_str().ok()?.to_ascii_lowercase();
+    let words = text.split(',').map(str::trim);
+    let age = |word: &str| match word.split_once('=') {
+        Some(("max-age" | "s-maxage", age)) => age.trim_matches('"').parse().ok(),
+        None if matches!(word, "no-store" | "no-cache" | "private") => Some(0),
+        _ => None,
+    };
+    words.filter_map(age).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::header::HeaderValue;
+
+    fn headers(fields: &[(&'static str, &'static str)]) -> HeaderMap {
+        let read = |(field, value): &(&'static str, &'static str)| {
+            (HeaderName::from_static(field), HeaderValue::from_static(value))
+        };
+        fields.iter().map(read).collect()
+    }
+
+    fn version(fields: &[(&'static str, &'static str)], size: u64) -> u64 {
+        Validators::of(&headers(fields)).version(size, 8000)
+    }
+
+    #[test]
+    fn equal_validators_are_equal_versions_and_later_files_have_greater_ones() {
+        let (old, new) = ("Fri, 20 Nov 2026 13:24:39 GMT", "Fri, 20 Nov 2026 13:24:40 GMT");
+        let one = version(&[("etag", "\"a\""), ("last-modified", old)], 5);
+        assert_eq!(one, version(&[("last-modified", old), ("etag", "\"a\"")], 5));
+        assert_eq!(one / 1_000_000, 1_795_181_079);
+        assert_ne!(one, version(&[("etag", "\"b\""), ("last-modified", old)], 5));
+        assert_ne!(one, version(&[("etag", "\"a\""), ("last-modified", old)], 6));
+        assert!(one < version(&[("etag", "\"a\""), ("last-modified", new)], 5));
+        assert!(version(&[("etag", "\"a\"")], 5) >= DIGEST);
+        assert!(version(&[("last-modified", "yesterday")], 5) >= DIGEST);
+        assert_ne!(version_of(b"a", 8000), version_of(b"b", 8000));
+        assert!(Validators::of(&headers(&[("etag", "")])).are_missing());
+    }
+
+    #[test]
+    fn a_digest_tells_versions_apart_but_is_no_condition() {
+        let digest = [("docker-content-digest", "sha256:aa")];
+        let only = Validators::of(&headers(&digest));
+        assert!(!only.are_missing() && only.conditions().is_empty());
+        assert!(version(&digest, 5) >= DIGEST);
+        assert_ne!(version(&digest, 5), version(&[("docker-content-digest", "sha256:ab")], 5));
+        assert_ne!(version(&digest, 5), version(&[("etag", "sha256:aa")], 5));
+        let tagged = Validators::of(&headers(&[digest[0], ("etag", "\"a\"")]));
+        assert_eq!(tagged.conditions(), [(IF_NONE_MATCH, "\"a\"".to_owned())]);
+    }
+
+    #[test]
+    fn a_part_is_read_if_it_makes_sense() {
+        let range = |text| content_range(&headers(&[("content-range", text)]));
+        assert_eq!(range("bytes 5-9/100"), Some((5, 100)));
+        for wrong in ["bytes 5-9/*", "bytes 9-5/100", "bytes 5-100/100", "bytes */100", "5-9/100"] {
+            assert_eq!(range(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_strictest_limit_of_an_age_counts() {
+        let age = |text| max_age(&headers(&[("cache-control", text)]));
+        assert_eq!(age("public, max-age=60"), Some(60));
+        assert_eq!(age("Max-Age=60, no-cache"), Some(0));
+        assert_eq!((age("public"), age("max-age=x")), (None, None));
+    }
+}
