@@ -88,6 +88,7 @@ class Topology(dict[str, Any]):
         duplicate: str | float | None = None,
         corrupt: str | float | None = None,
         reliability: bool | None = None,
+        measured: bool | None = None,
         scheme: Scheme | None = None,
         marker: Scheme | None = None,
         shaper: Scheme | None = None,
@@ -132,6 +133,8 @@ class Topology(dict[str, Any]):
         corrupt: Share of frames of which a byte is changed.
         reliability: The ends acknowledge frames and send lost ones again (NDNLPv2 link
             reliability); both do, whichever direction says it.
+        measured: The receiving end does not know `rate`. If its face has parts of a
+            scheme, it measures it.
         scheme: A scheme all of whose link parts work on the face.
         marker: The scheme that manages the face's queue.
         shaper: The scheme that shapes the face's Interests.
@@ -195,6 +198,7 @@ class Link(dict[str, Any]):
         duplicate: str | float | None = None,
         corrupt: str | float | None = None,
         reliability: bool | None = None,
+        measured: bool | None = None,
         scheme: Scheme | None = None,
         marker: Scheme | None = None,
         shaper: Scheme | None = None,
@@ -220,6 +224,8 @@ class Link(dict[str, Any]):
         corrupt: Share of frames of which a byte is changed.
         reliability: The ends acknowledge frames and send lost ones again (NDNLPv2 link
             reliability); both do, whichever direction says it.
+        measured: The receiving end does not know `rate`. If its face has parts of a
+            scheme, it measures it.
         scheme: A scheme all of whose link parts work on the face.
         marker: The scheme that manages the face's queue.
         shaper: The scheme that shapes the face's Interests.

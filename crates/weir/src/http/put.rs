@@ -118,6 +118,7 @@ fn check_component(component: ComponentRef<'_>) -> Result<(), Refusal> {
     let why = match text {
         _ if component.typ() != GENERIC => "it is a reserved component, such as a version",
         None => "it is no text in UTF-8",
+        Some("") => "it is empty",
         Some("." | "..") => "it leads to another folder",
         Some(text) if text.contains('/') => "it contains a slash",
         Some(text) if text != visible(text) => "it contains control characters",
