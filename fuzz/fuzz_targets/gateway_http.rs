@@ -5,13 +5,6 @@
 //! The input's first bytes choose the object's size and segment size; the rest is a request's head.
 #![no_main]
 
-// The gateway's own files: `weir` is a program, and its library has all that the program needs.
-#[path = "../../crates/weir/src"]
-mod weir {
-    #[allow(dead_code, reason = "the program uses all of it")]
-    pub mod http;
-}
-
 use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::{Method, Uri, Version};
 use libfuzzer_sys::fuzz_target;
