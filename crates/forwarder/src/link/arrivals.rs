@@ -7,9 +7,9 @@
 //! rate is stated for two periods, now and then; it stays if the link brings more. So does BBR
 //! (draft-ietf-ccwg-bbr, ProbeBW) for one flow.
 //!
-//! Chance may delay all Data of a period. The rate stays then: the link brings what Interests ask
-//! for, and that is less than the rate. Where some Data are always lost, the rate is that of the
-//! Data that were asked for.
+//! Chance may delay all Data of a period. The rate stays then, since the link brings what Interests
+//! ask for, and that is less than the rate. Where some Data are always lost, the rate is that of
+//! the Data that were asked for.
 //!
 //! A neighbour that lies about its time makes its own link slow, or has its queue fill.
 
@@ -28,23 +28,27 @@ const BEYOND: Beyond =
 /// The part of the rate that is stated while Data wait.
 const DRAINING: f64 = 0.8;
 
-/// A link that brings more than this part of its rate while its queue empties is full: it is half
-/// of the way between what is asked for and all. So is a link that is asked for so many times more
-/// than it brings: it has become slower.
+/// A link that brings no more than this part of its rate while Data wait, half of the way between
+/// what is stated and all, brings what it is asked for: chance has delayed them. If it brings more,
+/// that is its rate. The rate falls by at most [`STEP`] then, and does not rise in the first
+/// period, because the link still brings what was asked for before.
 const EMPTYING: f64 = 0.9;
+
+/// A link that is asked for so many times more than it brings has become slower.
 const SLOWER: f64 = 1.125;
 
 /// A try takes so many periods. In it, the wait gets shorter by this part of what has drained. If
 /// it does not in so many tries in a row, it is none: the way to the neighbour has become longer.
-/// In the first one, what was asked for before is still to come, or Interests that nobody answered
+/// In the first one, what was asked for before is still to come, or Interests without an answer
 /// counted as lost Data and have ended.
 const TRY: u32 = 4;
 const SHORTER: f64 = 0.25;
 const TRIES: u32 = 2;
 
-/// The first rate is that of the second period in which Data wait: a flow that begins fills the
-/// first one in part.
-const FIRST: u32 = 2;
+/// The first rate is what the link brings when that was the same, but for this part, in so many
+/// periods in a row, in which Data waited: before a link is full, it brings ever more.
+const FIRST: u32 = 3;
+const STEADY: f64 = 1.0 / 8.0;
 
 /// The weight of a period in the part of what is asked for that is lost, and its most: with more,
 /// nothing is left to measure.
@@ -54,7 +58,8 @@ const MOST_LOST: f64 = 0.5;
 /// A higher rate is tried if the link brings this part of the stated one. It is higher by this
 /// part, and by twice as much after each success, up to the largest. It is tried for so many
 /// periods, of which the first is for consumers to learn of it. It succeeds if the link then brings
-/// half of that more. After a failure, or a wait, none is tried for so many periods.
+/// half of that more. After a failure, or when the link was full, none is tried for so many
+/// periods.
 const USED: f64 = 0.95;
 const STEP: f64 = 0.02;
 const LARGEST: f64 = 0.25;
@@ -69,6 +74,8 @@ pub(super) struct ArrivalMeter {
     /// The mean part of what is asked for that does not come.
     lost: f64,
     wait: Wait,
+    /// The rate in the period before, in bit/s.
+    before: f64,
     /// In bit/s; 0: unknown.
     rate: f64,
     step: f64,
@@ -97,6 +104,8 @@ struct Wait {
     before: (Duration, Time),
     /// Tries that are left.
     tries: u32,
+    /// The last of them in which the link brought the same.
+    steady: u32,
 }
 
 /// A higher rate that is tried: the rate before and what the link brought then, in bit/s, and the
@@ -161,35 +170,56 @@ impl ArrivalMeter {
         }
         let period = std::mem::take(period);
         let brought = period.bytes as f64 * 8.0 / span.as_secs_f64();
-        if !self.baseline.end_period(now, third, &BEYOND) {
-            return self.on_free(&period, brought);
+        if self.waits(now, third) {
+            self.on_wait(&period, brought);
+        } else {
+            self.on_free(&period, brought);
         }
-        let tries = self.wait.goes_on(now, third);
-        if tries == 0 {
-            self.baseline.restart(now, third);
-            return self.on_free(&period, brought);
-        }
-        if tries < TRIES {
-            // Less is asked for only if as much is answered as before.
-            self.lost = 0.0;
-        }
-        self.on_full(&period, brought);
+        self.before = brought;
     }
 
-    /// Data waited.
-    fn on_full(&mut self, period: &Period, brought: f64) {
+    /// True if the Data of a period waited, of which the third quickest took so long.
+    fn waits(&mut self, now: Time, third: Duration) -> bool {
+        if !self.baseline.end_period(now, third, &BEYOND) {
+            return false;
+        }
+        match self.wait.goes_on(now, third) {
+            0 => {
+                self.baseline.restart(now, third);
+                return false;
+            }
+            TRIES => {}
+            // Less is asked for only if as much is answered as before.
+            _ => self.lost = 0.0,
+        }
+        true
+    }
+
+    /// Data waited: the link may be full.
+    fn on_wait(&mut self, period: &Period, brought: f64) {
         let answered = 1.0 - self.lost;
         let asked = f64::from(period.asked) * answered;
-        let is_full = if self.rate > 0.0 {
-            brought > EMPTYING * self.rate * answered || asked > SLOWER * f64::from(period.brought)
-        } else {
-            self.wait.periods == FIRST
-        };
         if let Some(higher) = self.higher.take() {
             self.rate = higher.before;
         }
-        if is_full {
-            self.rate = brought / answered;
+        let found = brought / answered;
+        let is_slower = asked > SLOWER * f64::from(period.brought);
+        if self.rate == 0.0 {
+            let is_steady = (brought - self.before).abs() < STEADY * brought;
+            self.wait.steady = if is_steady { self.wait.steady + 1 } else { 0 };
+            if self.wait.steady < FIRST {
+                return;
+            }
+            // Chance may have made it: more is tried at once.
+            (self.rate, self.step, self.rest) = (found, LARGEST, 0);
+            return;
+        } else if is_slower {
+            self.rate = found;
+        } else if found > EMPTYING * self.rate {
+            let most = if self.wait.periods == 1 { self.rate } else { found };
+            self.rate = found.min(most).max(self.rate * (1.0 - STEP));
+        } else {
+            return;
         }
         (self.step, self.rest) = (STEP, REST);
     }

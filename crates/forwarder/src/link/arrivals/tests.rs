@@ -12,7 +12,7 @@ struct Line {
     queue: f64,
     /// Bits that were asked for and for which no Interest has left yet.
     owed: f64,
-    /// The part of Interests that nobody answers.
+    /// The part of Interests that get no answer.
     dead: f64,
     /// The part of Data that is lost, and the longest time that one is delayed by chance.
     loss: f64,
@@ -158,7 +158,7 @@ fn the_rate_of_a_link_that_loses_data_is_that_of_the_asked_ones() {
 
 /// Half of the Interests are for names that are nowhere, and then none.
 #[test]
-fn interests_that_nobody_answers_do_not_fill_the_link_for_ever() {
+fn interests_without_answers_do_not_fill_the_link_for_ever() {
     let mut line = Line::new(20.0 * MBIT);
     line.ask(10_000, kept);
     line.dead = 0.5;
