@@ -10,7 +10,7 @@ use control::{Duration, Time};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::EXPECT;
 use hyper::http::request::Parts;
-use hyper::{HeaderMap, StatusCode};
+use hyper::{HeaderMap, StatusCode, Version};
 use net::clock::monotonic;
 use packet::{Component, Name};
 use router::guard::Refusal;
@@ -52,7 +52,8 @@ pub async fn receive(
     let received = async {
         uploads.authorize(&parts.headers, client.source, is_foreign)?;
         let put = Put::read(&parts.uri, &parts.headers, uploads.prefixes())?;
-        store(gateway, uploads, client, &put, &mut body, answered).await
+        let mut coming = Coming { body: &mut body, version: parts.version, size: put.size };
+        store(gateway, uploads, client, &put, &mut coming, answered).await
     };
     let result = received.await;
     answered.duration_s = monotonic().since(began).as_secs_f64();
@@ -77,7 +78,7 @@ async fn store(
     uploads: &Uploads,
     client: &Client,
     put: &Put,
-    body: &mut Incoming,
+    coming: &mut Coming<'_>,
     answered: &mut Answered,
 ) -> Result<Stored, Refusal> {
     let upload = Arc::new(uploads.begin(&put.name, client.source, put.size)?);
@@ -100,7 +101,7 @@ async fn store(
         let failure = Failure::new(Kind::Failed, error);
         return Err(refusal(StatusCode::SERVICE_UNAVAILABLE, &failure, answered));
     }
-    let sent = send(body, writer, &upload, gateway.client_timeout).await;
+    let sent = send(coming, writer, &upload, gateway.client_timeout).await;
     drop(upload);
     let kept = take.await;
     sent?;
@@ -113,20 +114,44 @@ async fn store(
     Ok(Stored { name: put.name.clone().with(&version), version })
 }
 
+/// The body of an upload.
+struct Coming<'a> {
+    body: &'a mut Incoming,
+    /// The version of HTTP.
+    version: Version,
+    /// Its size in bytes, if the request has it.
+    size: Option<u64>,
+}
+
+impl Coming<'_> {
+    /// Checks that nothing is missing after the last of `bytes`. HTTP/2 has an explicit end of the
+    /// body, and the HTTP library takes a reset with NO_ERROR for one (RFC 9113, section 8.1).
+    fn check_end(&self, bytes: u64) -> Result<(), Refusal> {
+        let has_end = self.version != Version::HTTP_2 || self.body.is_end_stream();
+        if has_end && self.size.is_none_or(|size| size == bytes) {
+            return Ok(());
+        }
+        let text = "the upload ended before all of it had arrived; send it again";
+        Err(Refusal::new(StatusCode::BAD_REQUEST, text))
+    }
+}
+
 /// Sends the body to the thread that stores it. Dropping the writer breaks it off.
 async fn send(
-    body: &mut Incoming,
+    coming: &mut Coming<'_>,
     writer: Writer,
     upload: &Upload,
     patience: Duration,
 ) -> Result<(), Refusal> {
     let mut pace = Pace::new(patience);
+    let mut taken = 0;
     loop {
-        let next = tokio::time::timeout(pace.left(), next(body)).await;
+        let next = tokio::time::timeout(pace.left(), next(coming.body)).await;
         let len = match &next {
             Ok(Some(Ok(bytes))) => bytes.len() as u64,
             _ => 0,
         };
+        taken += len;
         if !pace.goes_on(len, next.is_err()) {
             let text = "the upload came too slowly, and was ended; send it again";
             return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, text));
@@ -134,6 +159,7 @@ async fn send(
         match next {
             Err(_) => {}
             Ok(None) => {
+                coming.check_end(taken)?;
                 writer.end().await;
                 return Ok(());
             }
