@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 use support::{bytes, name, publish};
-use transport::publish::{DATA_SIZE, Preparation, Publication, Publish, Shelf, Source, Spec};
+use transport::publish::{DATA_SIZE, Preparation, Publication, Publish, PublishError};
+use transport::publish::{Shelf, Source, Spec};
 use transport::rdr::Metadata;
 
 fn producer() -> Publish {
@@ -52,6 +53,37 @@ fn a_producer_with_a_bound_drops_what_would_wait_behind_it() {
     // There is room again.
     producer.receive(&InterestBuf::new(name("/a/file/v=7/seg=0")).encode());
     assert!(producer.poll_transmit(&mut Vec::new()));
+}
+
+/// The metadata packet has the name twice.
+#[test]
+fn an_object_whose_metadata_does_not_fit_into_a_packet_is_refused() {
+    let prepared = |len: usize| {
+        let mut object = Name::new();
+        while object.as_bytes().len() + 200 < len {
+            object = object.with(&Component::generic(&[b'x'; 100]));
+        }
+        // Type and length of a component have two bytes.
+        let rest = len - object.as_bytes().len() - 2;
+        let spec = Spec::new(object.with(&Component::generic(&vec![b'x'; rest])), 7);
+        assert_eq!(spec.name.as_bytes().len(), len);
+        Preparation::new(spec, bytes(10), &Signer::Digest)?.run(&Signer::Digest)
+    };
+    let mut longest = 0;
+    for len in 4_000..4_500 {
+        match prepared(len) {
+            Ok(mut made) => {
+                let packets = made.signed_packets().unwrap();
+                let sizes = [packets.metadata, packets.root, packets.manifest].map(|p| p.len());
+                assert!(sizes.iter().all(|size| *size <= packet::MAX_PACKET), "{len}: {sizes:?}");
+                longest = len;
+            }
+            Err(PublishError::NameTooLong { len, .. }) => assert!(len > packet::MAX_PACKET),
+            Err(error) => panic!("{len}: {error}"),
+        }
+    }
+    // 8,800 bytes are those of the name, twice, and less than 200 others.
+    assert!((4_300..4_400).contains(&longest), "{longest}");
 }
 
 // Other projects' programs, "Files": [peer-37].
