@@ -235,6 +235,19 @@ class ByFrames(unittest.TestCase):
             self.assertEqual(gateway.ask("/up/x")[2], b"x" * 1000, (n, size, code))
         self.assert_well(gateway)
 
+    def test_an_upload_that_is_taken_back_is_logged(self):
+        store = self.here / "store"
+        gateway = self.gateway("--put", "/up", "--store", store)
+        client = self.connect(gateway)
+        fields = get(b"/up/x", method=b"PUT")
+        client.send(frame(HEADERS, END_HEADERS, 1, fields), frame(DATA, 0, 1, b"y" * 100))
+        wait_until(lambda: parts(store) == 100, "the bytes to come")
+        client.send(frame(RESET, 0, 1, struct.pack(">I", 8)))
+        said = gateway.answered(1)[0]
+        self.assertEqual((said["method"], said["path"], said["status"]), ("PUT", "/up/x", 400))
+        self.assertGreater(said["duration_s"], 0)
+        self.assertTrue(said["error"], said)
+
     def test_an_upload_with_an_end_is_stored(self):
         """With and without trailers, and with a length."""
         gateway = self.gateway("--put", "/up", "--store", self.here / "store")
