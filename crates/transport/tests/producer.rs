@@ -109,7 +109,7 @@ fn names_that_other_tools_ask_for() {
 // Other projects' programs, "Files": [peer-38].
 #[test]
 fn segments_fit_whatever_the_name() {
-    for len in [1, 20, 250, 260, 4000, 8000] {
+    for len in [1, 20, 250, 260, 4000, 4300] {
         let uri = format!("/{}", "n".repeat(len));
         let spec = Spec::new(name(&uri), u64::MAX);
         let segment_size = spec.segment_size;
@@ -131,6 +131,13 @@ fn segments_fit_whatever_the_name() {
             assert_eq!(data, DATA_SIZE - 2 * 3, "a name of {len}");
         }
     }
+    // The metadata of this one does not fit, but its segments do.
+    let spec = Spec::new(name(&format!("/{}", "n".repeat(8000))), u64::MAX);
+    let content = bytes(spec.segment_size + 1);
+    let preparation = Preparation::new(spec, content, &Signer::Digest).unwrap();
+    assert!(preparation.digest_run(0..2).is_ok());
+    let refused = preparation.run(&Signer::Digest).err();
+    assert!(matches!(refused, Some(PublishError::NameTooLong { .. })), "{refused:?}");
 }
 
 // Other projects' programs, "Files": [peer-38].
