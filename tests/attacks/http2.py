@@ -1,5 +1,6 @@
 """Attacks on `weir gateway` by the means of HTTP/2: resets, headers, windows."""
 
+import contextlib
 import socket
 import struct
 import tempfile
@@ -7,6 +8,7 @@ import unittest
 from pathlib import Path
 
 from support import children, content, weir
+from support.children import wait_until
 from support.gateway import PATIENCE, Gateway
 
 MEGABYTE = content.MEGABYTE
@@ -34,9 +36,9 @@ def literal(name, value):
     return b"\0" + bytes([len(name)]) + name + bytes([len(value)]) + value
 
 
-def get(path, authority=b"localhost"):
-    """The fields of a GET."""
-    pseudo = ((b":method", b"GET"), (b":scheme", b"http"), (b":authority", authority))
+def get(path, authority=b"localhost", method=b"GET"):
+    """The fields of a request, by default a GET."""
+    pseudo = ((b":method", method), (b":scheme", b"http"), (b":authority", authority))
     return b"".join(literal(*field) for field in (*pseudo, (b":path", path)))
 
 
@@ -212,6 +214,70 @@ class ByFrames(unittest.TestCase):
             indexed = {b"200": b"\x88", b"400": b"\x8c"}
             known = payload.startswith(indexed.get(status, b"\0")) or huffman(status) in payload
             self.assertTrue(known, (n, status, payload))
+
+    def test_an_upload_that_breaks_off_replaces_nothing(self):
+        """A reset is no end of the body, also with NO_ERROR (RFC 9113, section 8.1)."""
+        store = self.here / "store"
+        gateway = self.gateway("--put", "/up", "--store", store)
+        part = frame(DATA, 0, 1, b"y" * 10_000)
+        for n, (size, code) in enumerate(
+            (size, code) for size in (b"1000000", b"30000", None) for code in (0, 8)
+        ):
+            # The name is free when the thread of the last upload has ended.
+            wait_until(lambda: put(gateway, "/up/x", b"x" * 1000) == 201, "the name to be free")
+            client = self.connect(gateway)
+            fields = get(b"/up/x", method=b"PUT")
+            fields += literal(b"content-length", size) if size else b""
+            client.send(frame(HEADERS, END_HEADERS, 1, fields), part * 3)
+            wait_until(lambda: parts(store) == 30_000, "the bytes to come")
+            client.send(frame(RESET, 0, 1, struct.pack(">I", code)))
+            wait_until(lambda: not list((store / "incoming").glob("*")), "the upload to be over")
+            self.assertEqual(gateway.ask("/up/x")[2], b"x" * 1000, (n, size, code))
+        self.assert_well(gateway)
+
+    def test_an_upload_that_is_taken_back_is_logged(self):
+        store = self.here / "store"
+        gateway = self.gateway("--put", "/up", "--store", store)
+        client = self.connect(gateway)
+        fields = get(b"/up/x", method=b"PUT")
+        client.send(frame(HEADERS, END_HEADERS, 1, fields), frame(DATA, 0, 1, b"y" * 100))
+        wait_until(lambda: parts(store) == 100, "the bytes to come")
+        client.send(frame(RESET, 0, 1, struct.pack(">I", 8)))
+        said = gateway.answered(1)[0]
+        self.assertEqual((said["method"], said["path"], said["status"]), ("PUT", "/up/x", 400))
+        self.assertGreater(said["duration_s"], 0)
+        self.assertTrue(said["error"], said)
+
+    def test_an_upload_with_an_end_is_stored(self):
+        """With and without trailers, and with a length."""
+        gateway = self.gateway("--put", "/up", "--store", self.here / "store")
+        for n, (last, more) in enumerate(
+            (
+                (END_STREAM, b""),
+                (0, frame(HEADERS, END_HEADERS | END_STREAM, 1, literal(b"x-a", b"b"))),
+                (END_STREAM, b""),
+            )
+        ):
+            client = self.connect(gateway)
+            fields = get(b"/up/%d" % n, method=b"PUT")
+            if n == 2:
+                fields += literal(b"content-length", b"10")
+            body = frame(DATA, last, 1, b"y" * 10)
+            client.send(frame(HEADERS, END_HEADERS, 1, fields), body, more)
+            self.assertTrue(huffman(b"201") in client.until(HEADERS)[2], n)
+            self.assertEqual(gateway.ask(f"/up/{n}")[2], b"y" * 10)
+
+
+def put(gateway, path, body):
+    """The status of an upload by HTTP/1.1."""
+    with contextlib.closing(gateway.connect()) as connection:
+        connection.request("PUT", path, body=body)
+        return connection.getresponse().status
+
+
+def parts(store):
+    """Bytes of uploads that are not stored yet."""
+    return sum(path.stat().st_size for path in (store / "incoming").glob("*/*.part"))
 
 
 def huffman(digits):

@@ -397,6 +397,7 @@ class Chat(unittest.TestCase):
             return [e["event"] for e in bob.events if e.get("member") == f"{GROUP}/alice"]
 
         bob.wait("alice", lambda _: "here" in of_alice())
+        # 1.6 MB: more than a pipe holds (64 kB), and fewer than the 4,000 events that are kept.
         for i in range(400):
             bob.say(f"{i} " + "x" * 3_900)
         # Carol fetches from bob as well, for as long as a member without signs of life is here.

@@ -144,6 +144,62 @@ class Uploads(Alone):
         self.assertEqual(self.put(gateway, "/up/x", b"x", Content_Encoding="gzip")[0], 415)
         self.assert_clean()
 
+    def test_a_name_is_refused_if_packets_have_no_room_for_it(self):
+        """Each length is refused, or has content that is served."""
+        gateway = self.gateway()
+        statuses = []
+        # A packet of 8,800 bytes has the name twice.
+        for length in (4_200, *range(4_330, 4_360, 4), 4_400, 7_000):
+            parts = ["up"]
+            # A part has two more bytes in a name.
+            while (left := length - sum(len(part) + 2 for part in parts)) > 200:
+                parts.append("x" * 150)
+            path = "/" + "/".join([*parts, "x" * (left - 2)])
+            status, _, text = self.put(gateway, path, b"content")
+            statuses.append(status)
+            if status == 201:
+                self.assertEqual(gateway.ask(path)[::2], (200, b"content"), length)
+            else:
+                self.assertEqual(status, 414, f"{length}: {text}")
+                self.assertIn("choose a shorter name", text)
+        self.assertEqual((statuses[0], statuses[-2:]), (201, [414, 414]))
+
+    def test_bodies_with_a_coding_are_refused(self):
+        gateway = self.gateway()
+        head = "PUT /up/x HTTP/1.1\r\nHost: localhost\r\n"
+        transfer, content_coding = "Transfer-Encoding: ", "\r\nContent-Encoding: "
+        for fields, expected in (
+            (f"{transfer}gzip, chunked", b"501"),
+            (f"{transfer}gzip\r\n{transfer}chunked", b"501"),
+            (f"{transfer}chunked{content_coding}identity", b"201"),
+            (f"{transfer}chunked{content_coding}identity, gzip", b"415"),
+            (f"{transfer}chunked{content_coding}identity{content_coding}br", b"415"),
+        ):
+            with socket.create_connection(("127.0.0.1", gateway.port), PATIENCE) as client:
+                client.sendall(f"{head}{fields}\r\n\r\n1\r\nx\r\n0\r\n\r\n".encode())
+                self.assertEqual(client.recv(1000).split()[1], expected, fields)
+
+    def test_a_refused_client_gets_the_answer_while_it_sends(self):
+        token = self.here / "token"
+        token.write_text(TOKEN, encoding="utf-8")
+        gateway = self.gateway("--put-limit", "1 MB", "--put-token", token)
+        large = content.make(self.here / "large", 20 * MEGABYTE)
+        right = f"Authorization: Bearer {TOKEN}"
+        for option in ("--http1.1", "--http2-prior-knowledge"):
+            for path, field, status in (
+                ("up/x", right, "413"),
+                ("up/x", "X-A: b", "401"),
+                ("other/x", right, "403"),
+                ("up/x", "Host: attacker.example", "421"),
+            ):
+                done = subprocess.run(
+                    ["curl", "--silent", option, "-T", large, "-H", field, "-H", "Expect:",
+                     "--max-time", "60", "--write-out", "%{http_code}", "-o", os.devnull,
+                     f"http://127.0.0.1:{gateway.port}/{path}"],
+                    capture_output=True, text=True, check=False,
+                )
+                self.assertEqual(done.stdout, status, (option, path, field, done.returncode))
+
     def test_uploads_are_off_by_default(self):
         gateway = Gateway(self.daemon, self.here)
         self.addCleanup(gateway.child.kill)
@@ -242,6 +298,13 @@ class Uploads(Alone):
         self.assertEqual(self.put(gateway, "/up/x", b"x", Authorization="Bearer no")[0], 401)
         self.assertEqual(self.put(gateway, "/up/x", b"x", Authorization=f"Bearer {TOKEN}")[0], 201)
 
+    def test_another_name_of_the_host_is_accepted_if_it_is_given(self):
+        for options, expected in ((), 421), (("--host", "alice.example"), 201):
+            gateway = self.gateway(*options)
+            host = f"alice.example:{gateway.port}"
+            self.assertEqual(self.put(gateway, "/up/x", b"x", Host=host)[0], expected)
+            gateway.child.stop()
+
     def test_uploads_stay_after_a_restart_and_without_the_gateway(self):
         gateway = self.gateway()
         self.assertEqual(self.put(gateway, "/up/sub/x", b"to stay")[0], 201)
@@ -265,6 +328,48 @@ class Uploads(Alone):
         self.addCleanup(repo.kill)
         wait_until((self.here / "repo.json").read_text, "the repository to serve")
         self.assertEqual(self.fetched("/up/sub/x"), b"to stay")
+
+    def test_a_gateway_that_ends_leaves_no_half_uploads(self):
+        gateway = self.gateway()
+        with contextlib.ExitStack() as open_until:
+            for n in range(3):
+                client = socket.create_connection(("127.0.0.1", gateway.port), PATIENCE)
+                open_until.enter_context(client)
+                head = f"PUT /up/{n} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx"
+                client.sendall(head.encode())
+            incoming = self.store / "incoming"
+            wait_until(lambda: len(list(incoming.glob("*/*.part"))) == 3, "the uploads to begin")
+            gateway.child.stop()
+            self.assertEqual(list(incoming.glob("*")), [])
+
+    def test_a_gateway_that_ends_while_it_stores_leaves_no_half_uploads(self):
+        """The upload has come, and is hashed or made durable."""
+        size = 64 * MEGABYTE
+        gateway = self.gateway()
+        with socket.create_connection(("127.0.0.1", gateway.port), PATIENCE) as client:
+            head = f"PUT /up/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n"
+            client.sendall(head.encode())
+            client.sendall(bytes(size))
+            wait_until(lambda: self.staged() == size, "the upload to come")
+            gateway.child.stop()
+        self.assertEqual(list((self.store / "incoming").glob("*")), [])
+
+    def test_options_of_uploads_need_uploads_and_a_token_is_read_whole(self):
+        argv = [self.program, "gateway", "--prefix", "/", "--socket", self.daemon.socket]
+        for options in (["--put-limit", "1 MB"], ["--quota", "1 MB"]):
+            done = subprocess.run(
+                [*argv, *options], capture_output=True, text=True, check=False, timeout=PATIENCE
+            )
+            self.assertEqual(done.returncode, USAGE, options)
+            self.assertIn("--put", done.stderr)
+        token = self.here / "token"
+        token.write_text("x" * 4097, encoding="utf-8")
+        argv += ["--put", "/up", "--store", self.store, "--put-token", token]
+        done = subprocess.run(
+            argv, capture_output=True, text=True, check=False, timeout=PATIENCE
+        )
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("more than 4096 bytes", done.stderr)
 
     def test_folders_of_the_store_are_pages_with_a_form_and_lists(self):
         gateway = self.gateway()

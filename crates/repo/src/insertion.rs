@@ -48,13 +48,13 @@ impl<'a> Insertion<'a> {
         Ok(Insertion { store, staging, write, top, new_bytes, moves, quota })
     }
 
-    /// Permits so many bytes in all blobs of the store.
+    /// Sets the maximum number of bytes in all blobs of the store.
     pub fn limit(&mut self, quota: Option<u64>) {
         self.quota = quota;
     }
 
-    /// Adds the named thing itself. Returns false if the store has it already; then nothing is
-    /// left to be done.
+    /// Adds the named thing itself, the only one of this insertion. Returns false if the store has
+    /// it already; then nothing is left to be done.
     ///
     /// # Errors
     /// The store has other content under the name, or cannot be written.

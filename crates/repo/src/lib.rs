@@ -28,6 +28,7 @@ mod staging;
 mod store;
 mod verify;
 mod view;
+mod walk;
 
 pub use blobs::hex;
 pub use entry::{Body, Entry, Object, Place, Top};
@@ -38,6 +39,7 @@ pub use staging::{Staged, Staging};
 pub use store::{Serving, Store, Usage};
 pub use verify::{Checked, Damage};
 pub use view::{Numbered, View};
+pub use walk::{Listed, Walk};
 
 /// The SHA-256 of a blob.
 pub type Digest = [u8; 32];

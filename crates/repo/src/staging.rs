@@ -13,7 +13,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// From so many files on, one call makes all of them durable: syncfs(2).
+/// The number of files from which on one call makes all of them durable: syncfs(2).
 const MANY: usize = 16;
 
 /// A folder of one process for bytes that are not stored yet. A lock on it shows that the process

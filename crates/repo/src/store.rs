@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 const KNOWN: u64 = 1;
 /// Bytes of memory for pages of the index.
 const CACHE: usize = 64 << 20;
-/// Up to so many bytes, every page of the index is checked when it is opened: about 0.3 s.
+/// The largest index, in bytes, of which every page is checked when it is opened: about 0.3 s.
 const CHECKED: u64 = 256 << 20;
 
 /// A store on this host's disk. Several processes may have it open.

@@ -7,7 +7,7 @@ use crate::index::{CHANGES, ENTRIES, MEMBERS, NAMES, NUMBERS, TOPS, damaged, gua
 use crate::store::Store;
 use packet::tlv::types as tlv_types;
 use packet::{Bytes, Data, Interest, NameRef};
-use redb::{ReadOnlyTable, ReadableDatabase};
+use redb::{ReadOnlyTable, ReadableDatabase, ReadableTable};
 use std::path::PathBuf;
 
 /// The maximum number of packets that are tried for an Interest.
@@ -20,11 +20,11 @@ pub type Numbered = (u64, Option<Top>);
 
 /// The store as it was at one time.
 pub struct View {
-    index: PathBuf,
+    pub(crate) index: PathBuf,
     changes: u64,
-    names: Names,
+    pub(crate) names: Names,
     entries: ReadOnlyTable<u64, &'static [u8]>,
-    tops: ReadOnlyTable<u64, &'static [u8]>,
+    pub(crate) tops: ReadOnlyTable<u64, &'static [u8]>,
     members: ReadOnlyTable<(u64, u64), ()>,
 }
 
@@ -142,6 +142,34 @@ impl View {
         })
     }
 
+    /// The largest number of a named thing.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn last_top(&self) -> Result<Option<u64>, StoreError> {
+        guarded(&self.index, || Ok(self.tops.last()?.map(|(number, _)| number.value())))
+    }
+
+    /// The named things that were inserted after the store had had `changes` changes and `last` was
+    /// the largest number of a named thing. `None` if something else has changed too, or there are
+    /// more than `most`: then all named things have to be read.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn inserted_since(
+        &self,
+        changes: u64,
+        last: Option<u64>,
+        most: usize,
+    ) -> Result<Option<Vec<Numbered>>, StoreError> {
+        let count = self.changes.checked_sub(changes).and_then(|count| usize::try_from(count).ok());
+        let Some(count) = count.filter(|count| *count <= most) else { return Ok(None) };
+        // A change inserts one named thing at most, and new entries have larger numbers. So there
+        // are as many new ones as changes only if each change has inserted one.
+        let rows = self.tops(last, count + 1)?;
+        Ok((rows.len() == count).then_some(rows))
+    }
+
     /// The named thing with this number.
     ///
     /// # Errors
@@ -179,7 +207,7 @@ fn version_in(name: NameRef<'_>, len: usize) -> Option<u64> {
 }
 
 /// The first key after all that begin with `prefix`.
-fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
+pub fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
     let mut end = prefix[..=last].to_vec();
     end[last] += 1;

@@ -60,6 +60,54 @@ fn the_newest_version_is_found_unless_a_name_has_another() {
 }
 
 #[test]
+fn names_below_one_are_walked_in_order_and_the_walk_leaves_out_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    let member = [packet("/a/x/y/part", b"part")];
+    insert(&store, &object("/a/x/y", 9, b"below"), &member).unwrap();
+    for (name, version) in
+        [("/a/x", 3), ("/a/x", 300), ("/a", 1), ("/a/z/deep/er", 1), ("/ab", 1), ("/a/zz", 1)]
+    {
+        insert(&store, &object(name, version, b"same"), &[]).unwrap();
+    }
+    let view = View::new(&store).unwrap();
+    let name = |text: &str| -> Name { text.parse().unwrap() };
+    let of = |listed: Option<repo::Listed>| {
+        listed.map(|listed| (listed.name.to_string(), listed.version, listed.top.is_some()))
+    };
+    let row = |name: &str, version, is_top| Some((name.to_owned(), version, is_top));
+    let under = name("/a");
+    let mut walk = view.walk(under.as_ref());
+    let mut next = || of(walk.step().unwrap());
+    let rows = [
+        row("/a", 1, true),
+        row("/a/x", 3, true),
+        row("/a/x", 300, true),
+        row("/a/x/y", 9, true),
+        row("/a/x/y/part", 0, false),
+        row("/a/z/deep/er", 1, true),
+        row("/a/zz", 1, true),
+        None,
+    ];
+    for expected in rows {
+        assert_eq!(next(), expected);
+    }
+    let mut walk = view.walk(under.as_ref());
+    assert_eq!(of(walk.step().unwrap()), row("/a", 1, true));
+    assert_eq!(of(walk.step().unwrap()), row("/a/x", 3, true));
+    walk.pass(name("/a/x").as_ref());
+    assert_eq!(of(walk.step().unwrap()), row("/a/x/y", 9, true));
+    walk.skip(name("/a/x").as_ref());
+    assert_eq!(of(walk.step().unwrap()), row("/a/z/deep/er", 1, true));
+    walk.skip(name("/").as_ref());
+    assert_eq!(of(walk.step().unwrap()), None);
+    assert_eq!(view.newest(name("/a/x").as_ref()).unwrap(), Some(300));
+    assert_eq!(view.newest(name("/a/z").as_ref()).unwrap(), None);
+    assert_eq!(view.newest_top(name("/a/x/y").as_ref()).unwrap().unwrap().added, 1);
+    assert_eq!(view.newest_top(name("/a/x/y/part").as_ref()).unwrap(), None);
+}
+
+#[test]
 fn packets_are_found_by_name_and_by_prefix() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create(folder.path()).unwrap();
@@ -238,6 +286,49 @@ fn changes_of_another_process_are_seen() {
     assert_ne!(served.changes().unwrap(), view.changes());
     assert!(find(&served, "/a/x").is_some());
     assert_eq!(view.find("/a/x".parse::<Name>().unwrap().as_ref()).unwrap(), None);
+}
+
+#[test]
+fn insertions_are_told_from_other_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    let insert = |name: &str, members: &[Made]| {
+        insert(&store, &object(name, 1, name.as_bytes()), members).unwrap();
+        let view = View::new(&store).unwrap();
+        (view.changes(), view.last_top().unwrap())
+    };
+    // The numbers of new named things since then; `None` if there are other changes.
+    let since = |(changes, last)| -> Option<Vec<u64>> {
+        let view = View::new(&store).unwrap();
+        let rows = view.inserted_since(changes, last, 2).unwrap()?;
+        Some(rows.into_iter().map(|(number, _)| number).collect())
+    };
+    let number = |(_, last): (u64, Option<u64>)| last.unwrap();
+    let member = object("/m", 1, b"/m");
+    let (none, first) = ((0, None), insert("/a", &[member]));
+    assert_eq!(since(none), Some(vec![number(first)]));
+    assert_eq!(since(first), Some(Vec::new()));
+    let second = insert("/b", &[]);
+    assert_eq!(since(first), Some(vec![number(second)]));
+    // A part of the first becomes a named thing, with its old number.
+    let third = insert("/m", &[]);
+    assert_eq!(since(first), Some(vec![number(first) + 1, number(second)]));
+    assert_eq!(since(second), None);
+    // Nothing is new.
+    insert("/b", &[]);
+    assert_eq!(since(third), None);
+    let fourth = insert("/c", &[]);
+    let fifth = insert("/d", &[]);
+    store.remove(number(fourth)).unwrap();
+    assert_eq!((since(third), since(fourth), since(fifth)), (None, None, None));
+    let now = View::new(&store).unwrap();
+    let now = (now.changes(), now.last_top().unwrap());
+    for name in ["/e", "/f"] {
+        insert(name, &[]);
+    }
+    assert_eq!(since(now).map(|numbers| numbers.len()), Some(2));
+    insert("/g", &[]);
+    assert_eq!(since(now), None, "more than permitted");
 }
 
 #[test]

@@ -89,9 +89,8 @@ impl Vector {
 
     /// Appends the element StateVector.
     pub fn encode_into(&self, out: &mut Vec<u8>) {
-        let len: usize =
-            self.streams.iter().map(|(name, boots)| entry_len(name.as_ref(), boots)).sum();
-        tlv::put_header(out, types::STATE_VECTOR, len);
+        let entries = self.streams.iter().map(|(name, boots)| entry_len(name.as_ref(), boots));
+        tlv::put_header(out, types::STATE_VECTOR, entries.sum());
         for (name, boots) in &self.streams {
             tlv::put_header(out, types::STATE_VECTOR_ENTRY, entry_value_len(name.as_ref(), boots));
             name.encode_into(out);

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 use support::{bytes, name, publish};
-use transport::publish::{DATA_SIZE, Preparation, Publication, Publish, Shelf, Source, Spec};
+use transport::publish::{DATA_SIZE, Preparation, Publication, Publish, PublishError};
+use transport::publish::{Shelf, Source, Spec};
 use transport::rdr::Metadata;
 
 fn producer() -> Publish {
@@ -54,6 +55,37 @@ fn a_producer_with_a_bound_drops_what_would_wait_behind_it() {
     assert!(producer.poll_transmit(&mut Vec::new()));
 }
 
+/// The metadata packet has the name twice.
+#[test]
+fn an_object_whose_metadata_does_not_fit_into_a_packet_is_refused() {
+    let prepared = |len: usize| {
+        let mut object = Name::new();
+        while object.as_bytes().len() + 200 < len {
+            object = object.with(&Component::generic(&[b'x'; 100]));
+        }
+        // Type and length of a component have two bytes.
+        let rest = len - object.as_bytes().len() - 2;
+        let spec = Spec::new(object.with(&Component::generic(&vec![b'x'; rest])), 7);
+        assert_eq!(spec.name.as_bytes().len(), len);
+        Preparation::new(spec, bytes(10), &Signer::Digest)?.run(&Signer::Digest)
+    };
+    let mut longest = 0;
+    for len in 4_000..4_500 {
+        match prepared(len) {
+            Ok(mut made) => {
+                let packets = made.signed_packets().unwrap();
+                let sizes = [packets.metadata, packets.root, packets.manifest].map(|p| p.len());
+                assert!(sizes.iter().all(|size| *size <= packet::MAX_PACKET), "{len}: {sizes:?}");
+                longest = len;
+            }
+            Err(PublishError::NameTooLong { len, .. }) => assert!(len > packet::MAX_PACKET),
+            Err(error) => panic!("{len}: {error}"),
+        }
+    }
+    // 8,800 bytes are those of the name, twice, and less than 200 others.
+    assert!((4_300..4_400).contains(&longest), "{longest}");
+}
+
 // Other projects' programs, "Files": [peer-37].
 #[test]
 fn names_that_other_tools_ask_for() {
@@ -77,7 +109,7 @@ fn names_that_other_tools_ask_for() {
 // Other projects' programs, "Files": [peer-38].
 #[test]
 fn segments_fit_whatever_the_name() {
-    for len in [1, 20, 250, 260, 4000, 8000] {
+    for len in [1, 20, 250, 260, 4000, 4300] {
         let uri = format!("/{}", "n".repeat(len));
         let spec = Spec::new(name(&uri), u64::MAX);
         let segment_size = spec.segment_size;
@@ -99,6 +131,13 @@ fn segments_fit_whatever_the_name() {
             assert_eq!(data, DATA_SIZE - 2 * 3, "a name of {len}");
         }
     }
+    // The metadata of this one does not fit, but its segments do.
+    let spec = Spec::new(name(&format!("/{}", "n".repeat(8000))), u64::MAX);
+    let content = bytes(spec.segment_size + 1);
+    let preparation = Preparation::new(spec, content, &Signer::Digest).unwrap();
+    assert!(preparation.digest_run(0..2).is_ok());
+    let refused = preparation.run(&Signer::Digest).err();
+    assert!(matches!(refused, Some(PublishError::NameTooLong { .. })), "{refused:?}");
 }
 
 // Other projects' programs, "Files": [peer-38].

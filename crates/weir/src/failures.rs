@@ -107,6 +107,7 @@ impl From<PublishError> for Failure {
             PublishError::Read { .. } => (Kind::File, "publish it again when it can be read"),
             PublishError::NoSegmentSize => (Kind::Usage, "choose another --segment-size"),
             PublishError::TooLarge { .. } => (Kind::Usage, "see --segment-size"),
+            PublishError::NameTooLong { .. } => (Kind::Usage, "choose a shorter name"),
             _ => (Kind::Failed, ""),
         };
         Failure::new(kind, error).then(next)

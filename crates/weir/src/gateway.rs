@@ -35,10 +35,11 @@ mod uploads;
 mod wire;
 
 pub use context::Gateway;
+pub use folder::MOST_SEARCHED;
 pub use folders::{Folders, Root};
 pub use log::Log;
-pub use page::Item;
+pub use page::{Item, MOST};
 pub use server::serve;
 pub use slots::Slots;
 pub use tls::Tls;
-pub use uploads::{Keeper, Kept, Uploads};
+pub use uploads::{Keeper, Kept, Listing, Reason, Unkept, Uploads};

@@ -94,6 +94,17 @@ pub enum PublishError {
         /// The size of the packet in bytes.
         len: usize,
     },
+    /// The metadata packet, which contains the name twice, would be too large.
+    #[error(
+        "the metadata of an object with a name of {name_len} bytes makes a packet of {len} bytes, \
+         more than {max}", max = packet::MAX_PACKET
+    )]
+    NameTooLong {
+        /// The size of the versioned name in bytes.
+        name_len: usize,
+        /// The size of the packet in bytes.
+        len: usize,
+    },
     /// The segment size is 0.
     #[error("a segment size of 0 bytes makes no segments")]
     NoSegmentSize,

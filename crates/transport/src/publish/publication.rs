@@ -55,8 +55,8 @@ impl Sealed {
         if !heads_fit(cut, &facts) {
             facts.heads = 0;
         }
-        let metadata = encode_metadata(spec, &facts, &tree, signer);
-        let root = encode_root(&facts, &tree, signer);
+        let metadata = encode_metadata(spec, &facts, &tree, signer)?;
+        let root = encode_root(&facts, &tree, signer)?;
         Ok(Sealed { tree, facts, metadata, root })
     }
 }
@@ -354,7 +354,12 @@ fn heads_fit(cut: &Cut, facts: &Metadata) -> bool {
 
 /// Encodes the metadata packet. If all segments are available as heads, it contains the manifest's
 /// root, so that a consumer needs no further request.
-fn encode_metadata(spec: &Spec, facts: &Metadata, tree: &Tree, signer: &Signer) -> Bytes {
+fn encode_metadata(
+    spec: &Spec,
+    facts: &Metadata,
+    tree: &Tree,
+    signer: &Signer,
+) -> Result<Bytes, PublishError> {
     let name = rdr::metadata_name(spec.name.as_ref(), spec.version);
     let last = Some(Component::segment(0));
     let has_root = tree.layout().segments() <= facts.heads;
@@ -363,7 +368,7 @@ fn encode_metadata(spec: &Spec, facts: &Metadata, tree: &Tree, signer: &Signer) 
 
 /// Encodes the root packet: metadata, with the manifest's root if it fits, under a name that
 /// follows from the versioned name.
-fn encode_root(facts: &Metadata, tree: &Tree, signer: &Signer) -> Bytes {
+fn encode_root(facts: &Metadata, tree: &Tree, signer: &Signer) -> Result<Bytes, PublishError> {
     encode_facts(&rdr::root_name(facts.object.as_ref()), None, facts, tree, signer, true)
 }
 
@@ -375,7 +380,7 @@ fn encode_facts(
     tree: &Tree,
     signer: &Signer,
     with_root: bool,
-) -> Bytes {
+) -> Result<Bytes, PublishError> {
     let mut content = Vec::new();
     facts.encode_into(&mut content);
     let without_root = content.len();
@@ -395,8 +400,13 @@ fn encode_facts(
         rdr::encode_root_into(&inner, &mut content);
         let packet = encode(&content);
         if packet.len() <= MAX_PACKET {
-            return packet.into();
+            return Ok(packet.into());
         }
     }
-    encode(&content[..without_root]).into()
+    let packet = encode(&content[..without_root]);
+    if packet.len() > MAX_PACKET {
+        let name_len = facts.object.as_ref().as_bytes().len();
+        return Err(PublishError::NameTooLong { name_len, len: packet.len() });
+    }
+    Ok(packet.into())
 }

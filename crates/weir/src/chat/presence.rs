@@ -4,12 +4,15 @@ use control::{Duration, Time};
 use packet::Name;
 use std::collections::BTreeMap;
 
-/// A member that is silent for so many of its signs of life is gone.
+/// The number of signs of life without which a member counts as gone.
 const SILENT_BEATS: u64 = 4;
 /// Members that are remembered; the one that was seen longest ago makes room.
 const MOST: usize = 1_024;
 /// Starts of a member that are remembered; the first makes room.
 const MOST_STARTS: usize = 8;
+/// Milliseconds after which a start that has said that it leaves has ended for sure. It waits for
+/// 5 s until others have its messages, and signs vectors meanwhile.
+const LEAVING_MS: u64 = 10_000;
 
 /// The members.
 pub struct Presence {
@@ -30,9 +33,25 @@ pub struct Seen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Start {
     boot: u64,
+    /// The instant of its last sign of life.
+    at: Time,
     /// The latest time that the member has signed, by its own clock.
     time_ms: u64,
-    has_left: bool,
+    /// The time, by the same clock, at which it has said that it leaves.
+    left_ms: Option<u64>,
+}
+
+impl Start {
+    /// True if a sign of life with this signed time is new. The vectors of a key's earlier start
+    /// have the later one too, and count for that. So if the later one has left, newer signs are of
+    /// the earlier one.
+    fn is_new(&self, time_ms: Option<u64>) -> bool {
+        let ended_ms = self.left_ms.map(|left_ms| left_ms.saturating_add(LEAVING_MS));
+        match time_ms {
+            Some(time_ms) => time_ms > self.time_ms.max(ended_ms.unwrap_or(0)),
+            None => ended_ms.is_none(),
+        }
+    }
 }
 
 /// The effect of a sign of life.
@@ -53,7 +72,7 @@ impl Seen {
             if self.starts.len() == MOST_STARTS {
                 self.starts.remove(0);
             }
-            self.starts.push(Start { boot, time_ms: 0, has_left: false });
+            self.starts.push(Start { boot, at: Time::ZERO, time_ms: 0, left_ms: None });
             self.starts.len() - 1
         });
         &mut self.starts[at]
@@ -77,19 +96,30 @@ impl Presence {
         let absent = || Seen { at: now, is_here: false, starts: Vec::new() };
         let seen = self.all.entry(name.clone()).or_insert_with(absent);
         let start = seen.start(boot);
-        if start.has_left || time_ms.is_some_and(|time_ms| time_ms <= start.time_ms) {
+        if !start.is_new(time_ms) {
             return Sign::Stale;
         }
         start.time_ms = start.time_ms.max(time_ms.unwrap_or(0));
+        start.at = now;
         seen.at = now;
         if std::mem::replace(&mut seen.is_here, true) { Sign::Again } else { Sign::First }
     }
 
-    /// A member has left, in its start `boot`. Returns true if it was here.
-    pub fn left(&mut self, name: &Name, boot: u64) -> bool {
+    /// A member has left in its start `boot`, at `time_ms` by its own clock. Returns true if it was
+    /// here, and no other start of it is.
+    pub fn left(&mut self, now: Time, name: &Name, boot: u64, time_ms: u64) -> bool {
+        let silence = self.silence;
         let Some(seen) = self.all.get_mut(name) else { return false };
-        seen.start(boot).has_left = true;
-        std::mem::take(&mut seen.is_here)
+        seen.start(boot).left_ms = Some(time_ms);
+        let others = seen.starts.iter().filter(|start| start.left_ms.is_none());
+        let other = others.map(|start| start.at).max().filter(|at| now < *at + silence);
+        match other {
+            Some(at) if seen.is_here => {
+                seen.at = at;
+                false
+            }
+            _ => std::mem::take(&mut seen.is_here),
+        }
     }
 
     /// The members that have become silent.
@@ -149,11 +179,27 @@ mod tests {
     fn a_member_that_has_left_comes_back_with_another_start() {
         let (mut presence, alice) = alice();
         presence.sign(at(0), &alice, 5, Some(1));
-        assert!(presence.left(&alice, 5) && !presence.left(&alice, 5));
+        assert!(presence.left(at(0), &alice, 5, 1) && !presence.left(at(0), &alice, 5, 1));
         assert_eq!(presence.sign(at(1), &alice, 5, Some(2)), Sign::Stale);
         // Its clock was set back.
         assert_eq!(presence.sign(at(2), &alice, 4, Some(1)), Sign::First);
         assert!(presence.is_anyone_here());
+    }
+
+    #[test]
+    fn a_start_that_leaves_does_not_hide_another_one_of_the_same_key() {
+        let (mut presence, alice) = alice();
+        assert_eq!(presence.sign(at(0), &alice, 1, Some(1_000)), Sign::First);
+        assert_eq!(presence.sign(at(10), &alice, 2, Some(11_000)), Sign::Again);
+        assert!(!presence.left(at(11), &alice, 2, 12_000) && presence.is_anyone_here());
+        // It was signed before the later start has ended for sure.
+        assert_eq!(presence.sign(at(12), &alice, 2, Some(13_000)), Sign::Stale);
+        // It was signed afterwards, so by the earlier one.
+        assert_eq!(presence.sign(at(22), &alice, 2, Some(23_000)), Sign::Again);
+        assert_eq!(presence.sign(at(23), &alice, 2, Some(23_000)), Sign::Stale);
+        assert_eq!(presence.sign(at(24), &alice, 2, None), Sign::Stale, "a late message");
+        assert!(presence.left(at(63), &alice, 1, 64_000), "neither has been seen for 40 s");
+        assert!(!presence.is_anyone_here());
     }
 
     #[test]

@@ -136,7 +136,8 @@ fn write(lines: &Receiver<Text>, shared: &Shared, bell: Option<&OwnedFd>) {
         let was_full = state.bytes >= MOST_BYTES;
         state.bytes -= len;
         let has_failed = written.is_err();
-        (state.failure, state.has_ended) = (written.err(), has_failed);
+        state.failure = written.err();
+        state.has_ended = has_failed;
         let has_room = was_full && state.bytes < MOST_BYTES;
         drop(state);
         shared.written.notify_all();

@@ -459,7 +459,7 @@ impl Room {
         for shown in released.shown {
             let (seq, message, is_live) = (shown.seq, shown.message, shown.is_live);
             match message.body {
-                Body::Left if !own && self.presence.left(&stream.name, stream.boot) => {
+                Body::Left if !own && self.left(now, stream, message.time_ms) => {
                     self.show(Event::Gone { member: stream.name.clone(), has_left: true });
                 }
                 Body::Joined | Body::Left => {}
@@ -478,6 +478,11 @@ impl Room {
         if let Some((low, high, count)) = released.missing {
             self.show(Event::Missing { stream: stream.clone(), low, high, count });
         }
+    }
+
+    /// Notes that a start has left. Returns true if its member has gone.
+    fn left(&mut self, now: Time, stream: &Stream, time_ms: u64) -> bool {
+        self.presence.left(now, &stream.name, stream.boot, time_ms)
     }
 
     /// Takes an Interest that came back.

@@ -19,14 +19,14 @@ pub struct UploadArgs {
     #[arg(long, value_name = "FILE", requires = "put")]
     pub put_token: Option<PathBuf>,
     /// The maximum size of an upload.
-    #[arg(long, value_name = "SIZE", default_value = "4 GB")]
+    #[arg(long, value_name = "SIZE", default_value = "4 GB", requires = "put")]
     pub put_limit: Size,
     /// Sign uploads with this key, by key or identity name. The default is the default key if
     /// the names are under its identity, otherwise a digest, which protects from damage only.
     #[arg(long, value_name = "KEY", requires = "put")]
     pub sign: Option<Name>,
     /// Refuse uploads if the content in the store would take more than this.
-    #[arg(long, value_name = "SIZE", default_value = "20 GB")]
+    #[arg(long, value_name = "SIZE", default_value = "20 GB", requires = "put")]
     pub quota: Size,
     #[command(flatten)]
     pub store: StoreArgs,

@@ -14,6 +14,7 @@ use packet::Name;
 use router::guard::Guard;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use weir::http::ask::is_scoped;
 
 /// Answers HTTP requests until interrupted.
@@ -44,6 +45,7 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
     let publisher = publisher.transpose()?;
     log.listening(listening, tls.is_some())?;
     let ended = stop.clone();
+    let threads = uploads.as_ref().map(|uploads| Arc::clone(uploads.threads()));
     let gateway = Gateway {
         address,
         transfers,
@@ -59,6 +61,7 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
         stop,
     };
     let served = serve(gateway, listener, clients);
+    threads.into_iter().for_each(|threads| threads.join());
     // A failure of the publisher was reported when it came.
     publisher.filter(|_| ended.requested()).into_iter().for_each(|thread| drop(thread.join()));
     served.and(lines.finish())

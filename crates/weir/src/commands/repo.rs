@@ -6,6 +6,7 @@ mod copy;
 mod fetch;
 mod keep;
 mod list;
+mod listing;
 mod mirror;
 mod put;
 mod run;

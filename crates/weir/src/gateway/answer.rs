@@ -233,7 +233,7 @@ impl Answering {
         let (Some(give), Some(plan)) = (self.waits.take(), &self.plan) else { return };
         let body = self.reader.take().filter(|_| plan.body.is_some());
         let (status, headers) = (plan.status, plan.headers.clone());
-        // If he has gone meanwhile, the reader goes with the head, and that is noticed.
+        // If the client has gone, the reader is dropped with the head, and the fetch ends.
         let _ = give.send(Ok(Head { status, headers, body }));
     }
 
@@ -324,7 +324,8 @@ impl Sink for Answering {
         let rest = plan.rest(0);
         let packed = plan.is_compressed && plan.body.is_some();
         self.packer = packed.then(|| GzEncoder::new(Vec::new(), Compression::fast()));
-        (self.plan, self.object) = (Some(plan), Some(info.clone()));
+        self.plan = Some(plan);
+        self.object = Some(info.clone());
         rest
     }
 
@@ -367,7 +368,7 @@ mod tests {
     use hyper::{Method, Uri};
     use weir::http::ask::Served;
 
-    /// An answer about an object of 3500 bytes in segments of 1000, with who waits for its head.
+    /// An answer about an object of 3500 bytes in segments of 1000, and the receiver of its head.
     fn answering(range: Option<&str>) -> (Answering, oneshot::Receiver<Outcome>) {
         let mut headers = HeaderMap::new();
         range.map(|range| headers.insert(RANGE, range.parse().unwrap()));

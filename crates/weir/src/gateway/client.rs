@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::task::AbortHandle;
 
-/// A connection whose client takes back so many requests within [`SPAN`] is closed (rapid reset,
-/// CVE-2023-44487). A viewer who drags a player's slider takes back a few in a second.
+/// The most requests that a client may take back within [`SPAN`]; more close its connection (rapid
+/// reset, CVE-2023-44487). A player whose slider is dragged takes back a few in a second.
 const MOST_RESETS: u32 = 100;
 const SPAN: Duration = Duration::from_secs(10);
 
@@ -70,7 +70,8 @@ impl Client {
     /// It has taken something.
     pub fn moves(&self) {
         let mut flow = self.lock();
-        (flow.stalled, flow.moved) = (None, monotonic());
+        flow.stalled = None;
+        flow.moved = monotonic();
     }
 
     /// For how long it, or its connection, has taken nothing.

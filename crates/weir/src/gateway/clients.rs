@@ -27,7 +27,7 @@ pub struct Place {
 }
 
 impl Clients {
-    /// No more than so many.
+    /// Room for `most` connections.
     pub fn new(most: usize) -> Arc<Clients> {
         Arc::new(Clients { most, open: Mutex::default() })
     }

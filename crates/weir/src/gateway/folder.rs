@@ -7,6 +7,7 @@ use crate::gateway::folders::Root;
 use crate::gateway::head::{Head, Outcome, WAITING};
 use crate::gateway::log::Answered;
 use crate::gateway::page::{self, Folder, HTML, Item, JSON, MOST, Upload};
+use crate::gateway::uploads::Listing;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::StatusCode;
@@ -25,7 +26,7 @@ use weir::http::plan::confine;
 /// The file that is the page of its folder.
 const INDEX: &[u8] = b"index.html";
 /// Entries that a search looks at.
-const MOST_SEARCHED: usize = 200_000;
+pub const MOST_SEARCHED: usize = 200_000;
 
 /// The result of a request for a folder.
 pub enum Found {
@@ -59,7 +60,8 @@ pub fn answer(gateway: &Gateway, mut ask: Ask, answered: &mut Answered) -> Found
         }
     };
     answered.name = Some(root.object.to_string());
-    (answered.verified, answered.key) = (Some(root.verified), root.key.clone());
+    answered.verified = Some(root.verified);
+    answered.key = root.key.clone();
     let content = if wanted.json { folder.list() } else { folder.page() };
     let version = root.object.as_ref().last().map(|version| version.to_string());
     let tag = version.unwrap_or_default();
@@ -75,10 +77,10 @@ fn stored(
 ) -> Option<Outcome> {
     let uploads = gateway.uploads.as_ref()?;
     let base = uploads.prefix_of(&ask.name)?.len();
-    let entries = match uploads.keeper().list(&ask.name, wanted.query.as_deref()) {
-        Ok(Some(entries)) => entries,
+    let listing = match uploads.keeper().list(&ask.name, wanted.query.as_deref()) {
+        Ok(Some(listing)) => listing,
         // The prefix itself is a folder from the beginning.
-        Ok(None) if ask.name.len() == base => Vec::new(),
+        Ok(None) if ask.name.len() == base => Listing::default(),
         Ok(None) => return None,
         Err(failure) => {
             let text = "the store cannot be read now; the gateway's log has the reason";
@@ -88,10 +90,10 @@ fn stored(
             return Some(Err(refusal));
         }
     };
-    let (name, query, is_cut) = (ask.name.clone(), wanted.query.clone(), entries.len() > MOST);
+    let Listing { entries, is_cut } = listing;
     let upload = Some(Upload { limit: uploads.limit(), has_token: uploads.has_token() });
+    let (name, query) = (ask.name.clone(), wanted.query.clone());
     let mut folder = Folder { name, base, query, is_cut, entries, upload };
-    folder.entries.truncate(MOST);
     let content = if wanted.json { folder.list() } else { folder.page() };
     let tag = STANDARD.encode(Sha256::digest(&content));
     Some(give(ask, wanted, &tag, &content, &page::policy(true), answered))

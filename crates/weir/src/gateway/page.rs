@@ -56,12 +56,12 @@ impl Item {
         Item { path: text(path), kind, size, mode, modified, target, link }
     }
 
-    /// An object of a store, or a folder of several, at a path from the folder. `modified` is in
-    /// nanoseconds since 1970.
+    /// An object of a store, or a folder of several, at a path from the folder. `size` is `None`
+    /// for a folder that is too large to add up. `modified` is in nanoseconds since 1970.
     #[must_use]
-    pub fn stored(path: &str, size: u64, is_folder: bool, modified: u64) -> Item {
+    pub fn stored(path: &str, size: Option<u64>, is_folder: bool, modified: u64) -> Item {
         let (kind, mode) = if is_folder { ("directory", 0o755) } else { ("file", 0o644) };
-        let (link, size) = (link(path.as_bytes(), is_folder), Some(size));
+        let link = link(path.as_bytes(), is_folder);
         Item { path: path.to_owned(), kind, size, mode, modified, target: None, link }
     }
 
@@ -312,7 +312,7 @@ mod tests {
         assert!(policy.contains("script-src 'sha256-") && policy.contains("connect-src 'self'"));
         assert!(!policy.contains("unsafe"));
         assert!(!SCRIPT.contains("</") && !SCRIPT.contains("innerHTML"), "no end, and no markup");
-        let item = Item::stored("<script>x", 7, false, 1_795_181_079_307_000_000);
+        let item = Item::stored("<script>x", Some(7), false, 1_795_181_079_307_000_000);
         let mut folder = folder(vec![item], None);
         folder.upload = Some(Upload { limit: Size(9), has_token: true });
         let page = folder.page();

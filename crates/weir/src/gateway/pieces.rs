@@ -43,8 +43,14 @@ impl Writer {
     }
 }
 
-impl Read for Pieces {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+impl Pieces {
+    /// Waits for the first bytes, or the end. Returns false if the body breaks off before.
+    pub fn begins(&mut self) -> bool {
+        self.wait().is_ok()
+    }
+
+    /// Waits until there are bytes, or all of them have come.
+    fn wait(&mut self) -> Result<()> {
         while self.rest.is_empty() && !self.is_over {
             match self.pieces.blocking_recv() {
                 Some(Piece::Bytes(bytes)) => self.rest = bytes,
@@ -55,6 +61,13 @@ impl Read for Pieces {
                 }
             }
         }
+        Ok(())
+    }
+}
+
+impl Read for Pieces {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        self.wait()?;
         let len = self.rest.len().min(buffer.len());
         buffer[..len].copy_from_slice(&self.rest.split_to(len));
         Ok(len)

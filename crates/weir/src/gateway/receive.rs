@@ -3,14 +3,14 @@
 use crate::exit::{Failure, Kind};
 use crate::gateway::client::Client;
 use crate::gateway::context::Gateway;
-use crate::gateway::log::Answered;
+use crate::gateway::log::{Answered, Log};
 use crate::gateway::pieces::{Writer, pieces};
-use crate::gateway::uploads::{Kept, Upload, Uploads};
+use crate::gateway::uploads::{Kept, Unkept, Upload, Uploads};
 use control::{Duration, Time};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::EXPECT;
 use hyper::http::request::Parts;
-use hyper::{HeaderMap, StatusCode};
+use hyper::{HeaderMap, StatusCode, Version};
 use net::clock::monotonic;
 use packet::{Component, Name};
 use router::guard::Refusal;
@@ -20,11 +20,12 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use weir::http::put::Put;
 
-/// Bytes that an upload must bring within the time that clients have.
+/// The fewest bytes of an upload within the time that clients have.
 const LEAST: u64 = 10_000;
-/// A body that is refused is read on for so long, and so many bytes: a client that is cut off while
-/// it sends may not see the answer.
+/// The time for which a refused body is read on. A client that is cut off while it sends may not
+/// see the answer.
 const DRAINED: Duration = Duration::from_secs(2);
+/// The bytes that are read of it.
 const DRAINED_BYTES: u64 = 4_000_000;
 
 /// A stored upload.
@@ -35,7 +36,8 @@ pub struct Stored {
     pub version: Component,
 }
 
-/// Receives an upload. `is_foreign` if a page of another origin sends it, which may read.
+/// Receives an upload, and logs it. `is_foreign` if a page of another origin sends it, which may
+/// read.
 ///
 /// # Errors
 /// It is not permitted, breaks off, or cannot be stored. Then nothing of it stays.
@@ -46,30 +48,53 @@ pub async fn receive(
     parts: &Parts,
     mut body: Incoming,
     is_foreign: bool,
-    answered: &mut Answered,
+    answered: Answered,
 ) -> Result<Stored, Refusal> {
-    let began = monotonic();
+    let mut noted = Noted { log: &gateway.log, began: monotonic(), answered, is_over: false };
+    let answered = &mut noted.answered;
     let received = async {
         uploads.authorize(&parts.headers, client.source, is_foreign)?;
         let put = Put::read(&parts.uri, &parts.headers, uploads.prefixes())?;
-        store(gateway, uploads, client, &put, &mut body, answered).await
+        let mut coming = Coming { body: &mut body, version: parts.version, size: put.size };
+        store(gateway, uploads, client, &put, &mut coming, answered).await
     };
     let result = received.await;
-    answered.duration_s = monotonic().since(began).as_secs_f64();
     match &result {
         Ok(stored) => {
-            answered.status = StatusCode::CREATED.as_u16();
-            answered.name = Some(stored.name.to_string());
+            noted.answered.status = StatusCode::CREATED.as_u16();
+            noted.answered.name = Some(stored.name.to_string());
         }
         Err(refusal) => {
-            answered.status = refusal.status.as_u16();
-            if answered.error.is_none() {
-                answered.fail(&refusal.text);
+            noted.answered.status = refusal.status.as_u16();
+            if noted.answered.error.is_none() {
+                noted.answered.fail(&refusal.text);
             }
-            drain(&parts.headers, &mut body).await;
+            leave(&parts.headers, body);
         }
     }
+    noted.is_over = true;
     result
+}
+
+/// The line of an upload, which is written when this is dropped: the HTTP library drops requests
+/// that the client takes back.
+struct Noted<'a> {
+    log: &'a Log,
+    began: Time,
+    answered: Answered,
+    is_over: bool,
+}
+
+impl Drop for Noted<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            // No status was sent. This is the one of other bodies that break off.
+            self.answered.status = StatusCode::BAD_REQUEST.as_u16();
+            self.answered.fail("the client took the upload back");
+        }
+        self.answered.duration_s = monotonic().since(self.began).as_secs_f64();
+        self.log.answered(&self.answered);
+    }
 }
 
 async fn store(
@@ -77,56 +102,92 @@ async fn store(
     uploads: &Uploads,
     client: &Client,
     put: &Put,
-    body: &mut Incoming,
+    coming: &mut Coming<'_>,
     answered: &mut Answered,
 ) -> Result<Stored, Refusal> {
-    let upload = Arc::new(uploads.begin(&put.name, client.source, put.size)?);
-    let newest = uploads.keeper().version(&put.name);
-    let newest = newest.map_err(|(status, failure)| refusal(status, &failure, answered))?;
-    let tag = newest.map(|version| format!("\"{}\"", Component::version(version)));
-    put.check(tag.as_deref())?;
+    let upload = Arc::new(uploads.begin(&put.name, client.source)?);
     let (writer, mut reader) = pieces();
+    let (show, shown) = oneshot::channel();
     let (give, take) = oneshot::channel();
     let (keeper, name) = (Arc::clone(uploads.keeper()), put.name.clone());
     let under_way = Arc::clone(&upload);
+    // The store is read and written by a thread of its own, because the disk may be slow.
     let keep = move || {
+        let found = keeper.room().map_err(Unkept::from);
+        let found = found.and_then(|room| Ok((room, keeper.version(&name)?)));
+        // Nothing is made before the upload is permitted and begins.
+        if show.send(found).is_err() || !reader.begins() {
+            return;
+        }
         let kept = keeper.keep(&name, &mut reader);
         // The name is free before the client knows.
         drop(under_way);
         let _ = give.send(kept);
     };
-    let started = std::thread::Builder::new().spawn(keep);
-    if let Err(error) = started {
-        let failure = Failure::new(Kind::Failed, error);
-        return Err(refusal(StatusCode::SERVICE_UNAVAILABLE, &failure, answered));
+    if let Err(error) = uploads.threads().start(keep) {
+        answered.fail(&error.to_string());
+        let text = "too many uploads are under way; try again in a few seconds";
+        return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text));
     }
-    let sent = send(body, writer, &upload, gateway.client_timeout).await;
+    let found = shown.await.unwrap_or_else(|_| Err(lost()));
+    let (room, newest) = found.map_err(|unkept| refusal(&unkept, answered))?;
+    upload.reserve(room, put.size.unwrap_or(0))?;
+    let tag = newest.map(|version| format!("\"{}\"", Component::version(version)));
+    put.check(tag.as_deref())?;
+    let sent = send(coming, writer, &upload, gateway.client_timeout).await;
     drop(upload);
     let kept = take.await;
     sent?;
-    let lost = || (StatusCode::INTERNAL_SERVER_ERROR, Failure::new(Kind::Failed, "it broke off"));
     let kept = kept.unwrap_or_else(|_| Err(lost()));
-    let Kept { version, bytes } =
-        kept.map_err(|(status, failure)| refusal(status, &failure, answered))?;
+    let Kept { version, bytes } = kept.map_err(|unkept| refusal(&unkept, answered))?;
     answered.bytes = bytes;
     let version = Component::version(version);
     Ok(Stored { name: put.name.clone().with(&version), version })
 }
 
+/// The failure of a thread that gives no result.
+fn lost() -> Unkept {
+    Failure::new(Kind::Failed, "the thread of the upload has ended").into()
+}
+
+/// The body of an upload.
+struct Coming<'a> {
+    body: &'a mut Incoming,
+    /// The version of HTTP.
+    version: Version,
+    /// Its size in bytes, if the request has it.
+    size: Option<u64>,
+}
+
+impl Coming<'_> {
+    /// Checks that nothing is missing after the last of `bytes`. HTTP/2 has an explicit end of the
+    /// body, and the HTTP library takes a reset with NO_ERROR for one (RFC 9113, section 8.1).
+    fn check_end(&self, bytes: u64) -> Result<(), Refusal> {
+        let has_end = self.version != Version::HTTP_2 || self.body.is_end_stream();
+        if has_end && self.size.is_none_or(|size| size == bytes) {
+            return Ok(());
+        }
+        let text = "the upload ended before all of it had arrived; send it again";
+        Err(Refusal::new(StatusCode::BAD_REQUEST, text))
+    }
+}
+
 /// Sends the body to the thread that stores it. Dropping the writer breaks it off.
 async fn send(
-    body: &mut Incoming,
+    coming: &mut Coming<'_>,
     writer: Writer,
     upload: &Upload,
     patience: Duration,
 ) -> Result<(), Refusal> {
     let mut pace = Pace::new(patience);
+    let mut taken = 0;
     loop {
-        let next = tokio::time::timeout(pace.left(), next(body)).await;
+        let next = tokio::time::timeout(pace.left(), next(coming.body)).await;
         let len = match &next {
             Ok(Some(Ok(bytes))) => bytes.len() as u64,
             _ => 0,
         };
+        taken += len;
         if !pace.goes_on(len, next.is_err()) {
             let text = "the upload came too slowly, and was ended; send it again";
             return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, text));
@@ -134,11 +195,12 @@ async fn send(
         match next {
             Err(_) => {}
             Ok(None) => {
+                coming.check_end(taken)?;
                 writer.end().await;
                 return Ok(());
             }
             Ok(Some(Ok(bytes))) => {
-                upload.grow(len)?;
+                upload.grow(taken)?;
                 // The thread has failed if it takes no more, and its result says why.
                 if !bytes.is_empty() && !writer.write(bytes).await {
                     return Ok(());
@@ -183,7 +245,8 @@ impl Pace {
         self.since = monotonic();
     }
 
-    /// So many bytes have come; or the time has passed. False if there were too few in that time.
+    /// Adds bytes that have come, or notes that the time has passed. Returns false if there were
+    /// too few in that time.
     fn goes_on(&mut self, bytes: u64, has_passed: bool) -> bool {
         self.waited += monotonic().since(self.since);
         self.bytes += bytes;
@@ -192,20 +255,27 @@ impl Pace {
             return true;
         }
         let is_enough = self.bytes >= LEAST;
-        (self.waited, self.bytes) = (Duration::ZERO, 0);
+        self.waited = Duration::ZERO;
+        self.bytes = 0;
         is_enough
     }
 }
 
-/// Reads some more of a body that is refused, unless its client waits for the answer first.
-async fn drain(headers: &HeaderMap, body: &mut Incoming) {
-    if headers.contains_key(EXPECT) {
-        return;
+/// Takes a body that is not wanted, in a task of its own: the answer is sent meanwhile, and with
+/// HTTP/2 the stream is reset after it (RFC 9113, section 8.1).
+pub fn leave(headers: &HeaderMap, body: Incoming) {
+    // A client that waits for the answer before it sends the body may begin another request.
+    if !body.is_end_stream() && !headers.contains_key(EXPECT) {
+        tokio::spawn(drain(body));
     }
+}
+
+/// Reads some more of a body that is not wanted.
+async fn drain(mut body: Incoming) {
     let read = async {
         let mut bytes = 0;
         while bytes < DRAINED_BYTES
-            && let Some(Ok(some)) = next(body).await
+            && let Some(Ok(some)) = next(&mut body).await
         {
             bytes += some.len() as u64;
         }
@@ -214,21 +284,8 @@ async fn drain(headers: &HeaderMap, body: &mut Incoming) {
     let _ = tokio::time::timeout(limit, read).await;
 }
 
-/// The refusal of a failure. The client gets no paths of this host; the log has all of it.
-fn refusal(status: StatusCode, failure: &Failure, answered: &mut Answered) -> Refusal {
-    answered.fail(&failure.to_string());
-    let text = match status {
-        StatusCode::INSUFFICIENT_STORAGE => {
-            "the store has no room for it; the operator of the gateway can make some"
-        }
-        StatusCode::BAD_REQUEST => "the upload broke off; send it again",
-        StatusCode::CONFLICT => {
-            "a tree of this name is in the store; choose another name, or publish the tree again"
-        }
-        StatusCode::URI_TOO_LONG => {
-            "consumers do not find names with so many components; choose a shorter name"
-        }
-        _ => "the upload could not be stored; the gateway's log has the reason",
-    };
-    Refusal::new(status, text)
+/// The refusal of a failure of the store. The log has all of it.
+fn refusal(unkept: &Unkept, answered: &mut Answered) -> Refusal {
+    answered.fail(&unkept.failure().to_string());
+    unkept.refusal()
 }

@@ -1,11 +1,11 @@
-//! The answer to one request: who may ask, what for, and when.
+//! The answer to one request: its checks, its slot, its head.
 
 use crate::gateway::answer;
 use crate::gateway::body::AnswerBody;
 use crate::gateway::client::{Asked, Busy, Client};
 use crate::gateway::context::Gateway;
 use crate::gateway::log::{Answered, Sender};
-use crate::gateway::receive::receive;
+use crate::gateway::receive::{leave, receive};
 use crate::gateway::reply;
 use crate::gateway::uploads::Uploads;
 use hyper::body::Incoming;
@@ -58,15 +58,14 @@ pub async fn respond(
         && let (Some(uploads), Ok(())) = (&gateway.uploads, &admitted)
     {
         let is_foreign = origin.is_some();
-        let stored =
-            receive(gateway, uploads, client, &parts, body, is_foreign, &mut answered).await;
-        gateway.log.answered(&answered);
+        let stored = receive(gateway, uploads, client, &parts, body, is_foreign, answered).await;
         let response = match stored {
             Ok(stored) => reply::stored(&stored),
             Err(refusal) => reply::refused(&refusal, method, true),
         };
         return finish(gateway, response, origin, asked);
     }
+    leave(headers, body);
     let puts = gateway.uploads.is_some();
     let served = Served { prefixes: &gateway.prefixes, mirrors: &gateway.mirrors };
     let ask = admitted.and_then(|()| Ask::read(method, uri, headers, served));
@@ -117,7 +116,7 @@ async fn outcome(
         let text = "the answer could not begin; try again in a few seconds";
         Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text)
     };
-    // The slots outlive all who wait for one.
+    // The slots outlive all requests that wait for one.
     let slot = Arc::new(slot.await.map_err(|_| failed())?);
     let head = answer::begin(gateway, ask, std::mem::take(answered), Arc::clone(&slot));
     let head = head.await.unwrap_or_else(|_| Err(failed()))?;

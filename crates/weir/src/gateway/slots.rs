@@ -45,7 +45,7 @@ pub struct Slot {
 pub struct Full;
 
 impl Slots {
-    /// So many slots.
+    /// Slots for `most` requests at a time, all of them free.
     pub fn new(most: usize) -> Arc<Slots> {
         let state = State { taken: BTreeMap::new(), waiting: VecDeque::new(), next: 0 };
         Arc::new(Slots { most, state: Mutex::new(state) })

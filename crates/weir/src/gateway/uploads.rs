@@ -1,4 +1,4 @@
-//! Uploads: who may send them, and how many at a time.
+//! Uploads: the right to send them, and their limits.
 
 use crate::exit::Failure;
 use crate::gateway::page::Item;
@@ -8,10 +8,11 @@ use hyper::StatusCode;
 use hyper::header::HeaderMap;
 use packet::Name;
 use router::guard::Refusal;
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeMap;
+use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use weir::http::ask::nearest;
 use weir::http::put::Token;
 
 /// Uploads at a time, and those of one source.
@@ -23,8 +24,8 @@ pub trait Keeper: Send + Sync {
     /// The newest version under a name, if there is one.
     ///
     /// # Errors
-    /// The store cannot be read, or has a tree there.
-    fn version(&self, name: &Name) -> Result<Option<u64>, (StatusCode, Failure)>;
+    /// The store cannot be read, or takes no object of this name.
+    fn version(&self, name: &Name) -> Result<Option<u64>, Unkept>;
 
     /// The bytes that the store may take in addition.
     ///
@@ -36,14 +37,89 @@ pub trait Keeper: Send + Sync {
     ///
     /// # Errors
     /// The body ends early, or cannot be stored; then the store is as before.
-    fn keep(&self, name: &Name, body: &mut dyn Read) -> Result<Kept, (StatusCode, Failure)>;
+    fn keep(&self, name: &Name, body: &mut dyn Read) -> Result<Kept, Unkept>;
 
-    /// The entries at a name, or with `query` those below it that have this in their names. `None`
-    /// if there are none, or the name is that of a tree.
+    /// The entries of a folder, or with `query` those below it that have this in their names.
+    /// `None` if the store has nothing below the name, or the name is that of a tree or lies in
+    /// one.
     ///
     /// # Errors
     /// The store cannot be read.
-    fn list(&self, name: &Name, query: Option<&str>) -> Result<Option<Vec<Item>>, Failure>;
+    fn list(&self, name: &Name, query: Option<&str>) -> Result<Option<Listing>, Failure>;
+}
+
+/// The failure of an upload in the store.
+#[derive(Debug)]
+pub struct Unkept {
+    reason: Reason,
+    failure: Failure,
+}
+
+/// The reason of such a failure, for the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The body has ended early.
+    BrokenOff,
+    /// A tree has the name, or one above it.
+    InTree,
+    /// The name is too long for consumers or packets.
+    LongName,
+    /// The quota or the disk does not permit it.
+    Full,
+    /// The store cannot be read or written.
+    Failed,
+}
+
+impl Unkept {
+    /// A failure of the store; `failure` is for the operator.
+    pub fn new(reason: Reason, failure: Failure) -> Unkept {
+        Unkept { reason, failure }
+    }
+
+    /// The failure, for the log.
+    pub fn failure(&self) -> &Failure {
+        &self.failure
+    }
+
+    /// The refusal that the client gets. It has no paths of this host.
+    pub fn refusal(&self) -> Refusal {
+        let (status, text) = match self.reason {
+            Reason::BrokenOff => (StatusCode::BAD_REQUEST, "the upload broke off; send it again"),
+            Reason::InTree => (
+                StatusCode::CONFLICT,
+                "a tree of this name is in the store; choose another name, or publish the tree \
+                 again",
+            ),
+            Reason::LongName => (
+                StatusCode::URI_TOO_LONG,
+                "consumers do not find names that are so long; choose a shorter name",
+            ),
+            Reason::Full => (
+                StatusCode::INSUFFICIENT_STORAGE,
+                "the store has no room for it; the operator of the gateway can make some",
+            ),
+            Reason::Failed => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "the upload could not be stored; the gateway's log has the reason",
+            ),
+        };
+        Refusal::new(status, text)
+    }
+}
+
+impl From<Failure> for Unkept {
+    fn from(failure: Failure) -> Unkept {
+        Unkept::new(Reason::Failed, failure)
+    }
+}
+
+/// The entries of a folder of the store.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// The entries, in any order.
+    pub entries: Vec<Item>,
+    /// There are more.
+    pub is_cut: bool,
 }
 
 /// A stored object.
@@ -62,15 +138,24 @@ pub struct Uploads {
     token: Option<Token>,
     limit: Size,
     now: Arc<Mutex<Now>>,
+    threads: Arc<Threads>,
 }
 
 /// The uploads that are under way.
 #[derive(Default)]
 struct Now {
-    names: BTreeSet<Name>,
+    names: BTreeMap<Name, Account>,
     sources: BTreeMap<Source, usize>,
-    /// Bytes that are not in the store's own account yet.
+}
+
+/// The account of an upload.
+#[derive(Clone, Copy, Default)]
+struct Account {
+    /// The bytes that are not in the store's own account yet: those that the client has announced,
+    /// or has sent.
     bytes: u64,
+    /// The bytes that the store could take when the upload began, with all that were under way.
+    room: u64,
 }
 
 /// An upload that is under way until this is dropped.
@@ -78,34 +163,36 @@ pub struct Upload {
     now: Arc<Mutex<Now>>,
     name: Name,
     source: Source,
-    bytes: AtomicU64,
-    bounds: Bounds,
-}
-
-/// The most bytes of one upload, and of all that are under way.
-#[derive(Clone, Copy)]
-struct Bounds {
     limit: Size,
-    room: u64,
 }
 
-impl Bounds {
-    fn check(self, own: u64, all: u64) -> Result<(), Refusal> {
-        if own > self.limit.0 {
-            let text = format!("an upload may have {} at most; send a smaller one", self.limit);
-            return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, text));
-        }
-        if all > self.room {
-            let text = "the store has no room for it; the operator of the gateway can remove \
-                        something with `weir repo rm`, or raise --quota";
-            return Err(Refusal::new(StatusCode::INSUFFICIENT_STORAGE, text));
-        }
+/// The threads that store uploads.
+#[derive(Default)]
+pub struct Threads(Mutex<Vec<JoinHandle<()>>>);
+
+impl Threads {
+    /// Starts one.
+    ///
+    /// # Errors
+    /// The system has no more threads.
+    pub fn start(&self, store: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let thread = std::thread::Builder::new().name("upload".to_owned()).spawn(store)?;
+        let mut all = lock(&self.0);
+        all.retain(|thread| !thread.is_finished());
+        all.push(thread);
         Ok(())
+    }
+
+    /// Waits for all of them, so that none leaves files behind. Each ends soon after its client is
+    /// gone.
+    pub fn join(&self) {
+        // A thread that has panicked has said so.
+        lock(&self.0).drain(..).for_each(|thread| drop(thread.join()));
     }
 }
 
-fn lock(now: &Mutex<Now>) -> MutexGuard<'_, Now> {
-    now.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Uploads {
@@ -117,7 +204,13 @@ impl Uploads {
         token: Option<Token>,
         limit: Size,
     ) -> Uploads {
-        Uploads { keeper, prefixes, token, limit, now: Arc::default() }
+        let (now, threads) = (Arc::default(), Arc::default());
+        Uploads { keeper, prefixes, token, limit, now, threads }
+    }
+
+    /// The threads that store uploads.
+    pub fn threads(&self) -> &Arc<Threads> {
+        &self.threads
     }
 
     /// The store.
@@ -132,8 +225,7 @@ impl Uploads {
 
     /// The prefix of uploads that a name has.
     pub fn prefix_of(&self, name: &Name) -> Option<&Name> {
-        let is_above = |prefix: &&Name| name.as_ref().starts_with(prefix.as_ref());
-        self.prefixes.iter().filter(is_above).max_by_key(|prefix| prefix.len())
+        nearest(name, &self.prefixes, |prefix| prefix)
     }
 
     /// The maximum size of an upload.
@@ -178,14 +270,11 @@ impl Uploads {
         }
     }
 
-    /// Begins an upload.
+    /// Begins an upload, of which no byte may be stored before [`Upload::reserve`].
     ///
     /// # Errors
-    /// There are too many, another one has the same name, it is too large, or the store cannot be
-    /// read.
-    pub fn begin(&self, name: &Name, source: Source, size: Option<u64>) -> Result<Upload, Refusal> {
-        let failed = |_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, UNREADABLE);
-        let room = self.keeper.room().map_err(failed)?;
+    /// There are too many, or another one has the same name.
+    pub fn begin(&self, name: &Name, source: Source) -> Result<Upload, Refusal> {
         let mut now = lock(&self.now);
         let all: usize = now.sources.values().sum();
         let own = now.sources.get(&source).copied().unwrap_or(0);
@@ -197,34 +286,52 @@ impl Uploads {
             let text = "too many uploads are under way; try again in a few seconds";
             return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text));
         }
-        let bounds = Bounds { limit: self.limit, room };
-        let size = size.unwrap_or(0);
-        bounds.check(size, now.bytes.saturating_add(size))?;
-        if !now.names.insert(name.clone()) {
+        if now.names.contains_key(name) {
             let text = "this name is being uploaded; try again when that is over";
             return Err(Refusal::new(StatusCode::CONFLICT, text));
         }
+        now.names.insert(name.clone(), Account::default());
         *now.sources.entry(source).or_insert(0) += 1;
         drop(now);
-        let (now, bytes) = (Arc::clone(&self.now), AtomicU64::new(0));
-        Ok(Upload { now, name: name.clone(), source, bytes, bounds })
+        let (now, name, limit) = (Arc::clone(&self.now), name.clone(), self.limit);
+        Ok(Upload { now, name, source, limit })
     }
 }
 
-const UNREADABLE: &str = "the store cannot be read now; the operator of the gateway finds the \
-                          reason by `weir repo verify`";
-
 impl Upload {
-    /// So many bytes have come.
+    /// Reserves the bytes that the client has announced, of those that the store may take in
+    /// addition.
+    ///
+    /// # Errors
+    /// There are more of them than permitted.
+    pub fn reserve(&self, room: u64, announced: u64) -> Result<(), Refusal> {
+        self.change(announced, Some(room))
+    }
+
+    /// Notes that the upload has `bytes` in all.
     ///
     /// # Errors
     /// There are more of them than permitted.
     pub fn grow(&self, bytes: u64) -> Result<(), Refusal> {
+        self.change(bytes, None)
+    }
+
+    fn change(&self, bytes: u64, room: Option<u64>) -> Result<(), Refusal> {
+        if bytes > self.limit.0 {
+            let text = format!("an upload may have {} at most; send a smaller one", self.limit);
+            return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, text));
+        }
         let mut now = lock(&self.now);
-        let own = self.bytes.load(Ordering::Relaxed).saturating_add(bytes);
-        self.bounds.check(own, now.bytes.saturating_add(bytes))?;
-        now.bytes += bytes;
-        self.bytes.store(own, Ordering::Relaxed);
+        let others = now.names.iter().filter(|(name, _)| **name != self.name);
+        let others = others.fold(0_u64, |sum, (_, other)| sum.saturating_add(other.bytes));
+        let known = now.names.get(&self.name).copied().unwrap_or_default();
+        let account = Account { bytes: known.bytes.max(bytes), room: room.unwrap_or(known.room) };
+        if others.saturating_add(account.bytes) > account.room {
+            let text = "the store has no room for it; the operator of the gateway can remove \
+                        something with `weir repo rm`, or raise --quota";
+            return Err(Refusal::new(StatusCode::INSUFFICIENT_STORAGE, text));
+        }
+        now.names.insert(self.name.clone(), account);
         Ok(())
     }
 }
@@ -233,7 +340,6 @@ impl Drop for Upload {
     fn drop(&mut self) {
         let mut now = lock(&self.now);
         now.names.remove(&self.name);
-        now.bytes = now.bytes.saturating_sub(self.bytes.load(Ordering::Relaxed));
         if let Some(count) = now.sources.get_mut(&self.source) {
             *count -= 1;
             if *count == 0 {
@@ -253,7 +359,7 @@ mod tests {
     struct Small;
 
     impl Keeper for Small {
-        fn version(&self, _name: &Name) -> Result<Option<u64>, (StatusCode, Failure)> {
+        fn version(&self, _name: &Name) -> Result<Option<u64>, Unkept> {
             Ok(None)
         }
 
@@ -261,11 +367,11 @@ mod tests {
             Ok(100)
         }
 
-        fn keep(&self, _: &Name, _: &mut dyn Read) -> Result<Kept, (StatusCode, Failure)> {
+        fn keep(&self, _: &Name, _: &mut dyn Read) -> Result<Kept, Unkept> {
             Ok(Kept { version: 1, bytes: 0 })
         }
 
-        fn list(&self, _: &Name, _: Option<&str>) -> Result<Option<Vec<Item>>, Failure> {
+        fn list(&self, _: &Name, _: Option<&str>) -> Result<Option<Listing>, Failure> {
             Ok(None)
         }
     }
@@ -276,8 +382,12 @@ mod tests {
     }
 
     fn begin(uploads: &Uploads, n: usize, of: Source, size: Option<u64>) -> Result<Upload, u16> {
-        let upload = uploads.begin(&format!("/a/{n}").parse().unwrap(), of, size);
-        upload.map_err(|refusal| refusal.status.as_u16())
+        let status = |refusal: Refusal| refusal.status.as_u16();
+        let upload = uploads.begin(&format!("/a/{n}").parse().unwrap(), of);
+        let upload = upload.map_err(status)?;
+        let room = uploads.keeper().room().unwrap();
+        upload.reserve(room, size.unwrap_or(0)).map_err(status)?;
+        Ok(upload)
     }
 
     #[test]
@@ -303,16 +413,33 @@ mod tests {
         let uploads = uploads(None);
         assert_eq!(begin(&uploads, 0, Source::Own, Some(61)).err(), Some(413));
         let one = begin(&uploads, 0, Source::Own, Some(60)).unwrap();
+        // Announced bytes have their room before they come.
+        assert_eq!(begin(&uploads, 1, Source::Own, Some(41)).err(), Some(507));
         one.grow(60).unwrap();
-        assert_eq!(one.grow(1).unwrap_err().status, 413);
+        assert_eq!(one.grow(61).unwrap_err().status, 413);
         assert_eq!(begin(&uploads, 1, Source::Own, Some(41)).err(), Some(507));
         let other = begin(&uploads, 1, Source::Own, None).unwrap();
         other.grow(40).unwrap();
-        assert_eq!(other.grow(1).unwrap_err().status, 507);
+        assert_eq!(other.grow(41).unwrap_err().status, 507);
         drop(one);
-        other.grow(20).unwrap();
+        other.grow(60).unwrap();
         drop(other);
-        assert_eq!(lock(&uploads.now).bytes, 0);
+        assert!(lock(&uploads.now).names.is_empty());
+    }
+
+    #[test]
+    fn threads_are_waited_for() {
+        let (threads, (go, wait)) = (Threads::default(), std::sync::mpsc::channel::<()>());
+        let is_over = Arc::new(Mutex::new(false));
+        let over = Arc::clone(&is_over);
+        let store = move || {
+            wait.recv().unwrap_err();
+            *over.lock().unwrap() = true;
+        };
+        threads.start(store).unwrap();
+        drop(go);
+        threads.join();
+        assert!(*is_over.lock().unwrap());
     }
 
     #[test]

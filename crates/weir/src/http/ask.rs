@@ -284,8 +284,15 @@ pub fn is_scoped(name: &Name) -> bool {
     first.is_some_and(|first| [&b"localhost"[..], b"localhop"].contains(&first.value()))
 }
 
-pub(super) fn is_under(name: &Name, prefix: &Name) -> bool {
+/// True if the name is the prefix or below it.
+pub fn is_under(name: &Name, prefix: &Name) -> bool {
     name.as_ref().starts_with(prefix.as_ref())
+}
+
+/// The item with the longest prefix that has the name at or below it.
+pub fn nearest<'a, T>(name: &Name, items: &'a [T], prefix: impl Fn(&T) -> &Name) -> Option<&'a T> {
+    let above = items.iter().filter(|item| is_under(name, prefix(item)));
+    above.max_by_key(|item| prefix(item).len())
 }
 
 pub(super) fn list(names: &[Name]) -> String {

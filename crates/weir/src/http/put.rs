@@ -1,9 +1,9 @@
 //! The request that uploads an object.
 
-use super::ask::{SHOWN, is_scoped, is_under, list, name, tags};
+use super::ask::{SHOWN, is_scoped, list, name, nearest, tags};
 use hyper::header::{
     AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderName,
-    IF_MATCH, IF_NONE_MATCH,
+    IF_MATCH, IF_NONE_MATCH, TRANSFER_ENCODING,
 };
 use hyper::{StatusCode, Uri};
 use net::text::{shortened, visible};
@@ -24,8 +24,8 @@ pub struct Put {
     pub name: Name,
     /// The size of the body, if the request has it.
     pub size: Option<u64>,
-    /// One of these versions must be there.
-    if_match: Vec<String>,
+    /// One of these versions must be there, if the request says so.
+    if_match: Option<Vec<String>>,
     /// None of these versions may be there.
     if_none_match: Vec<String>,
 }
@@ -50,17 +50,15 @@ impl Put {
                         Content-Range";
             return Err(bad(text.to_owned()));
         }
-        if headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
-            let text = "the body is encoded; send it as it is, without Content-Encoding";
-            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
-        }
+        check_codings(headers)?;
         let size = headers.get(CONTENT_LENGTH).and_then(|size| size.to_str().ok());
-        let all = |field: HeaderName| tags(headers, &field).map(str::to_owned).collect();
+        let all = |field: &HeaderName| tags(headers, field).map(str::to_owned).collect();
         Ok(Put {
             name,
             size: size.and_then(|size| size.parse().ok()),
-            if_match: all(IF_MATCH),
-            if_none_match: all(IF_NONE_MATCH),
+            // One without a tag, or whose tag is no text, permits no version.
+            if_match: headers.contains_key(IF_MATCH).then(|| all(&IF_MATCH)),
+            if_none_match: all(&IF_NONE_MATCH),
         })
     }
 
@@ -74,8 +72,8 @@ impl Put {
         let has = |one: &String| tag.is_some() && (one == "*" || of(one));
         let weak = |one: &String| has(&one.trim_start_matches("W/").to_owned());
         let text = match tag {
-            None if !self.if_match.is_empty() => "there is no version yet; leave If-Match out",
-            Some(_) if !self.if_match.is_empty() && !self.if_match.iter().any(has) => {
+            None if self.if_match.is_some() => "there is no version yet; leave If-Match out",
+            Some(_) if self.if_match.as_ref().is_some_and(|tags| !tags.iter().any(has)) => {
                 "there is another version; get it, and decide again"
             }
             Some(_) if self.if_none_match.iter().any(weak) => {
@@ -85,6 +83,31 @@ impl Put {
         };
         Err(Refusal::new(StatusCode::PRECONDITION_FAILED, text))
     }
+}
+
+/// Checks that the bytes of the body are those of the object. The HTTP library takes away chunks
+/// and nothing else.
+///
+/// # Errors
+/// The body has another coding: of its content (RFC 9110, section 8.4), or of its transfer (RFC
+/// 9112, section 6.1).
+fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
+    let has_only = |field: &HeaderName, known: &str| {
+        headers.get_all(field).iter().all(|list| {
+            let mut codings = list.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+            codings.all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(known.as_bytes()))
+        })
+    };
+    if !has_only(&CONTENT_ENCODING, "identity") {
+        let text = "the body is encoded; send it as it is, without Content-Encoding";
+        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+    }
+    if !has_only(&TRANSFER_ENCODING, "chunked") {
+        let text = "the body has a transfer coding that is not known here; send it without, or in \
+                    chunks";
+        return Err(Refusal::new(StatusCode::NOT_IMPLEMENTED, text));
+    }
+    Ok(())
 }
 
 /// Checks the name of an upload. Its components below the prefix are those of files and folders.
@@ -102,7 +125,7 @@ pub fn check_name(name: &Name, prefixes: &[Name]) -> Result<(), Refusal> {
         );
         return Err(Refusal::new(StatusCode::FORBIDDEN, text));
     }
-    let under = prefixes.iter().filter(|under| is_under(name, under)).map(Name::len).max();
+    let under = nearest(name, prefixes, |prefix| prefix).map(Name::len);
     let Some(under) = under.filter(|under| name.len() > *under) else {
         let what = shown();
         let text =
@@ -165,6 +188,7 @@ impl Token {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hyper::header::HeaderValue;
 
     fn put(path: &str, fields: &[(&str, &str)]) -> Result<Put, Refusal> {
         let mut headers = HeaderMap::new();
@@ -227,8 +251,34 @@ mod tests {
     fn a_body_is_the_whole_object() {
         let status = |field| put("/a/up/x", &[field]).unwrap_err().status.as_u16();
         assert_eq!(status(("content-range", "bytes 0-3/9")), 400);
-        assert_eq!(status(("content-encoding", "gzip")), 415);
-        assert!(put("/a/up/x", &[("content-encoding", "identity")]).is_ok());
+        for coding in ["gzip", "identity, gzip", "gzip,identity", "br"] {
+            assert_eq!(status(("content-encoding", coding)), 415, "{coding}");
+        }
+        for coding in ["gzip, chunked", "gzip", "chunked, gzip"] {
+            assert_eq!(status(("transfer-encoding", coding)), 501, "{coding}");
+        }
+        for fields in [
+            [("content-encoding", "identity"), ("content-encoding", "gzip")],
+            [("transfer-encoding", "gzip"), ("transfer-encoding", "chunked")],
+        ] {
+            assert!(put("/a/up/x", &fields).is_err(), "{fields:?}");
+        }
+        for field in [("content-encoding", "Identity"), ("transfer-encoding", "Chunked")] {
+            assert!(put("/a/up/x", &[field]).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_condition_without_a_tag_permits_nothing() {
+        for value in [&b""[..], b" ", b"\"\xff\"", b","] {
+            let mut headers = HeaderMap::new();
+            headers.insert(IF_MATCH, HeaderValue::from_bytes(value).unwrap());
+            let path = "/a/up/x".parse().unwrap();
+            let put = Put::read(&path, &headers, &["/a/up".parse().unwrap()]).unwrap();
+            for tag in [None, Some("\"v=7\"")] {
+                assert_eq!(put.check(tag).unwrap_err().status, 412, "{value:?}");
+            }
+        }
     }
 
     #[test]

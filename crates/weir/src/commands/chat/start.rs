@@ -4,9 +4,8 @@ use crate::file::own::{existing, make, private_folder};
 use crate::identity;
 use packet::Name;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write as _};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 /// A recorded second that is further ahead is of a clock that was set back: no start is near it.
@@ -25,11 +24,7 @@ fn second_in(folder: &Path, member: &Name, group: &Name, now_s: u64) -> io::Resu
     private_folder(folder)?;
     let digest = Sha256::new().chain_update(member.as_bytes()).chain_update([0]);
     let digest = digest.chain_update(group.as_bytes()).finalize();
-    let name = digest.iter().fold(String::new(), |mut name, byte| {
-        let _ = write!(name, "{byte:02x}");
-        name
-    });
-    let path = folder.join(name);
+    let path = folder.join(repo::hex(&digest.into()));
     let mut file = open(&path)?;
     file.lock()?;
     let mut text = String::new();

@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 use weir::http::ask::is_scoped;
 use weir::http::put::Token;
 
-/// Bytes of a file with a token.
+/// The most bytes of a file with a token.
 const LONGEST: u64 = 4096;
 
 /// Checks the options about uploads, and reads the token.
@@ -63,7 +63,10 @@ fn read(path: &Path) -> Result<Token, Failure> {
     };
     let mut text = String::new();
     let file = File::open(path).map_err(|error| failed(&error))?;
-    file.take(LONGEST).read_to_string(&mut text).map_err(|error| failed(&error))?;
+    file.take(LONGEST + 1).read_to_string(&mut text).map_err(|error| failed(&error))?;
+    if text.len() as u64 > LONGEST {
+        return Err(failed(&format!("it has more than {LONGEST} bytes")));
+    }
     Token::read(&text).map_err(|why| failed(&why))
 }
 

@@ -6,7 +6,7 @@ use crate::output;
 use control::Size;
 use net::clock::unix_millis;
 use packet::{Bytes, Name};
-use repo::{Body, Entry, Inserted, Insertion, Staging, Store, Top};
+use repo::{Body, Entry, Inserted, Insertion, Staging, Store, StoreError, Top};
 use security::Certificate;
 use serde::Serialize;
 use std::io;
@@ -58,22 +58,39 @@ pub fn certificates(
     Ok(prefixes)
 }
 
+/// Inserts a named thing with all that is held. `quota` is the most bytes of content in the store.
+///
+/// # Errors
+/// The quota does not permit it, the store has other content under the name, or cannot be written.
+/// Then nothing is inserted.
+pub fn store(
+    store: &Store,
+    staging: &mut Staging,
+    ready: &Ready,
+    quota: Option<u64>,
+) -> Result<Inserted, StoreError> {
+    let Ready { entry, bytes, files, prefixes } = ready;
+    let (bytes, files, prefixes) = (*bytes, *files, prefixes.clone());
+    let top = Top { added: unix_millis(), bytes, files, prefixes };
+    let mut insertion = Insertion::new(store, staging)?;
+    insertion.limit(quota);
+    if insertion.top(entry, &top)? {
+        insertion.held()?;
+    }
+    insertion.commit()
+}
+
 /// Inserts a named thing with all that is held, and says so when it is on the disk.
 pub fn insert(
-    store: &Store,
+    to: &Store,
     staging: &mut Staging,
     ready: Ready,
     keep: &KeepArgs,
     shown: &RepoOutputArgs,
 ) -> Result<(), Failure> {
-    let Ready { entry, bytes, files, prefixes } = ready;
-    let top = Top { added: unix_millis(), bytes, files, prefixes };
-    let mut insertion = Insertion::new(store, staging)?;
-    insertion.limit(keep.quota.map(|quota| quota.0));
-    if insertion.top(&entry, &top)? {
-        insertion.held()?;
-    }
-    let Inserted { was_there, new_bytes } = insertion.commit()?;
+    let quota = keep.quota.map(|quota| quota.0);
+    let Inserted { was_there, new_bytes } = store(to, staging, &ready, quota)?;
+    let Ready { entry, bytes, files, .. } = ready;
     let name = entry.versioned().to_string();
     if shown.json {
         return output::json(&Summary { name, bytes, files, new_bytes, was_there });

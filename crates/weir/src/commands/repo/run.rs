@@ -11,11 +11,12 @@ use crate::signals::Stop;
 use control::Size;
 use net::client::{CommandError, Connection};
 use packet::Name;
-use repo::{Usage, View};
+use repo::{Top, Usage, View};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use transport::publish::{Publish, PublishStats};
+use weir::http::ask::is_under;
 
 /// The line that `--json` prints when serving begins.
 #[derive(Serialize)]
@@ -179,6 +180,21 @@ impl Prefixes {
         (new, old)
     }
 
+    /// Adds a prefix, unless a shorter one covers it. Returns the longer ones that it covers
+    /// from now on; `None` if nothing changes.
+    fn add(&self, name: &Name) -> Option<Vec<Name>> {
+        let mut inner = self.lock();
+        let is_known = |len| inner.known.contains(&name.as_ref().prefix(len).to_name());
+        if (0..=name.len()).any(is_known) {
+            return None;
+        }
+        let below = inner.known.range(name.clone()..).take_while(|other| is_under(other, name));
+        let covered: Vec<Name> = below.cloned().collect();
+        inner.known.retain(|other| !is_under(other, name));
+        inner.known.insert(name.clone());
+        Some(covered)
+    }
+
     fn take_new(&self) -> Vec<Name> {
         let mut inner = self.lock();
         let new: Vec<Name> = inner.known.difference(&inner.registered).cloned().collect();
@@ -206,13 +222,21 @@ pub enum Claims {
 /// A function that reports a complaint.
 pub type Complain = Box<dyn Fn(String)>;
 
+/// The state of a store whose prefixes are claimed.
+struct Claimed {
+    /// The number of changes.
+    changes: u64,
+    /// The largest number of a named thing.
+    last: Option<u64>,
+}
+
 /// A store that is served.
 pub struct Served {
     shown: Arc<Shown>,
     claims: Claims,
     prefixes: Prefixes,
-    /// The number of changes of the store when its prefixes were claimed.
-    changes: u64,
+    /// The state of the store when its prefixes were claimed.
+    claimed: Option<Claimed>,
     /// The last complaint: consumers ask again and again for what is damaged.
     complaint: Option<String>,
     /// Reports it; `None`: above the progress.
@@ -222,18 +246,52 @@ pub struct Served {
 impl Served {
     /// Serves what is shown.
     pub fn new(shown: Arc<Shown>, claims: Claims, complain: Option<Complain>) -> Served {
-        let (prefixes, changes) = (Prefixes::default(), shown.view().changes());
-        Served { shown, claims, prefixes, changes, complaint: None, complain }
+        let prefixes = Prefixes::default();
+        Served { shown, claims, prefixes, claimed: None, complaint: None, complain }
     }
 
-    /// Claims the prefixes of what is in the store now.
-    fn update(&self, publish: &mut Publish) -> Result<(), Failure> {
+    /// Claims the prefixes of what is in the store now. Reads only what was inserted since the last
+    /// time, if nothing else has changed.
+    fn update(&mut self, publish: &mut Publish) -> Result<(), Failure> {
+        let view = self.shown.view();
+        let changes = view.changes();
+        if self.claimed.as_ref().is_some_and(|claimed| claimed.changes == changes) {
+            return Ok(());
+        }
+        self.complaint = None;
+        let inserted = match &self.claimed {
+            Some(Claimed { changes, last }) => view.inserted_since(*changes, *last, super::ROWS)?,
+            None => None,
+        };
+        let tops = inserted.map(|rows| rows.into_iter().map(|(_, top)| top).collect());
+        match tops.flatten() {
+            Some(tops) => self.add(publish, tops),
+            None => self.replace(publish, &view)?,
+        }
+        self.claimed = Some(Claimed { changes, last: view.last_top()? });
+        Ok(())
+    }
+
+    /// Claims the prefixes of new named things.
+    fn add(&self, publish: &mut Publish, tops: Vec<Top>) {
+        if matches!(&self.claims, Claims::Instead(fixed) if !fixed.is_empty()) {
+            return;
+        }
+        for prefix in tops.into_iter().flat_map(|top| top.prefixes) {
+            let Some(covered) = self.prefixes.add(&prefix) else { continue };
+            covered.iter().for_each(|longer| publish.disclaim(longer));
+            publish.claim(prefix);
+        }
+    }
+
+    /// Claims the prefixes of all named things, instead of those before.
+    fn replace(&self, publish: &mut Publish, view: &View) -> Result<(), Failure> {
         let (mut wanted, has_all) = match &self.claims {
             Claims::Instead(fixed) => (fixed.clone(), !fixed.is_empty()),
             Claims::Besides(fixed) => (fixed.clone(), false),
         };
         if !has_all {
-            let (prefixes, broken) = prefixes_of(&self.shown.view())?;
+            let (prefixes, broken) = prefixes_of(view)?;
             broken.lines().into_iter().take(1).for_each(|line| self.shown.fail(line));
             wanted.extend(prefixes);
         }
@@ -264,14 +322,9 @@ impl Content for Served {
                 self.complaint = Some(complaint);
             }
         }
+        // An upload renews it, too.
         self.shown.renew()?;
-        let changes = self.shown.view().changes();
-        // An upload renews the view, too.
-        if std::mem::replace(&mut self.changes, changes) != changes {
-            self.complaint = None;
-            self.update(publish)?;
-        }
-        Ok(())
+        self.update(publish)
     }
 
     fn new_prefixes(&mut self) -> Vec<Name> {
@@ -300,6 +353,9 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use packet::DataBuf;
+    use repo::{Body, Entry, Insertion, Store};
+    use security::Signer;
 
     #[test]
     fn a_prefix_ends_with_its_last_object_and_no_longer_covers_others() {
@@ -317,5 +373,72 @@ mod tests {
         assert_eq!(prefixes.all().len(), 2);
         set(&["/c"]);
         assert_eq!(prefixes.take_old(), names(&["/a"]));
+    }
+
+    #[test]
+    fn a_prefix_that_is_added_covers_longer_ones_and_is_covered_by_shorter_ones() {
+        let name = |text: &str| -> Name { text.parse().unwrap() };
+        let prefixes = Prefixes::default();
+        prefixes.set(["/a/b/c", "/a/bb", "/a/c", "/c"].map(name).to_vec());
+        prefixes.take_new();
+        for covered in ["/c", "/c/d"] {
+            assert_eq!(prefixes.add(&name(covered)), None);
+        }
+        assert_eq!(prefixes.add(&name("/a/b")), Some(vec![name("/a/b/c")]));
+        assert_eq!(prefixes.add(&name("/a/d")), Some(Vec::new()));
+        assert_eq!(prefixes.take_new(), ["/a/b", "/a/d"].map(name));
+        assert_eq!(prefixes.take_old(), [name("/a/b/c")]);
+        assert_eq!(prefixes.all(), ["/a/b", "/a/bb", "/a/c", "/a/d", "/c"].map(name).into());
+    }
+
+    fn insert(store: &Store, text: &str) {
+        let name: Name = text.parse().unwrap();
+        let mut wire = Vec::new();
+        Signer::Digest.encode(&DataBuf::new(name.clone(), vec![1]), &mut wire);
+        let top = Top { prefixes: vec![name.clone()], ..Top::default() };
+        let entry = Entry { name, version: 0, body: Body::Packet(wire.into()) };
+        let mut staging = store.stage().unwrap();
+        let mut insertion = Insertion::new(store, &mut staging).unwrap();
+        assert!(insertion.top(&entry, &top).unwrap());
+        insertion.commit().unwrap();
+    }
+
+    /// The first record is damaged, so reading it again would fail again.
+    #[test]
+    fn an_insertion_makes_the_server_read_what_is_new_and_a_removal_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create(folder.path()).unwrap();
+        insert(&store, "/damaged");
+        insert(&store, "/a/x");
+        let first = View::new(&store).unwrap().tops(None, 1).unwrap()[0].0;
+        drop(store);
+        let db = redb::Database::open(folder.path().join("index")).unwrap();
+        let write = db.begin_write().unwrap();
+        let entries: redb::TableDefinition<'_, u64, &[u8]> = redb::TableDefinition::new("entries");
+        write.open_table(entries).unwrap().insert(first, &b"?"[..]).unwrap();
+        write.commit().unwrap();
+        drop(db);
+        let store = Arc::new(Store::open(folder.path()).unwrap());
+        let shown = Arc::new(Shown::new(store.clone()).unwrap());
+        let mut publish = Publish::new();
+        let mut served = Served::new(shown.clone(), Claims::Besides(Vec::new()), None);
+        served.update(&mut publish).unwrap();
+        let all = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect();
+        assert_eq!(served.prefixes.all(), all(&["/a/x"]));
+        assert!(shown.take_failure().is_some(), "the damaged one was read");
+        for name in ["/a/y", "/b"] {
+            insert(&store, name);
+        }
+        shown.renew().unwrap();
+        served.update(&mut publish).unwrap();
+        assert_eq!(served.prefixes.all(), all(&["/a/x", "/a/y", "/b"]));
+        assert_eq!(shown.take_failure(), None, "the damaged one was not read again");
+        let last = View::new(&store).unwrap().last_top().unwrap().unwrap();
+        store.remove(last).unwrap().unwrap();
+        insert(&store, "/c");
+        shown.renew().unwrap();
+        served.update(&mut publish).unwrap();
+        assert_eq!(served.prefixes.all(), all(&["/a/x", "/a/y", "/c"]));
+        assert!(shown.take_failure().is_some());
     }
 }

@@ -1,28 +1,26 @@
 //! The store of a gateway's uploads.
 
 use super::copy::{Watched, prepare};
-use super::keep::{self, certificates};
+use super::keep::{self, Ready, certificates};
+use super::listing::{self, Bounds};
 use super::run::{Claims, Running, Served, serve};
 use super::shelf::{Shown, StoreShelf};
-use super::{below, is_tree};
 use crate::cli::upload::UploadArgs;
 use crate::exit::{Failure, Kind};
-use crate::gateway::{Item, Keeper, Kept};
+use crate::gateway::{Keeper, Kept, Listing, Reason, Unkept};
 use crate::identity::{self, Signing};
 use crate::output::Progress;
 use crate::producer::{Look, Terms};
 use crate::signals::Stop;
 use crate::transfer::MOST_COMPONENTS;
-use hyper::StatusCode;
 use net::client::{Address, Connection};
 use net::clock::unix_millis;
-use packet::tlv::types::GENERIC;
-use packet::{Component, Name};
-use repo::{Insertion, Serving, Store, StoreError, Top};
-use std::collections::BTreeMap;
+use packet::Name;
+use repo::{Serving, Store, StoreError};
 use std::io::{self, ErrorKind, Read};
 use std::sync::{Arc, Mutex, PoisonError};
-use transport::publish::{Publish, Spec};
+use transport::publish::{Preparation, Publish, Spec};
+use weir::http::ask::nearest;
 
 /// The store, and the keys that sign.
 pub struct StoreKeeper {
@@ -60,34 +58,13 @@ impl StoreKeeper {
     }
 
     fn signing(&self, name: &Name) -> Result<&Signing, Failure> {
-        let above = self.signing.iter().filter(|(under, _)| is_under(name, under));
-        let nearest = above.max_by_key(|(under, _)| under.len());
+        let nearest = nearest(name, &self.signing, |(under, _)| under);
         let missing = || Failure::new(Kind::Failed, format!("no key is for {name}"));
         nearest.map(|(_, signing)| signing).ok_or_else(missing)
     }
 
-    fn newest(&self, name: &Name) -> Result<Option<u64>, StoreError> {
-        let view = self.shown.view();
-        let Some((number, _)) = view.find(name.as_ref())? else { return Ok(None) };
-        Ok(view.entry(number)?.filter(|entry| entry.name == *name).map(|entry| entry.version))
-    }
-
-    /// True if the name is that of a tree, or lies in one.
-    fn is_in_tree(&self, name: &Name) -> Result<bool, StoreError> {
-        let view = self.shown.view();
-        for len in 1..=name.len() {
-            let root = name.as_ref().prefix(len).to_name();
-            let root = root.with(&Component::keyword(::tree::KEYWORD));
-            let Some((number, _)) = view.find(root.as_ref())? else { continue };
-            if view.entry(number)?.is_some_and(|entry| entry.name == root) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// Copies, hashes and signs the bytes, and stores the object.
-    fn insert(&self, name: &Name, body: &mut dyn Read) -> Result<Kept, Failed> {
+    fn insert(&self, name: &Name, body: &mut dyn Read) -> Result<Kept, Unkept> {
         let signing = self.signing(name)?;
         let mut staging = self.store.stage()?;
         let mut failed = None;
@@ -95,63 +72,54 @@ impl StoreKeeper {
         let staged = match (copied, failed) {
             (Ok(staged), _) => staged,
             (Err(_), Some(failed)) => {
-                let failure = Failure::new(Kind::Failed, failed);
-                return Err(Failed(StatusCode::BAD_REQUEST, failure));
+                return Err(Unkept::new(Reason::BrokenOff, Failure::new(Kind::Failed, failed)));
             }
             (Err(error), None) => {
-                return Err(Failed(status(Some(error.kind())), keep::unwritable(&error)));
+                return Err(Unkept::new(reason(Some(error.kind())), keep::unwritable(&error)));
             }
         };
         // Versions grow also if the clock was set back.
-        let version = self.newest(name)?.map_or(0, |version| version.saturating_add(1));
+        let newest = self.shown.view().newest(name.as_ref())?;
+        let version = newest.map_or(0, |version| version.saturating_add(1));
         let version = unix_millis().max(version);
         let progress = Progress::new("", true);
         let watched = Watched { progress: &progress, stop: &self.stop };
         let spec = Spec::new(name.clone(), version);
-        let entry = prepare(spec, &staged, &signing.signer, &watched)?;
+        let entry = prepare(spec, &staged, &signing.signer, &watched);
+        let entry = entry.map_err(|failure| match failure.kind() {
+            // It was not too long for an empty object.
+            Kind::Usage => Unkept::new(Reason::LongName, failure),
+            _ => failure.into(),
+        })?;
         let prefixes = certificates(&mut staging, name, &signing.chain)?;
         let bytes = staged.size;
-        let top = Top { added: unix_millis(), bytes, files: None, prefixes };
+        let ready = Ready { entry, bytes, files: None, prefixes };
         let _lock = self.inserting.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut insertion = Insertion::new(&self.store, &mut staging)?;
-        insertion.limit(Some(self.quota));
-        if insertion.top(&entry, &top)? {
-            insertion.held()?;
-        }
-        insertion.commit()?;
+        keep::store(&self.store, &mut staging, &ready, Some(self.quota))?;
         // Consumers find it from now on.
         self.shown.renew()?;
         Ok(Kept { version, bytes })
     }
 }
 
-/// A failure, and the status that the client gets.
-struct Failed(StatusCode, Failure);
-
-impl From<Failure> for Failed {
-    fn from(failure: Failure) -> Failed {
-        Failed(StatusCode::INTERNAL_SERVER_ERROR, failure)
-    }
-}
-
-impl From<StoreError> for Failed {
-    fn from(error: StoreError) -> Failed {
-        let status = match &error {
-            StoreError::Quota { .. } => StatusCode::INSUFFICIENT_STORAGE,
-            error => status(error.io().map(io::Error::kind)),
+impl From<StoreError> for Unkept {
+    fn from(error: StoreError) -> Unkept {
+        let reason = match &error {
+            StoreError::Quota { .. } => Reason::Full,
+            error => reason(error.io().map(io::Error::kind)),
         };
-        Failed(status, error.into())
+        Unkept::new(reason, error.into())
     }
 }
 
-fn status(kind: Option<ErrorKind>) -> StatusCode {
+fn reason(kind: Option<ErrorKind>) -> Reason {
     match kind {
-        Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => StatusCode::INSUFFICIENT_STORAGE,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
+        Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => Reason::Full,
+        _ => Reason::Failed,
     }
 }
 
-/// A body whose failures are told from those of the store.
+/// A body whose failures are kept apart from those of the store.
 struct Noting<'a> {
     body: &'a mut dyn Read,
     failed: &'a mut Option<String>,
@@ -163,73 +131,39 @@ impl Read for Noting<'_> {
     }
 }
 
-fn is_under(name: &Name, prefix: &Name) -> bool {
-    name.as_ref().starts_with(prefix.as_ref())
-}
-
 impl Keeper for StoreKeeper {
-    fn version(&self, name: &Name) -> Result<Option<u64>, (StatusCode, Failure)> {
-        let bad = |error: StoreError| (StatusCode::INTERNAL_SERVER_ERROR, error.into());
+    fn version(&self, name: &Name) -> Result<Option<u64>, Unkept> {
+        let unkept =
+            |reason, message: String| Err(Unkept::new(reason, Failure::new(Kind::Usage, message)));
         if name.len() > MOST_COMPONENTS {
             let message = format!("consumers find names of {MOST_COMPONENTS} components or fewer");
-            let failure = Failure::new(Kind::Usage, message).then("choose a shorter name");
-            return Err((StatusCode::URI_TOO_LONG, failure));
+            return unkept(Reason::LongName, message);
         }
-        if self.is_in_tree(name).map_err(bad)? {
-            let message = format!("{name} is in a tree of the store");
-            return Err((StatusCode::CONFLICT, Failure::new(Kind::Usage, message)));
+        // Before its bytes have come, an object without any shows that packets have room for its
+        // name.
+        let spec = Spec::new(name.clone(), unix_millis());
+        let signer = &self.signing(name)?.signer;
+        let made = Preparation::new(spec, Vec::new(), signer).and_then(|made| made.run(signer));
+        if let Err(error) = made {
+            return unkept(Reason::LongName, error.to_string());
         }
-        self.newest(name).map_err(bad)
+        let view = self.shown.view();
+        if listing::is_in_tree(&view, name)? {
+            return unkept(Reason::InTree, format!("{name} is in a tree of the store"));
+        }
+        Ok(view.newest(name.as_ref())?)
     }
 
     fn room(&self) -> Result<u64, Failure> {
         Ok(self.quota.saturating_sub(self.store.usage()?.bytes))
     }
 
-    fn keep(&self, name: &Name, body: &mut dyn Read) -> Result<Kept, (StatusCode, Failure)> {
-        self.insert(name, body).map_err(|Failed(status, failure)| (status, failure))
+    fn keep(&self, name: &Name, body: &mut dyn Read) -> Result<Kept, Unkept> {
+        self.insert(name, body)
     }
 
-    fn list(&self, name: &Name, query: Option<&str>) -> Result<Option<Vec<Item>>, Failure> {
-        let (found, _) = below(&self.shown.view(), Some(name.as_ref()))?;
-        let query = query.map(str::to_lowercase);
-        let mut entries = BTreeMap::new();
-        let mut is_folder = false;
-        for named in found {
-            let own = named.entry.name.as_ref();
-            let is_tree = is_tree(&named.entry);
-            let own = if is_tree { own.parent() } else { own };
-            if own.len() <= name.len() {
-                match is_tree {
-                    true => return Ok(None),
-                    false => continue,
-                }
-            }
-            is_folder = true;
-            let parts = own.components().skip(name.len()).map(|part| {
-                let text = std::str::from_utf8(part.value()).ok().filter(|_| part.typ() == GENERIC);
-                text.filter(|text| !text.is_empty() && !text.contains('/')).map(str::to_owned)
-            });
-            let Some(parts) = parts.collect::<Option<Vec<String>>>() else { continue };
-            let called = parts.last().map(|last| last.to_lowercase()).unwrap_or_default();
-            let (bytes, added) = (named.top.bytes, named.top.added.saturating_mul(1_000_000));
-            match &query {
-                Some(query) if !called.contains(query) => {}
-                // The newest version comes last.
-                Some(_) => drop(entries.insert((parts.join("/"), is_tree), (bytes, added))),
-                None if parts.len() == 1 => {
-                    entries.insert((parts[0].clone(), is_tree), (bytes, added));
-                }
-                None => {
-                    let all = entries.entry((parts[0].clone(), true)).or_insert((0, 0));
-                    *all = (all.0 + bytes, all.1.max(added));
-                }
-            }
-        }
-        let items = entries.into_iter().map(|((path, is_folder), (bytes, added))| {
-            Item::stored(&path, bytes, is_folder, added)
-        });
-        Ok(is_folder.then(|| items.collect()))
+    fn list(&self, name: &Name, query: Option<&str>) -> Result<Option<Listing>, Failure> {
+        listing::list(&self.shown.view(), name, query, Bounds::default())
     }
 }
 

@@ -119,7 +119,8 @@ mod tests {
     #[test]
     fn a_line_is_one_line_and_its_parts_end_where_they_should() {
         let mut answered = Answered::new("GET", "/a\" 200 1 \"\\");
-        (answered.status, answered.bytes) = (206, 17);
+        answered.status = 206;
+        answered.bytes = 17;
         answered.sender = Sender {
             address: "::ffff:192.0.2.1".parse().ok(),
             version: "HTTP/2.0".to_owned(),
