@@ -19,6 +19,7 @@ BLOCK = 128 * 8000
 # buffer of 64 kB each. The file of the test is larger, so that a copy of it in memory would show.
 SMALL = 80 * content.MEGABYTE
 NOT_FOUND = 3
+FAILED = 1
 
 
 class Proxied(Alone):
@@ -257,7 +258,9 @@ class Hostile(Proxied):
         self.origin.special |= {"/early": early, "/stalled": stalled}
         for name in ("early", "stalled"):
             path = f"{self.name}/{name}"
-            _, text = self.get(path, "--patience", "5 s", status=unittest.mock.ANY)
+            data, text = self.get(path, "--patience", "5 s", status=FAILED)
+            # Two whole segments of the 20,000 bytes have come.
+            self.assertEqual(data, b"x" * 16_000)
             self.assertIn("weir: ", text)
 
     def test_a_size_that_no_file_has(self):
