@@ -28,8 +28,9 @@ pub struct ProxyArgs {
     /// shorter limit of the origin counts, but no less than a second.
     #[arg(long, default_value = "10 s", value_name = "DURATION")]
     pub fresh: Duration,
-    /// Give an origin this long for each step: to connect, to begin an answer, to send more of it.
-    #[arg(long, default_value = "10 s", value_name = "DURATION")]
+    /// Give an origin this long for each step: to connect, to begin an answer, to send more of it,
+    /// of at least 1000 bytes per second.
+    #[arg(long, default_value = "10 s", value_name = "DURATION", value_parser = timeout)]
     pub origin_timeout: Duration,
     /// The maximum number of concurrent requests to each origin.
     #[arg(long, default_value = "8", value_name = "N", value_parser = requests)]
@@ -62,4 +63,26 @@ pub struct ProxyArgs {
 fn requests(text: &str) -> Result<NonZeroU16, &'static str> {
     let number = text.parse::<NonZeroU16>().ok().filter(|number| number.get() <= 256);
     number.ok_or("write a number from 1 to 256, such as 8")
+}
+
+/// A time that an origin can keep.
+fn timeout(text: &str) -> Result<Duration, String> {
+    let timeout: Duration = text.parse().map_err(|why| format!("{why}"))?;
+    if timeout < Duration::from_millis(1) {
+        return Err("no origin answers in less than 1 ms; try \"10 s\"".to_owned());
+    }
+    Ok(timeout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_has_some_time() {
+        assert_eq!(timeout("1 ms"), Ok(Duration::from_millis(1)));
+        for wrong in ["0", "0 s", "999 us", "-1 s", "soon"] {
+            assert!(timeout(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use crate::limit::Limit;
 use crate::outage::{Outage, Outcome};
 use crate::output::{self, Progress, Recent};
 use crate::proxy::{
-    self, Client, Counts, Limits, Maker, Origin, Outbox, Server, Slab, Table, Workers,
+    self, Client, Common, Counts, Limits, Maker, Origin, Outbox, Server, Slab, Table, Workers,
 };
 use crate::reach::Reach;
 use crate::signals::Stop;
@@ -52,10 +52,12 @@ pub fn run(args: &ProxyArgs) -> Result<(), Failure> {
     let outbox = Arc::new(Outbox::new().map_err(|error| Failure::new(Kind::Failed, error))?);
     let bell = outbox.bell().map_err(|error| Failure::new(Kind::Failed, error))?;
     reach.connection.wake_on(bell);
-    let table = table(args, &origins, &limits, &outbox)?;
+    let slab = slab(args)?;
+    let tables = tables(args, &origins, &limits, &slab, &outbox)?;
     let (maker, limit) = (Maker::new(signer), Limit::new(args.limit_rate));
     let mut prefixes: Vec<Name> = origins.iter().map(|origin| origin.prefix.clone()).collect();
-    let mut server = Server::new(origins.clone(), table, outbox, maker, limit);
+    let served = origins.iter().cloned().zip(tables).collect();
+    let mut server = Server::new(served, slab, outbox, maker, limit);
     for certificate in &chain {
         server.add_certificate(certificate.wire().clone());
         prefixes.push(certificate.key_name());
@@ -112,27 +114,36 @@ fn limits(args: &ProxyArgs) -> Result<Limits, Failure> {
     Ok(Limits { redirects, patience, headers })
 }
 
-fn table(
+fn slab(args: &ProxyArgs) -> Result<Arc<Slab>, Failure> {
+    let folder = args.cache.clone().unwrap_or_else(std::env::temp_dir);
+    Slab::new(&folder, args.cache_size.0).map_err(|error| {
+        let what = format!("cannot make a cache in {}: {error}", folder.display());
+        Failure::new(Kind::File, what).then("name another folder by --cache")
+    })
+}
+
+/// The files of each origin, with its threads.
+fn tables(
     args: &ProxyArgs,
     origins: &[Origin],
     limits: &Limits,
+    slab: &Arc<Slab>,
     outbox: &Arc<Outbox>,
-) -> Result<Table, Failure> {
-    let folder = args.cache.clone().unwrap_or_else(std::env::temp_dir);
-    let slab = Slab::new(&folder, args.cache_size.0).map_err(|error| {
-        let what = format!("cannot make a cache in {}: {error}", folder.display());
-        Failure::new(Kind::File, what).then("name another folder by --cache")
-    })?;
-    let (slab, ids) = (Arc::new(slab), Arc::new(AtomicU64::new(0)));
-    let fresh = std::time::Duration::from_nanos(args.fresh.0);
-    let start = |origin: &Origin| {
+) -> Result<Vec<Table>, Failure> {
+    let common = Common {
+        slab: Arc::clone(slab),
+        outbox: Arc::clone(outbox),
+        ids: Arc::new(AtomicU64::new(0)),
+        fresh: std::time::Duration::from_nanos(args.fresh.0),
+    };
+    let start = |(number, origin): (usize, &Origin)| {
         let client = Client::new(origin.clone(), limits.clone());
         let client = client.map_err(|why| Failure::new(Kind::Failed, why))?;
-        Workers::start(client, &slab, outbox, &ids, fresh, args.requests.get())
-            .map_err(|error| Failure::new(Kind::Failed, error))
+        let workers = Workers::start(number, client, common.clone(), args.requests.get());
+        let workers = workers.map_err(|error| Failure::new(Kind::Failed, error))?;
+        Ok(Table::new(Arc::clone(slab), workers))
     };
-    let workers = origins.iter().map(start).collect::<Result<_, _>>()?;
-    Ok(Table::new(Arc::clone(&slab), workers))
+    origins.iter().enumerate().map(start).collect()
 }
 
 fn begin(args: &ProxyArgs, origins: &[Origin]) -> Result<(), Failure> {

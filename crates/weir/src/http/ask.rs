@@ -158,9 +158,11 @@ impl Ask {
     }
 
     /// Another version than this one is no good, such as to a player that has seen the beginning.
-    /// The tag counts, or else the time (RFC 9110, section 13.2.2).
+    /// The tag counts, or else the time (RFC 9110, section 13.2.2). No weak tag matches another
+    /// (section 13.1.1).
     pub fn refuses(&self, tag: Option<&str>, modified: Option<SystemTime>) -> bool {
-        let matches = |one: &String| one == "*" || Some(&**one) == tag;
+        let strong = tag.filter(|tag| is_strong(tag));
+        let matches = |one: &String| one == "*" || Some(&**one) == strong;
         if !self.if_match.is_empty() {
             return !self.if_match.iter().any(matches);
         }
@@ -170,7 +172,8 @@ impl Ask {
     /// The client has this version. The tag counts, or else the time.
     pub fn has(&self, tag: Option<&str>, modified: Option<SystemTime>) -> bool {
         if !self.if_none_match.is_empty() {
-            let is_known = |one: &String| one == "*" || Some(&**one) == tag;
+            let bare = tag.map(bare_tag);
+            let is_known = |one: &String| one == "*" || Some(one) == bare.as_ref();
             return tag.is_some() && self.if_none_match.iter().any(is_known);
         }
         modified.zip(self.if_modified_since).is_some_and(|(modified, since)| modified <= since)
@@ -181,9 +184,11 @@ impl Ask {
         !self.if_none_match.is_empty() || self.if_modified_since.is_some()
     }
 
-    /// The range is asked for whatever the version, or of this one.
+    /// The range is asked for whatever the version, or of this one. A weak tag does not prove that
+    /// the client's part is of this version (RFC 9110, section 13.1.5).
     pub fn wants_range_of(&self, tag: Option<&str>) -> bool {
-        self.if_range.as_deref().is_none_or(|only| Some(only.trim()) == tag)
+        let strong = tag.filter(|tag| is_strong(tag));
+        self.if_range.as_deref().is_none_or(|only| Some(only.trim()) == strong)
     }
 }
 
@@ -210,6 +215,12 @@ pub(super) fn tags<'a>(
 ) -> impl Iterator<Item = &'a str> {
     let lists = headers.get_all(field).iter().filter_map(|value| value.to_str().ok());
     lists.flat_map(|list| list.split(',')).map(str::trim)
+}
+
+/// True if equal tags are of equal content, byte by byte (RFC 9110, section 8.8.3).
+#[must_use]
+pub fn is_strong(tag: &str) -> bool {
+    tag.len() > 1 && tag.starts_with('"') && tag.ends_with('"')
 }
 
 /// A tag without the mark of weak ones, which is of no account where tags are compared to save a
@@ -418,6 +429,7 @@ mod tests {
         let ask = ask(&Method::GET, "/a/b", &fields).unwrap();
         let has = |ask: &Ask, tag| ask.has(Some(tag), None);
         assert!(has(&ask, "\"v=6\"") && has(&ask, "\"v=7\"") && has(&ask, "\"x\""));
+        assert!(has(&ask, "W/\"v=7\""), "weak tags are compared without their mark");
         assert!(!has(&ask, "\"v=8\"") && !ask.has(None, None));
         let any = Ask { if_none_match: vec!["*".to_owned()], ..ask };
         assert!(has(&any, "\"v=8\""));
@@ -434,6 +446,7 @@ mod tests {
         for other in ["\"v=6\"", "W/\"v=7\"", ""] {
             assert!(only(other).refuses(Some("\"v=7\""), None), "{other}");
         }
+        assert!(only("W/\"7\"").refuses(Some("W/\"7\""), None), "only strong tags match");
     }
 
     #[test]
@@ -444,6 +457,8 @@ mod tests {
         assert!(get.wants_range_of(Some("\"v=7\"")));
         assert!(!get.wants_range_of(Some("\"v=8\"")) && !get.wants_range_of(None));
         assert_eq!(ask(&Method::HEAD, "/a/b", &fields).unwrap().ranges, None);
+        let weak = ask(&Method::GET, "/a/b", &[fields[0], ("if-range", "W/\"7\"")]).unwrap();
+        assert!(!weak.wants_range_of(Some("W/\"7\"")), "parts of two versions would be one file");
         let always = ask(&Method::GET, "/a/b", &fields[..1]).unwrap();
         assert!(always.wants_range_of(None));
     }

@@ -90,6 +90,10 @@ impl Resource {
             query = Some(text.ok_or("the query is no text")?.to_owned());
             end += 2;
         }
+        // The base has no component: an empty one would be another name for it.
+        if matches!(&parts[..], [only] if only.is_empty()) {
+            return Err("the only part of the path is empty");
+        }
         let empty = parts.is_empty();
         let parts = if empty { vec![Vec::new()] } else { parts };
         Ok((Resource::new(parts, query)?, end))
@@ -332,6 +336,11 @@ mod tests {
         assert!(Resource::from_path(&"a/".repeat(LONGEST), None).is_err());
         let name: Name = "/p/a".parse::<Name>().unwrap().with(&Component::generic(b".."));
         assert!(Resource::from_name(name.as_ref(), 1).is_err());
+        // Otherwise it would get Data of the name without it.
+        let empty: Name = "/p".parse::<Name>().unwrap().with(&Component::generic(b""));
+        for name in [empty.clone(), empty.with(&Component::keyword(HEAD))] {
+            assert!(Resource::from_name(name.as_ref(), 1).is_err(), "{name}");
+        }
         assert_eq!(round("%2541", None).1, "%2541", "a percent sign is one");
     }
 

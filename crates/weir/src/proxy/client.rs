@@ -1,18 +1,21 @@
 //! Requests to origins: the places that they may go to, and their time.
 
 use super::origin::{Origin, Site};
+use super::patient::Patient;
 use hyper::Uri;
-use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATION,
-};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use rustls::CertificateError;
+use std::fmt;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+use ureq::Agent;
 use ureq::config::Config;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
-use ureq::{Agent, Body};
+use url::Url;
 
 /// The forms of registries' manifests before all others: a registry answers with none that a client
 /// does not name, and all consumers of a name receive the same bytes.
@@ -22,8 +25,6 @@ const ACCEPTED: &str = "application/vnd.oci.image.index.v1+json, \
     application/vnd.docker.distribution.manifest.v2+json, */*";
 /// Redirects that are followed.
 const REDIRECTS: usize = 5;
-/// The maximum time of one answer with its body, as a multiple of the time of a step.
-const WHOLE: u32 = 12;
 
 /// The limits that the user sets.
 #[derive(Clone, Debug)]
@@ -42,14 +43,16 @@ pub struct Reply {
     pub status: u16,
     /// Its headers, and those of redirects that led here, which it has not.
     pub headers: HeaderMap,
+    /// The number of bytes of its body, if the origin says it.
+    pub len: Option<u64>,
     /// Its body.
-    pub body: Body,
+    pub body: Patient,
 }
 
 /// Why an origin has no answer, with the HTTP status that says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// 502 or 504.
+    /// 502, 503 or 504.
     pub status: u16,
     /// The reason, for people.
     pub text: String,
@@ -60,6 +63,11 @@ impl Refused {
     pub fn bad(text: impl Into<String>) -> Refused {
         Refused { status: 502, text: text.into() }
     }
+
+    /// The proxy has no room now.
+    pub fn busy(text: impl Into<String>) -> Refused {
+        Refused { status: 503, text: text.into() }
+    }
 }
 
 /// Sends the requests for one origin.
@@ -67,7 +75,6 @@ pub struct Client {
     origin: Origin,
     limits: Limits,
     agent: Agent,
-    allowed: Arc<Allowed>,
 }
 
 impl Client {
@@ -77,7 +84,7 @@ impl Client {
     /// The origin is encrypted, and this host trusts no certificate.
     pub fn new(origin: Origin, limits: Limits) -> Result<Client, String> {
         let mut tls = TlsConfig::builder();
-        if origin.site().to_string().starts_with("https:") {
+        if origin.site().is_encrypted() {
             let found = rustls_native_certs::load_native_certs();
             let own = |der: &[u8]| Certificate::from_der(der).to_owned();
             let roots: Vec<_> = found.certs.iter().map(|root| own(root.as_ref())).collect();
@@ -103,16 +110,13 @@ impl Client {
             .timeout_resolve(step)
             .timeout_connect(step)
             .timeout_recv_response(step)
+            // A body has no limit in all: `Patient` ends one that makes no progress.
             .timeout_per_read(step)
-            .timeout_global(Some(limits.patience * WHOLE))
             .build();
-        let allowed = Arc::new(Allowed { origin: origin.site(), private: Mutex::default() });
-        for (host, _) in &limits.redirects {
-            allowed.add_literal(host);
-        }
-        let resolver = Checked { inner: DefaultResolver::default(), allowed: Arc::clone(&allowed) };
+        let allowed = Allowed::new(&origin, &limits.redirects);
+        let resolver = Checked { inner: DefaultResolver::default(), allowed };
         let agent = Agent::with_parts(config, DefaultConnector::default(), resolver);
-        Ok(Client { origin, limits, agent, allowed })
+        Ok(Client { origin, limits, agent })
     }
 
     /// The origin.
@@ -163,9 +167,11 @@ impl Client {
                 request = request.header(field, value);
             }
         }
-        let response = request.call().map_err(|error| self.failed(address, &error))?;
+        let response = request.call().map_err(|error| failed(address, &error))?;
         let (head, body) = response.into_parts();
-        Ok(Reply { status: head.status.as_u16(), headers: head.headers, body })
+        let len = body.content_length();
+        let body = Patient::new(Box::new(body.into_reader()), self.limits.patience);
+        Ok(Reply { status: head.status.as_u16(), headers: head.headers, len, body })
     }
 
     /// The next address of a redirect.
@@ -173,18 +179,16 @@ impl Client {
         let origin = &self.origin;
         let wrong = || Refused::bad(format!("{origin} redirects to something that is no URL"));
         let text = location.to_str().map_err(|_| wrong())?;
-        let text = text.split('#').next().unwrap_or_default();
         let site = Site::of(from).ok_or_else(wrong)?;
-        let absolute = match text {
-            _ if text.contains("://") && !text.starts_with('/') => text.to_owned(),
-            _ if text.starts_with("//") => format!("{}:{text}", from.scheme_str().unwrap_or("")),
-            _ if text.starts_with('/') => format!("{site}{text}"),
-            _ => {
-                let folder = from.path().rsplit_once('/').map_or("", |(folder, _)| folder);
-                format!("{site}{folder}/{text}")
-            }
-        };
-        let next: Uri = absolute.parse().map_err(|_| wrong())?;
+        let base = Url::parse(&from.to_string()).map_err(|_| wrong())?;
+        let mut url = base.join(text).map_err(|_| wrong())?;
+        if !url.username().is_empty() || url.password().is_some() {
+            let text =
+                format!("{origin} redirects to a URL with credentials, which is not followed");
+            return Err(Refused::bad(text));
+        }
+        url.set_fragment(None);
+        let next: Uri = url.as_str().parse().map_err(|_| wrong())?;
         let to = Site::of(&next).ok_or_else(wrong)?;
         if !site.permits(&to) {
             let text = format!("{origin} redirects from HTTPS to {to}, which is not encrypted");
@@ -202,64 +206,124 @@ impl Client {
         Ok(next)
     }
 
-    fn failed(&self, address: &Uri, error: &ureq::Error) -> Refused {
-        let site = Site::of(address).unwrap_or_default();
-        let status = if matches!(error, ureq::Error::Timeout(_)) { 504 } else { 502 };
-        let text = match self.allowed.take_denied() {
-            Some(host) => {
-                format!(
-                    "{host} is at a private address, and redirects may lead to public ones only"
-                )
-            }
-            None => format!("{site} does not answer: {error}"),
-        };
-        Refused { status, text }
+    /// An answer that does not go on.
+    pub fn stopped(&self, error: &io::Error) -> Refused {
+        let is_slow = matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock);
+        let text = format!("{} does not go on: {error}", self.origin);
+        Refused { status: if is_slow { 504 } else { 502 }, text }
     }
 }
 
-/// The credentials that a list of headers has are for an encrypted origin, or one of this host.
+/// The reason of a request without an answer. It never has the path or query, which may be secret.
+fn failed(address: &Uri, error: &ureq::Error) -> Refused {
+    let site = Site::of(address).unwrap_or_default();
+    let status = if matches!(error, ureq::Error::Timeout(_)) { 504 } else { 502 };
+    let denied = match error {
+        ureq::Error::Other(error) => error.downcast_ref::<Denied>(),
+        _ => None,
+    };
+    let text = match (denied, tls_error(error)) {
+        (Some(denied), _) => denied.to_string(),
+        (_, Some(error)) => format!("no TLS with {site}: {}", reason(error)),
+        _ => format!("{site} does not answer: {error}"),
+    };
+    Refused { status, text }
+}
+
+fn tls_error(error: &ureq::Error) -> Option<&rustls::Error> {
+    match error {
+        ureq::Error::Rustls(error) => Some(error),
+        ureq::Error::Io(error) => error.get_ref()?.downcast_ref(),
+        _ => None,
+    }
+}
+
+/// The reason why there is no TLS, and the next step.
+fn reason(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InvalidCertificate(why) => match why {
+            CertificateError::UnknownIssuer => {
+                "no authority that this host trusts has signed its certificate; SSL_CERT_FILE \
+                 names a file with other authorities"
+                    .to_owned()
+            }
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                "its certificate has expired; compare the clocks of both hosts".to_owned()
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                "its certificate is not valid yet; compare the clocks of both hosts".to_owned()
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                "its certificate is for another host; use the name that the certificate has"
+                    .to_owned()
+            }
+            other => format!("its certificate is not accepted: {other}"),
+        },
+        rustls::Error::InvalidMessage(_) => {
+            "it sends something else than TLS; is it an origin of http?".to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Headers that may be credentials.
+const SECRET: &[&str] = &["auth", "cookie", "credential", "key", "secret", "session", "token"];
+
+/// The credentials that a list of headers has are for a plain origin of another host.
 pub fn are_exposed(origin: &Origin, headers: &[(HeaderName, HeaderValue)]) -> bool {
     let site = origin.site();
-    let is_plain = site.to_string().starts_with("http:");
-    let is_near = site.host() == "localhost" || site.host().starts_with("127.");
-    headers.iter().any(|(field, _)| *field == AUTHORIZATION) && is_plain && !is_near
+    let is_secret = |field: &HeaderName| SECRET.iter().any(|word| field.as_str().contains(word));
+    let has_secret = headers.iter().any(|(field, _)| is_secret(field));
+    has_secret && !site.is_encrypted() && !is_near(site.host())
+}
+
+/// The host of an address in a URL, if it is written as an address.
+fn literal(host: &str) -> Option<IpAddr> {
+    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
+/// This host. Names such as `127.example` are not.
+fn is_near(host: &str) -> bool {
+    host == "localhost" || literal(host).is_some_and(|at| at.to_canonical().is_loopback())
 }
 
 /// The hosts that may be at private addresses: those that the user has named by their address, and
 /// the origin.
 #[derive(Debug)]
 struct Allowed {
-    origin: Site,
-    private: Mutex<(Vec<String>, Option<String>)>,
+    hosts: Vec<String>,
 }
 
 impl Allowed {
-    fn add_literal(&self, host: &str) {
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
-        if bare.parse::<IpAddr>().is_ok() || host == "localhost" {
-            self.lock().0.push(host.to_owned());
-        }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, (Vec<String>, Option<String>)> {
-        self.private.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn take_denied(&self) -> Option<String> {
-        self.lock().1.take()
+    fn new(origin: &Origin, redirects: &[(String, Option<u16>)]) -> Allowed {
+        let hosts = redirects.iter().map(|(host, _)| host.clone());
+        let literals = hosts.filter(|host| literal(host).is_some() || host == "localhost");
+        Allowed { hosts: literals.chain([origin.site().host().to_owned()]).collect() }
     }
 
     fn permits(&self, host: &str, address: IpAddr) -> bool {
-        let host = host.to_ascii_lowercase();
-        host == self.origin.host() || self.lock().0.contains(&host) || is_public(address)
+        self.hosts.contains(&host.to_ascii_lowercase()) || is_public(address)
     }
 }
+
+/// A host has private addresses only.
+#[derive(Debug)]
+struct Denied(String);
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = &self.0;
+        write!(f, "{host} is at a private address, and redirects may lead to public ones only")
+    }
+}
+
+impl std::error::Error for Denied {}
 
 /// Resolves hosts, and leaves out addresses that they may not be at.
 #[derive(Debug)]
 struct Checked {
     inner: DefaultResolver,
-    allowed: Arc<Allowed>,
+    allowed: Allowed,
 }
 
 impl Resolver for Checked {
@@ -277,8 +341,7 @@ impl Resolver for Checked {
             kept.push(*address);
         }
         if kept.is_empty() {
-            self.allowed.lock().1 = Some(host.to_owned());
-            return Err(ureq::Error::HostNotFound);
+            return Err(ureq::Error::Other(Box::new(Denied(host.to_owned()))));
         }
         Ok(kept)
     }
@@ -329,9 +392,22 @@ mod tests {
             let next = client.next(&from, &HeaderValue::from_str(to).unwrap());
             next.map(|uri| uri.to_string()).map_err(|refused| refused.text)
         };
-        assert_eq!(next("/y").unwrap(), "http://host:80/y");
-        assert_eq!(next("y?z#w").unwrap(), "http://host:80/x/a/y?z");
-        assert_eq!(next("http://HOST/y").unwrap(), "http://HOST/y");
+        assert_eq!(next("/y").unwrap(), "http://host/y");
+        assert_eq!(next("y?z#w").unwrap(), "http://host/x/a/y?z");
+        // RFC 3986, section 5.4.
+        assert_eq!(next("?y").unwrap(), "http://host/x/a/b?y");
+        assert_eq!(next("#s").unwrap(), "http://host/x/a/b?c");
+        assert_eq!(
+            next("../y?u=http://evil.example/").unwrap().split_once('?').unwrap().0,
+            "http://host/x/y"
+        );
+        assert_eq!(
+            next("/y?u=http://evil.example/").unwrap(),
+            "http://host/y?u=http://evil.example/"
+        );
+        assert_eq!(next("./../../../y").unwrap(), "http://host/y");
+        assert_eq!(next("").unwrap(), "http://host/x/a/b?c");
+        assert_eq!(next("http://HOST/y").unwrap(), "http://host/y");
         assert_eq!(next("//cdn.example/y").unwrap(), "http://cdn.example/y");
         assert_eq!(next("http://127.0.0.1:81/").unwrap(), "http://127.0.0.1:81/");
         for to in [
@@ -340,6 +416,13 @@ mod tests {
             "http://169.254.169.254/latest/meta-data",
             "//evil.example/y",
             "http://cdn.example@evil.example/",
+            "http://user:secret@host/",
+            "//user@cdn.example/y",
+            "http://[::1]/",
+            "http://2130706433/",
+            "http://0x7f.1/",
+            "mailto:y",
+            "http://",
             "http://evil.example\\@host/",
             "file:///etc/passwd",
             "gopher://host/",
@@ -352,7 +435,8 @@ mod tests {
     #[test]
     fn names_of_other_hosts_may_not_be_private_addresses() {
         let client = client("http://host/", &["cdn.example", "10.0.0.1"]);
-        let permits = |host: &str, at: &str| client.allowed.permits(host, at.parse().unwrap());
+        let allowed = Allowed::new(&client.origin, &client.limits.redirects);
+        let permits = |host: &str, at: &str| allowed.permits(host, at.parse().unwrap());
         assert!(permits("host", "10.0.0.1") && permits("10.0.0.1", "10.0.0.1"));
         assert!(permits("cdn.example", "8.8.8.8") && permits("cdn.example", "2606:4700::1"));
         for at in [
@@ -373,5 +457,41 @@ mod tests {
         ] {
             assert!(!permits("cdn.example", at), "{at}");
         }
+    }
+    #[test]
+    fn credentials_go_in_the_clear_to_this_host_only() {
+        let exposed = |base: &str, field: &'static str| {
+            let field = HeaderName::from_static(field);
+            let headers = [(field, HeaderValue::from_static("secret"))];
+            are_exposed(&origin(&format!("/a={base}")).unwrap(), &headers)
+        };
+        for base in ["https://host/", "http://localhost/", "http://127.0.0.9/", "http://[::1]/"] {
+            assert!(!exposed(base, "authorization"), "{base}");
+        }
+        for base in ["http://host/", "http://127.evil.example/", "http://10.0.0.1/"] {
+            for field in ["authorization", "proxy-authorization", "cookie", "x-amz-security-token"]
+            {
+                assert!(exposed(base, field), "{base} {field}");
+            }
+            assert!(!exposed(base, "accept-language"));
+        }
+    }
+
+    #[test]
+    fn a_failure_of_tls_has_its_reason_and_no_secret() {
+        let address = Uri::from_static("https://host/path?signature=secret");
+        let text = |error| failed(&address, &error).text;
+        let certificate = |why| ureq::Error::Rustls(rustls::Error::InvalidCertificate(why));
+        assert!(text(certificate(CertificateError::UnknownIssuer)).contains("SSL_CERT_FILE"));
+        assert!(text(certificate(CertificateError::Expired)).contains("expired"));
+        let wrapped = rustls::Error::InvalidCertificate(CertificateError::NotValidForName);
+        let wrapped = text(ureq::Error::Io(io::Error::other(wrapped)));
+        assert!(
+            wrapped.starts_with("no TLS with https://host:443: its certificate is for another")
+        );
+        let denied = Denied("cdn.example".to_owned());
+        let denied = text(ureq::Error::Other(Box::new(denied)));
+        assert!(denied.starts_with("cdn.example is at a private address"), "{denied}");
+        assert!(!text(ureq::Error::HostNotFound).contains("secret"));
     }
 }

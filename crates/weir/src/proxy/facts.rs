@@ -5,6 +5,7 @@ use hyper::header::{
 };
 use sha2::{Digest as _, Sha256};
 use std::time::UNIX_EPOCH;
+use weir::http::ask::is_strong;
 
 /// Versions above this are digests, not times; see `weir::http::plan`.
 const DIGEST: u64 = 1 << 62;
@@ -33,9 +34,11 @@ impl Validators {
         Validators { etag, modified, digest: text(DIGEST_OF_CONTENT) }
     }
 
-    /// There are none: only the content tells whether it has changed.
-    pub fn are_missing(&self) -> bool {
-        self.etag.is_none() && self.modified.is_none() && self.digest.is_none()
+    /// Equal validators are of equal content: a strong tag or a digest is among them. Weak tags and
+    /// times do not prove that (RFC 9110, sections 8.8.1 and 8.8.2.2), so answers that have only
+    /// these must not be combined (section 15.3.7.3).
+    pub fn are_strong(&self) -> bool {
+        self.digest.is_some() || self.etag.as_deref().is_some_and(is_strong)
     }
 
     /// The headers of a request that is answered without content if nothing has changed. None has
@@ -68,12 +71,26 @@ impl Validators {
     }
 }
 
-/// The version of content without validators.
-pub fn version_of(content: &[u8], segment_size: u64) -> u64 {
-    let mut hash = Sha256::new();
-    hash.update(segment_size.to_be_bytes());
-    hash.update(content);
-    first(&hash.finalize()) >> 2 | DIGEST
+/// The version of content without strong validators: its digest.
+pub struct ContentVersion(Sha256);
+
+impl ContentVersion {
+    /// The version of no content, in segments of this size.
+    pub fn new(segment_size: u64) -> ContentVersion {
+        let mut hash = Sha256::new();
+        hash.update(segment_size.to_be_bytes());
+        ContentVersion(hash)
+    }
+
+    /// Appends content.
+    pub fn add(&mut self, content: &[u8]) {
+        self.0.update(content);
+    }
+
+    /// The version.
+    pub fn end(self) -> u64 {
+        first(&self.0.finalize()) >> 2 | DIGEST
+    }
 }
 
 /// The version of a document about an answer.
@@ -134,15 +151,33 @@ mod tests {
         assert!(one < version(&[("etag", "\"a\""), ("last-modified", new)], 5));
         assert!(version(&[("etag", "\"a\"")], 5) >= DIGEST);
         assert!(version(&[("last-modified", "yesterday")], 5) >= DIGEST);
-        assert_ne!(version_of(b"a", 8000), version_of(b"b", 8000));
-        assert!(Validators::of(&headers(&[("etag", "")])).are_missing());
+        let version_of = |pieces: &[&[u8]]| {
+            let mut version = ContentVersion::new(8000);
+            pieces.iter().for_each(|piece| version.add(piece));
+            version.end()
+        };
+        assert_ne!(version_of(&[b"a"]), version_of(&[b"b"]));
+        assert_eq!(version_of(&[b"ab", b"c"]), version_of(&[b"a", b"bc"]));
+    }
+
+    #[test]
+    fn only_strong_tags_and_digests_prove_that_content_is_equal() {
+        let are_strong = |fields: &[_]| Validators::of(&headers(fields)).are_strong();
+        assert!(are_strong(&[("etag", "\"a\"")]));
+        assert!(are_strong(&[("docker-content-digest", "sha256:aa"), ("etag", "W/\"a\"")]));
+        let date = ("last-modified", "Fri, 20 Nov 2026 13:24:39 GMT");
+        // Unquoted text is no tag (RFC 9110, section 8.8.3).
+        for weak in ["W/\"a\"", "", "a", "\"", "\"a", "w/\"a\""] {
+            assert!(!are_strong(&[("etag", weak), date]), "{weak}");
+        }
+        assert!(!are_strong(&[date]) && !are_strong(&[]));
     }
 
     #[test]
     fn a_digest_tells_versions_apart_but_is_no_condition() {
         let digest = [("docker-content-digest", "sha256:aa")];
         let only = Validators::of(&headers(&digest));
-        assert!(!only.are_missing() && only.conditions().is_empty());
+        assert!(only.are_strong() && only.conditions().is_empty());
         assert!(version(&digest, 5) >= DIGEST);
         assert_ne!(version(&digest, 5), version(&[("docker-content-digest", "sha256:ab")], 5));
         assert_ne!(version(&digest, 5), version(&[("etag", "sha256:aa")], 5));

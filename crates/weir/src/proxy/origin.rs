@@ -84,6 +84,11 @@ impl Site {
         Some(Site { is_encrypted, host, port })
     }
 
+    /// By HTTPS.
+    pub fn is_encrypted(&self) -> bool {
+        self.is_encrypted
+    }
+
     /// The host.
     pub fn host(&self) -> &str {
         &self.host

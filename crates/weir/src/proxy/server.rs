@@ -1,10 +1,12 @@
 //! Answers Interests for files of origins, as soon as the origins have answered.
 
+use super::news::Outbox;
 use super::origin::Origin;
 use super::packets::Maker;
-use super::table::{Look, Table};
+use super::slab::Slab;
+use super::table::{Look, Place, Table};
+use super::waiting::{Budget, Pending, Waiting};
 use super::wanted::{Part, Wanted};
-use super::workers::Outbox;
 use crate::limit::Limit;
 use control::{Duration, Time};
 use net::client::Endpoint;
@@ -14,12 +16,12 @@ use packet::tlv::types;
 use packet::{Bytes, Data, HopOptions, Interest, LpHeader, LpPacket, NackReason, Name, NameRef};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use weir::http::mirror::{Resource, head_name};
 
-/// The maximum number of Interests that wait, for an origin or to be answered.
-const MOST_WAITING: usize = 16_384;
+/// The maximum number of ready-made answers that wait to be sent.
+const MOST_READY: usize = 1024;
 
 /// The counters of a proxy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -28,33 +30,29 @@ pub struct Counts {
     pub answered: u64,
     /// Bytes of content in them.
     pub content_bytes: u64,
-    /// Requests for what does not exist, or that an origin does not answer: answered with a Nack.
+    /// Requests for what does not exist, that an origin does not answer, or for which there is no
+    /// room: answered with a Nack.
     pub refused: u64,
     /// Interests for names below no origin's prefix.
     pub unknown: u64,
-    /// Requests dropped because too many were waiting, or their lifetime was over.
+    /// Requests dropped because their lifetime was over, or too many Nacks were waiting.
     pub dropped: u64,
     /// Frames that could not be decoded as an Interest.
     pub malformed: u64,
 }
 
-/// An Interest that is not answered yet.
-struct Pending {
-    header: LpHeader,
-    asked: HopOptions,
-    interest: Bytes,
-    /// The name of the file.
-    file: Name,
-    wanted: Wanted,
-    /// The segment's place in the range that the Interest requests, if it requests one.
-    at: Option<u16>,
-    expires: Time,
+/// An origin, and the Interests for it. One origin takes nothing from another.
+struct Share {
+    origin: Origin,
+    table: Table,
+    waiting: Waiting,
+    budget: Budget,
 }
 
 /// The producer of all origins.
 pub struct Server {
-    origins: Vec<Origin>,
-    table: Table,
+    shares: Vec<Share>,
+    slab: Arc<Slab>,
     outbox: Arc<Outbox>,
     maker: Maker,
     certificates: Vec<(Name, Bytes)>,
@@ -62,33 +60,44 @@ pub struct Server {
     packets: VecDeque<(LpHeader, Bytes)>,
     /// Interests to look at now.
     ready: VecDeque<Pending>,
-    /// Interests that wait for news of a file.
-    waiting: BTreeMap<Name, Vec<Pending>>,
-    waits: usize,
     packet: Vec<u8>,
     limit: Limit,
     counts: Counts,
 }
 
+/// The answer to the name of an Interest.
+enum Found {
+    /// No origin has the prefix.
+    Unknown,
+    /// No file of an origin can have this name.
+    Nothing,
+    /// There is no room for the file now.
+    Full,
+    /// A file of the origin of this number, and the packet of it.
+    File(usize, Name, Wanted),
+}
+
 impl Server {
     /// For these origins.
     pub fn new(
-        origins: Vec<Origin>,
-        table: Table,
+        origins: Vec<(Origin, Table)>,
+        slab: Arc<Slab>,
         outbox: Arc<Outbox>,
         maker: Maker,
         limit: Limit,
     ) -> Server {
+        let share = |(origin, table)| {
+            let (waiting, budget) = (Waiting::default(), Budget::default());
+            Share { origin, table, waiting, budget }
+        };
         Server {
-            origins,
-            table,
+            shares: origins.into_iter().map(share).collect(),
+            slab,
             outbox,
             maker,
             certificates: Vec::new(),
             packets: VecDeque::new(),
             ready: VecDeque::new(),
-            waiting: BTreeMap::new(),
-            waits: 0,
             packet: Vec::new(),
             limit,
             counts: Counts::default(),
@@ -117,105 +126,123 @@ impl Server {
 
     /// The latest failure of an origin, once.
     pub fn take_failure(&mut self) -> Option<String> {
-        self.table.take_failure()
+        self.shares.iter_mut().find_map(|share| share.table.take_failure())
     }
 
     /// Drops the Interests that wait: the connection broke.
     pub fn forget_waiting(&mut self) {
-        self.counts.dropped += (self.waits + self.ready.len()) as u64;
-        self.waiting.clear();
+        let waits: usize = self.shares.iter().map(|share| share.waiting.len()).sum();
+        self.counts.dropped += (waits + self.ready.len()) as u64;
+        self.shares.iter_mut().for_each(|share| share.waiting.clear());
         self.ready.clear();
         self.packets.clear();
-        self.waits = 0;
     }
 
     /// Drops Interests whose lifetime is over.
     pub fn expire(&mut self, now: Time) {
-        let before = self.waits;
-        for waiting in self.waiting.values_mut() {
-            let len = waiting.len();
-            waiting.retain(|pending| now < pending.expires);
-            self.waits -= len - waiting.len();
-        }
-        self.waiting.retain(|_, waiting| !waiting.is_empty());
-        self.counts.dropped += (before - self.waits) as u64;
+        let expired = self.shares.iter_mut().map(|share| share.waiting.expire(now));
+        self.counts.dropped += expired.sum::<usize>() as u64;
     }
 
     /// Takes the news of the threads.
     fn hear(&mut self, now: Time) {
-        for event in self.outbox.take() {
-            let name = event.key.clone();
-            self.table.happened(now, event);
-            if let Some(waiting) = self.waiting.remove(&name) {
-                self.waits -= waiting.len();
-                self.ready.extend(waiting);
+        let Some((events, progress)) = self.outbox.take() else { return };
+        let ready = &mut self.ready;
+        for event in events {
+            let Some(share) = self.shares.get_mut(event.origin) else { continue };
+            for places in share.table.happened(now, event) {
+                share.waiting.release(places, ready);
             }
+        }
+        for (block, (origin, filled)) in progress {
+            let Some(share) = self.shares.get_mut(origin) else { continue };
+            let there = Place::Bytes(block, 0)..Place::Bytes(block, filled + 1);
+            share.waiting.release(there, ready);
         }
     }
 
-    /// The file of a name, and the packet of it; `None` if the name is below no prefix.
-    fn find(
-        &mut self,
-        name: NameRef<'_>,
-        interest: &Interest<'_>,
-    ) -> Option<Option<(Name, Wanted)>> {
-        let under = |(_, origin): &(usize, &Origin)| name.starts_with(origin.prefix.as_ref());
-        let found = self.origins.iter().enumerate().filter(under);
-        let (at, origin) = found.max_by_key(|(_, origin)| origin.prefix.len())?;
-        let Ok((resource, end)) = Resource::from_name(name, origin.prefix.len()) else {
-            return Some(None);
+    /// The file of a name, and the packet of it.
+    fn find(&mut self, name: NameRef<'_>, interest: &Interest<'_>) -> Found {
+        let prefix = |share: &Share| share.origin.prefix.as_ref().len();
+        let under =
+            |(_, share): &(usize, &mut Share)| name.starts_with(share.origin.prefix.as_ref());
+        let found = self.shares.iter_mut().enumerate().filter(under);
+        let Some((at, share)) = found.max_by_key(|(_, share)| prefix(share)) else {
+            return Found::Unknown;
         };
-        let file = resource.name(&origin.prefix);
-        let Some(wanted) = Wanted::read(name, end, interest) else { return Some(None) };
+        let prefix = &share.origin.prefix;
+        let Ok((resource, end)) = Resource::from_name(name, prefix.len()) else {
+            return Found::Nothing;
+        };
+        let file = resource.name(prefix);
+        let Some(wanted) = Wanted::read(name, end, interest) else { return Found::Nothing };
         let maker = &self.maker;
-        let is_noted = self.table.note(&file, at, resource, |name| maker.segment_size(name));
-        Some(is_noted.then_some((file, wanted)))
-    }
-
-    fn push(&mut self, pending: Pending) {
-        match self.waits + self.ready.len() < MOST_WAITING {
-            true => self.ready.push_back(pending),
-            false => self.counts.dropped += 1,
+        match share.table.note(&file, resource, |name| maker.segment_size(name)) {
+            true => Found::File(at, file, wanted),
+            false => Found::Full,
         }
     }
 
-    fn wait(&mut self, pending: Pending) {
-        let waiting = self.waiting.entry(pending.file.clone()).or_default();
-        // An Interest that is repeated takes the place of the one before.
-        let is_same = |other: &Pending| {
-            other.wanted == pending.wanted && other.header.pit_token == pending.header.pit_token
+    /// Answers an Interest with a Nack.
+    fn refuse(&mut self, request: &Request<'_>, at: Option<u16>, reason: NackReason) {
+        if self.packets.len() >= MOST_READY {
+            self.counts.dropped += 1;
+            return;
+        }
+        let header = nack(&request.header, &request.asked, at, reason);
+        self.packets.push_back((header, request.interest.clone()));
+    }
+
+    fn push(&mut self, request: &Request<'_>, origin: usize, wanted: Wanted, at: Option<u16>) {
+        let budget = &self.shares[origin].budget;
+        let Some(charge) = budget.charge(request.file, &request.interest) else {
+            return self.refuse(request, at, NackReason::Congestion);
         };
-        match waiting.iter().position(is_same) {
-            Some(at) => waiting[at] = pending,
-            None => {
-                waiting.push(pending);
-                self.waits += 1;
-            }
-        }
+        self.ready.push_back(Pending {
+            header: request.header.clone(),
+            asked: request.asked.clone(),
+            interest: request.interest.clone(),
+            origin,
+            file: request.file.clone(),
+            wanted,
+            at,
+            expires: request.expires,
+            _charge: charge,
+            pin: None,
+        });
     }
 
     /// Appends the answer to the next Interest that has one.
     fn encode_next(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         if let Some((header, packet)) = self.packets.pop_front() {
             header.encode_into(&packet, out);
-            self.counts.answered += 1;
+            let is_refused = header.nack.is_some();
+            self.counts.refused += u64::from(is_refused);
+            self.counts.answered += u64::from(!is_refused);
             return true;
         }
-        while let Some(pending) = self.ready.pop_front() {
+        while let Some(mut pending) = self.ready.pop_front() {
             if pending.expires <= now {
                 self.counts.dropped += 1;
                 continue;
             }
-            let look = self.table.look(now, &pending.file, pending.wanted);
-            if look == Look::Wait {
-                self.wait(pending);
+            let share = &mut self.shares[pending.origin];
+            let look = share.table.look(now, &pending.file, pending.wanted);
+            if let Look::Wait(place) = look {
+                pending.pin = match place {
+                    Place::Bytes(block, _) => Some(self.slab.pin(block)),
+                    Place::Answer(_) => None,
+                };
+                share.waiting.insert(place, pending);
                 continue;
             }
             self.packet.clear();
             let content = match self.make(&pending, look) {
                 Ok(content) if !is_rejected(&pending, &self.packet) => content,
                 other => {
-                    nack(&pending, other.err().unwrap_or(NackReason::None), out);
+                    let reason = other.err().unwrap_or(NackReason::None);
+                    let header = nack(&pending.header, &pending.asked, pending.at, reason);
+                    header.encode_into(&pending.interest, out);
                     self.counts.refused += 1;
                     return true;
                 }
@@ -242,7 +269,7 @@ impl Server {
                 return Ok(content.len());
             }
             Look::Nack(reason) => return Err(reason),
-            Look::Wait => {}
+            Look::Wait(_) => {}
         }
         Ok(0)
     }
@@ -261,13 +288,23 @@ fn is_rejected(pending: &Pending, packet: &[u8]) -> bool {
     wanted.is_some_and(|wanted| wanted.value() != digest())
 }
 
-fn nack(pending: &Pending, reason: NackReason, out: &mut Vec<u8>) {
-    let mut header = pending.header.clone();
+/// The header of a Nack.
+fn nack(header: &LpHeader, asked: &HopOptions, at: Option<u16>, reason: NackReason) -> LpHeader {
+    let mut header = header.clone();
     header.nack = Some(reason);
-    header.options = answer(&pending.asked, None);
-    let missing = pending.at.and_then(|at| Range::of([at].into_iter().collect()));
+    header.options = answer(asked, None);
+    let missing = at.and_then(|at| Range::of([at].into_iter().collect()));
     missing.map(|missing| header.options.set(&missing));
-    header.encode_into(&pending.interest, out);
+    header
+}
+
+/// A received Interest.
+struct Request<'a> {
+    header: LpHeader,
+    asked: HopOptions,
+    interest: Bytes,
+    file: &'a Name,
+    expires: Time,
 }
 
 impl Endpoint for Server {
@@ -291,41 +328,34 @@ impl Endpoint for Server {
         let lifetime = interest.lifetime_ms().min(10 * DEFAULT_LIFETIME_MS);
         let expires = now + Duration::from_millis(lifetime);
         if let Some(packet) = self.certificate(name, &interest) {
-            if self.packets.len() < MOST_WAITING {
+            if self.packets.len() < MOST_READY {
                 self.packets.push_back((header, packet));
             }
             return;
         }
         let interest_bytes = Bytes::copy_from_slice(fragment);
-        let (file, wanted) = match self.find(name, &interest) {
-            None => {
+        let found = self.find(name, &interest);
+        let nothing = Name::default();
+        let file = if let Found::File(_, file, _) = &found { file } else { &nothing };
+        let request = Request { header, asked, interest: interest_bytes, file, expires };
+        let (origin, wanted) = match found {
+            Found::Unknown => {
                 self.counts.unknown += 1;
                 return;
             }
-            Some(Some(found)) => found,
-            Some(None) => {
-                let wanted = Wanted { of_head: false, part: Part::First };
-                // No file has this name, so it is answered by a Nack.
-                (Name::default(), wanted)
-            }
+            Found::Nothing => return self.refuse(&request, None, NackReason::None),
+            Found::Full => return self.refuse(&request, None, NackReason::Congestion),
+            Found::File(origin, _, wanted) => (origin, wanted),
         };
-        let pending = |part, at| Pending {
-            header: header.clone(),
-            asked: asked.clone(),
-            interest: interest_bytes.clone(),
-            file: file.clone(),
-            wanted: Wanted { part, ..wanted },
-            at,
-            expires,
-        };
-        match (wanted.part, asked.get::<Range>()) {
+        match (wanted.part, request.asked.get::<Range>()) {
             (Part::Segment(version, first), Some(range)) if !interest.can_be_prefix() => {
                 for at in range.wanted().iter() {
                     let segment = first.saturating_add(u64::from(at));
-                    self.push(pending(Part::Segment(version, segment), Some(at)));
+                    let part = Part::Segment(version, segment);
+                    self.push(&request, origin, Wanted { part, ..wanted }, Some(at));
                 }
             }
-            (part, _) => self.push(pending(part, None)),
+            _ => self.push(&request, origin, wanted, None),
         }
     }
 
@@ -343,3 +373,6 @@ impl Endpoint for Server {
 
     fn on_deadline(&mut self, _now: Time) {}
 }
+
+#[cfg(test)]
+mod tests;

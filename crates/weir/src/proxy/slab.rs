@@ -1,48 +1,54 @@
 //! The content that has come from origins, in blocks on disk.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Segments in a block.
 pub const SEGMENTS: u64 = 128;
 /// The maximum number of bytes in a block.
-const SLOT: u64 = SEGMENTS * transport::publish::SEGMENT_SIZE as u64;
-/// The minimum number of blocks: each running transfer fills one.
+const BLOCK: u64 = SEGMENTS * transport::publish::SEGMENT_SIZE as u64;
+/// The unit in which blocks take space. Each costs four bytes of memory.
+const PAGE: u64 = 16 * 1024;
+/// The minimum number of the longest blocks: each running transfer fills one.
 const FEWEST: u64 = 64;
 
 /// A block: the number of its object, and its place there.
 pub type Key = (u64, u64);
 
 /// A file without a name, which ends with the program, and its blocks. The blocks that were used
-/// last stay.
+/// last stay, and those that are pinned.
 pub struct Slab {
     file: File,
-    slots: Mutex<Slots>,
+    store: Mutex<Store>,
+    capacity: u64,
 }
 
 #[derive(Default)]
-struct Slots {
+struct Store {
     blocks: BTreeMap<Key, Block>,
-    /// The blocks by the time of their last use, without those that are being filled.
+    /// The blocks that are not pinned, by the time of their last use.
     order: BTreeMap<u64, Key>,
-    free: Vec<u64>,
-    /// The blocks that have a writer.
-    claimed: BTreeSet<Key>,
-    /// Slots that the file has, and may have.
-    made: u64,
-    most: u64,
+    free: Vec<u32>,
+    /// Pages that the file has, and may have.
+    made: u32,
+    most: u32,
     clock: u64,
 }
 
+#[derive(Default)]
 struct Block {
-    slot: u64,
+    pages: Vec<u32>,
     /// Bytes from its beginning that are there.
     filled: u64,
-    is_filling: bool,
+    has_writer: bool,
+    /// A block with a pin keeps its pages.
+    pins: usize,
+    /// Its object is forgotten: the last pin takes the block with it.
+    is_removed: bool,
     used: u64,
 }
 
@@ -51,14 +57,21 @@ impl Slab {
     ///
     /// # Errors
     /// No file can be made there.
-    pub fn new(folder: &Path, bytes: u64) -> io::Result<Slab> {
+    pub fn new(folder: &Path, bytes: u64) -> io::Result<Arc<Slab>> {
         let file = tempfile::tempfile_in(folder)?;
-        let slots = Slots { most: (bytes / SLOT).max(FEWEST), ..Slots::default() };
-        Ok(Slab { file, slots: Mutex::new(slots) })
+        let most = u32::try_from(bytes.max(FEWEST * BLOCK) / PAGE).unwrap_or(u32::MAX);
+        let store = Store { most, ..Store::default() };
+        let capacity = u64::from(most) * PAGE;
+        Ok(Arc::new(Slab { file, store: Mutex::new(store), capacity }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Slots> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The maximum number of bytes in all blocks.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The number of bytes of the block that are there, from its beginning.
@@ -71,152 +84,301 @@ impl Slab {
     /// # Errors
     /// The disk fails.
     pub fn read(&self, key: Key, offset: u64, content: &mut [u8]) -> io::Result<bool> {
-        let mut slots = self.lock();
+        let mut store = self.lock();
         let end = offset + content.len() as u64;
-        let Some(slot) = slots.touch(key).filter(|(_, filled)| *filled >= end) else {
+        let Some(block) = store.touch(key).filter(|block| block.filled >= end) else {
             return Ok(false);
         };
-        // Under the lock: otherwise the slot could be given to another block meanwhile.
-        self.file.read_exact_at(content, slot.0 * SLOT + offset)?;
+        // Under the lock: otherwise the pages could be given to another block meanwhile.
+        let mut rest = content;
+        for (at, len) in runs(&block.pages, offset, rest.len()) {
+            let (piece, behind) = rest.split_at_mut(len);
+            self.file.read_exact_at(piece, at)?;
+            rest = behind;
+        }
         Ok(true)
     }
 
-    /// Makes the caller the writer of a block, until [`Slab::end`]. Returns false if it has one.
-    pub fn claim(&self, key: Key) -> bool {
-        self.lock().claimed.insert(key)
+    /// Makes the caller the writer of a block, which keeps its bytes meanwhile. `None`: it has a
+    /// writer.
+    pub fn claim(self: &Arc<Self>, key: Key) -> Option<Filler> {
+        let mut store = self.lock();
+        let block = store.pin(key);
+        if block.has_writer {
+            store.unpin(key);
+            return None;
+        }
+        block.has_writer = true;
+        Some(Filler { pin: Pin { slab: Arc::clone(self), key } })
     }
 
     /// True if the block has a writer.
     pub fn is_claimed(&self, key: Key) -> bool {
-        self.lock().claimed.contains(&key)
+        self.lock().blocks.get(&key).is_some_and(|block| block.has_writer)
     }
 
-    /// Appends to a block, which begins with its first bytes. Its writer alone may do so.
-    ///
-    /// # Errors
-    /// The disk fails, or all blocks are being filled.
-    pub fn append(&self, key: Key, content: &[u8]) -> io::Result<()> {
-        let (slot, filled) = self.lock().begin(key)?;
-        if filled + content.len() as u64 > SLOT {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        self.file.write_all_at(content, slot * SLOT + filled)?;
-        if let Some(block) = self.lock().blocks.get_mut(&key) {
-            block.filled = filled + content.len() as u64;
-        }
-        Ok(())
+    /// Keeps the bytes of a block, and those that come, until the pin is dropped.
+    pub fn pin(self: &Arc<Self>, key: Key) -> Pin {
+        self.lock().pin(key);
+        Pin { slab: Arc::clone(self), key }
     }
 
-    /// No more is appended to the block. It may make room for others from now on.
-    pub fn end(&self, key: Key) {
-        let mut slots = self.lock();
-        slots.claimed.remove(&key);
-        slots.clock += 1;
-        let clock = slots.clock;
-        let Some(block) = slots.blocks.get_mut(&key).filter(|block| block.is_filling) else {
-            return;
-        };
-        (block.is_filling, block.used) = (false, clock);
-        slots.order.insert(clock, key);
-    }
-
-    /// Forgets an object.
+    /// Forgets an object. Its pinned blocks follow when their pins are gone.
     pub fn remove(&self, object: u64) {
-        let mut slots = self.lock();
-        let keys: Vec<_> = slots.blocks.range((object, 0)..=(object, u64::MAX)).collect();
-        // A writer still uses the slot of a block that is being filled; it is evicted later.
-        let done = keys.into_iter().filter(|(_, block)| !block.is_filling);
-        for (key, used) in done.map(|(key, block)| (*key, block.used)).collect::<Vec<_>>() {
-            slots.order.remove(&used);
-            let slot = slots.blocks.remove(&key).map(|block| block.slot);
-            slots.free.extend(slot);
+        let mut store = self.lock();
+        let blocks = store.blocks.range((object, 0)..=(object, u64::MAX));
+        let keys: Vec<Key> = blocks.map(|(key, _)| *key).collect();
+        for key in keys {
+            store.remove(key);
         }
     }
 }
 
-impl Slots {
-    /// The slot of a block and the bytes that are there.
-    fn touch(&mut self, key: Key) -> Option<(u64, u64)> {
+/// A block that keeps its bytes.
+pub struct Pin {
+    slab: Arc<Slab>,
+    key: Key,
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        self.slab.lock().unpin(self.key);
+    }
+}
+
+/// The only writer of a block, until it is dropped.
+pub struct Filler {
+    pin: Pin,
+}
+
+impl Filler {
+    /// The number of bytes of the block that are there, from its beginning.
+    pub fn filled(&self) -> u64 {
+        self.pin.slab.filled(self.pin.key)
+    }
+
+    /// Appends to the block.
+    ///
+    /// # Errors
+    /// The disk fails, or all other blocks are pinned.
+    pub fn append(&mut self, content: &[u8]) -> io::Result<()> {
+        let Pin { slab, key } = &self.pin;
+        let (mut rest, len) = (content, content.len() as u64);
+        // A block with a writer keeps its length and pages otherwise.
+        let runs = slab.lock().extend(*key, len)?;
+        for (at, len) in runs {
+            let (piece, behind) = rest.split_at(len);
+            slab.file.write_all_at(piece, at)?;
+            rest = behind;
+        }
+        if let Some(block) = slab.lock().blocks.get_mut(key) {
+            block.filled += len;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Filler {
+    fn drop(&mut self) {
+        let Pin { slab, key } = &self.pin;
+        if let Some(block) = slab.lock().blocks.get_mut(key) {
+            block.has_writer = false;
+        }
+    }
+}
+
+impl Store {
+    fn touch(&mut self, key: Key) -> Option<&Block> {
         self.clock += 1;
         let block = self.blocks.get_mut(&key)?;
-        if !block.is_filling {
+        if block.pins == 0 {
             self.order.remove(&block.used);
             block.used = self.clock;
             self.order.insert(self.clock, key);
         }
-        Some((block.slot, block.filled))
+        Some(block)
     }
 
-    /// The slot of a block that is filled from now on, and the bytes that are there.
-    fn begin(&mut self, key: Key) -> io::Result<(u64, u64)> {
-        if let Some(block) = self.blocks.get_mut(&key) {
-            block.is_filling = true;
+    fn pin(&mut self, key: Key) -> &mut Block {
+        let block = self.blocks.entry(key).or_default();
+        if block.pins == 0 {
             self.order.remove(&block.used);
-            return Ok((block.slot, block.filled));
         }
-        let slot = self.slot()?;
-        self.blocks.insert(key, Block { slot, filled: 0, is_filling: true, used: 0 });
-        Ok((slot, 0))
+        block.pins += 1;
+        block
     }
 
-    fn slot(&mut self) -> io::Result<u64> {
-        if let Some(slot) = self.free.pop() {
-            return Ok(slot);
+    fn unpin(&mut self, key: Key) {
+        let Some(block) = self.blocks.get_mut(&key) else { return };
+        block.pins -= 1;
+        if block.pins > 0 {
+            return;
         }
-        if self.made < self.most {
-            self.made += 1;
-            return Ok(self.made - 1);
+        self.clock += 1;
+        block.used = self.clock;
+        let is_of_use = !block.is_removed && block.filled > 0;
+        self.order.insert(self.clock, key);
+        if !is_of_use {
+            self.remove(key);
         }
-        let oldest = self.order.pop_first().and_then(|(_, key)| self.blocks.remove(&key));
-        oldest.map(|block| block.slot).ok_or_else(|| io::Error::from(io::ErrorKind::StorageFull))
     }
+
+    fn remove(&mut self, key: Key) {
+        let Some(block) = self.blocks.get_mut(&key) else { return };
+        if block.pins > 0 {
+            block.is_removed = true;
+            return;
+        }
+        self.order.remove(&block.used);
+        if let Some(block) = self.blocks.remove(&key) {
+            // The next block takes them in ascending order.
+            self.free.extend(block.pages.into_iter().rev());
+        }
+    }
+
+    /// Gives a pinned block the pages for more bytes. Returns the places of these bytes.
+    fn extend(&mut self, key: Key, len: u64) -> io::Result<Vec<(u64, usize)>> {
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let block = self.blocks.get(&key).ok_or_else(gone)?;
+        let (filled, has) = (block.filled, block.pages.len() as u64);
+        if filled + len > BLOCK {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        for _ in has..(filled + len).div_ceil(PAGE) {
+            let page = self.page()?;
+            self.blocks.get_mut(&key).ok_or_else(gone)?.pages.push(page);
+        }
+        let block = self.blocks.get(&key).ok_or_else(gone)?;
+        Ok(runs(&block.pages, filled, len as usize))
+    }
+
+    fn page(&mut self) -> io::Result<u32> {
+        loop {
+            if let Some(page) = self.free.pop() {
+                return Ok(page);
+            }
+            if self.made < self.most {
+                self.made += 1;
+                return Ok(self.made - 1);
+            }
+            let oldest = self.order.first_key_value().map(|(_, key)| *key);
+            self.remove(oldest.ok_or_else(|| io::Error::from(io::ErrorKind::StorageFull))?);
+        }
+    }
+}
+
+/// The places in the file of so many bytes from `offset` on, and their lengths. Neighbours are one.
+fn runs(pages: &[u32], offset: u64, len: usize) -> Vec<(u64, usize)> {
+    let mut runs: Vec<(u64, usize)> = Vec::new();
+    let (mut offset, mut rest) = (offset, len);
+    while rest > 0 {
+        let (page, within) = (offset / PAGE, offset % PAGE);
+        let Some(page) = pages.get(page as usize) else { break };
+        let some = rest.min((PAGE - within) as usize);
+        let at = u64::from(*page) * PAGE + within;
+        match runs.last_mut() {
+            Some((begin, len)) if *begin + *len as u64 == at => *len += some,
+            _ => runs.push((at, some)),
+        }
+        offset += some as u64;
+        rest -= some;
+    }
+    runs
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn slab() -> Slab {
+    fn slab() -> Arc<Slab> {
         Slab::new(&std::env::temp_dir(), 0).unwrap()
+    }
+
+    /// A block with these bytes, as long as one can be.
+    fn fill(slab: &Arc<Slab>, key: Key, byte: u8) {
+        slab.claim(key).unwrap().append(&[byte; BLOCK as usize]).unwrap();
+    }
+
+    fn first(slab: &Slab, key: Key) -> Option<u8> {
+        let mut byte = [0];
+        slab.read(key, 0, &mut byte).unwrap().then_some(byte[0])
+    }
+
+    /// Blocks of the greatest length that fit.
+    fn room(slab: &Slab) -> u64 {
+        slab.capacity() / BLOCK.next_multiple_of(PAGE)
     }
 
     #[test]
     fn a_block_has_one_writer() {
         let slab = slab();
-        assert!(slab.claim((1, 0)) && !slab.claim((1, 0)) && slab.claim((1, 1)));
-        slab.end((1, 0));
-        assert!(!slab.is_claimed((1, 0)) && slab.is_claimed((1, 1)) && slab.claim((1, 0)));
-    }
-
-    fn fill(slab: &Slab, key: Key, byte: u8) {
-        slab.append(key, &[byte; 100]).unwrap();
-        slab.end(key);
-    }
-
-    fn first(slab: &Slab, key: Key) -> Option<u8> {
-        let mut byte = [0];
-        slab.read(key, 99, &mut byte).unwrap().then_some(byte[0])
+        let writer = slab.claim((1, 0)).unwrap();
+        assert!(slab.claim((1, 0)).is_none() && slab.claim((1, 1)).is_some());
+        assert!(slab.is_claimed((1, 0)) && !slab.is_claimed((1, 1)));
+        drop(writer);
+        assert!(!slab.is_claimed((1, 0)) && slab.claim((1, 0)).is_some());
+        assert!(slab.lock().blocks.is_empty(), "blocks without bytes take no memory");
     }
 
     #[test]
     fn blocks_are_appended_to_and_read_as_far_as_they_are_there() {
         let slab = slab();
-        slab.append((1, 0), b"abc").unwrap();
-        slab.append((1, 0), b"def").unwrap();
+        let mut writer = slab.claim((1, 0)).unwrap();
+        writer.append(b"abc").unwrap();
+        writer.append(b"def").unwrap();
         let mut content = [0; 4];
         assert!(slab.read((1, 0), 2, &mut content).unwrap());
         assert_eq!(&content, b"cdef");
         assert!(!slab.read((1, 0), 3, &mut content).unwrap(), "one byte is missing");
         assert!(!slab.read((1, 1), 0, &mut content).unwrap());
         assert_eq!((slab.filled((1, 0)), slab.filled((1, 1))), (6, 0));
-        assert!(slab.append((1, 0), &vec![0; SLOT as usize]).is_err(), "more than a block");
+        assert!(writer.append(&vec![0; BLOCK as usize]).is_err(), "more than a block");
+    }
+
+    #[test]
+    fn a_block_that_is_continued_keeps_its_beginning() {
+        let slab = slab();
+        slab.claim((0, 0)).unwrap().append(b"abc").unwrap();
+        let mut writer = slab.claim((0, 0)).unwrap();
+        assert_eq!(writer.filled(), 3);
+        for n in 0..2 * room(&slab) {
+            fill(&slab, (1, n), n as u8);
+        }
+        assert_eq!(writer.filled(), 3, "it would begin with the bytes behind the third");
+        writer.append(b"def").unwrap();
+        drop(writer);
+        let mut content = [0; 6];
+        assert!(slab.read((0, 0), 0, &mut content).unwrap());
+        assert_eq!(&content, b"abcdef");
+        for n in 0..=room(&slab) {
+            fill(&slab, (2, n), 2);
+        }
+        assert_eq!(slab.filled((0, 0)), 0, "after its writer, it makes room as others do");
+    }
+
+    #[test]
+    fn a_pinned_block_stays_and_one_of_a_forgotten_object_goes_with_its_last_pin() {
+        let slab = slab();
+        fill(&slab, (0, 0), 7);
+        let pins = [slab.pin((0, 0)), slab.pin((0, 0))];
+        for n in 0..2 * room(&slab) {
+            fill(&slab, (1, n), 1);
+        }
+        assert_eq!(first(&slab, (0, 0)), Some(7));
+        slab.remove(0);
+        let [one, other] = pins;
+        drop(one);
+        assert_eq!(first(&slab, (0, 0)), Some(7), "an Interest still waits for it");
+        drop(other);
+        assert_eq!(first(&slab, (0, 0)), None);
     }
 
     #[test]
     fn the_oldest_make_room_and_those_that_are_filled_do_not() {
         let slab = slab();
-        slab.append((0, 0), &[7; 100]).unwrap();
-        for n in 1..FEWEST {
+        let mut writer = slab.claim((0, 0)).unwrap();
+        writer.append(&[7; 100]).unwrap();
+        for n in 1..=room(&slab) {
             fill(&slab, (1, n), n as u8);
         }
         assert_eq!(first(&slab, (1, 1)), Some(1), "now it is younger than the second");
@@ -225,10 +387,42 @@ mod tests {
         assert_eq!((first(&slab, (1, 1)), first(&slab, (1, 2))), (Some(1), None));
         slab.remove(1);
         assert_eq!((first(&slab, (1, 3)), first(&slab, (2, 0))), (None, Some(200)));
-        for n in 0..FEWEST - 1 {
-            slab.append((3, n), b"x").unwrap();
-        }
-        let error = slab.append((4, 0), b"x").unwrap_err();
+        let mut writers = Vec::new();
+        let error = loop {
+            let mut writer = slab.claim((3, writers.len() as u64)).unwrap();
+            match writer.append(&[3; BLOCK as usize]) {
+                Ok(()) => writers.push(writer),
+                Err(error) => break error,
+            }
+        };
         assert_eq!(error.kind(), io::ErrorKind::StorageFull, "all are being filled");
+        assert_eq!(writers.len() as u64, room(&slab));
+    }
+
+    #[test]
+    fn small_files_take_the_room_of_their_size() {
+        let slab = slab();
+        let count = slab.capacity() / PAGE;
+        assert!(count > 10 * FEWEST);
+        for n in 0..count {
+            slab.claim((n, 0)).unwrap().append(&[n as u8; 1000]).unwrap();
+        }
+        assert!((0..count).all(|n| first(&slab, (n, 0)) == Some(n as u8)));
+    }
+
+    #[test]
+    fn pages_of_many_places_are_one_block() {
+        let slab = slab();
+        // Free pages alternate with those of other blocks.
+        for n in 0..slab.capacity() / PAGE {
+            slab.claim((n % 2, n)).unwrap().append(&[1; PAGE as usize]).unwrap();
+        }
+        slab.remove(1);
+        let content: Vec<u8> = (0..BLOCK).map(|n| (n % 251) as u8).collect();
+        let mut writer = slab.claim((2, 0)).unwrap();
+        content.chunks(65_000).for_each(|piece| writer.append(piece).unwrap());
+        let mut read = vec![0; content.len() - 5];
+        assert!(slab.read((2, 0), 5, &mut read).unwrap());
+        assert!(read == content[5..]);
     }
 }

@@ -1,26 +1,29 @@
-//! The files that consumers have asked for, and what is known of them.
+//! The files of one origin that consumers have asked for, and what is known of them.
 
 use super::facts::version_of_head;
+use super::news::{Answered, Event, Job, News, Object, Task, Unfilled};
 use super::packets::Shape;
-use super::slab::Slab;
+use super::shelves::{BARE, HOLDING, Shelves};
+use super::slab::{Key, Slab};
 use super::wanted::{Part, Wanted};
-use super::workers::{Event, Job, News, Object, Task, Unfilled, Workers};
+use super::workers::Workers;
 use control::{Duration, Time};
 use packet::{NackReason, Name};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 use weir::http::mirror::{Described, Resource, head_name};
 
-/// Files whose answers are remembered. Each takes at most 32 kB.
-const MOST: usize = 2048;
 /// Versions of a file that are remembered: transfers of the one before can end.
 const VERSIONS: usize = 2;
 /// Transfers of one file at a time.
 const TRANSFERS: usize = 4;
-/// Blocks of the longest transfer.
+/// Blocks of a version that wait for one of these transfers.
+const QUEUED: usize = 64;
+/// Blocks of the longest transfer of an origin that sends parts.
 const LONGEST: u64 = 16;
-/// After a failed transfer, the origin is not asked for the file's bytes for so long.
+/// After a failed transfer without progress, the origin is not asked for the file's bytes for so
+/// long.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The answer to an Interest.
@@ -34,8 +37,17 @@ pub enum Look {
     Segment(Facts, u64, Vec<u8>),
     /// There is none.
     Nack(NackReason),
-    /// The origin is asked.
-    Wait,
+    /// The origin is asked. The Interest waits for this.
+    Wait(Place),
+}
+
+/// The news that an Interest waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// The origin's answer for the file of this number.
+    Answer(u64),
+    /// So many bytes of a block.
+    Bytes(Key, u64),
 }
 
 /// The numbers of an object.
@@ -64,14 +76,13 @@ impl Facts {
 
 /// A file.
 struct File {
-    origin: usize,
+    number: u64,
     resource: Resource,
     segment_size: u64,
     answer: Option<Answer>,
     is_asking: bool,
     /// The versions, the latest last.
     objects: Vec<Known>,
-    used: u64,
 }
 
 /// The latest answer of the origin.
@@ -86,149 +97,151 @@ struct Answer {
 struct Known {
     object: Object,
     running: Vec<Range<u64>>,
+    /// Blocks that are requested next.
+    queued: BTreeSet<u64>,
     /// The end of the latest transfer, and its length.
     latest: Range<u64>,
-    /// Nothing is asked for before this instant.
-    resume_at: Time,
+    /// Nothing is asked for before this instant. Interests get this reason meanwhile.
+    pause: Option<(Time, NackReason)>,
 }
 
 /// The files.
 pub struct Table {
     files: BTreeMap<Name, File>,
-    order: BTreeMap<u64, Name>,
-    clock: u64,
+    shelves: Shelves,
+    next: u64,
     slab: Arc<Slab>,
-    workers: Vec<Workers>,
+    workers: Workers,
     failure: Option<String>,
 }
 
 impl Table {
-    /// An empty one, with the threads of each origin.
-    pub fn new(slab: Arc<Slab>, workers: Vec<Workers>) -> Table {
-        let (files, order, failure) = (BTreeMap::new(), BTreeMap::new(), None);
-        Table { files, order, clock: 0, slab, workers, failure }
+    /// An empty one, with the threads of the origin.
+    pub fn new(slab: Arc<Slab>, workers: Workers) -> Table {
+        let (files, shelves) = (BTreeMap::new(), Shelves::default());
+        Table { files, shelves, next: 0, slab, workers, failure: None }
     }
 
     /// Notes a file that an Interest is for. Returns false if there is no room.
     pub fn note(
         &mut self,
         name: &Name,
-        origin: usize,
         resource: Resource,
         segment_size: impl FnOnce(&Name) -> u64,
     ) -> bool {
-        self.clock += 1;
-        if let Some(file) = self.files.get_mut(name) {
-            self.order.remove(&file.used);
-            file.used = self.clock;
-            self.order.insert(self.clock, name.clone());
+        if self.files.contains_key(name) {
+            self.shelves.touch(name);
             return true;
         }
-        if self.files.len() >= MOST && !self.evict() {
-            return false;
+        while self.shelves.is_full(BARE) {
+            if !self.evict(BARE) {
+                return false;
+            }
         }
         // The document's name is longer.
         let segment_size = segment_size(&head_name(name));
-        let (answer, is_asking, objects, used) = (None, false, Vec::new(), self.clock);
-        let file = File { origin, resource, segment_size, answer, is_asking, objects, used };
+        let (answer, is_asking, objects) = (None, false, Vec::new());
+        self.next += 1;
+        let number = self.next;
+        let file = File { number, resource, segment_size, answer, is_asking, objects };
         self.files.insert(name.clone(), file);
-        self.order.insert(self.clock, name.clone());
+        self.shelves.put(name, BARE, true);
         true
     }
 
-    /// Forgets the file that was not used for the longest time, if no thread works for it.
-    fn evict(&mut self) -> bool {
-        let is_idle = |name: &Name| self.files.get(name).is_none_or(File::is_idle);
-        let Some((used, name)) = self.order.iter().find(|(_, name)| is_idle(name)) else {
-            return false;
-        };
-        let (used, name) = (*used, name.clone());
-        self.order.remove(&used);
+    /// Forgets the file of a shelf that was not used for the longest time, if no thread works for
+    /// it.
+    fn evict(&mut self, shelf: usize) -> bool {
+        let Some(name) = self.shelves.take_oldest(shelf) else { return false };
         for known in self.files.remove(&name).into_iter().flat_map(|file| file.objects) {
             self.slab.remove(known.object.id);
         }
         true
     }
 
-    /// The answer to an Interest for a noted file.
-    pub fn look(&mut self, now: Time, name: &Name, wanted: Wanted) -> Look {
-        let Some(file) = self.files.get_mut(name) else { return Look::Nack(NackReason::None) };
-        let workers = &self.workers[file.origin];
-        let is_fresh = file.answer.as_ref().is_some_and(|answer| now < answer.until);
-        match wanted.part {
-            _ if wanted.of_head => {
-                let document = |answer: &Answer| answer.look(now, wanted.part);
-                let known = file.answer.as_ref().and_then(document);
-                match known {
-                    Some(look) => look,
-                    None if is_fresh => Look::Nack(NackReason::None),
-                    None => file.ask(workers, name),
-                }
-            }
-            Part::Metadata(_) | Part::First if !is_fresh => file.ask(workers, name),
-            Part::Metadata(version) => file.metadata(now, version),
-            Part::First => match file.objects.last().map(|known| known.object.version) {
-                Some(version) => file.segment(now, workers, &self.slab, name, version, 0),
-                None => file.none(),
-            },
-            Part::Root(version) => match file.version(version) {
-                Some(known) => Look::Root(Facts::of(&known.object)),
-                None if is_fresh => file.none(),
-                None => file.ask(workers, name),
-            },
-            Part::Segment(version, segment) => match file.version(version) {
-                Some(_) => file.segment(now, workers, &self.slab, name, version, segment),
-                None if is_fresh => file.none(),
-                None => file.ask(workers, name),
-            },
-        }
+    /// Puts a file where it belongs now.
+    fn place(&mut self, name: &Name) {
+        let Some(file) = self.files.get(name) else { return };
+        let shelf = if file.objects.is_empty() { BARE } else { HOLDING };
+        self.shelves.put(name, shelf, file.is_idle());
+        while self.shelves.is_over(HOLDING) && self.evict(HOLDING) {}
     }
 
-    /// Notes what a thread has found.
-    pub fn happened(&mut self, now: Time, event: Event) {
-        let Some(file) = self.files.get_mut(&event.key) else { return };
-        match event.news {
-            News::Progress => {}
+    /// The answer to an Interest for a noted file.
+    pub fn look(&mut self, now: Time, name: &Name, wanted: Wanted) -> Look {
+        let Some(file) = self.files.get_mut(name) else {
+            // It was evicted while the Interest waited to be looked at.
+            return Look::Nack(NackReason::Congestion);
+        };
+        let was_idle = file.is_idle();
+        let look = file.look(now, &self.workers, &self.slab, name, wanted);
+        if file.is_idle() != was_idle {
+            self.place(name);
+        }
+        look
+    }
+
+    /// Notes the work of a thread. Returns the places whose Interests are to be looked at again.
+    pub fn happened(&mut self, now: Time, event: Event) -> Vec<Range<Place>> {
+        let Event { key, news, .. } = event;
+        let Some(file) = self.files.get_mut(&key) else { return Vec::new() };
+        let mut places = Vec::new();
+        match news {
             News::Same(fresh) => {
                 file.is_asking = false;
+                places.push(answer_of(file.number));
                 let until = now + duration(fresh);
                 file.answer.iter_mut().for_each(|answer| answer.until = until);
             }
-            News::Described { described, object, fresh } => {
+            News::Described(answered) => {
+                let Answered { described, object, fresh, complaint } = *answered;
+                self.failure = complaint.or(self.failure.take());
                 file.is_asking = false;
-                if described.status >= 500 {
-                    self.failure = String::from_utf8(described.body()).ok();
-                }
+                places.push(answer_of(file.number));
                 let until = now + duration(fresh);
                 file.answer = Answer::new(described, file.segment_size, until);
-                let old = object.map(|object| file.learn(object));
-                old.into_iter().flatten().for_each(|id| self.slab.remove(id));
+                let old = object.and_then(|object| file.learn(object));
+                places.extend(old.map(|id| blocks_of(id, 0..u64::MAX)));
+                old.into_iter().for_each(|id| self.slab.remove(id));
             }
             News::Filled { id, blocks, result } => {
                 let at = file.objects.iter().position(|known| known.object.id == id);
-                let Some(at) = at else { return };
+                let Some(at) = at else { return places };
                 let known = &mut file.objects[at];
                 known.running.retain(|running| *running != blocks);
-                match result {
-                    Ok(()) => {}
-                    Err(Unfilled::Changed) => {
-                        file.objects.remove(at);
-                        file.answer = None;
-                        self.slab.remove(id);
-                    }
-                    Err(Unfilled::Failed(why)) => {
-                        known.resume_at = now + PAUSE;
-                        self.failure = Some(why);
-                    }
+                if result == Err(Unfilled::Changed) {
+                    file.objects.remove(at);
+                    file.answer = None;
+                    self.slab.remove(id);
+                    places.push(blocks_of(id, 0..u64::MAX));
+                } else {
+                    places.push(blocks_of(id, blocks));
+                    let failure = known.note(now, result);
+                    self.failure = failure.or(self.failure.take());
+                    let target = file.resource.target();
+                    let more = known.advance(now, &self.workers, &self.slab, &key, &target);
+                    places.extend(more.into_iter().map(|block| blocks_of(id, block..block + 1)));
                 }
             }
         }
+        self.place(&key);
+        places
     }
 
-    /// The latest failure of an origin, once.
+    /// The latest failure of the origin, once.
     pub fn take_failure(&mut self) -> Option<String> {
         self.failure.take().map(|text| text.trim_end().to_owned())
     }
+}
+
+/// The place of Interests that wait for the answer for a file.
+fn answer_of(file: u64) -> Range<Place> {
+    Place::Answer(file)..Place::Answer(file + 1)
+}
+
+/// The places of Interests that wait for these blocks.
+fn blocks_of(id: u64, blocks: Range<u64>) -> Range<Place> {
+    Place::Bytes((id, blocks.start), 0)..Place::Bytes((id, blocks.end), 0)
 }
 
 fn duration(from: std::time::Duration) -> Duration {
@@ -273,6 +286,42 @@ impl File {
         !self.is_asking && self.objects.iter().all(|known| known.running.is_empty())
     }
 
+    fn look(
+        &mut self,
+        now: Time,
+        workers: &Workers,
+        slab: &Slab,
+        name: &Name,
+        wanted: Wanted,
+    ) -> Look {
+        let is_fresh = self.answer.as_ref().is_some_and(|answer| now < answer.until);
+        if wanted.of_head {
+            let known = self.answer.as_ref().and_then(|answer| answer.look(now, wanted.part));
+            return match known {
+                Some(look) => look,
+                None if is_fresh => Look::Nack(NackReason::None),
+                None => self.ask(workers, name),
+            };
+        }
+        let (version, segment) = match wanted.part {
+            Part::Metadata(_) | Part::First if !is_fresh => return self.ask(workers, name),
+            Part::Metadata(version) => return self.metadata(now, version),
+            Part::First => match self.objects.last() {
+                Some(known) => (known.object.version, 0),
+                None => return self.none(),
+            },
+            Part::Root(version) | Part::Segment(version, _) if self.version(version).is_none() => {
+                return if is_fresh { self.none() } else { self.ask(workers, name) };
+            }
+            Part::Root(version) => {
+                let root = self.version(version).map(|known| Facts::of(&known.object));
+                return root.map_or_else(|| self.none(), Look::Root);
+            }
+            Part::Segment(version, segment) => (version, segment),
+        };
+        self.segment(now, workers, slab, name, version, segment)
+    }
+
     fn version(&self, version: u64) -> Option<&Known> {
         self.objects.iter().find(|known| known.object.version == version)
     }
@@ -294,7 +343,7 @@ impl File {
             self.is_asking = workers.push(Job { key, target, task });
         }
         match self.is_asking {
-            true => Look::Wait,
+            true => Look::Wait(Place::Answer(self.number)),
             false => Look::Nack(NackReason::Congestion),
         }
     }
@@ -353,8 +402,13 @@ impl File {
         };
         match read {
             Ok(true) => Look::Segment(Facts::of(object), segment, content),
-            Ok(false) if now < known.resume_at => Look::Nack(NackReason::NoRoute),
-            Ok(false) => known.want(workers, slab, name, target, block),
+            Ok(false) => {
+                let place = Place::Bytes((known.object.id, block), within + len);
+                match known.want(now, workers, slab, name, &target, block) {
+                    Ok(()) => Look::Wait(place),
+                    Err(reason) => Look::Nack(reason),
+                }
+            }
             Err(_) => Look::Nack(NackReason::NoRoute),
         }
     }
@@ -362,41 +416,113 @@ impl File {
 
 impl Known {
     fn new(object: Object) -> Known {
-        Known { object, running: Vec::new(), latest: 0..0, resume_at: Time::ZERO }
+        let (running, queued) = (Vec::new(), BTreeSet::new());
+        Known { object, running, queued, latest: 0..0, pause: None }
     }
 
-    /// Begins to fetch a block, and those behind it if this one follows the latest.
+    /// A block comes, or will come when a transfer has ended.
+    ///
+    /// # Errors
+    /// It does not. Interests for it get this reason.
     fn want(
+        &mut self,
+        now: Time,
+        workers: &Workers,
+        slab: &Slab,
+        name: &Name,
+        target: &str,
+        block: u64,
+    ) -> Result<(), NackReason> {
+        if let Some((_, reason)) = self.pause.filter(|(until, _)| now < *until) {
+            return Err(reason);
+        }
+        if self.is_coming(slab, block) {
+            return Ok(());
+        }
+        if self.running.len() < TRANSFERS {
+            return self.start(workers, slab, name, target, block);
+        }
+        if self.queued.len() >= QUEUED && !self.queued.contains(&block) {
+            return Err(NackReason::Congestion);
+        }
+        self.queued.insert(block);
+        Ok(())
+    }
+
+    fn is_coming(&self, slab: &Slab, block: u64) -> bool {
+        let is_running = self.running.iter().any(|running| running.contains(&block));
+        is_running || slab.is_claimed((self.object.id, block))
+    }
+
+    /// Notes the end of a transfer. Returns the failure of the origin.
+    fn note(&mut self, now: Time, result: Result<(), Unfilled>) -> Option<String> {
+        let (reason, text) = match result {
+            // An origin that makes progress is not failing: the next transfer continues there.
+            Ok(()) | Err(Unfilled::Changed | Unfilled::Failed { had_progress: true, .. }) => {
+                self.pause = None;
+                return None;
+            }
+            Err(Unfilled::Full(text)) => (NackReason::Congestion, text),
+            Err(Unfilled::Failed { text, .. }) => (NackReason::NoRoute, text),
+        };
+        self.pause = Some((now + PAUSE, reason));
+        Some(text)
+    }
+
+    /// Begins with blocks that wait for a transfer. Returns those whose Interests do not wait for
+    /// one any more.
+    fn advance(
+        &mut self,
+        now: Time,
+        workers: &Workers,
+        slab: &Slab,
+        name: &Name,
+        target: &str,
+    ) -> Vec<u64> {
+        let mut ended = Vec::new();
+        while self.running.len() < TRANSFERS {
+            let Some(block) = self.queued.pop_first() else { break };
+            let is_there = slab.filled((self.object.id, block)) == self.object.len_of(block);
+            if is_there || self.want(now, workers, slab, name, target, block).is_err() {
+                ended.push(block);
+            }
+        }
+        ended
+    }
+
+    /// Begins to fetch a block, and those behind it if this one follows the latest. An origin
+    /// without parts sends all.
+    fn start(
         &mut self,
         workers: &Workers,
         slab: &Slab,
         name: &Name,
-        target: String,
+        target: &str,
         block: u64,
-    ) -> Look {
-        let (object, running) = (&self.object, &self.running);
-        let is_coming = running.iter().any(|running| running.contains(&block));
-        if is_coming || slab.is_claimed((object.id, block)) || running.len() >= TRANSFERS {
-            return Look::Wait;
-        }
-        let follows = self.latest.end == block && block > 0;
-        let count = match object.has_ranges {
-            true if follows => ((self.latest.end - self.latest.start) * 2).clamp(2, LONGEST),
-            true => 1,
-            false => object.blocks(),
+    ) -> Result<(), NackReason> {
+        let object = &self.object;
+        let end = if object.has_ranges {
+            let follows = self.latest.end == block && block > 0;
+            let twice = (self.latest.end - self.latest.start) * 2;
+            let count = if follows { twice.clamp(2, LONGEST) } else { 1 };
+            let is_missing = |next: u64| {
+                let is_running = self.running.iter().any(|running| running.contains(&next));
+                !is_running && slab.filled((object.id, next)) < object.len_of(next)
+            };
+            let most = (block + count).min(object.blocks());
+            (block + 1..most).find(|next| !is_missing(*next)).unwrap_or(most)
+        } else {
+            object.blocks()
         };
-        let is_missing = |next: &u64| {
-            let is_running = running.iter().any(|running| running.contains(next));
-            !is_running && slab.filled((object.id, *next)) < object.len_of(*next)
-        };
-        let most = (block + count).min(object.blocks());
-        let end = (block + 1..most).find(|next| !is_missing(next)).unwrap_or(most);
         let task = Task::Fill(object.clone(), block..end);
-        if !workers.push(Job { key: name.clone(), target, task }) {
-            return Look::Nack(NackReason::Congestion);
+        if !workers.push(Job { key: name.clone(), target: target.to_owned(), task }) {
+            return Err(NackReason::Congestion);
         }
         self.running.push(block..end);
         self.latest = block..end;
-        Look::Wait
+        Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use transport::rdr::METADATA;
 use weir::http::mirror::is_head;
 
 /// A packet of a file, or of the document about its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Wanted {
     /// It is one of the document.
     pub of_head: bool,
@@ -14,7 +14,7 @@ pub struct Wanted {
 }
 
 /// A packet of an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// The metadata of the latest version, or of this one.
     Metadata(Option<u64>),
@@ -27,6 +27,9 @@ pub enum Part {
 }
 
 impl Wanted {
+    /// The first of all in their order.
+    pub const FIRST: Wanted = Wanted { of_head: false, part: Part::Metadata(None) };
+
     /// Reads the components from `at` on, behind the name of the file.
     pub fn read(name: NameRef<'_>, at: usize, interest: &Interest<'_>) -> Option<Wanted> {
         let of_head = is_head(name, at);

@@ -329,9 +329,9 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("answered", "Data sent"),
             ("content_bytes", "bytes of content sent"),
-            ("refused", "requests for what does not exist, or what an origin does not give"),
+            ("refused", "requests for what does not exist, cannot be had, or has no room now"),
             ("unknown", "Interests for names of no origin"),
-            ("dropped", "requests whose lifetime ended, or for which there was no room"),
+            ("dropped", "requests whose lifetime ended, or whose refusal had no room"),
             ("malformed", "frames that are not Interests"),
         ],
     ),

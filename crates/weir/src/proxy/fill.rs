@@ -1,0 +1,173 @@
+//! The transfer of blocks from an origin.
+
+use super::client::Refused;
+use super::facts::{Validators, content_range};
+use super::news::{Job, Object, Unfilled};
+use super::patient::Patient;
+use super::slab::{Filler, Key};
+use super::source::{READ, Source, answers};
+use hyper::header::{HeaderName, RANGE};
+use std::io::{self, Read};
+use std::ops::Range;
+
+/// A transfer of bytes of an object.
+pub struct Transfer<'a> {
+    source: &'a Source,
+    object: &'a Object,
+    /// The number of bytes that it has stored.
+    stored: u64,
+}
+
+impl<'a> Transfer<'a> {
+    /// One that has not begun.
+    pub fn new(source: &'a Source, object: &'a Object) -> Transfer<'a> {
+        Transfer { source, object, stored: 0 }
+    }
+
+    fn key(&self, block: u64) -> Key {
+        (self.object.id, block)
+    }
+
+    /// Stores the first block from an answer that begins with it.
+    ///
+    /// # Errors
+    /// The answer ends before the block, or the cache has no room.
+    pub fn begin(&mut self, writer: Filler, mut body: Patient) -> Result<(), Unfilled> {
+        let stored = self.store(0..1, writer, 0, &mut body);
+        stored.map_err(|stop| self.unfilled(stop))
+    }
+
+    /// Fetches blocks.
+    ///
+    /// # Errors
+    /// The origin has another version, or fails, or the cache has no room.
+    pub fn fill(&mut self, job: &Job, blocks: Range<u64>) -> Result<(), Unfilled> {
+        if !self.object.validators.are_strong() {
+            return Err(Unfilled::Changed);
+        }
+        let Some(writer) = self.source.common.slab.claim(self.key(blocks.start)) else {
+            return Ok(());
+        };
+        self.fetch(job, blocks, writer).map_err(|stop| self.unfilled(stop))
+    }
+
+    fn unfilled(&self, stop: Stop) -> Unfilled {
+        let had_progress = self.stored >= self.object.segment_size;
+        match stop {
+            Stop::Changed => Unfilled::Changed,
+            Stop::Full(text) => Unfilled::Full(text),
+            Stop::Failed(Refused { text, .. }) => Unfilled::Failed { text, had_progress },
+        }
+    }
+
+    fn fetch(&mut self, job: &Job, blocks: Range<u64>, writer: Filler) -> Result<(), Stop> {
+        let (object, client) = (self.object, &self.source.client);
+        let at = writer.filled();
+        let begin = blocks.start * object.block_size() + at;
+        let end = (blocks.end * object.block_size()).min(object.size);
+        if begin >= end {
+            return Ok(());
+        }
+        let fields = match object.has_ranges {
+            true => vec![(RANGE, format!("bytes={begin}-{}", end - 1))],
+            false => Vec::<(HeaderName, String)>::new(),
+        };
+        let mut reply = client.get(&job.target, &fields)?;
+        let came = match (reply.status, content_range(&reply.headers)) {
+            (206, Some((first, size))) if first == begin => Some(size),
+            (200, _) => reply.len,
+            (404 | 410 | 412 | 416, _) => return Err(Stop::Changed),
+            (status, _) => {
+                let text = answers(client.origin(), status);
+                return Err(Refused::bad(format!("{text} to a request for a part")).into());
+            }
+        };
+        if came != Some(object.size) || Validators::of(&reply.headers) != object.validators {
+            return Err(Stop::Changed);
+        }
+        if reply.status == 200 && begin > 0 {
+            self.skip(&mut reply.body, begin)?;
+        }
+        self.store(blocks, writer, at, &mut reply.body)
+    }
+
+    /// Appends a body to blocks, up to the end of the last. It begins at byte `at` of the first.
+    fn store(
+        &mut self,
+        blocks: Range<u64>,
+        writer: Filler,
+        at: u64,
+        body: &mut impl Read,
+    ) -> Result<(), Stop> {
+        let (mut buffer, mut first) = (vec![0; READ], Some((writer, at)));
+        for block in blocks {
+            let claimed = first.take();
+            let claimed =
+                claimed.or_else(|| Some((self.source.common.slab.claim(self.key(block))?, 0)));
+            match claimed {
+                Some((mut writer, at)) => {
+                    self.skip(body, writer.filled().saturating_sub(at))?;
+                    self.store_block(block, &mut writer, body, &mut buffer)?;
+                }
+                // Another thread fetches it.
+                None => self.skip(body, self.object.len_of(block))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn skip(&self, reader: &mut impl Read, bytes: u64) -> Result<(), Stop> {
+        match io::copy(&mut reader.take(bytes), &mut io::sink()) {
+            Ok(skipped) if skipped == bytes => Ok(()),
+            Ok(_) => Err(self.early().into()),
+            Err(error) => Err(self.source.client.stopped(&error).into()),
+        }
+    }
+
+    fn store_block(
+        &mut self,
+        block: u64,
+        writer: &mut Filler,
+        reader: &mut impl Read,
+        buffer: &mut [u8],
+    ) -> Result<(), Stop> {
+        let (len, mut filled) = (self.object.len_of(block), writer.filled());
+        while filled < len {
+            let some = (len - filled).min(buffer.len() as u64) as usize;
+            let read = reader.read(&mut buffer[..some]);
+            let read = read.map_err(|error| self.source.client.stopped(&error))?;
+            if read == 0 {
+                return Err(self.early().into());
+            }
+            let kept = writer.append(&buffer[..read]);
+            kept.map_err(|error| Stop::Full(no_room(&error)))?;
+            filled += read as u64;
+            self.stored += read as u64;
+            let (number, key) = (self.source.number, self.key(block));
+            self.source.common.outbox.put_progress(number, key, filled);
+        }
+        Ok(())
+    }
+
+    fn early(&self) -> Refused {
+        Refused::bad(format!("{} ended its answer early", self.source.client.origin()))
+    }
+}
+
+/// Why a transfer ends before its last byte.
+enum Stop {
+    Changed,
+    Full(String),
+    Failed(Refused),
+}
+
+impl From<Refused> for Stop {
+    fn from(refused: Refused) -> Stop {
+        Stop::Failed(refused)
+    }
+}
+
+/// The cache takes no more.
+pub fn no_room(error: &io::Error) -> String {
+    format!("the cache of the proxy takes no more: {error}; see --cache and --cache-size")
+}
