@@ -12,7 +12,9 @@ for equal seeds.
 - The mean: the t test with a normal mixture of effect sizes, whose likelihood ratio does not depend
   on the variance (T. L. Lai, On confidence sequences, Ann. Stat. 4(2), 1976; H. Wang and A. Ramdas,
   Anytime-valid t-tests and confidence sequences for Gaussian means with unknown variance, 2024). It
-  holds for normal differences.
+  holds for normal differences, and for no others: `python/decisions` counts its wrong decisions.
+  No interval of a mean holds for all distributions (R. Bahadur and L. Savage, The nonexistence of
+  certain statistical procedures in nonparametric problems, Ann. Math. Stat. 27(4), 1956).
 
 Several comparisons divide the error evenly (Bonferroni), so that all hold together.
 """
