@@ -308,7 +308,7 @@ def _sequential(scenario, place, settings, until, runner, progress):
                 runner.run(made, points, _part(tick, before / until.most, count / until.most))
                 measures = _Measures(made, points, until.measure)
                 design.look(points, measures.value_of, measures.reason_of)
-                if not design.is_open or count == until.most:
+                if not design.is_open or count >= until.most:
                     return made
                 before, count = count, min(count + until.step, until.most)
                 points = [point for point in seeds.points(before, count) if design.wants(point)]
