@@ -13,8 +13,9 @@ for equal seeds.
   on the variance (T. L. Lai, On confidence sequences, Ann. Stat. 4(2), 1976; H. Wang and A. Ramdas,
   Anytime-valid t-tests and confidence sequences for Gaussian means with unknown variance, 2024). It
   holds for normal differences, and for no others: `python/decisions` counts its wrong decisions.
-  No interval of a mean holds for all distributions (R. Bahadur and L. Savage, The nonexistence of
-  certain statistical procedures in nonparametric problems, Ann. Math. Stat. 27(4), 1956).
+  No finite interval of a mean holds for all distributions (R. Bahadur and L. Savage, The
+  nonexistence of certain statistical procedures in nonparametric problems, Ann. Math. Stat. 27(4),
+  1956).
 
 Several comparisons divide the error evenly (Bonferroni), so that all hold together.
 """
@@ -70,9 +71,9 @@ class Comparison:
 
     `settings` are those of the other swept fields. `difference` is the median or mean of `seeds`
     differences, and `low` and `high` the ends of its interval. `outcome` is `more`, `less`, `equal`
-    (within the margin), or `None` if it is open. `missing` seeds do not count, since a point failed,
-    has no value of the measure, or has a completion time and flows that did not finish. `reason` is
-    why it was given up without a difference.
+    (within the margin), or `None` if it is open. `missing` seeds do not count: a point failed, has
+    no value of the measure, or has a completion time and flows that did not finish. `reason` is why
+    it was given up without a difference.
     """
 
     settings: dict
@@ -134,8 +135,8 @@ def _least(count, error):
     The ratio of likelihoods, mixed over (1/2, 1], for k of n: the sum of C(n + 1, j) for j up to k,
     divided by (n + 1) C(n, k). It grows with k above n / 2.
     """
-    # In whole numbers, since floats end at about a thousand differences. The sum up to the middle is
-    # a half of a power of two, with the middle itself if there is one.
+    # In whole numbers, since floats end at about a thousand differences. The sum up to the middle
+    # is a half of a power of two, with the middle itself if there is one.
     share, k = Fraction(error), count // 2 + 1
     more, choose = math.comb(count + 1, k), math.comb(count, k)
     below = 2**count + (more // 2 if count % 2 else more)

@@ -89,7 +89,8 @@ class Disk:
     def _clean(self):
         """Remove what processes that have ended left unfinished."""
         for folder in self._folder.glob(f"{UNFINISHED}*"):
-            host, _, process = folder.name.removeprefix(UNFINISHED).rpartition("-")[0].rpartition("-")
+            name, _, _ = folder.name.removeprefix(UNFINISHED).rpartition("-")
+            host, _, process = name.rpartition("-")
             with suppress(OSError):
                 ended = host == _host() and process.isdecimal() and not _is_running(int(process))
                 if ended or time.time() - folder.stat().st_mtime > ABANDONED_SECONDS:
