@@ -38,7 +38,7 @@ pub use link::{
 pub use lossy::{LossModel, Lossy};
 pub use params::{ParamError, ParamSpec, Params, Value, Word};
 pub use quantity::{Rate, Ratio, Size};
-pub use quickest::Quickest;
+pub use quickest::{Baseline, Beyond, Quickest};
 pub use recovery::Recovery;
 pub use registry::{Equation, Scheme};
 pub use rng::Rng;

@@ -27,7 +27,8 @@ pub struct QueueView {
 pub struct LinkView {
     /// The rate out: configured, or measured as the queue drains; zero if unknown.
     pub rate_out: Rate,
-    /// The incoming rate, if known (a link counts as symmetric unless configured).
+    /// The incoming rate: configured, or measured from the Data that come; zero while it is
+    /// unknown. A link counts as symmetric without either.
     pub rate_in: Rate,
     /// Data waiting to leave.
     pub data_out: QueueView,

@@ -1,4 +1,4 @@
-//! The quickest answers of a period.
+//! How long answers take, and whether they wait.
 
 use crate::time::{Duration, Time};
 
@@ -53,5 +53,66 @@ impl Quickest {
     #[must_use]
     pub fn span(&self, now: Time) -> Duration {
         now.since(self.since)
+    }
+}
+
+/// The weight of a period in the mean difference.
+const GAIN: f64 = 1.0 / 8.0;
+
+/// The quickest answer of all is of this time.
+const AGE: Duration = Duration::from_secs(10);
+
+/// Answers wait if the third quickest of a period takes longer than the quickest of all by more
+/// than each of these.
+#[derive(Clone, Copy, Debug)]
+pub struct Beyond {
+    /// A time.
+    pub least: Duration,
+    /// A part of the quickest of all.
+    pub part: f64,
+    /// So many mean differences of two periods: jitter makes these.
+    pub differences: f64,
+}
+
+/// How long answers take that do not wait.
+#[derive(Clone, Debug, Default)]
+pub struct Baseline {
+    /// The quickest answer of all, and when there was one as quick.
+    quickest: Option<(Duration, Time)>,
+    /// The third quickest of the last period without answers that wait, and the mean difference of
+    /// two of these.
+    last: Option<Duration>,
+    difference: Duration,
+}
+
+impl Baseline {
+    /// The quickest answer of all.
+    #[must_use]
+    pub fn quickest(&self) -> Option<Duration> {
+        self.quickest.map(|(quickest, _)| quickest)
+    }
+
+    /// A period ends with this third quickest answer. Returns `true` if its answers waited.
+    pub fn end_period(&mut self, now: Time, third: Duration, beyond: &Beyond) -> bool {
+        let (quickest, seen_at) = match self.quickest {
+            Some((quickest, seen_at)) if quickest < third => (quickest, seen_at),
+            _ => *self.quickest.insert((third, now)),
+        };
+        let jitter = self.difference.mul_f64(beyond.differences);
+        if third > quickest + jitter.max(beyond.least + quickest.mul_f64(beyond.part)) {
+            return true;
+        }
+        let last = self.last.replace(third).unwrap_or(third);
+        let difference = last.max(third).saturating_sub(last.min(third));
+        self.difference = self.difference.mul_f64(1.0 - GAIN) + difference.mul_f64(GAIN);
+        if now.since(seen_at) > AGE {
+            self.quickest = Some((third, now));
+        }
+        false
+    }
+
+    /// Answers come from further away from now on.
+    pub fn restart(&mut self, now: Time, third: Duration) {
+        self.quickest = Some((third, now));
     }
 }

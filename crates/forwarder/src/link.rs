@@ -157,26 +157,39 @@ impl Link {
         self.line.has_left(now)
     }
 
-    /// Asks the neighbour for what measuring the rate in needs, if it is measured.
-    pub(crate) fn ask_for_residence(&mut self, options: &mut HopOptions) {
-        if self.has_parts() && self.line.arrivals().is_some() {
+    /// An Interest for so many segments leaves. If the rate in is measured, the neighbour is asked
+    /// for what that needs.
+    pub(crate) fn on_interest(&mut self, options: &mut HopOptions, segments: u16) {
+        if self.has_parts()
+            && let Some(arrivals) = self.line.arrivals()
+        {
             options.set(&ResidenceTime::ASKED);
+            arrivals.on_interest(segments);
         }
     }
 
-    /// Data of this size on the link came `since` after its Interest had left by the link.
+    /// A Nack came.
+    pub(crate) fn on_nack(&mut self) {
+        if let Some(arrivals) = self.line.arrivals() {
+            arrivals.on_nack();
+        }
+    }
+
+    /// Data of this size on the link came `since` after its Interest had left by the link; `None`
+    /// if the Interest was repeated, because the answer may be that to an earlier one.
     pub(crate) fn on_arrival(
         &mut self,
         now: Time,
-        since: Duration,
-        residence: ResidenceTime,
+        since: Option<Duration>,
+        residence: Option<ResidenceTime>,
         size: Size,
     ) {
+        let Some(arrivals) = self.line.arrivals() else { return };
         // No node has an Interest for longer than its answer takes.
-        let Some(taken) = since.0.checked_sub(residence.nanos()) else { return };
-        if let Some(arrivals) = self.line.arrivals() {
-            arrivals.on_data(now, Duration(taken), size);
-        }
+        let taken = |(since, residence): (Duration, ResidenceTime)| {
+            since.0.checked_sub(residence.nanos()).map(Duration)
+        };
+        arrivals.on_data(now, since.zip(residence).and_then(taken), size);
     }
 
     /// The view of the link that its parts get.

@@ -135,10 +135,9 @@ fn stamp(p: &mut Pipeline<'_>, a: &mut DataCx<'_>, satisfied: &[PitKey], size: u
     };
     let since = p.now.since(left);
     // The meter of its rate in.
-    if !is_repeated && let Some(residence) = a.options.get::<ResidenceTime>() {
-        let (now, size) = (p.now, Size(size as u64));
-        p.with_link(a.face, |link, _, _| link.on_arrival(now, since, residence, size));
-    }
+    let (now, residence) = (p.now, a.options.get::<ResidenceTime>());
+    let of_link = (!is_repeated).then_some(since);
+    p.with_link(a.face, |link, _, _| link.on_arrival(now, of_link, residence, Size(size as u64)));
     let mut meta = DataMeta {
         flow: a.subject.flow,
         segment: a.subject.segment,

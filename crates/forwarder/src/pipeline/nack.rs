@@ -50,7 +50,10 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>, reason: Nac
         }
         p.credit(face, Direction::In, *key, None);
     }
-    // Stamper of the upstream.
+    // The meter of its rate in; its stamper.
+    if p.has_parts() {
+        p.with_link(face, |link, _, _| link.on_nack());
+    }
     p.stamp_nack_in(face, &name, &mut options);
     // The strategy tries another next hop, or passes the Nack on.
     for key in nacked {

@@ -286,7 +286,6 @@ impl Pipeline<'_> {
                 let segments = out.bits.count().max(1);
                 meta.expected = link.expected(out.subject.flow, &meta.options, segments);
             }
-            link.ask_for_residence(&mut meta.options);
             let at = NodeAt { node, name: out.name.name(), subject: out.subject };
             link.ask_stamper(env, |stamper, cx, view| {
                 stamper.on_interest_out(cx, view, &at, &mut meta);
@@ -356,6 +355,10 @@ impl Pipeline<'_> {
         let packet = interest.wire();
         let mut item = QueuedControl::new(now, packet.len());
         (item.mark, item.options, item.from) = (out.mark, leaving.options, out.face.0);
+        if self.has_parts() {
+            let segments = out.bits.count().max(1);
+            self.with_link(face, |link, _, _| link.on_interest(&mut item.options, segments));
+        }
         self.faces.reserve_queue(face, self.tables, |link| link.control_growth(&item));
         self.with_link(face, |link, env, _| {
             if link.has_parts() {

@@ -262,19 +262,24 @@ fn what_cannot_be_done_is_said_with_a_body() {
 fn a_face_is_given_other_rates() {
     let mut node = Node::new(2);
     let face = node.apps[1];
-    let mut update = |asked: &ControlParameters| {
+    let update = |node: &mut Node, asked: &ControlParameters| {
         let mut parameters = Vec::new();
         asked.encode_into(&mut parameters);
         node.command_of("weir", "faces/update", &parameters[..]).code
     };
     let (id, rate, rate_in) = (Some(face.0), Some(2_000_000), Some(3_000_000));
     let asked = ControlParameters { face_id: id, rate, rate_in, ..Default::default() };
-    assert_eq!(update(&asked), 200);
-    assert_eq!(update(&ControlParameters { rate: Some(0), ..asked.clone() }), 400);
-    assert_eq!(update(&ControlParameters { face_id: Some(99), ..asked.clone() }), 410);
-    assert_eq!(update(&ControlParameters { face_id: None, ..asked }), 400);
+    let measured = ControlParameters { rate_in: Some(0), rate: None, ..asked.clone() };
+    assert_eq!(update(&mut node, &asked), 200);
+    assert_eq!(update(&mut node, &ControlParameters { rate: Some(0), ..asked.clone() }), 400);
+    assert_eq!(update(&mut node, &ControlParameters { face_id: Some(99), ..asked.clone() }), 410);
+    assert_eq!(update(&mut node, &ControlParameters { face_id: None, ..asked }), 400);
     let view = node.forwarder.link_view(node.now, face).unwrap();
     assert_eq!((view.rate_out, view.rate_in), (Rate::from_mbps(2), Rate::from_mbps(3)));
+    // A rate that is measured is unknown at first; the rate out is no substitute.
+    assert_eq!(update(&mut node, &measured), 200);
+    let view = node.forwarder.link_view(node.now, face).unwrap();
+    assert_eq!((view.rate_out, view.rate_in), (Rate::from_mbps(2), Rate(0)));
 }
 
 fn dataset(node: &mut Node, name: &str, signed: bool) -> (Name, Vec<u8>) {

@@ -6,7 +6,7 @@
 //! from a node further away take longer as well: if they take as long after a try as before it,
 //! they are not waiting, and their time is the quickest from then on.
 
-use control::{Duration, Quickest, Time};
+use control::{Baseline, Beyond, Duration, Quickest, Time};
 
 /// The part of the link that is offered meanwhile.
 const DRAINING: f64 = 0.8;
@@ -16,21 +16,15 @@ const PERIOD: Duration = Duration::from_millis(100);
 const ANSWERS: f64 = 2.0;
 const FEWEST: u32 = 16;
 
-/// Data wait if the quickest of a period takes longer than the quickest of all by this time, and by
-/// this part of it, and by more than so many mean differences of two periods: jitter makes these.
+/// Data wait if they take so much longer.
 const WAITING: Duration = Duration::from_millis(5);
-const WAITING_PART: f64 = 0.125;
-const DIFFERENCES: f64 = 4.0;
-const GAIN: f64 = 0.125;
+const BEYOND: Beyond = Beyond { least: WAITING, part: 0.125, differences: 4.0 };
 
 /// A try takes so many periods. Answers of the last one left in the first half of them or later;
 /// the wait is shorter by this part of what has drained until then, or it is none.
 const TRY: u32 = 4;
 const SHOWN: f64 = 0.5;
 const SHORTER: f64 = 0.5;
-
-/// The quickest answer of all is of this time.
-const AGE: Duration = Duration::from_secs(10);
 
 /// After each try that changed nothing, the next one takes four times as many periods in a row with
 /// Data that wait: flows from near and far come and go.
@@ -39,13 +33,9 @@ const MOST_FAILED: u32 = 4;
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
-    /// The quickest answer of all, and when there was one as quick.
-    quickest: Option<(Duration, Time)>,
+    baseline: Baseline,
     /// The period so far.
     period: Quickest,
-    /// The same of the last period without Data that wait, and the mean difference of two of these.
-    last: Option<Duration>,
-    difference: Duration,
     /// Periods in a row with Data that wait, and tries in a row that changed nothing.
     waiting: u32,
     failed: u32,
@@ -74,7 +64,7 @@ impl Backlog {
         self.period.add(now, taken);
         let least = self.period.third();
         // While a queue is emptied, its answers have to come first.
-        let known = self.quickest.map_or(least, |(quickest, _)| quickest);
+        let known = self.baseline.quickest().unwrap_or(least);
         let longest = self.draining.map_or(known, |this| this.before);
         let enough = PERIOD.max(longest.mul_f64(ANSWERS));
         if self.period.answers() >= FEWEST && self.period.span(now) >= enough {
@@ -84,25 +74,14 @@ impl Backlog {
     }
 
     fn end_period(&mut self, now: Time, least: Duration) {
-        let (quickest, seen_at) = match self.quickest {
-            Some((quickest, seen_at)) if quickest < least => (quickest, seen_at),
-            _ => *self.quickest.insert((least, now)),
-        };
-        let beyond = self.difference.mul_f64(DIFFERENCES);
-        if least <= quickest + beyond.max(WAITING + quickest.mul_f64(WAITING_PART)) {
+        if !self.baseline.end_period(now, least, &BEYOND) {
             if let Some(this) = self.draining.take() {
                 // A wait that ends sooner than it can drain was none.
                 let drained = now.since(this.last.1).mul_f64(1.0 - DRAINING);
                 let is_drained = this.last.0.saturating_sub(least) <= drained + WAITING;
                 self.failed = if is_drained { 0 } else { (self.failed + 1).min(MOST_FAILED) };
             }
-            let last = self.last.replace(least).unwrap_or(least);
-            let difference = last.max(least).saturating_sub(last.min(least));
-            self.difference = self.difference.mul_f64(1.0 - GAIN) + difference.mul_f64(GAIN);
             self.waiting = 0;
-            if now.since(seen_at) > AGE {
-                self.quickest = Some((least, now));
-            }
             return;
         }
         self.waiting += 1;
@@ -125,7 +104,7 @@ impl Backlog {
         }
         (self.draining, self.waiting) = (None, 0);
         self.failed = (self.failed + 1).min(MOST_FAILED);
-        self.quickest = Some((least, now));
+        self.baseline.restart(now, least);
     }
 }
 
