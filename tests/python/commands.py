@@ -154,7 +154,7 @@ class Commands(unittest.TestCase):
         self.assertFalse((self.place / "results").exists())
 
     def asked(self, **more):
-        """What the program gives to the module."""
+        """The options that the program gives to the module."""
         until = {**UNTIL, **more.pop("until", {})}
         place = str(self.place / "results")
         return {**OPTIONS, "file": str(self.file), "out": place, "until": until, **more}
@@ -220,7 +220,7 @@ class Commands(unittest.TestCase):
         text = "weir: `until` chooses the seeds; leave out the sweep of `seed`\n"
         self.assertEqual((code, err), (2, text))
 
-    def test_errors_that_nobody_expects_are_lines(self):
+    def test_unexpected_errors_are_lines(self):
         """With the place, for a report; and a disk that is full of output."""
         with mock.patch.object(_command, "sweep", side_effect=RuntimeError("so what")):
             code, _, err = self.main()
