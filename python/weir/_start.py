@@ -20,6 +20,8 @@ def give_back():
             signal.signal(number, signal.default_int_handler)
 
 
-for number in (signal.SIGINT, signal.SIGTERM):
-    if signal.getsignal(number) is not signal.SIG_IGN:
-        signal.signal(number, end)
+def begin():
+    """Signals end the program from now on."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)

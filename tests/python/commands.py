@@ -152,6 +152,13 @@ class Commands(unittest.TestCase):
             self.assertEqual(done.stderr, "weir: interrupted before anything was run\n")
             self.assertEqual((done.returncode, done.stdout), (5, ""))
         self.assertFalse((self.place / "results").exists())
+        # Programs that import the module keep their own handlers.
+        code = "import signal, weir._command; print(signal.getsignal(signal.SIGTERM).name)"
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, preexec_fn=may_be_interrupted
+        )
+        self.assertEqual(done.stdout, "SIG_DFL\n")
 
     def asked(self, **more):
         """The options that the program gives to the module."""
