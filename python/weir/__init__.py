@@ -5,7 +5,12 @@ results = weir.run("three-hops.toml", control="cubic")
 results.flows.to_pandas()
 """
 
+import sys
 from importlib import import_module
+
+if f"{__name__}._command" in sys.orig_argv:
+    # A signal may arrive while the rest is imported.
+    import_module(f"{__name__}._start").begin()
 
 from ._design import Comparison, Until
 from ._errors import (

@@ -25,9 +25,10 @@ TURN = 0.2
 class Cluster:
     """Runs the points that a sweep lacks on an engine."""
 
-    def __init__(self, engine, made, patience):
+    def __init__(self, engine, made, points, patience):
         self.engine, self.made, self.patience = engine, made, patience
-        left = made._left()
+        left = made._left(points)
+        self.count = len(points)
         self.points = {point.key: point for point in left}
         self.left, self.alone = deque(self.points), deque()
         self.attempts = dict.fromkeys(self.points, 0)
@@ -40,8 +41,8 @@ class Cluster:
     def run(self, tick):
         """Run them all, and show progress."""
         made = self.made
-        # A sequential design has failed points of former rounds too.
-        before = len(made) - len(self.points) - self.made.new - len(self.made.failed)
+        # A sequential design has points of former rounds too.
+        before = self.count - len(self.points) - made.new - len(made._failed)
         try:
             while self.left or self.alone or self.running:
                 self.submit()
@@ -51,8 +52,8 @@ class Cluster:
                     continue
                 for handle in self.engine.wait(self.running, TURN):
                     self.collect(handle, self.running.pop(handle))
-                ended = before + made.new + len(made.failed)
-                tick(ended / len(made), ended)
+                ended = before + made.new + len(made._failed)
+                tick(ended / self.count, ended)
         finally:
             self.engine.cancel(self.running)
 

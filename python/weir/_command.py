@@ -4,30 +4,27 @@ import json
 import math
 import os
 import re
-import signal
 import sys
+import traceback
 
-from . import _scenario, _weir
+from . import _scenario, _start, _weir
 from ._design import Until
 from ._errors import Interrupted, ResultsError, ScenarioError, WeirError
 from ._sweep import sweep
 
 # The exit codes of the program.
-FAILED, USAGE, INTERRUPTED, FILE = 1, 2, 5, 7
+FAILED, USAGE, INTERRUPTED, FILE = 1, 2, _start.INTERRUPTED, 7
 # Failed points that are listed.
 LISTED = 5
 
 
 def main(text):
     """Run the sweep of a command line. Returns its exit code."""
-    asked = json.loads(text)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        made, code = run(asked)
-    except Interrupted as error:
-        made, code = error.results, INTERRUPTED
+        _start.give_back()
+        return sweep_and_show(json.loads(text))
     except KeyboardInterrupt:
-        note("interrupted")
+        note("weir: interrupted; the same command runs the points that are left")
         return INTERRUPTED
     except ScenarioError as error:
         # Without mistakes, the file cannot be read.
@@ -37,15 +34,34 @@ def main(text):
     except WeirError as error:
         return fail(error, FAILED)
     except ImportError as error:
+        if error.name is None:
+            return fail(error, FAILED)
         return fail(f"the package `{error.name}` is not installed; install pyarrow", FAILED)
     except ValueError as error:
         return fail(error, USAGE)
+    except Exception as error:  # noqa: BLE001 (a user sees a line, and no traceback)
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{os.path.basename(last.filename)}:{last.lineno}"
+        text = f"unexpected {type(error).__name__} at {place}: {error}; complete points are kept"
+        return fail(text, FAILED)
+
+
+def sweep_and_show(asked):
+    """Run the sweep, and print what it has come to. Returns the exit code."""
+    try:
+        made, code = run(asked)
+    except Interrupted as error:
+        made, code = error.results, INTERRUPTED
     try:
         show(asked, made)
-    except BrokenPipeError:
+    except OSError as error:
+        if isinstance(error, ResultsError):
+            raise
         # Nothing more can be written when the interpreter ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FILE
+        if isinstance(error, BrokenPipeError):
+            return FILE
+        return fail(f"cannot write the output: {error.strerror}; the points are kept", FILE)
     if code == INTERRUPTED:
         note("weir: interrupted; the same command runs the points that are left")
     return code
@@ -108,7 +124,7 @@ def show(asked, made):
 def compared(one):
     """A comparison as an object of JSON, which has no infinite numbers."""
     low, high = (end if math.isfinite(end) else None for end in (one.low, one.high))
-    names = ("settings", "a", "b", "difference", "seeds", "outcome")
+    names = ("settings", "a", "b", "difference", "seeds", "outcome", "missing", "reason")
     return {name: getattr(one, name) for name in names} | {"low": low, "high": high}
 
 
@@ -117,9 +133,11 @@ def sentence(one):
     place = "".join(f" {key}={value}" for key, value in one.settings.items())
     text = {"more": ">", "less": "<", "equal": "=", None: "undecided with"}[one.outcome]
     if one.difference is None:
-        return f"{one.a} {text} {one.b}{place}: no values"
+        return f"{one.a} {text} {one.b}{place}: {one.reason or 'no values'}"
     ends = f"{one.low:.4g} to {one.high:.4g}"
-    return f"{one.a} {text} {one.b}{place}: {one.difference:.4g} ({ends}), {one.seeds} seeds"
+    missing = f", {one.missing} more without a value" if one.missing else ""
+    seeds = f"{one.seeds} seeds{missing}"
+    return f"{one.a} {text} {one.b}{place}: {one.difference:.4g} ({ends}), {seeds}"
 
 
 def note(text):

@@ -2,12 +2,13 @@
 
 import re
 import string
+from decimal import Decimal
 from importlib import import_module
 
 from ._errors import Interrupted, WeirError
 from ._run import PATIENCE, _bar
 from ._store import store_of
-from ._sweep import Runner, Sweep, _expanded, _measure, _points
+from ._sweep import Runner, Sweep, _expanded, _Measures, _points
 
 DIRECTIONS = ("minimize", "maximize")
 # Trials that are asked for at a time. It must not depend on the machine: the sampler proposes
@@ -19,7 +20,9 @@ class Search:
     """The result of a search.
 
     `best` has the best trials of Optuna: for several measures the Pareto front.
-    `study` is the study of Optuna with all trials, and `new` and `failed` are as in `weir.Sweep`.
+    `study` is the study of Optuna with all trials, and `new` counts points as in `weir.Sweep`.
+    `failed` has the exception of each point that failed, by the parameters of its trial and its
+    seed, and those of trials whose settings are wrong, by their parameters.
     """
 
     def __init__(self, study, measures):
@@ -86,7 +89,8 @@ def search(
     Points are those of `weir.sweep`: with results in `place`, which may be in a bucket, they
     are not run again. The same call after an interruption gives the same trials, and runs the
     points that are left. `study` is a study of Optuna with its own sampler, pruner and storage;
-    then trials are added until it has as many as `trials`. By default it is a new one with the
+    then trials are added until it has as many as `trials`, without those that failed before this
+    call. Trials that wait in it are run first. By default it is a new one with the
     sampler TPE and `seed`. If the study prunes, each seed is reported to it, and pruned trials
     end. A trial whose points fail, or have no value of a measure, has the state FAIL. `batch`
     trials are proposed at a time, and run on `engine` together.
@@ -120,10 +124,16 @@ class _Work:
         self.store, self.runner, self.measures = store, runner, measures
         self.settings, self.repetitions = {}, 1
         self.found = Search(study, measures)
+        # Why trials have no value.
+        self.reasons = {}
 
     def run(self, space, trials, batch, tick):
         """Ask, run and tell, until the study has all trials."""
-        ended = len(self.study.trials)
+        # Trials that wait are asked for, and those that failed or that a former program left
+        # behind have no result.
+        states = self.optuna.trial.TrialState
+        counted = (states.COMPLETE, states.PRUNED)
+        ended = len(self.study.get_trials(deepcopy=False, states=counted))
         while ended < trials:
             count = min(batch, trials - ended)
             asked = [self.study.ask(space) for _ in range(count)]
@@ -160,7 +170,8 @@ class _Work:
             values = self.values(parts, lambda part, n: tick(share + part * each, n))
             for trial in list(points):
                 if values[trial] is None:
-                    self.tell(trial, None, self.reason(points.pop(trial)))
+                    self.tell(trial, None, self.reasons[trial])
+                    del points[trial]
                 elif first + step >= self.repetitions:
                     self.tell(trial, values[trial], None)
                 elif self.prune(trial, values[trial], first):
@@ -169,21 +180,25 @@ class _Work:
     def values(self, parts, tick):
         """The measures of trials, by their points. `None` if a point has none."""
         # Trials may have points in common.
-        every = {point.key: point for found in parts.values() for point in found}
-        made = Sweep(self.store, list(every.values()))
-        self.runner.run(made, tick)
+        every = list({point.key: point for found in parts.values() for point in found}.values())
+        made = Sweep(self.store, every)
+        self.runner.run(made, every, tick)
         self.found.new += made.new
-        self.found.failed |= made.failed
-        tables = dict(zip(every, made._read(list(every.values()), "runs")))
-        return {trial: self.value(found, tables) for trial, found in parts.items()}
+        for trial, found in parts.items():
+            for point in found:
+                if (error := made._failed.get(point.key)) is not None:
+                    key = (*trial.params.items(), ("seed", point.seed))
+                    self.found.failed[key] = error
+        measures = [_Measures(made, every, name) for name in self.measures]
+        return {trial: self.value(trial, found, measures) for trial, found in parts.items()}
 
-    def value(self, points, tables):
+    def value(self, trial, points, measures):
         """The mean of each measure over points."""
         means = []
-        for name in self.measures:
-            found = [tables[point.key] for point in points]
-            found = [None if table is None else _measure(table, name) for table in found]
+        for measure in measures:
+            found = [measure.value_of(point) for point in points]
             if None in found:
+                self.reasons[trial] = measure.reason_of(points[found.index(None)])
                 return None
             means.append(sum(found) / len(found))
         return means
@@ -195,14 +210,6 @@ class _Work:
             return False
         self.study.tell(trial, state=self.optuna.trial.TrialState.PRUNED)
         return True
-
-    def reason(self, points):
-        """The reason for which a trial has no value."""
-        for point in points:
-            error = self.found.failed.get((*point.settings.items(), ("seed", point.seed)))
-            if error is not None and not self.store.has(point.key):
-                return str(error)
-        return "a point has no value of a measure"
 
     def tell(self, trial, values, reason):
         """End a trial, if it has not ended."""
@@ -218,7 +225,22 @@ class _Work:
 
 def _filled(text, params):
     """A setting with the values of parameters."""
-    return text.format_map(params) if isinstance(text, str) else text
+    if not isinstance(text, str):
+        return text
+    plain = {key: _Plain(one) if isinstance(one, float) else one for key, one in params.items()}
+    return text.format_map(plain)
+
+
+class _Plain(float):
+    """A number without an exponent, which the units of scenarios do not take: `0.00001 ms`."""
+
+    def __str__(self):
+        return format(Decimal(float.__repr__(self)), "f")
+
+    __repr__ = __str__
+
+    def __format__(self, form):
+        return format(float(self), form) if form else str(self)
 
 
 def _study(optuna, measures, seed):

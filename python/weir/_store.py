@@ -1,13 +1,20 @@
 """Places that keep the results of points: a folder, or a bucket of S3.
 
 Both have the same layout: a folder for each point, by its key, with a Parquet file for each table
-and the point's settings. A store answers `has`, `keep` and `read`.
+and the point's settings. A store answers `has`, `keep`, `read` and `ready`.
+
+A point is complete if all of its files are there and none is empty. An incomplete one is run again,
+and replaced.
 """
 
+import errno
 import json
 import os
+import re
 import shutil
+import socket
 import tempfile
+import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -17,8 +24,9 @@ from ._errors import ResultsError, WeirError
 
 # The tables that each point leaves.
 TABLES = ("runs", "flows", "links", "nodes", "workloads")
-# The file that is written last: a point in a bucket is complete if it exists.
+# The file that is written last, and all files of a point.
 LAST = "point.json"
+FILES = {*(f"{name}.parquet" for name in TABLES), "scenario.toml", LAST}
 # The beginning of the place of a bucket.
 S3 = "s3://"
 # Limits of requests to a bucket, in seconds, and their number for one operation.
@@ -27,13 +35,32 @@ CONNECT_SECONDS, REQUEST_SECONDS, REQUESTS = 10, 60, 4
 REJECTED = ("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE", "UserNotFound", "status 403")
 UNREACHABLE = ("NETWORK_CONNECTION", "curlCode")
 ABSENT = ("NO_SUCH_BUCKET", "Bucket not found", "does not exist")
+DAMAGED = "checksums mismatch"
 REST = "the same call runs the points that are left"
+# Points that are being written: the name is followed by host and process.
+UNFINISHED = ".unfinished-"
+# Such a folder of another host is removed after so many seconds. Writing one takes a second.
+ABANDONED_SECONDS = 24 * 3600
+# A folder that others replace at the same time is tried so often.
+ATTEMPTS = 5
+# The remedies of errors of a folder; others have the last one.
+REMEDIES = {
+    errno.EACCES: "make the folder writable, or choose another one",
+    errno.ENOSPC: "make room",
+    None: "choose another folder",
+}
+REMEDIES[errno.EPERM] = REMEDIES[errno.EROFS] = REMEDIES[errno.EACCES]
+REMEDIES[errno.EDQUOT] = REMEDIES[errno.ENOSPC]
 
 
 def store_of(place):
     """The store at a place: `s3://BUCKET/PREFIX`, or the path of a folder."""
     text = os.fspath(place)
-    return Bucket(text) if text.startswith(S3) else Disk(text)
+    if text.startswith(S3):
+        return Bucket(text)
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
+        raise ResultsError(f"cannot write {text}; give the path of a folder, or s3://BUCKET/PREFIX")
+    return Disk(text)
 
 
 def _about(point):
@@ -41,58 +68,129 @@ def _about(point):
     return json.dumps(about) + "\n"
 
 
+def _damaged(place, reason, remedy):
+    text = f"cannot read {place}: {' '.join(str(reason).split())}; {remedy}, and repeat the call"
+    return ResultsError(f"{text}: it runs the point again")
+
+
 class Disk:
     """A folder."""
 
     def __init__(self, place):
         self.place = Path(place)
+        # `pyarrow` takes a relative path with a colon for an address.
+        self._folder = self.place.absolute()
         try:
-            self.place.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._clean()
         except OSError as error:
-            text = f"cannot write {place}: {error.strerror}; choose another folder"
-            raise ResultsError(text) from error
+            raise self._error(place, error) from error
+
+    def _clean(self):
+        """Remove what processes that have ended left unfinished."""
+        for folder in self._folder.glob(f"{UNFINISHED}*"):
+            name, _, _ = folder.name.removeprefix(UNFINISHED).rpartition("-")
+            host, _, process = name.rpartition("-")
+            with suppress(OSError):
+                ended = host == _host() and process.isdecimal() and not _is_running(int(process))
+                if ended or time.time() - folder.stat().st_mtime > ABANDONED_SECONDS:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    def ready(self):
+        """Points can be written; it is checked before one is run."""
+        try:
+            self._beside().rmdir()
+        except OSError as error:
+            raise self._error(self.place, error) from error
 
     def has(self, key):
         """A point has results."""
-        return (self.place / key).exists()
+        try:
+            with os.scandir(self._folder / key) as files:
+                return FILES <= {one.name for one in files if one.stat().st_size > 0}
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            text = f"cannot read {self.place / key}: {error.strerror}; make it readable"
+            raise ResultsError(text) from error
 
     def read(self, key, name):
         """A table of a point; `None` if there is none."""
-        from pyarrow import parquet
+        from pyarrow import ArrowException, parquet
 
-        file = self.place / key / f"{name}.parquet"
-        return parquet.read_table(file) if file.exists() else None
+        if not self.has(key):
+            return None
+        try:
+            return parquet.read_table(self._folder / key / f"{name}.parquet", partitioning=None)
+        except (ArrowException, OSError) as error:
+            remedy = f"remove the folder {self.place / key}"
+            raise _damaged(self.place / key / f"{name}.parquet", error, remedy) from error
 
     def keep(self, point, tables):
         """Write the tables of a point beside their place, and move them there at the end."""
         from pyarrow import parquet
 
-        folder = self.place / point.key
+        beside = None
         try:
-            beside = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=self.place))
-        except OSError as error:
-            raise ResultsError(f"cannot write {self.place}: {error.strerror}; make room") from error
-        try:
+            beside = self._beside()
+            made = beside / point.key
+            made.mkdir()
             for name in TABLES:
                 # The swept fields become columns when all points are read.
-                parquet.write_table(tables[name], beside / f"{name}.parquet")
-            beside.joinpath(LAST).write_text(_about(point), encoding="utf-8")
-            beside.joinpath("scenario.toml").write_text(point.scenario.filled, encoding="utf-8")
-            # Another sweep may have been faster: its results are the same.
-            with suppress(FileExistsError, OSError):
-                beside.rename(folder)
-                return
-            if not folder.exists():
-                raise ResultsError(f"cannot write {folder}; make room, or choose another folder")
+                parquet.write_table(tables[name], made / f"{name}.parquet")
+            made.joinpath("scenario.toml").write_text(point.scenario.filled, encoding="utf-8")
+            made.joinpath(LAST).write_text(_about(point), encoding="utf-8")
+            self._move(made, point.key)
         except OSError as error:
             if isinstance(error, ResultsError):
                 raise
-            raise ResultsError(f"cannot write {folder}: {error.strerror}; make room") from error
+            raise self._error(self.place / point.key, error) from error
         finally:
-            shutil.rmtree(beside, ignore_errors=True)
+            if beside is not None:
+                shutil.rmtree(beside, ignore_errors=True)
+
+    def _move(self, made, key):
+        """Put a complete point into its place, where an incomplete one may be."""
+        for number in range(ATTEMPTS):
+            try:
+                made.rename(self._folder / key)
+                return
+            except OSError:
+                # Another sweep may have been faster: its results are the same.
+                if self.has(key):
+                    return
+                if number == ATTEMPTS - 1 or not (self._folder / key).exists():
+                    raise
+                with suppress(FileNotFoundError):
+                    (self._folder / key).rename(made.with_name(f"{key}-{number}"))
+
+    def _beside(self):
+        """A folder of this process. It is invisible to programs that read all points."""
+        prefix = f"{UNFINISHED}{_host()}-{os.getpid()}-"
+        return Path(tempfile.mkdtemp(prefix=prefix, dir=self._folder))
+
+    def _error(self, place, error):
+        # Errors of `pyarrow` have a number and no text of the system.
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        remedy = REMEDIES.get(error.errno, REMEDIES[None])
+        return ResultsError(f"cannot write {place}: {reason}; {remedy}")
 
     def __str__(self):
         return str(self.place)
+
+
+def _host():
+    return re.sub(r"[^\w.]", "_", socket.gethostname())
+
+
+def _is_running(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 class Bucket:
@@ -123,7 +221,16 @@ class Bucket:
                 raise FileNotFoundError(ABSENT[0])
             everything = fs.FileSelector(self.path, recursive=True, allow_not_found=True)
             found = self._fs.get_file_info(everything)
-        return {one.path.split("/")[-2] for one in found if one.base_name == LAST}
+        files = {}
+        for one in found:
+            # The folders of points are directly below the prefix; other sweeps may be deeper.
+            key, _, name = one.path.removeprefix(f"{self.path}/").partition("/")
+            if one.type == fs.FileType.File and one.size:
+                files.setdefault(key, set()).add(name)
+        return {key for key, names in files.items() if names >= FILES}
+
+    def ready(self):
+        """A bucket is asked when it is written."""
 
     def has(self, key):
         """A point had results when this store was made, or was kept since then."""
@@ -131,12 +238,26 @@ class Bucket:
 
     def read(self, key, name):
         """A table of a point; `None` if there is none."""
-        from pyarrow import parquet
+        from pyarrow import ArrowException, BufferReader, parquet
 
         if key not in self._done:
             return None
+        file = f"{self.path}/{key}/{name}.parquet"
+        remedy = f"remove {self.place}/{key}"
         with self._errors("read"):
-            return parquet.read_table(f"{self.path}/{key}/{name}.parquet", filesystem=self._fs)
+            try:
+                with self._fs.open_input_file(file) as opened:
+                    content = opened.read_buffer()
+            except FileNotFoundError as error:
+                raise _damaged(S3 + file, "it is gone", remedy) from error
+            except OSError as error:
+                if DAMAGED in str(error):
+                    raise _damaged(S3 + file, error, remedy) from error
+                raise
+        try:
+            return parquet.read_table(BufferReader(content))
+        except (ArrowException, OSError) as error:
+            raise _damaged(S3 + file, error, remedy) from error
 
     def keep(self, point, tables):
         """Write the tables of a point. Its results count when the last object is there."""

@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 import json
+import math
 import os
 import threading
 import tomllib
@@ -22,6 +23,10 @@ from ._store import TABLES, store_of
 AHEAD = 4
 # Points that are read at a time: a bucket answers each after a while.
 READERS = 16
+# Columns of the table `runs` that are no measures.
+NO_MEASURES = ("run", "seed", "interrupted")
+# Means of completion times, in which flows that did not finish count with their running times.
+COMPLETION_TIMES = ("fct_s",)
 
 
 class Point:
@@ -33,10 +38,8 @@ class Point:
     uses from outside of it do not count.
     """
 
-    def __init__(self, source, number, known):
-        self.scenario = source.point(number)
-        pairs, self.seed = source.runs[number]
-        self.settings = dict(pairs)
+    def __init__(self, scenario, settings, seed, known):
+        self.scenario, self.settings, self.seed = scenario, settings, seed
         text = self.scenario.filled
         if text not in known:
             known[text] = _hashes_of_files(text), _schemes_in(text), _without_seed(text)
@@ -62,7 +65,8 @@ class Sweep:
         self._store = store
         self._points = points
         self.failed = {}
-        self._failed = set()
+        # The same by the keys of points.
+        self._failed = {}
         self.new = 0
         self.comparisons = []
 
@@ -81,14 +85,13 @@ class Sweep:
         """Points that have results."""
         return sum(self._store.has(point.key) for point in self._points)
 
-    def _left(self):
-        """The points without results that have not failed."""
-        tried = self._failed
-        left = [point for point in self._points if point.key not in tried]
+    def _left(self, points):
+        """Those of these points without results that have not failed."""
+        left = [point for point in points if point.key not in self._failed]
         return [point for point in left if not self._store.has(point.key)]
 
     def _fail(self, point, error):
-        self._failed.add(point.key)
+        self._failed[point.key] = error
         self.failed[(*point.settings.items(), ("seed", point.seed))] = error
 
     def _read(self, points, name):
@@ -223,11 +226,13 @@ def sweep(
         scenario = _expanded(scenario, repetitions, settings)
         made = Sweep(store_of(place), _points(scenario))
         with _bar(progress, scenario.name) as tick:
-            runner.run(made, tick)
+            runner.run(made, made._points, tick)
         return made
     if repetitions is not None:
         raise ValueError("`until` chooses the number of seeds; leave out `repetitions`")
     until = Until(until) if isinstance(until, str) else until
+    if not isinstance(until, Until):
+        raise ValueError(f"`until` is a measure or a weir.Until, not {until!r}")
     return _sequential(scenario, place, settings, until, runner, progress)
 
 
@@ -243,14 +248,16 @@ class Runner:
         self.engine, self.jobs, self.patience = engine, jobs or os.cpu_count() or 1, patience
         self.cluster = None
 
-    def run(self, made, tick):
-        """Run them, and show progress."""
+    def run(self, made, points, tick):
+        """Run those of these points that a sweep lacks, and show progress."""
         if self.engine == "local":
-            work = _Local(made, self.patience, self.jobs)
+            work = _Local(made, points, self.patience, self.jobs)
         else:
             self.cluster = self.cluster or ENGINES[self.engine]()
-            work = Cluster(self.cluster, made, self.patience)
+            work = Cluster(self.cluster, made, points, self.patience)
         try:
+            if work.left:
+                made._store.ready()
             work.run(tick)
         except KeyboardInterrupt:
             error = Interrupted("interrupted; the same call runs the points that are left")
@@ -264,7 +271,11 @@ class _Seeds:
     def __init__(self, scenario, settings):
         self.scenario = _expanded(scenario, None, settings)
         runs = self.scenario.runs
+        if any(key.split(".")[-1] == "seed" for pairs, _ in runs for key in pairs):
+            raise ValueError("`until` chooses the seeds; leave out the sweep of `seed`")
         self.first = runs[0][1]
+        # The repetitions of a scenario have seeds that follow each other.
+        self.repetitions = len({seed for _, seed in runs})
         # Places in the order of the sweep.
         self.places = {}
         for pairs, _ in runs:
@@ -272,11 +283,10 @@ class _Seeds:
 
     def points(self, begin, end):
         """Points of the seeds with these numbers."""
-        found = []
-        for seed in range(self.first + begin, self.first + end):
-            points = _points(self.scenario.set(seed=seed))
-            # Later repetitions have other seeds.
-            found += [point for point in points if point.seed == seed]
+        found, end = [], self.first + end
+        for seed in range(self.first + begin, end, self.repetitions):
+            seeds = range(seed, min(seed + self.repetitions, end))
+            found += _points(self.scenario.set(seed=seed), seeds)
         return found
 
     def order(self, point):
@@ -286,49 +296,87 @@ class _Seeds:
 
 def _sequential(scenario, place, settings, until, runner, progress):
     """Run a sequential design."""
-    seeds, count = _Seeds(scenario, settings), until.first
+    seeds, before, count = _Seeds(scenario, settings), 0, until.first
     points = seeds.points(0, count)
     design, made = Design(until, points), Sweep(store_of(place), [])
     made.comparisons = design.comparisons
-    measures = {}
     with _bar(progress, seeds.scenario.name) as tick:
-        while True:
-            made._points = sorted(made._points + points, key=seeds.order)
-            # An interrupted sweep has its first points again, and so the same decisions.
-            runner.run(made, lambda share, ended: tick(share * count / until.most, ended))
-            for point, table in zip(points, made._read(points, "runs")):
-                if table is not None:
-                    measures[point.key] = _measure(table, until.measure)
-            design.look(made._points, lambda point: measures.get(point.key))
-            if not design.is_open or count == until.most:
-                return made
-            before, count = count, min(count + until.step, until.most)
-            points = [point for point in seeds.points(before, count) if design.wants(point)]
+        try:
+            while True:
+                made._points += points
+                # An interrupted sweep has its first points again, and so the same decisions.
+                runner.run(made, points, _part(tick, before / until.most, count / until.most))
+                measures = _Measures(made, points, until.measure)
+                design.look(points, measures.value_of, measures.reason_of)
+                if not design.is_open or count >= until.most:
+                    return made
+                before, count = count, min(count + until.step, until.most)
+                points = [point for point in seeds.points(before, count) if design.wants(point)]
+        finally:
+            made._points.sort(key=seeds.order)
+
+
+def _part(tick, begin, end):
+    """Shows the progress of a part as that of the whole."""
+    return lambda share, ended: tick(begin + share * (end - begin), ended)
+
+
+class _Measures:
+    """A measure of points, as far as they have it."""
+
+    def __init__(self, made, points, name):
+        self.made, self.name = made, name
+        tables = made._read(points, "runs")
+        self.tables = {point.key: table for point, table in zip(points, tables)}
+
+    def value_of(self, point):
+        """The measure of a point; `None` if it has none."""
+        table = self.tables[point.key]
+        return None if table is None else _measure(table, self.name)
+
+    def reason_of(self, point):
+        """Why a point has no value."""
+        if self.tables[point.key] is None:
+            return str(self.made._failed.get(point.key, "no result")).partition("\n")[0]
+        return _lack(self.tables[point.key], self.name)
 
 
 def _measure(table, name):
-    """A measure of a point, from its table `runs`."""
-    if name not in table.column_names:
-        known = ", ".join(f"`{one}`" for one in table.column_names if one not in ("run", "seed"))
+    """A measure of a point, from its table `runs`; `None` if it has no value."""
+    if name not in table.column_names or name in NO_MEASURES:
+        known = ", ".join(f"`{one}`" for one in table.column_names if one not in NO_MEASURES)
         raise ValueError(f"there is no measure `{name}`; there are {known}")
     value = table[name][0].as_py()
     if isinstance(value, str):
         raise ValueError(f"`{name}` is a text and no measure")
+    if value is None or not math.isfinite(value) or _is_bound(table, name):
+        return None
     return value
+
+
+def _is_bound(table, name):
+    """A completion time is a lower bound if a flow did not finish."""
+    return name in COMPLETION_TIMES and (table["finished_ratio"][0].as_py() or 0) < 1
+
+
+def _lack(table, name):
+    """Why a point has no value of a measure."""
+    if _is_bound(table, name):
+        return f"not all flows finished, so that `{name}` is not known; take a longer duration"
+    return f"`{name}` has no value"
 
 
 class _Local:
     """Threads of this process that run points."""
 
-    def __init__(self, made, patience, jobs):
+    def __init__(self, made, points, patience, jobs):
         self.made, self.patience, self.jobs = made, patience, jobs
+        self.left, self.count = made._left(points), len(points)
         self.stop, self.lock = threading.Event(), threading.Lock()
 
     def run(self, tick):
         """Run the points without results, and show progress."""
-        made, jobs = self.made, self.jobs
-        left = made._left()
-        ended, left = len(made) - len(left), iter(left)
+        ended, left, jobs = self.count - len(self.left), iter(self.left), self.jobs
         with ThreadPoolExecutor(jobs) as pool:
             waiting = set()
             try:
@@ -341,7 +389,7 @@ class _Local:
                     for future in done:
                         future.result()
                     ended += len(done)
-                    tick(ended / len(made), ended)
+                    tick(ended / self.count, ended)
             finally:
                 self.stop.set()
 
@@ -390,8 +438,11 @@ def _expanded(scenario, repetitions, settings):
     return scenario.set(**fixed) if fixed else scenario
 
 
-def _points(scenario):
-    """The points of a scenario."""
-    inner = scenario._scenario
-    known = {}
-    return [Point(inner, number, known) for number in range(len(inner.runs))]
+def _points(scenario, seeds=None):
+    """The points of a scenario, or those with these seeds."""
+    inner, known = scenario._scenario, {}
+    return [
+        Point(inner.point(number), dict(pairs), seed, known)
+        for number, (pairs, seed) in enumerate(inner.runs)
+        if seeds is None or seed in seeds
+    ]

@@ -1,5 +1,7 @@
 """The command `weir sweep`: the program of the wheel, and the module behind it."""
 
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -10,13 +12,25 @@ import sysconfig
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
+import weir
 from _network import SCENARIO
+from weir import _command
 
 PROGRAM = Path(sysconfig.get_path("scripts"), "weir")
 SWEPT = SCENARIO.replace("1 MB", "20 kB") + '\n[sweep]\ncontrol = ["aimd", "fixed"]\n'
 # Seconds for a command.
 PATIENCE = 120
+# The options of a command line as the program gives them to the module.
+OPTIONS = {"set": [], "seed": None, "engine": "local", "jobs": 1, "json": False, "quiet": False}
+UNTIL = {"measure": None, "over": None, "confidence": 0.95, "margin": 0.0, "most": 200}
+
+
+def may_be_interrupted():
+    """Before a program begins: a suite in the background has children that ignore the signal."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 class Commands(unittest.TestCase):
@@ -96,7 +110,8 @@ class Commands(unittest.TestCase):
         pipe = subprocess.PIPE
         for number in (signal.SIGINT, signal.SIGTERM):
             before = len(list(results.glob("*/point.json")))
-            with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+            options = {"stdout": pipe, "stderr": pipe, "preexec_fn": may_be_interrupted}
+            with subprocess.Popen(command, text=True, **options) as process:
                 while len(list(results.glob("*/point.json"))) <= before:
                     self.assertIsNone(process.poll())
                 process.send_signal(number)
@@ -107,6 +122,127 @@ class Commands(unittest.TestCase):
             kept = len(list(results.glob("*/point.json")))
             self.assertIn(f"{kept} of 400 points have results, {kept - before} of them new", said)
         self.assertEqual(list(results.glob(".unfinished-*")), [])
+
+    def test_an_interruption_while_the_package_is_imported(self):
+        """A line and no traceback."""
+        # A signal in the middle of the package, whatever the time that its parts take.
+        (self.place / "sitecustomize.py").write_text(
+            "import os, signal, sys\n"
+            "class Finder:\n"
+            "    def find_spec(self, name, path, target=None):\n"
+            "        if name == 'weir._results':\n"
+            "            os.kill(os.getpid(), getattr(signal, os.environ['NUMBER']))\n"
+            "sys.meta_path.insert(0, Finder())\n",
+            encoding="utf-8",
+        )
+        paths = os.pathsep.join([str(self.place), os.environ.get("PYTHONPATH", "")])
+        for number in ("SIGINT", "SIGTERM"):
+            env = {**os.environ, "PYTHONPATH": paths, "NUMBER": number}
+            # The program looks for the package, and would get the signal there.
+            asked = self.asked()
+            command = [sys.executable, "-P", "-m", "weir._command", json.dumps(asked)]
+            done = subprocess.run(
+                command,
+                env=env,
+                capture_output=True,
+                text=True,
+                check=False,
+                preexec_fn=may_be_interrupted,
+            )
+            self.assertEqual(done.stderr, "weir: interrupted before anything was run\n")
+            self.assertEqual((done.returncode, done.stdout), (5, ""))
+        self.assertFalse((self.place / "results").exists())
+        # Programs that import the module keep their own handlers.
+        code = "import signal, weir._command; print(signal.getsignal(signal.SIGTERM).name)"
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, preexec_fn=may_be_interrupted
+        )
+        self.assertEqual(done.stdout, "SIG_DFL\n")
+
+    def asked(self, **more):
+        """The options that the program gives to the module."""
+        until = {**UNTIL, **more.pop("until", {})}
+        place = str(self.place / "results")
+        return {**OPTIONS, "file": str(self.file), "out": place, "until": until, **more}
+
+    def main(self, **more):
+        """The module in this process: exit code, output, complaints."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self.addCleanup(signal.signal, number, signal.getsignal(number))
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = _command.main(json.dumps(self.asked(**more)))
+        return code, out.getvalue(), err.getvalue()
+
+    def test_failed_points_have_an_exit_code(self):
+        """They are listed, and a comparison without values has their error."""
+
+        class Moody(weir.WindowLaw):
+            """Raises as long as a test sets it."""
+
+            broken = True
+
+            def on_ack(self, cx, ack):
+                if self.broken:
+                    raise RuntimeError("not today")
+
+            def on_congestion(self, cx, signal, rtt):
+                """Nothing changes."""
+
+        swept = SWEPT.replace('"fixed"', '"moody"')
+        self.file.write_text(swept, encoding="utf-8")
+        code, out, err = self.main()
+        self.assertEqual((code, out), (1, "1 of 2 points have results, 1 of them new\n"))
+        self.assertRegex(err, "(?m)^weir: control=moody seed=1 failed: .*not today")
+        code, out, err = self.main(until={"measure": "fct_s"})
+        self.assertEqual(code, 1)
+        self.assertRegex(out, "(?m)^aimd undecided with moody: none of 10 seeds .*moody: .*today")
+        self.assertIn("weir: 5 more points failed; --json lists them", err)
+        code, out, _ = self.main(until={"measure": "fct_s"}, json=True)
+        shown = json.loads(out)
+        self.assertEqual((code, len(shown["failed"]), shown["done"]), (1, 10, 10))
+        (one,) = shown["comparisons"]
+        self.assertEqual((one["seeds"], one["missing"], one["outcome"]), (0, 10, None))
+        self.assertIn("not today", one["reason"])
+        Moody.broken = False
+        self.assertEqual(self.main()[0], 0)
+
+    def test_seeds_without_a_value_are_shown(self):
+        """Beside those that count."""
+        one = weir.Comparison({"loss": "1 %"}, "a", "b", 0.5, 0.25, 0.75, 12, "more", 3)
+        text = "a > b loss=1 %: 0.5 (0.25 to 0.75), 12 seeds, 3 more without a value"
+        self.assertEqual(_command.sentence(one), text)
+        one = weir.Comparison({}, "a", "b", 0.5, 0.25, 0.75, 12, "more")
+        self.assertEqual(_command.sentence(one), "a > b: 0.5 (0.25 to 0.75), 12 seeds")
+
+    def test_measures_that_are_none(self):
+        """Columns that tell runs apart, and a design that chooses seeds that the file sweeps."""
+        for name in ("run", "seed"):
+            code, _, err = self.main(until={"measure": name})
+            self.assertEqual(code, 2)
+            self.assertIn(f"weir: there is no measure `{name}`; there are ", err)
+        self.file.write_text(SWEPT + "seed = [1, 2]\n", encoding="utf-8")
+        code, _, err = self.main(until={"measure": "fct_s"})
+        text = "weir: `until` chooses the seeds; leave out the sweep of `seed`\n"
+        self.assertEqual((code, err), (2, text))
+
+    def test_unexpected_errors_are_lines(self):
+        """With the place, for a report; and a disk that is full of output."""
+        with mock.patch.object(_command, "sweep", side_effect=RuntimeError("so what")):
+            code, _, err = self.main()
+        self.assertEqual(code, 1)
+        self.assertRegex(err, r"^weir: unexpected RuntimeError at mock\.py:\d+: so what; complete")
+        for error in (KeyError("x"), TypeError("x"), OSError(5, "Input/output error")):
+            with mock.patch.object(_command, "sweep", side_effect=error):
+                code, out, err = self.main()
+            self.assertEqual((code, out, len(err.splitlines())), (1, "", 1))
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            command = [PROGRAM, "sweep", self.file, "--out", self.place / "results"]
+            pipe = {"stdout": full, "stderr": subprocess.PIPE, "text": True}
+            done = subprocess.run(command, check=False, **pipe)
+        text = "weir: cannot write the output: No space left on device; the points are kept\n"
+        self.assertEqual((done.returncode, done.stderr), (7, text))
 
     def test_a_program_without_the_package(self):
         """The message names it."""

@@ -1,14 +1,25 @@
 """Sequential designs: error rates over thousands of synthetic sweeps, and real ones."""
 
+import math
 import random
 import statistics
 import tempfile
 import unittest
 from dataclasses import dataclass, field
+from fractions import Fraction
+from unittest import mock
 
 import weir
 from _network import SCENARIO
-from weir._design import Comparison, Design, Until, mean_interval, median_interval
+from weir import _weir
+from weir._design import (
+    Comparison,
+    Design,
+    Until,
+    _least,
+    mean_interval,
+    median_interval,
+)
 
 # A short transfer over a link that loses packets, so that seeds differ.
 LOSSY = SCENARIO.replace('"20 packets"', '"20 packets"\nloss = "2 %"').replace("1 MB", "40 kB")
@@ -157,8 +168,218 @@ class Errors(unittest.TestCase):
         median_interval([0.1 * i for i in range(3000)], 0.05)
 
 
+class Decisions(unittest.TestCase):
+    """Single comparisons, with differences that are written down."""
+
+    def test_the_numbers_of_the_sign_test_are_those_of_its_definition(self):
+        """By sums of binomial coefficients."""
+
+        def defined(count, error):
+            for k in range(count // 2 + 1, count + 1):
+                below = sum(math.comb(count + 1, j) for j in range(k + 1))
+                if below >= (count + 1) * math.comb(count, k) * Fraction(error):
+                    return k
+            return None
+
+        for error in (0.9, 0.5, 0.025, 1e-6):
+            inverse = 1 / Fraction(error)
+            for count in range(80):
+                expected = defined(count, inverse)
+                self.assertEqual(_least(count, error), expected, (count, error))
+
+    def test_the_interval_is_the_intersection_of_all_so_far(self):
+        """The last one alone may be wider."""
+        one, until = Comparison({}, "a", "b"), Until("measure", first=1)
+        one.found = dict(enumerate([-1.0, 1.0] * 5))
+        one.look(until, 0.05)
+        self.assertEqual((one.low, one.high, one.outcome), (-1.0, 1.0, None))
+        one.found |= dict(enumerate([-9.0, 9.0] * 5, 10))
+        self.assertEqual(median_interval(one.found.values(), 0.05), (-9.0, 9.0))
+        one.look(until, 0.05)
+        self.assertEqual((one.low, one.high, one.outcome), (-1.0, 1.0, None))
+
+    def test_an_empty_intersection_decides_nothing(self):
+        """A margin would hold for its ends in the wrong order."""
+        one = Comparison({}, "a", "b", low=-9.0, high=3.0)
+        one.found = dict(enumerate([5.0] * 40))
+        one.look(Until("measure", margin=4.0), 0.05)
+        self.assertEqual((one.low, one.high, one.outcome), (5.0, 3.0, None))
+
+    def test_differences_that_are_always_0_are_equal_within_a_margin(self):
+        """After as many seeds as the sign test needs."""
+        for kind in ("median", "mean"):
+            until = Until("measure", of=kind, margin=0.5, first=1, step=1, most=100)
+            made = decide(lambda: 0.0, until)
+            self.assertEqual((made.outcome, made.seeds), ("equal", 8))
+            self.assertEqual((made.low, made.high), (0.0, 0.0))
+            made = decide(lambda: 2.0, until)
+            self.assertEqual(made.outcome, "more")
+
+
 class Designs(unittest.TestCase):
     """Comparisons of several schemes under several conditions."""
+
+    def test_the_error_is_divided_among_all_comparisons(self):
+        """Sixteen schemes that are equal: 120 comparisons hold together."""
+        numbers, runs, wrong = random.Random(8), 40, 0
+        for _ in range(runs):
+            until = Until("measure", of="mean", confidence=0.5, first=10)
+            points = [Synthetic({"control": str(n)}, seed) for n in range(16) for seed in range(10)]
+            design = Design(until, points)
+            design.look(points, lambda point: numbers.gauss(0, 1))
+            wrong += any(one.outcome is not None for one in design.comparisons)
+        # Without the division, nearly all sweeps have a wrong decision.
+        self.assertLess(wrong / runs, 0.5)
+
+    def test_conditions_are_apart(self):
+        """A scheme that is decided under one condition is open under another one."""
+
+        def points(seeds):
+            return [
+                Synthetic({"control": control, "loss": loss}, seed)
+                for control in "ab"
+                for loss in "01"
+                for seed in seeds
+            ]
+
+        design = Design(Until("measure"), points(range(10)))
+        numbers = random.Random(9)
+
+        def value_of(point):
+            apart = point.settings == {"control": "a", "loss": "0"}
+            return numbers.random() + 100 * apart
+
+        design.look(points(range(10)), value_of)
+        found = {one.settings["loss"]: one.outcome for one in design.comparisons}
+        self.assertEqual(found, {"0": "more", "1": None})
+        wanted = [p.settings for p in points([10]) if design.wants(p)]
+        self.assertEqual([one["loss"] for one in wanted], ["1", "1"])
+
+    def test_seeds_without_a_value_do_not_count(self):
+        """Missing ones, undefined numbers, and infinite ones."""
+        points = [Synthetic({"control": c}, seed) for c in "ab" for seed in range(12)]
+        for nothing in (None, math.nan, math.inf):
+            design = Design(Until("measure", first=4), points)
+
+            def value_of(point, nothing=nothing):
+                if point.seed < 3 and point.settings["control"] == "a":
+                    return nothing
+                return 5.0 if point.settings["control"] == "a" else 7.0
+
+            design.look(points, value_of)
+            (one,) = design.comparisons
+            self.assertEqual((one.seeds, one.missing), (9, 3))
+            self.assertEqual((one.difference, one.low, one.high), (-2.0, -2.0, -2.0))
+            self.assertEqual((one.outcome, one.reason), ("less", None))
+
+    def test_values_that_never_come_end_a_comparison(self):
+        """After the first seeds; the others go on."""
+        points = [Synthetic({"control": c}, seed) for c in "abc" for seed in range(10)]
+        design, numbers = Design(Until("measure", first=10), points), random.Random(10)
+        design.look(
+            points,
+            lambda point: None if point.settings["control"] == "b" else numbers.random(),
+            lambda point: "it broke",
+        )
+        reasons = {(one.a, one.b): one.reason for one in design.comparisons}
+        text = "none of 10 seeds has a value for both; b: it broke"
+        self.assertEqual(reasons, {("a", "b"): text, ("a", "c"): None, ("b", "c"): text})
+        wanted = {c for c in "abc" if design.wants(Synthetic({"control": c}, 10))}
+        self.assertEqual(wanted, {"a", "c"})
+
+    def test_a_scheme_that_always_fails_ends_its_comparisons(self):
+        """A real one, with its error; the default `most` is 200 seeds."""
+
+        class Broken(weir.WindowLaw):
+            """Never works."""
+
+            def on_ack(self, cx, ack):
+                raise RuntimeError("out of order")
+
+            def on_congestion(self, cx, signal, rtt):
+                """Nothing changes."""
+
+        scenario = weir.Scenario.from_text(LOSSY, name="two.toml")
+        with tempfile.TemporaryDirectory(prefix="weir-") as place:
+            made = weir.sweep(scenario, place, control=["broken", "aimd"], until="fct_s")
+            self.assertEqual((len(made), made.new, len(made.failed)), (20, 10, 10))
+            (one,) = made.comparisons
+            self.assertEqual((one.seeds, one.missing, one.outcome), (0, 10, None))
+            self.assertRegex(one.reason, "^none of 10 seeds .*; broken: .*RuntimeError.*order")
+            self.assertNotIn("aimd:", one.reason)
+
+    def test_completion_times_of_unfinished_flows_are_not_known(self):
+        """They would be equal: the duration of the scenario."""
+        scenario = weir.Scenario.from_text(LOSSY, name="two.toml").set(scenario__duration="30 ms")
+        with tempfile.TemporaryDirectory(prefix="weir-") as place:
+            settings = {"control": ["aimd", "fixed"]}
+            made = weir.sweep(scenario, place, until=Until("fct_s", first=8), **settings)
+            (one,) = made.comparisons
+            self.assertEqual((one.seeds, one.missing, one.outcome), (0, 8, None))
+            self.assertIn("aimd: not all flows finished, so that `fct_s` is not known", one.reason)
+            self.assertEqual(set(made.runs["finished_ratio"].to_pylist()), {0.0})
+            # Another measure has a value.
+            until = Until("goodput_mbps", first=8, most=8)
+            (one,) = weir.sweep(scenario, place, until=until, **settings).comparisons
+            self.assertEqual((one.seeds, one.missing), (8, 0))
+
+    def test_seeds_are_added_in_steps(self):
+        """And the runs of a scenario are listed once a round, whatever its repetitions."""
+        text = LOSSY + '\n[sweep]\ncontrol = ["aimd", "cubic"]\nrepetitions = 3\n'
+        scenario, seeds = weir.Scenario.from_text(text, name="two.toml"), []
+
+        def look(design, points, *rest):
+            seeds.append(sorted({point.seed for point in points}))
+            self.assertEqual(len(points), 2 * len(seeds[-1]))
+
+        with tempfile.TemporaryDirectory(prefix="weir-") as place:
+            until = Until("fct_s", first=4, step=3, most=9)
+            with mock.patch.object(Design, "look", look):
+                made = weir.sweep(scenario, place, until=until)
+            self.assertEqual(seeds, [[1, 2, 3, 4], [5, 6, 7], [8, 9]])
+            self.assertEqual(len(made), 18)
+            same = weir.sweep(
+                weir.Scenario.from_text(text.replace("= 3\n", "= 9\n"), name="two.toml"), place
+            )
+            self.assertEqual(same.new, 0)
+            self.assertEqual([p.key for p in same._points], [p.key for p in made._points])
+
+    def test_work_is_linear_in_the_points(self):
+        """Runs are listed once for a sweep, and a store is asked once for a point of a design."""
+        listed, asked = [], []
+        runs, has = _weir.Scenario.runs, weir._store.Disk.has
+
+        class Counted:
+            """A scenario that counts how often its runs are listed."""
+
+            def __init__(self, inner):
+                self.inner = inner
+
+            @property
+            def runs(self):
+                """The list that is made at each access."""
+                listed.append(1)
+                return runs.__get__(self.inner)
+
+            def __getattr__(self, name):
+                return getattr(self.inner, name)
+
+        def counted(store, key):
+            asked.append(key)
+            return has(store, key)
+
+        text = LOSSY + '\n[sweep]\ncontrol = ["aimd", "cubic"]\nrepetitions = 30\n'
+        scenario = weir.Scenario.from_text(text, name="two.toml")
+        points = weir._sweep._points(weir.Scenario._of(Counted(scenario._scenario)))
+        self.assertEqual((len(points), len(listed)), (60, 1))
+        scenario = weir.Scenario.from_text(LOSSY, name="two.toml")
+        settings = {"control": ["aimd", "cubic"], "until": Until("fct_s", step=1, most=30)}
+        with tempfile.TemporaryDirectory(prefix="weir-") as place:
+            made = weir.sweep(scenario, place, **settings)
+            with mock.patch.object(weir._store.Disk, "has", counted):
+                again = weir.sweep(scenario, place, **settings)
+            # Once before it would be run, and once when it is read.
+            self.assertEqual((again.new, len(asked)), (0, 2 * len(made)))
 
     def test_only_open_comparisons_get_seeds(self):
         """And the error is divided among all of them."""
@@ -219,3 +440,15 @@ class Designs(unittest.TestCase):
                 Until("measure", **options)
         with self.assertRaisesRegex(ValueError, "leave out `repetitions`"):
             weir.sweep("absent.toml", "absent", until="fct_s", repetitions=3)
+        scenario = weir.Scenario.from_text(LOSSY, name="two.toml")
+        settings = {"control": ["aimd", "cubic"]}
+        with tempfile.TemporaryDirectory(prefix="weir-") as place:
+            for seed in ("seed", "scenario__seed"):
+                with self.assertRaisesRegex(ValueError, "leave out the sweep of `seed`"):
+                    weir.sweep(scenario, place, until="fct_s", **{seed: [1, 2]}, **settings)
+            with self.assertRaisesRegex(ValueError, "is a measure or a weir.Until, not 5"):
+                weir.sweep(scenario, place, until=5, **settings)
+            for name in ("run", "seed", "interrupted"):
+                text = f"there is no measure `{name}`; there are `settled_goodput_mbps`.*`fct_s`"
+                with self.assertRaisesRegex(ValueError, text):
+                    weir.sweep(scenario, place, until=name, **settings)

@@ -54,6 +54,16 @@ class Guides(unittest.TestCase):
         (command,) = re.findall(r"weir sweep .*", script)
         self.help_of(shlex.split(command))
 
+    def test_the_shares_of_wrong_decisions_are_those_of_the_script(self):
+        """`python/decisions` draws the same numbers each time."""
+        script = GUIDE.parents[2] / "python/decisions"
+        done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+        self.assertIn(f"\n\n{done.stdout}\n", GUIDE.read_text(encoding="utf-8"))
+        shares = re.findall(r"(?m)\| ([\d.]+) % \| ([\d.]+) % \|$", done.stdout)
+        # Three standard deviations of a share of 2,000 sweeps.
+        self.assertLess(max(float(median) for median, _ in shares), 5 + 1.5)
+        self.assertEqual(len(shares), 5)
+
     def help_of(self, command):
         """The program knows all options of a command."""
         done = subprocess.run(["weir", "sweep", "--help"], capture_output=True, check=True)

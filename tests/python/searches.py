@@ -99,6 +99,107 @@ class Searches(unittest.TestCase):
         self.assertEqual({trial.state.name for trial in study.trials}, {"PRUNED"})
         self.assertLessEqual(found.new, 2, "one seed each")
 
+    def test_each_failed_point_has_its_own_error(self):
+        """Trials differ by their parameters only, and not by the settings of a sweep."""
+
+        class Picky(weir.WindowLaw):
+            """Raises unless it likes its parameter."""
+
+            liking = weir.Param(1.0, help="a number")
+
+            def on_ack(self, cx, ack):
+                if self.liking != 3.0:
+                    raise RuntimeError(f"it was {self.liking:g}")
+
+            def on_congestion(self, cx, signal, rtt):
+                """Nothing changes."""
+
+        found = self.search(
+            {"fct_s": "minimize"},
+            link__queue="8 packets",
+            control="picky:liking={liking}",
+            parameters={"liking": [1.0, 2.0, 3.0]},
+            repetitions=2,
+        )
+        told = {t.params["liking"]: t.user_attrs.get("error", "") for t in found.study.trials}
+        self.assertEqual(set(told), {1.0, 2.0, 3.0})
+        for liking in (1.0, 2.0):
+            self.assertIn(f"it was {liking:g}", told[liking])
+            for seed in (1, 2):
+                error = found.failed[("liking", liking), ("seed", seed)]
+                self.assertIn(f"it was {liking:g}", str(error))
+        self.assertEqual((told[3.0], len(found.failed)), ("", 4))
+
+    def test_small_numbers_are_written_without_an_exponent(self):
+        """The units of scenarios take none. A format of the user's own is kept."""
+        found = self.search(
+            {"rtt_mean_ms": "minimize"},
+            parameters={"delay": [1e-5, 2.5e-7, 30.0], "loss": [0.125]},
+            link__queue="8 packets",
+            link__delay="{delay} ms",
+            link__loss="{loss:.2f} %",
+        )
+        self.assertEqual(found.failed, {})
+        self.assertEqual({trial.state.name for trial in found.study.trials}, {"COMPLETE"})
+        times = {trial.params["delay"]: trial.values[0] for trial in found.study.trials}
+        self.assertEqual(set(times), {1e-5, 2.5e-7, 30.0})
+        # Two ways of a link.
+        self.assertGreater(times[30.0] - times[1e-5], 20)
+        self.assertLess(abs(times[1e-5] - times[2.5e-7]), 1)
+
+    def test_completion_times_of_unfinished_flows_are_no_values(self):
+        """The reason is that of the point."""
+        found = self.search({"fct_s": "minimize"}, scenario__duration="30 ms", trials=2)
+        states = {(t.state.name, t.user_attrs["error"]) for t in found.study.trials}
+        text = "not all flows finished, so that `fct_s` is not known; take a longer duration"
+        self.assertEqual(states, {("FAIL", text)})
+
+    def test_a_study_of_ones_own_gets_the_trials_that_it_lacks(self):
+        """Those that wait are run, and those that failed or were left behind do not count."""
+        study = optuna.create_study()
+        for value in (None, 7.0):
+            trial = study.ask({"queue": optuna.distributions.CategoricalDistribution(QUEUES)})
+            state = optuna.trial.TrialState.FAIL if value is None else None
+            study.tell(trial, value, state=state)
+        study.ask()
+        study.enqueue_trial({"queue": 16})
+        states = [trial.state.name for trial in study.trials]
+        self.assertEqual(states, ["FAIL", "COMPLETE", "RUNNING", "WAITING"])
+        self.search({"fct_s": "minimize"}, study=study, trials=3)
+        states = [trial.state.name for trial in study.trials]
+        self.assertEqual(states, ["FAIL", "COMPLETE", "RUNNING", "COMPLETE", "COMPLETE"])
+        self.assertEqual(study.trials[3].params, {"queue": 16})
+        self.search({"fct_s": "minimize"}, study=study, trials=3)
+        self.assertEqual(len(study.trials), 5)
+
+    def test_only_the_trials_of_a_pruner_end_early(self):
+        """Each seed is reported; the mean of all seeds is the value of a trial that is kept."""
+        pruner = optuna.pruners.ThresholdPruner(upper=0.5)
+        study = optuna.create_study(pruner=pruner)
+        for size in ("20 kB", "1 MB"):
+            study.enqueue_trial({"size": size})
+        found = self.search(
+            {"fct_s": "minimize"},
+            study=study,
+            parameters={"size": ["20 kB", "1 MB"]},
+            link__queue="8 packets",
+            content__size="{size}",
+            link__loss="1 %",
+            repetitions=3,
+            trials=2,
+        )
+        by_size = {trial.params["size"]: trial for trial in study.trials}
+        kept, ended = by_size["20 kB"], by_size["1 MB"]
+        self.assertEqual((kept.state.name, ended.state.name), ("COMPLETE", "PRUNED"))
+        self.assertEqual((sorted(kept.intermediate_values), found.new), ([0, 1], 4))
+        self.assertEqual(list(ended.intermediate_values), [0])
+        settings = {"content__size": "20 kB", "link__queue": "8 packets", "link__loss": "1 %"}
+        runs = weir.sweep(TWO, self.place, repetitions=3, **settings)
+        self.assertEqual(runs.new, 0)
+        times = runs.runs["fct_s"].to_pylist()
+        self.assertAlmostEqual(kept.values[0], sum(times) / 3)
+        self.assertAlmostEqual(kept.intermediate_values[1], sum(times[:2]) / 2)
+
     def test_bad_searches(self):
         """Before anything is run."""
         measures = {"fct_s": "minimize"}

@@ -87,6 +87,31 @@ class Buckets(unittest.TestCase):
         # A copy of the bucket is a folder of a sweep.
         self.assertEqual(self.sweep(self.bucket / "two").new, 0)
 
+    def test_points_of_deeper_prefixes_are_others(self):
+        """A sweep below another one, and objects that are missing or empty."""
+        self.assertEqual(self.sweep("s3://sweeps/two/deeper").new, 4)
+        made = self.sweep()
+        self.assertEqual((made.new, made.done, len(made.runs)), (4, 4, 4))
+        folders = [self.bucket / "two" / point.key for point in made._points]
+        (folders[0] / "runs.parquet").unlink()
+        (folders[1] / "scenario.toml").write_bytes(b"")
+        again = self.sweep()
+        self.assertEqual((again.new, again.flows.to_pylist()), (2, made.flows.to_pylist()))
+        file = folders[2] / "runs.parquet"
+        key = again._points[2].key
+        remedy = f"two/{key}/runs.parquet: .*; remove s3://sweeps/two/{key}, and repeat the call"
+        # Behind the back of the server, whose checksum shows it, and through it.
+        file.write_bytes(file.read_bytes()[:-9])
+        with self.assertRaisesRegex(weir.ResultsError, f"cannot read s3://sweeps/{remedy}"):
+            self.assertEqual(len(again.runs), 4)
+        with again._store._fs.open_output_stream(f"sweeps/two/{key}/runs.parquet") as object_:
+            object_.write(b"rubbish")
+        with self.assertRaisesRegex(weir.ResultsError, f"cannot read s3://sweeps/{remedy}"):
+            self.assertEqual(len(again.runs), 4)
+        file.unlink()
+        with self.assertRaisesRegex(weir.ResultsError, "it is gone; remove s3://sweeps/two/"):
+            self.assertEqual(len(again.runs), 4)
+
     def test_a_server_that_dies_and_comes_back(self):
         """Nothing is lost or doubled; the point that was being written is run again."""
         ended = []

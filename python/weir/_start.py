@@ -1,0 +1,27 @@
+"""Signals of the command `weir sweep` until it can handle them: the end without a traceback."""
+
+import os
+import signal
+
+# The exit code of the program.
+INTERRUPTED = 5
+
+
+def end(number, frame):
+    """End at once: nothing was begun."""
+    os.write(2, b"weir: interrupted before anything was run\n")
+    os._exit(INTERRUPTED)
+
+
+def give_back():
+    """Signals raise `KeyboardInterrupt` from now on. Those that are ignored remain so."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
+
+
+def begin():
+    """Signals end the program from now on."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)

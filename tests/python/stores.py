@@ -1,0 +1,216 @@
+"""Folders of results that are damaged, incomplete, full, not writable, or have odd names."""
+
+import contextlib
+import errno
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import polars
+import pyarrow.parquet  # noqa: F401 (it is loaded before a test gives up its rights)
+import weir
+from _network import SCENARIO
+from weir import _store
+
+TWO = weir.Scenario.from_text(SCENARIO.replace("1 MB", "20 kB"), name="two.toml")
+GUIDE = Path(__file__).resolve().parents[2] / "docs/how-to/run-a-sweep.md"
+# A user without rights.
+NOBODY = 65534
+
+
+@contextlib.contextmanager
+def without_rights():
+    """As a user who may write nothing of root's."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+class Folders(unittest.TestCase):
+    """A sweep of two points into a folder."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="weir-")
+        self.addCleanup(folder.cleanup)
+        self.place = Path(folder.name, "results")
+
+    def sweep(self, place=None, **settings):
+        """Two schemes."""
+        return weir.sweep(TWO, place or self.place, control=["aimd", "cubic"], **settings)
+
+    def test_incomplete_points_are_run_again(self):
+        """Without the last file, without a table, with an empty file, as an empty folder."""
+        made = self.sweep()
+        expected = made.flows.to_pylist()
+        folder = self.place / made._points[0].key
+        for name in ("point.json", "runs.parquet", "flows.parquet", "scenario.toml"):
+            for how in ("remove", "empty"):
+                with self.subTest(name=name, how=how):
+                    (folder / name).unlink()
+                    if how == "empty":
+                        (folder / name).touch()
+                    again = self.sweep()
+                    self.assertEqual((again.new, again.done), (1, 2))
+                    self.assertEqual(again.flows.to_pylist(), expected)
+        for file in folder.iterdir():
+            file.unlink()
+        self.assertEqual(self.sweep().new, 1)
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
+        folder.write_text("in the way", encoding="utf-8")
+        self.assertEqual(self.sweep().new, 1)
+        self.assertEqual(self.sweep().flows.to_pylist(), expected)
+        self.assertEqual(len(list(self.place.iterdir())), 2, "nothing else is left")
+
+    def test_damaged_files_have_a_place_and_a_remedy(self):
+        """Following the remedy helps."""
+        made = self.sweep()
+        folder = self.place / made._points[1].key
+        file = folder / "runs.parquet"
+        whole = file.read_bytes()
+        for content in (b"rubbish", whole[:-20], whole[:200] + bytes(200) + whole[400:]):
+            file.write_bytes(content)
+            with self.assertRaises(weir.ResultsError) as caught:
+                self.assertEqual(len(self.sweep().runs), 2)
+            text = str(caught.exception)
+            self.assertIn(f"cannot read {file}: ", text)
+            self.assertIn(f"; remove the folder {folder}, and repeat the call", text)
+            self.assertNotIn("\n", text)
+        for one in folder.iterdir():
+            one.unlink()
+        folder.rmdir()
+        self.assertEqual(self.sweep().new, 1)
+        self.assertEqual(len(self.sweep().runs), 2)
+
+    def test_a_name_with_a_colon_is_a_folder(self):
+        """Only `s3://` is an address, and others are not taken for folders."""
+        self.place.mkdir()
+        with contextlib.chdir(self.place):
+            self.assertEqual(self.sweep("film:v2").new, 2)
+            self.assertEqual(len(self.sweep("film:v2").flows), 2)
+            self.assertEqual(self.sweep(Path("loss=1 %")).flows.num_rows, 2)
+            for place in ("gs://bucket/film", "S3://bucket", "file:///film"):
+                with self.assertRaisesRegex(weir.ResultsError, "folder, or s3://BUCKET/PREFIX"):
+                    self.sweep(place)
+        self.assertEqual({one.name for one in self.place.iterdir()}, {"film:v2", "loss=1 %"})
+
+    def test_a_folder_that_cannot_be_written(self):
+        """Nothing is run; results that are there can be read."""
+        made = self.sweep()
+        self.place.chmod(0o555)
+        self.place.parent.chmod(0o755)
+        self.addCleanup(self.place.chmod, 0o755)
+        ran = mock.patch("weir._sweep._weir.run", side_effect=AssertionError("it was run"))
+        remedy = "Permission denied; make the folder writable, or choose another one$"
+        with ran, without_rights():
+            self.assertEqual(self.sweep().flows.to_pylist(), made.flows.to_pylist())
+            place = re.escape(str(self.place))
+            with self.assertRaisesRegex(weir.ResultsError, f"^cannot write {place}: {remedy}"):
+                self.sweep(repetitions=2)
+            with self.assertRaisesRegex(weir.ResultsError, f"^cannot write .*new: {remedy}"):
+                self.sweep(self.place / "new")
+
+    def test_a_folder_that_becomes_full_or_read_only(self):
+        """While points are written. Nothing incomplete is left, and complete points stay."""
+        write, calls = pyarrow.parquet.write_table, []
+        for number, remedy in ((errno.ENOSPC, "make room"), (errno.EROFS, "writable, or choose")):
+
+            def fail(table, file, number=number, **more):
+                # The first point is complete.
+                calls.append(file)
+                if len(calls) > len(_store.TABLES) + 1:
+                    raise OSError(number, "[Errno] of pyarrow")
+                write(table, file, **more)
+
+            place = self.place / str(number)
+            calls.clear()
+            with mock.patch("pyarrow.parquet.write_table", fail):
+                text = f"cannot write {re.escape(str(place))}/[0-9a-f]+: .*; .*{remedy}"
+                with self.assertRaisesRegex(weir.ResultsError, text):
+                    self.sweep(place, jobs=1)
+            self.assertEqual(len(list(place.iterdir())), 1)
+            self.assertEqual(self.sweep(place).new, 1)
+
+    @unittest.skipIf(os.geteuid(), "it makes a small file system")
+    def test_a_full_disk(self):
+        """A real one."""
+        self.place.mkdir()
+        code = (
+            "import sys, weir; sys.path.insert(0, sys.argv[2]); from _network import SCENARIO\n"
+            "try: weir.sweep(weir.Scenario.from_text(SCENARIO), sys.argv[1],"
+            " control=['aimd', 'cubic'], repetitions=50)\n"
+            "except weir.ResultsError as error: print(error)"
+        )
+        script = 'mount -t tmpfs -o size=400k none "$1" && "$2" -c "$3" "$1" "$4"'
+        here = str(Path(__file__).parent)
+        command = ["unshare", "-m", "sh", "-c", script, "sh", self.place, sys.executable, code]
+        done = subprocess.run([*command, here], capture_output=True, text=True, check=False)
+        if "unshare" in done.stderr or "mount" in done.stderr:
+            self.skipTest(done.stderr)
+        self.assertRegex(done.stdout, "^cannot write .*No space left on device; make room\n$")
+        self.assertEqual(done.stderr, "")
+
+    def test_what_a_killed_process_left_is_removed(self):
+        """Its own, and old ones of other hosts; not those of processes that run."""
+        self.place.mkdir()
+        with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+            pass
+        host = _store._host()
+        names = {
+            "ended": f"{host}-{ended.pid}-abc",
+            "running": f"{host}-{os.getpid()}-abc",
+            "new": f"other.example-{ended.pid}-abc",
+            "old": "other.example-1-abc",
+            "before": "of_an_older_program",
+        }
+        for name in names.values():
+            (self.place / f".unfinished-{name}" / "key").mkdir(parents=True)
+        past = time.time() - 2 * 24 * 3600
+        for name in ("old", "before"):
+            os.utime(self.place / f".unfinished-{names[name]}", (past, past))
+        self.sweep()
+        left = {one.name.removeprefix(".unfinished-") for one in self.place.glob(".unfinished-*")}
+        self.assertEqual(left, {names["running"], names["new"]})
+
+    def test_two_sweeps_may_write_a_point_at_the_same_time(self):
+        """The second finds the results of the first, and keeps them."""
+        made = self.sweep()
+        point = made._points[0]
+        file = self.place / point.key / "runs.parquet"
+        before = file.stat().st_ino
+        table = made._store.read(point.key, "runs")
+        made._store.keep(point, {name: table for name in _store.TABLES})
+        self.assertEqual(file.stat().st_ino, before)
+        self.assertEqual(len(list(self.place.iterdir())), 2)
+
+    def test_the_files_as_one_data_set(self):
+        """The text of the guide: swept fields are not in the files of points."""
+        self.sweep(link__loss=["0 %", "1 %"])
+        text = GUIDE.read_text(encoding="utf-8")
+        (code,) = re.findall(r"(?s)```python\n(import json.*?)```", text)
+        names = {}
+        with contextlib.chdir(self.place.parent):
+            exec(code, names)  # noqa: S102 (a text of this repository)
+        runs = names["runs"]
+        self.assertEqual(runs.height, 4)
+        self.assertEqual(set(runs["control"]), {"aimd", "cubic"})
+        self.assertEqual(set(runs["link.loss"]), {"0 %", "1 %"})
+        expected = self.sweep(link__loss=["0 %", "1 %"]).runs.to_pandas()
+        for row in runs.iter_rows(named=True):
+            same = expected[expected.control == row["control"]]
+            loss = {"0 %": 0.0, "1 %": 0.01}[row["link.loss"]]
+            same = same[same["link.loss"] == loss]
+            self.assertEqual(list(same.goodput_mbps), [row["goodput_mbps"]])
+        self.assertNotIn("control", polars.read_parquet(self.place / "*/runs.parquet").columns)
