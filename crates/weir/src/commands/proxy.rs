@@ -110,8 +110,7 @@ fn limits(args: &ProxyArgs) -> Result<Limits, Failure> {
     let redirects = redirects.collect::<Result<_, _>>()?;
     let headers = args.headers.as_deref().map(proxy::headers).transpose();
     let headers = headers.map_err(|why| Failure::new(Kind::File, why))?.unwrap_or_default();
-    let patience = std::time::Duration::from_nanos(args.origin_timeout.0);
-    Ok(Limits { redirects, patience, headers })
+    Ok(Limits { redirects, patience: args.origin_timeout, headers })
 }
 
 fn slab(args: &ProxyArgs) -> Result<Arc<Slab>, Failure> {

@@ -2,6 +2,7 @@
 
 use super::origin::{Origin, Site};
 use super::patient::Patient;
+use control::Duration;
 use hyper::Uri;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use rustls::CertificateError;
@@ -9,7 +10,6 @@ use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 use ureq::Agent;
 use ureq::config::Config;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
@@ -97,7 +97,7 @@ impl Client {
                 .root_certs(RootCerts::new_with_certs(&roots))
                 .unversioned_rustls_crypto_provider(provider);
         }
-        let step = Some(limits.patience);
+        let step = Some(std::time::Duration::from_nanos(limits.patience.0));
         let config = Agent::config_builder()
             .tls_config(tls.build())
             .http_status_as_error(false)

@@ -1,7 +1,8 @@
 //! A body that may take any time, as long as it makes progress.
 
+use control::{Duration, Time};
+use net::clock::monotonic;
 use std::io::{self, Read};
-use std::time::{Duration, Instant};
 
 /// The minimum rate of a body, in bytes per second. A thread waits for it.
 const LEAST: u64 = 1000;
@@ -15,14 +16,14 @@ pub struct Patient {
 impl Patient {
     /// The rate counts over periods of this length.
     pub fn new(body: Box<dyn Read + Send>, patience: Duration) -> Patient {
-        Patient { body, pace: Pace { patience, begin: Instant::now(), bytes: 0 } }
+        Patient { body, pace: Pace { patience, begin: monotonic(), bytes: 0 } }
     }
 }
 
 impl Read for Patient {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.body.read(buffer)?;
-        if read > 0 && !self.pace.keeps(Instant::now(), read as u64) {
+        if read > 0 && !self.pace.keeps(monotonic(), read as u64) {
             let text = format!("fewer than {LEAST} bytes per second come; see --origin-timeout");
             return Err(io::Error::new(io::ErrorKind::TimedOut, text));
         }
@@ -33,19 +34,19 @@ impl Read for Patient {
 /// The progress in the current period.
 struct Pace {
     patience: Duration,
-    begin: Instant,
+    begin: Time,
     bytes: u64,
 }
 
 impl Pace {
     /// Bytes have come. Returns false if they were too few in the period that ends now.
-    fn keeps(&mut self, now: Instant, bytes: u64) -> bool {
+    fn keeps(&mut self, now: Time, bytes: u64) -> bool {
         self.bytes += bytes;
-        let spent = now - self.begin;
+        let spent = now.since(self.begin);
         if spent < self.patience {
             return true;
         }
-        let is_enough = u128::from(self.bytes) * 1000 >= u128::from(LEAST) * spent.as_millis();
+        let is_enough = self.bytes as f64 >= LEAST as f64 * spent.as_secs_f64();
         (self.begin, self.bytes) = (now, 0);
         is_enough
     }
@@ -57,7 +58,7 @@ mod tests {
 
     /// The number of bytes that come, if they come in pieces of `each` bytes, one per second.
     fn received(each: u64, seconds: u64) -> u64 {
-        let begin = Instant::now();
+        let begin = Time::ZERO;
         let mut pace = Pace { patience: Duration::from_secs(10), begin, bytes: 0 };
         let at = |second| begin + Duration::from_secs(second);
         let kept = (1..=seconds).take_while(|second| pace.keeps(at(*second), each));
@@ -72,7 +73,7 @@ mod tests {
 
     #[test]
     fn progress_of_the_past_does_not_count() {
-        let begin = Instant::now();
+        let begin = Time::ZERO;
         let mut pace = Pace { patience: Duration::from_secs(10), begin, bytes: 0 };
         let at = |second| begin + Duration::from_secs(second);
         assert!(pace.keeps(at(10), 1_000_000_000));

@@ -21,7 +21,7 @@ fn server() -> Server {
     let common = Common { slab: Arc::clone(&slab), outbox: Arc::clone(&outbox), ids, fresh: FRESH };
     let share = |(number, prefix): (usize, &str)| {
         let origin = origin(&format!("{prefix}=http://127.0.0.1:9/")).unwrap();
-        let patience = std::time::Duration::from_secs(1);
+        let patience = Duration::from_secs(1);
         let limits = Limits { redirects: Vec::new(), patience, headers: Vec::new() };
         let client = Client::new(origin.clone(), limits).unwrap();
         let workers = Workers::start(number, client, common.clone(), 0).unwrap();
