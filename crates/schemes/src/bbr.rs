@@ -89,6 +89,12 @@ const SPARE: f64 = 3.0;
 const LEAST_BOUND: f64 = 1.1;
 /// Interests may leave this far off their pace, so that a driver need not wake for each.
 const BURST: Duration = Duration::from_micros(500);
+/// Round trips differ if they do by this part of the shortest, within bounds: a queue of that length
+/// is seen. Going up for a round trip makes one of a quarter.
+const RANGE: f64 = 1.0 / 16.0;
+const LEAST_RANGE: Duration = Duration::from_micros(200);
+const MOST_RANGE: Duration = Duration::from_millis(8);
+
 /// Where losses bound what is in flight, going up is tried no more often than after this.
 const BOUNDED_CRUISE: Duration = Duration::from_secs(2);
 /// Upper bound of that pause in round trips; also at most one per segment of the pipe.
@@ -302,7 +308,7 @@ impl Bbr {
     fn queued(&self) -> bool {
         let Some(srtt) = self.path.rtt.smoothed() else { return false };
         let range = self.path.longest.max().saturating_sub(self.path.rtt_min);
-        if range.0 < hystart::threshold(self.path.rtt_min).0 / 2 {
+        if range < self.path.rtt_min.mul_f64(RANGE).clamp(LEAST_RANGE, MOST_RANGE) {
             return self.mode != Mode::Startup;
         }
         srtt >= self.path.rtt_min + Duration(range.0 / 2)

@@ -10,9 +10,11 @@
 
 mod support;
 
-use control::{Duration, Size};
+use control::{Duration, LossModel, Size};
 use sim::{FetchSpec, FlowId, LinkId, Network, ObjectSpec, Signing, WireSpec, jain_index};
-use support::{assert_conserved, at_ms, controller, name, node, two_at_a_time, wire, wire_of};
+use support::{
+    assert_conserved, at_ms, controller, line, name, node, two_at_a_time, wire, wire_of,
+};
 
 const APART_MS: u64 = 500;
 /// The time from the start of the last flow to the measurement of fairness.
@@ -186,6 +188,33 @@ fn links_that_measure_their_rates_share_a_bottleneck() {
     for (crowd, came) in crowds.iter().zip(Crowd::run_all(&crowds, MEASURED)) {
         // The bounds of `bbr`, and nearly equal shares.
         assert!(came.holds() && came.equal > 0.98 && came.used > 0.9, "{crowd:?}: {came:?}");
+    }
+}
+
+/// A short path, as over a wireless network at home, loses some Data by chance. Its buffer has one
+/// product. What was lost is no queue, and the flow uses nine tenths of what the path brings.
+#[test]
+fn losses_of_a_short_path_are_no_overflow() {
+    let cases = [(78, 1, 0.01), (78, 3, 0.01), (78, 3, 0.04), (400, 3, 0.02), (78, 10, 0.04)];
+    for (mbps, delay_ms, lost) in cases {
+        let mut wire = wire(mbps, delay_ms);
+        wire.queue = Size(mbps * 2 * delay_ms * 1000 / 8);
+        wire.impairment.loss = LossModel::Random(lost);
+        let mut line = line(1, 2, &wire);
+        let (signing, segment_size) = (Signing::Unsigned, 1000);
+        let object = ObjectSpec {
+            segment_size,
+            signing,
+            ..ObjectSpec::new(name("/p/x"), Size(1_000_000_000_000))
+        };
+        let mut fetch = FetchSpec::new(object.versioned(), controller("bbr"), "bbr");
+        fetch.signing = signing;
+        line.net.publish(line.nodes[1], object).unwrap();
+        line.net.fetch(line.nodes[0], fetch);
+        let after = line.net.run(at_ms(20_000));
+        let frames = mbps as f64 * 1e6 / 8.0 * 20.0 * (1.0 - lost) / FRAME as f64;
+        let part = after.flows[0].transfer.bytes as f64 / (frames * 1000.0);
+        assert!(part > 0.9, "{mbps} Mbit/s, {delay_ms} ms, {lost}: {part}");
     }
 }
 
