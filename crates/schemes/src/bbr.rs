@@ -47,7 +47,7 @@ mod startup;
 mod table;
 mod timer;
 
-use crate::hystart::{self, Phase};
+use crate::hystart::Phase;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, MAX_RATE, MAX_WINDOW, Params,
     PathEstimate, Permit, RttEstimate, Scheme, Sent, Size, Ticket, Time,
@@ -89,12 +89,6 @@ const SPARE: f64 = 3.0;
 const LEAST_BOUND: f64 = 1.1;
 /// Interests may leave this far off their pace, so that a driver need not wake for each.
 const BURST: Duration = Duration::from_micros(500);
-/// Round trips differ if they do by this part of the shortest, within bounds: a queue of that length
-/// is seen. Going up for a round trip makes one of a quarter.
-const RANGE: f64 = 1.0 / 16.0;
-const LEAST_RANGE: Duration = Duration::from_micros(200);
-const MOST_RANGE: Duration = Duration::from_millis(8);
-
 /// Where losses bound what is in flight, going up is tried no more often than after this.
 const BOUNDED_CRUISE: Duration = Duration::from_secs(2);
 /// Upper bound of that pause in round trips; also at most one per segment of the pipe.
@@ -307,11 +301,10 @@ impl Bbr {
     /// says no.
     fn queued(&self) -> bool {
         let Some(srtt) = self.path.rtt.smoothed() else { return false };
-        let range = self.path.longest.max().saturating_sub(self.path.rtt_min);
-        if range < self.path.rtt_min.mul_f64(RANGE).clamp(LEAST_RANGE, MOST_RANGE) {
-            return self.mode != Mode::Startup;
+        match self.path.longest.beyond(self.path.rtt_min) {
+            Some(range) => srtt >= self.path.rtt_min + Duration(range.0 / 2),
+            None => self.mode != Mode::Startup,
         }
-        srtt >= self.path.rtt_min + Duration(range.0 / 2)
     }
 
     fn sample_rtt(&mut self, now: Time, rtt: Duration) {

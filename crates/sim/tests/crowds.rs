@@ -192,7 +192,8 @@ fn links_that_measure_their_rates_share_a_bottleneck() {
 }
 
 /// A short path, as over a wireless network at home, loses some Data by chance. Its buffer has one
-/// product. What was lost is no queue, and the flow uses nine tenths of what the path brings.
+/// product. Loss is no sign of a queue there, and the flow uses nine tenths of what the path
+/// brings.
 #[test]
 fn losses_of_a_short_path_are_no_overflow() {
     let cases = [(78, 1, 0.01), (78, 3, 0.01), (78, 3, 0.04), (400, 3, 0.02), (78, 10, 0.04)];

@@ -206,6 +206,12 @@ impl Bounds {
     }
 }
 
+/// Round trips that differ by this part of the shortest, within bounds, show a queue. To go up for
+/// a round trip makes one of a quarter.
+const RANGE: f64 = 1.0 / 16.0;
+const LEAST_RANGE: Duration = Duration::from_micros(200);
+const MOST_RANGE: Duration = Duration::from_millis(8);
+
 /// Half of the time that the longest round-trip time is remembered, at least.
 const EPOCH: Duration = Duration::from_secs(10);
 
@@ -225,8 +231,15 @@ impl Longest {
         self.current = self.current.max(rtt);
     }
 
-    pub(super) fn max(self) -> Duration {
+    fn max(self) -> Duration {
         self.before.max(self.current)
+    }
+
+    /// By how much it is more than the shortest one, if that shows a queue.
+    pub(super) fn beyond(self, shortest: Duration) -> Option<Duration> {
+        let range = self.max().saturating_sub(shortest);
+        let least = shortest.mul_f64(RANGE).clamp(LEAST_RANGE, MOST_RANGE);
+        (range >= least).then_some(range)
     }
 }
 
