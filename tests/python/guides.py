@@ -57,7 +57,8 @@ class Guides(unittest.TestCase):
     def test_the_shares_of_wrong_decisions_are_those_of_the_script(self):
         """`python/decisions` draws the same numbers each time."""
         script = GUIDE.parents[2] / "python/decisions"
-        done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+        command = [sys.executable, "-P", script]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
         self.assertIn(f"\n\n{done.stdout}\n", GUIDE.read_text(encoding="utf-8"))
         shares = re.findall(r"(?m)\| ([\d.]+) % \| ([\d.]+) % \|$", done.stdout)
         # Three standard deviations of a share of 2,000 sweeps.
