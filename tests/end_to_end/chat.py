@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import re
 import socket
 import subprocess
@@ -339,7 +340,11 @@ class Chat(unittest.TestCase):
         wrapper.chmod(0o755)
         daemon.weir = wrapper
         daemon.start()
-        self.addCleanup(daemon.process.kill)
+        self.addCleanup(daemon.process.wait, PATIENCE)
+        # The daemon is a child of `faketime`, which ends after it and removes its shared memory.
+        pid = daemon.process.pid
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split():
+            self.addCleanup(os.kill, int(child), signal.SIGKILL)
         alice = self.member("alice", "b").joined()
         bob = self.member("bob", "c", before=ahead).joined()
         bob.say("from the future")
