@@ -43,7 +43,7 @@ impl<'a> Transfer<'a> {
     /// The origin has another version, or fails, or the cache has no room.
     pub fn fill(&mut self, job: &Job, blocks: Range<u64>) -> Result<(), Unfilled> {
         if !self.object.validators.are_strong() {
-            return Err(Unfilled::Changed);
+            return Err(Unfilled::Evicted);
         }
         let Some(writer) = self.source.common.slab.claim(self.key(blocks.start)) else {
             return Ok(());
@@ -54,7 +54,7 @@ impl<'a> Transfer<'a> {
     fn unfilled(&self, stop: Stop) -> Unfilled {
         let had_progress = self.stored >= self.object.segment_size;
         match stop {
-            Stop::Changed => Unfilled::Changed,
+            Stop::Changed(text) => Unfilled::Changed(text),
             Stop::Full(text) => Unfilled::Full(text),
             Stop::Failed(Refused { text, .. }) => Unfilled::Failed { text, had_progress },
         }
@@ -76,14 +76,19 @@ impl<'a> Transfer<'a> {
         let came = match (reply.status, content_range(&reply.headers)) {
             (206, Some((first, size))) if first == begin => Some(size),
             (200, _) => reply.len,
-            (404 | 410 | 412 | 416, _) => return Err(Stop::Changed),
             (status, _) => {
                 let text = answers(client.origin(), status);
-                return Err(Refused::bad(format!("{text} to a request for a part")).into());
+                let text = format!("{text} to a request for a part");
+                return Err(match status {
+                    404 | 410 | 412 | 416 => Stop::Changed(text),
+                    _ => Refused::bad(text).into(),
+                });
             }
         };
         if came != Some(object.size) || Validators::of(&reply.headers) != object.validators {
-            return Err(Stop::Changed);
+            let origin = client.origin();
+            let text = format!("{origin} sends parts of a file with another size or ETag each");
+            return Err(Stop::Changed(text));
         }
         if reply.status == 200 && begin > 0 {
             self.skip(&mut reply.body, begin)?;
@@ -156,7 +161,7 @@ impl<'a> Transfer<'a> {
 
 /// Why a transfer ends before its last byte.
 enum Stop {
-    Changed,
+    Changed(String),
     Full(String),
     Failed(Refused),
 }

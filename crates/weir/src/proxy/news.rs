@@ -106,8 +106,10 @@ pub struct Answered {
 /// Why blocks were not fetched.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unfilled {
-    /// The file is another one now.
-    Changed,
+    /// The origin has another file now, or none.
+    Changed(String),
+    /// The bytes are gone, and the origin is not asked for some of them alone.
+    Evicted,
     /// The cache has no room now.
     Full(String),
     /// The origin fails.

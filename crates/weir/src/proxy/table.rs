@@ -22,8 +22,8 @@ const TRANSFERS: usize = 4;
 const QUEUED: usize = 64;
 /// Blocks of the longest transfer of an origin that sends parts.
 const LONGEST: u64 = 16;
-/// After a failed transfer without progress, the origin is not asked for the file's bytes for so
-/// long.
+/// After a failed transfer without progress, the origin is not asked for the file's bytes for this
+/// long. After a transfer that has found another file, it is not asked for the file at all.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The answer to an Interest.
@@ -83,6 +83,8 @@ struct File {
     is_asking: bool,
     /// The versions, the latest last.
     objects: Vec<Known>,
+    /// The origin is not asked for the version before this instant.
+    pause: Option<Time>,
 }
 
 /// The latest answer of the origin.
@@ -143,7 +145,8 @@ impl Table {
         let (answer, is_asking, objects) = (None, false, Vec::new());
         self.next += 1;
         let number = self.next;
-        let file = File { number, resource, segment_size, answer, is_asking, objects };
+        let pause = None;
+        let file = File { number, resource, segment_size, answer, is_asking, objects, pause };
         self.files.insert(name.clone(), file);
         self.shelves.put(name, BARE, true);
         true
@@ -209,11 +212,16 @@ impl Table {
                 let Some(at) = at else { return places };
                 let known = &mut file.objects[at];
                 known.running.retain(|running| *running != blocks);
-                if result == Err(Unfilled::Changed) {
+                if let Err(gone @ (Unfilled::Changed(_) | Unfilled::Evicted)) = result {
                     file.objects.remove(at);
                     file.answer = None;
                     self.slab.remove(id);
                     places.push(blocks_of(id, 0..u64::MAX));
+                    if let Unfilled::Changed(text) = gone {
+                        // An origin may do so again and again, such as two hosts behind one name.
+                        file.pause = Some(now + PAUSE);
+                        self.failure = Some(text);
+                    }
                 } else {
                     places.push(blocks_of(id, blocks));
                     let failure = known.note(now, result);
@@ -300,18 +308,18 @@ impl File {
             return match known {
                 Some(look) => look,
                 None if is_fresh => Look::Nack(NackReason::None),
-                None => self.ask(workers, name),
+                None => self.ask(now, workers, name),
             };
         }
         let (version, segment) = match wanted.part {
-            Part::Metadata(_) | Part::First if !is_fresh => return self.ask(workers, name),
+            Part::Metadata(_) | Part::First if !is_fresh => return self.ask(now, workers, name),
             Part::Metadata(version) => return self.metadata(now, version),
             Part::First => match self.objects.last() {
                 Some(known) => (known.object.version, 0),
                 None => return self.none(),
             },
             Part::Root(version) | Part::Segment(version, _) if self.version(version).is_none() => {
-                return if is_fresh { self.none() } else { self.ask(workers, name) };
+                return if is_fresh { self.none() } else { self.ask(now, workers, name) };
             }
             Part::Root(version) => {
                 let root = self.version(version).map(|known| Facts::of(&known.object));
@@ -333,7 +341,10 @@ impl File {
         Look::Nack(if fails { NackReason::NoRoute } else { NackReason::None })
     }
 
-    fn ask(&mut self, workers: &Workers, name: &Name) -> Look {
+    fn ask(&mut self, now: Time, workers: &Workers, name: &Name) -> Look {
+        if self.pause.is_some_and(|until| now < until) {
+            return Look::Nack(NackReason::Congestion);
+        }
         if !self.is_asking {
             let latest = self.answer.as_ref().and_then(|answer| answer.described.version);
             let known = latest.and_then(|version| self.version(version));
@@ -458,10 +469,11 @@ impl Known {
     fn note(&mut self, now: Time, result: Result<(), Unfilled>) -> Option<String> {
         let (reason, text) = match result {
             // An origin that makes progress is not failing: the next transfer continues there.
-            Ok(()) | Err(Unfilled::Changed | Unfilled::Failed { had_progress: true, .. }) => {
+            Ok(()) | Err(Unfilled::Failed { had_progress: true, .. }) => {
                 self.pause = None;
                 return None;
             }
+            Err(Unfilled::Changed(_) | Unfilled::Evicted) => return None,
             Err(Unfilled::Full(text)) => (NackReason::Congestion, text),
             Err(Unfilled::Failed { text, .. }) => (NackReason::NoRoute, text),
         };

@@ -186,11 +186,38 @@ fn interests_for_a_version_that_is_gone_are_looked_at_again() {
     assert!(note(&mut table, "file"));
     happened(&mut table, "file", described(Some(object(1, 1 << 40, true))));
     assert_eq!(look(&mut table, "file", of_block(1, 5)), waits(1, 5));
-    let changed = News::Filled { id: 1, blocks: 5..6, result: Err(Unfilled::Changed) };
-    assert_eq!(happened(&mut table, "file", changed), [blocks_of(1, 0..u64::MAX)]);
+    let evicted = News::Filled { id: 1, blocks: 5..6, result: Err(Unfilled::Evicted) };
+    assert_eq!(happened(&mut table, "file", evicted), [blocks_of(1, 0..u64::MAX)]);
     assert!(matches!(look(&mut table, "file", of_block(1, 5)), Look::Wait(Place::Answer(_))));
+    assert_eq!(table.take_failure(), None);
     for id in 2..=4 {
         let places = happened(&mut table, "file", described(Some(object(id, 9, true))));
         assert_eq!(places.contains(&blocks_of(2, 0..u64::MAX)), id == 4);
     }
+}
+
+#[test]
+fn an_origin_that_has_another_file_for_each_request_is_not_flooded() {
+    let mut table = table();
+    assert!(note(&mut table, "file"));
+    let mut requests = 0;
+    let end = Time::ZERO + PAUSE + PAUSE;
+    for now in (0..).map(|n| Time::ZERO + Duration::from_millis(n)).take_while(|now| *now < end) {
+        let wanted = Wanted { of_head: false, part: of_block(1, 5) };
+        let look = table.look(now, &name("file"), wanted);
+        for job in table.workers.take_jobs() {
+            requests += 1;
+            let news = match job.task {
+                Task::Describe(..) => described(Some(object(1, 1 << 40, true))),
+                Task::Fill(object, blocks) => {
+                    let result = Err(Unfilled::Changed("changed".to_owned()));
+                    News::Filled { id: object.id, blocks, result }
+                }
+            };
+            table.happened(now, Event { origin: 0, key: name("file"), news });
+            assert!(matches!(look, Look::Wait(_)));
+        }
+    }
+    assert_eq!(requests, 4, "a description and a transfer in each period");
+    assert_eq!(table.take_failure(), Some("changed".to_owned()));
 }
