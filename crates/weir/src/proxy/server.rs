@@ -13,7 +13,9 @@ use net::client::Endpoint;
 use packet::interest::DEFAULT_LIFETIME_MS;
 use packet::options::{Exclude, Range, answer};
 use packet::tlv::types;
-use packet::{Bytes, Data, HopOptions, Interest, LpHeader, LpPacket, NackReason, Name, NameRef};
+use packet::{
+    Bytes, Data, HopOptions, Interest, LpHeader, LpPacket, MAX_PACKET, NackReason, Name, NameRef,
+};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::VecDeque;
@@ -238,7 +240,7 @@ impl Server {
             }
             self.packet.clear();
             let content = match self.make(&pending, look) {
-                Ok(content) if !is_rejected(&pending, &self.packet) => content,
+                Ok(content) if may_send(&pending, &self.packet) => content,
                 other => {
                     let reason = other.err().unwrap_or(NackReason::None);
                     let header = nack(&pending.header, &pending.asked, pending.at, reason);
@@ -275,17 +277,22 @@ impl Server {
     }
 }
 
-/// The Interest excludes this packet, or is for one with another digest.
-fn is_rejected(pending: &Pending, packet: &[u8]) -> bool {
+/// False if the name leaves no room in the packet, or the Interest excludes it or is for one with
+/// another digest.
+fn may_send(pending: &Pending, packet: &[u8]) -> bool {
+    if packet.len() > MAX_PACKET {
+        // The forwarder would end the connection.
+        return false;
+    }
     let digest = || <[u8; 32]>::from(Sha256::digest(packet));
     let excluded = pending.asked.get::<Exclude>().filter(|excluded| !excluded.is_empty());
     if excluded.is_some_and(|excluded| excluded.excludes(&digest())) {
-        return true;
+        return false;
     }
     let interest = Interest::decode(&pending.interest).ok();
     let last = interest.and_then(|interest| interest.name().last());
     let wanted = last.filter(|last| last.typ() == types::IMPLICIT_DIGEST);
-    wanted.is_some_and(|wanted| wanted.value() != digest())
+    wanted.is_none_or(|wanted| wanted.value() == digest())
 }
 
 /// The header of a Nack.
