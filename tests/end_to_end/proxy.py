@@ -35,11 +35,11 @@ class Proxied(Alone):
         self.addCleanup(self.origin.close)
         self.proxy = self.start(*self.options)
 
-    def start(self, *options, name=None, url=None):
-        """A proxy that is ready."""
+    def start(self, *options, name=None, url=None, before=()):
+        """A proxy that is ready. The command follows the words `before`."""
         name = name or self.name
         out = self.here / f"proxy-{len(list(self.here.glob('proxy-*')))}.json"
-        argv = [self.program, "proxy", f"{name}={url or self.origin.url}", "--json"]
+        argv = [*before, self.program, "proxy", f"{name}={url or self.origin.url}", "--json"]
         argv += ["--socket", self.daemon.socket, *options]
         child = Child(argv, out.with_suffix(".log"), out)
         self.addCleanup(child.kill)
@@ -275,7 +275,7 @@ class Hostile(Proxied):
         self.origin.special["/huge"] = huge
         status, text = self.ask("/huge")
         self.assertEqual(status, 502)
-        self.assertIn("says that the file has", text)
+        self.assertIn("which is too large", text)
 
     def test_a_length_that_no_cache_has_room_for(self):
         def huge(handler):

@@ -1,9 +1,8 @@
 //! The transfer of blocks from an origin.
 
 use super::client::Refused;
-use super::facts::{Validators, content_range};
+use super::facts::Validators;
 use super::news::{Job, Object, Unfilled};
-use super::patient::Patient;
 use super::slab::{Filler, Key};
 use super::source::{READ, Source, answers};
 use hyper::header::{HeaderName, RANGE};
@@ -32,7 +31,7 @@ impl<'a> Transfer<'a> {
     ///
     /// # Errors
     /// The answer ends before the block, or the cache has no room.
-    pub fn begin(&mut self, writer: Filler, mut body: Patient) -> Result<(), Unfilled> {
+    pub fn begin(&mut self, writer: Filler, mut body: impl Read) -> Result<(), Unfilled> {
         let stored = self.store(0..1, writer, 0, &mut body);
         stored.map_err(|stop| self.unfilled(stop))
     }
@@ -72,28 +71,27 @@ impl<'a> Transfer<'a> {
             true => vec![(RANGE, format!("bytes={begin}-{}", end - 1))],
             false => Vec::<(HeaderName, String)>::new(),
         };
-        let mut reply = client.get(&job.target, &fields)?;
-        let came = match (reply.status, content_range(&reply.headers)) {
-            (206, Some((first, size))) if first == begin => Some(size),
-            (200, _) => reply.len,
-            (status, _) => {
-                let text = answers(client.origin(), status);
-                let text = format!("{text} to a request for a part");
-                return Err(match status {
-                    404 | 410 | 412 | 416 => Stop::Changed(text),
-                    _ => Refused::bad(text).into(),
-                });
-            }
-        };
-        if came != Some(object.size) || Validators::of(&reply.headers) != object.validators {
-            let origin = client.origin();
-            let text = format!("{origin} sends parts of a file with another size or ETag each");
-            return Err(Stop::Changed(text));
+        let reply = client.get(&job.target, &fields)?;
+        let origin = client.origin();
+        if !matches!(reply.status, 200 | 206) {
+            let text = format!("{} to a request for a part", answers(origin, reply.status));
+            return Err(match reply.status {
+                404 | 410 | 412 | 416 => Stop::Changed(text),
+                _ => Refused::bad(text).into(),
+            });
         }
-        if reply.status == 200 && begin > 0 {
-            self.skip(&mut reply.body, begin)?;
+        let extent = self.source.extent(&reply)?;
+        let is_equal = object.validators.prove(&Validators::of(&reply.headers));
+        if extent.size != Some(object.size) || !is_equal {
+            let why = "the size or ETag of a part is not that of the part before";
+            return Err(Stop::Changed(format!("{origin} has changed a file: {why}")));
         }
-        self.store(blocks, writer, at, &mut reply.body)
+        if reply.status == 206 && extent.first != begin {
+            return Err(Refused::bad(format!("{origin} sends another part than requested")).into());
+        }
+        let mut body = reply.body.take(extent.len.unwrap_or(u64::MAX));
+        self.skip(&mut body, begin - extent.first)?;
+        self.store(blocks, writer, at, &mut body)
     }
 
     /// Appends a body to blocks, up to the end of the last. It begins at byte `at` of the first.
