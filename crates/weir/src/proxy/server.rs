@@ -37,7 +37,8 @@ pub struct Counts {
     pub refused: u64,
     /// Interests for names below no origin's prefix.
     pub unknown: u64,
-    /// Requests dropped because their lifetime was over, or too many Nacks were waiting.
+    /// Requests dropped because their lifetime was over, or too many Nacks and certificates were
+    /// waiting.
     pub dropped: u64,
     /// Frames that could not be decoded as an Interest.
     pub malformed: u64,
@@ -337,6 +338,8 @@ impl Endpoint for Server {
         if let Some(packet) = self.certificate(name, &interest) {
             if self.packets.len() < MOST_READY {
                 self.packets.push_back((header, packet));
+            } else {
+                self.counts.dropped += 1;
             }
             return;
         }
@@ -375,7 +378,8 @@ impl Endpoint for Server {
     }
 
     fn next_deadline(&mut self, now: Time) -> Option<Time> {
-        self.limit.next(now).filter(|_| !self.ready.is_empty())
+        let is_idle = self.ready.is_empty() && self.packets.is_empty();
+        self.limit.next(now).filter(|_| !is_idle)
     }
 
     fn on_deadline(&mut self, _now: Time) {}

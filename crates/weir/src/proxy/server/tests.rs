@@ -3,6 +3,7 @@ use crate::proxy::client::{Client, Limits};
 use crate::proxy::facts::Validators;
 use crate::proxy::news::{Answered, Event, News, Object};
 use crate::proxy::origin::origin;
+use crate::proxy::packets::Shape;
 use crate::proxy::source::Common;
 use crate::proxy::workers::Workers;
 use hyper::header::{ETAG, HeaderMap, HeaderValue};
@@ -64,8 +65,7 @@ fn put(server: &Server, origin: usize, key: &str, object: Option<Object>) {
         Some(object) => Described::content(object.version, &headers),
         None => Described::error(404, &headers, b"none"),
     };
-    let answered = Answered { described, object, fresh: FRESH, complaint: None };
-    let news = News::Described(Box::new(answered));
+    let news = News::Described(Box::new(Answered::new(described, object, FRESH)));
     server.outbox.put(Event { origin, key: name(key), news });
 }
 
@@ -156,4 +156,31 @@ fn a_name_with_an_empty_component_is_no_file() {
         ask(&mut server, name);
         assert_eq!(sent(&mut server), [Some(NackReason::None)]);
     }
+}
+
+#[test]
+fn a_nack_that_waits_for_the_limit_of_the_rate_has_a_deadline() {
+    let mut server = server();
+    server.limit = Limit::new(Some("8 kbit/s".parse().unwrap()));
+    server.limit.passed(Time::ZERO, 100_000);
+    assert_eq!(server.next_deadline(Time::ZERO), None, "nothing waits");
+    ask(&mut server, name("/slow").with(&Component::generic(b"")));
+    assert_eq!(sent(&mut server), []);
+    let deadline = server.next_deadline(Time::ZERO).unwrap();
+    assert!(server.poll_transmit(deadline, &mut Vec::new()));
+}
+
+#[test]
+fn a_certificate_that_is_not_sent_is_counted() {
+    let mut server = server();
+    let mut packet = Vec::new();
+    Maker::new(Signer::Digest).segment(&shape(&name("/key")), 0, b"", &mut packet);
+    server.add_certificate(packet.into());
+    let key = server.certificates[0].0.clone();
+    (0..=MOST_READY).for_each(|_| ask(&mut server, key.clone()));
+    assert_eq!((sent(&mut server).len(), server.counts.dropped), (MOST_READY, 1));
+}
+
+fn shape(name: &Name) -> Shape<'_> {
+    Shape { name, version: 1, size: 0, segment_size: 8000 }
 }
