@@ -26,6 +26,9 @@ const ACCEPTED: &str = "application/vnd.oci.image.index.v1+json, \
 /// Redirects that are followed.
 const REDIRECTS: usize = 5;
 
+/// The status of [`Refused::busy`], and of no other failure.
+pub const BUSY: u16 = 503;
+
 /// The limits that the user sets.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -66,7 +69,7 @@ impl Refused {
 
     /// The proxy has no room now.
     pub fn busy(text: impl Into<String>) -> Refused {
-        Refused { status: 503, text: text.into() }
+        Refused { status: BUSY, text: text.into() }
     }
 }
 

@@ -27,12 +27,17 @@ impl<'a> Transfer<'a> {
         (self.object.id, block)
     }
 
-    /// Stores the first block from an answer that begins with it.
+    /// Stores the first blocks from an answer that begins with them.
     ///
     /// # Errors
-    /// The answer ends before the block, or the cache has no room.
-    pub fn begin(&mut self, writer: Filler, mut body: impl Read) -> Result<(), Unfilled> {
-        let stored = self.store(0..1, writer, 0, &mut body);
+    /// The answer ends before the blocks, or the cache has no room.
+    pub fn begin(
+        &mut self,
+        blocks: Range<u64>,
+        writer: Filler,
+        mut body: impl Read,
+    ) -> Result<(), Unfilled> {
+        let stored = self.store(blocks, writer, 0, &mut body);
         stored.map_err(|stop| self.unfilled(stop))
     }
 

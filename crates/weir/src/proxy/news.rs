@@ -87,7 +87,7 @@ pub enum News {
     Described(Box<Answered>),
     /// The object has not changed.
     Same(Duration),
-    /// The end of [`Task::Fill`].
+    /// The end of [`Task::Fill`], or of the blocks that came with an answer.
     Filled { id: u64, blocks: Range<u64>, result: Result<(), Unfilled> },
 }
 
@@ -101,6 +101,18 @@ pub struct Answered {
     pub fresh: Duration,
     /// The failure of the origin, for the user of the proxy.
     pub complaint: Option<String>,
+    /// There is no content because the proxy had no room. The origin may be asked again.
+    pub is_busy: bool,
+    /// The blocks of the object that come with this answer. [`News::Filled`] reports their end.
+    pub coming: Range<u64>,
+}
+
+impl Answered {
+    /// Without a failure, and nothing comes.
+    pub fn new(described: Described, object: Option<Object>, fresh: Duration) -> Answered {
+        let (complaint, is_busy, coming) = (None, false, 0..0);
+        Answered { described, object, fresh, complaint, is_busy, coming }
+    }
 }
 
 /// Why blocks were not fetched.

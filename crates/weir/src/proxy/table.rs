@@ -90,6 +90,8 @@ struct File {
 /// The latest answer of the origin.
 struct Answer {
     described: Described,
+    /// See [`Answered::is_busy`].
+    is_busy: bool,
     document: Vec<u8>,
     facts: Facts,
     until: Time,
@@ -197,13 +199,13 @@ impl Table {
                 file.answer.iter_mut().for_each(|answer| answer.until = until);
             }
             News::Described(answered) => {
-                let Answered { described, object, fresh, complaint } = *answered;
+                let Answered { described, object, fresh, complaint, is_busy, coming } = *answered;
                 self.failure = complaint.or(self.failure.take());
                 file.is_asking = false;
                 places.push(answer_of(file.number));
                 let until = now + duration(fresh);
-                file.answer = Answer::new(described, file.segment_size, until);
-                let old = object.and_then(|object| file.learn(object));
+                file.answer = Answer::new(described, is_busy, file.segment_size, until);
+                let old = object.and_then(|object| file.learn(object, coming));
                 places.extend(old.map(|id| blocks_of(id, 0..u64::MAX)));
                 old.into_iter().for_each(|id| self.slab.remove(id));
             }
@@ -226,8 +228,8 @@ impl Table {
                     places.push(blocks_of(id, blocks));
                     let failure = known.note(now, result);
                     self.failure = failure.or(self.failure.take());
-                    let target = file.resource.target();
-                    let more = known.advance(now, &self.workers, &self.slab, &key, &target);
+                    let (workers, resource) = (&self.workers, &file.resource);
+                    let more = known.advance(now, workers, &self.slab, &key, resource);
                     places.extend(more.into_iter().map(|block| blocks_of(id, block..block + 1)));
                 }
             }
@@ -258,11 +260,11 @@ fn duration(from: std::time::Duration) -> Duration {
 
 impl Answer {
     /// `None` if the document is too long, which no answer of an origin makes.
-    fn new(described: Described, segment_size: u64, until: Time) -> Option<Answer> {
+    fn new(described: Described, is_busy: bool, segment_size: u64, until: Time) -> Option<Answer> {
         let document = serde_json::to_vec(&described).ok()?;
         let (version, size) = (version_of_head(&document), document.len() as u64);
         let facts = Facts { version, size, segment_size };
-        Some(Answer { described, document, facts, until })
+        Some(Answer { described, is_busy, document, facts, until })
     }
 
     /// A packet of the document. A segment may be of a document that is no longer fresh.
@@ -336,9 +338,12 @@ impl File {
 
     /// Why there is no content.
     fn none(&self) -> Look {
-        // A failing origin is as one that cannot be reached: another proxy may have the file.
-        let fails = self.answer.as_ref().is_some_and(|answer| answer.described.status >= 500);
-        Look::Nack(if fails { NackReason::NoRoute } else { NackReason::None })
+        Look::Nack(match &self.answer {
+            Some(answer) if answer.is_busy => NackReason::Congestion,
+            // A failing origin is as one that cannot be reached: another proxy may have the file.
+            Some(answer) if answer.described.status >= 500 => NackReason::NoRoute,
+            _ => NackReason::None,
+        })
     }
 
     fn ask(&mut self, now: Time, workers: &Workers, name: &Name) -> Look {
@@ -371,21 +376,21 @@ impl File {
         }
     }
 
-    /// Adds a version. Returns the number of one that is forgotten.
-    fn learn(&mut self, object: Object) -> Option<u64> {
+    /// Adds a version, of which these blocks are coming. Returns the number of one that is
+    /// forgotten.
+    fn learn(&mut self, object: Object, coming: Range<u64>) -> Option<u64> {
         let old = self.objects.iter().position(|known| known.object.version == object.version);
-        let known = match old.map(|at| self.objects.remove(at)) {
-            Some(known) if known.object.id == object.id => Known { object, ..known },
-            Some(known) => {
-                let id = known.object.id;
-                self.objects.push(Known::new(object));
-                return Some(id);
-            }
-            None => Known::new(object),
+        let (mut known, mut forgotten) = match old.map(|at| self.objects.remove(at)) {
+            Some(known) if known.object.id == object.id => (Known { object, ..known }, None),
+            Some(known) => (Known::new(object), Some(known.object.id)),
+            None => (Known::new(object), None),
         };
+        known.running.extend(Some(coming).filter(|coming| !coming.is_empty()));
         self.objects.push(known);
-        let is_full = self.objects.len() > VERSIONS;
-        is_full.then(|| self.objects.remove(0).object.id)
+        if self.objects.len() > VERSIONS {
+            forgotten = Some(self.objects.remove(0).object.id);
+        }
+        forgotten
     }
 
     fn segment(
@@ -397,7 +402,6 @@ impl File {
         version: u64,
         segment: u64,
     ) -> Look {
-        let target = self.resource.target();
         let known = self.objects.iter_mut().find(|known| known.object.version == version);
         let Some(known) = known.filter(|known| segment < known.object.segments()) else {
             return Look::Nack(NackReason::None);
@@ -415,7 +419,7 @@ impl File {
             Ok(true) => Look::Segment(Facts::of(object), segment, content),
             Ok(false) => {
                 let place = Place::Bytes((known.object.id, block), within + len);
-                match known.want(now, workers, slab, name, &target, block) {
+                match known.want(now, workers, slab, name, &self.resource, block) {
                     Ok(()) => Look::Wait(place),
                     Err(reason) => Look::Nack(reason),
                 }
@@ -441,7 +445,7 @@ impl Known {
         workers: &Workers,
         slab: &Slab,
         name: &Name,
-        target: &str,
+        resource: &Resource,
         block: u64,
     ) -> Result<(), NackReason> {
         if let Some((_, reason)) = self.pause.filter(|(until, _)| now < *until) {
@@ -451,7 +455,7 @@ impl Known {
             return Ok(());
         }
         if self.running.len() < TRANSFERS {
-            return self.start(workers, slab, name, target, block);
+            return self.start(workers, slab, name, resource, block);
         }
         if self.queued.len() >= QUEUED && !self.queued.contains(&block) {
             return Err(NackReason::Congestion);
@@ -489,13 +493,13 @@ impl Known {
         workers: &Workers,
         slab: &Slab,
         name: &Name,
-        target: &str,
+        resource: &Resource,
     ) -> Vec<u64> {
         let mut ended = Vec::new();
         while self.running.len() < TRANSFERS {
             let Some(block) = self.queued.pop_first() else { break };
             let is_there = slab.filled((self.object.id, block)) == self.object.len_of(block);
-            if is_there || self.want(now, workers, slab, name, target, block).is_err() {
+            if is_there || self.want(now, workers, slab, name, resource, block).is_err() {
                 ended.push(block);
             }
         }
@@ -509,7 +513,7 @@ impl Known {
         workers: &Workers,
         slab: &Slab,
         name: &Name,
-        target: &str,
+        resource: &Resource,
         block: u64,
     ) -> Result<(), NackReason> {
         let object = &self.object;
@@ -526,8 +530,9 @@ impl Known {
         } else {
             object.blocks()
         };
+        let (key, target) = (name.clone(), resource.target());
         let task = Task::Fill(object.clone(), block..end);
-        if !workers.push(Job { key: name.clone(), target: target.to_owned(), task }) {
+        if !workers.push(Job { key, target, task }) {
             return Err(NackReason::Congestion);
         }
         self.running.push(block..end);

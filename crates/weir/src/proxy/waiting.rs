@@ -70,7 +70,10 @@ impl Budget {
             return None;
         }
         used.all += bytes;
-        used.files.insert(file.clone(), of_file);
+        match used.files.get_mut(file) {
+            Some(used) => *used = of_file,
+            None => drop(used.files.insert(file.clone(), of_file)),
+        }
         drop(used);
         Some(Charge { used: Rc::clone(&self.used), file: file.clone(), bytes })
     }

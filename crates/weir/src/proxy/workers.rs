@@ -1,6 +1,6 @@
 //! Threads that wait for origins, so that the connection to the forwarder never does.
 
-use super::client::{Client, Refused, Reply};
+use super::client::{BUSY, Client, Refused, Reply};
 use super::facts::{ContentVersion, Extent, Validators, max_age};
 use super::fill::{Transfer, no_room};
 use super::news::{Answered, Event, Job, News, Object, Task};
@@ -110,8 +110,10 @@ impl Shared {
         if let Err(Refused { status, text }) = self.try_describe(job, known, segment_size) {
             let body = format!("{text}\n");
             let described = Described::error(status, &HeaderMap::new(), body.as_bytes());
-            let (object, complaint) = (None, Some(text));
-            self.answered(&job.key, Answered { described, object, fresh: FAILURE, complaint });
+            // The client has other reasons for its errors, and other statuses.
+            let (complaint, is_busy) = (Some(text), status == BUSY);
+            let answered = Answered::new(described, None, FAILURE);
+            self.answered(&job.key, Answered { complaint, is_busy, ..answered });
         }
     }
 
@@ -139,10 +141,10 @@ impl Shared {
                 // The part that cannot be read is left out.
                 let _ = reply.body.take(LONGEST_PART as u64).read_to_end(&mut body);
                 let described = Described::error(status, &reply.headers, &body);
-                let (object, fresh) = (None, fresh.min(FAILURE));
                 // The body is for consumers: its text is the origin's, and may be anything.
                 let complaint = (status >= 500).then(|| answers(origin, status));
-                self.answered(&job.key, Answered { described, object, fresh, complaint });
+                let answered = Answered::new(described, None, fresh.min(FAILURE));
+                self.answered(&job.key, Answered { complaint, ..answered });
             }
             (status, _) => {
                 let text = format!("{}, which has no content", answers(origin, status));
@@ -193,12 +195,16 @@ impl Shared {
         let slab = &self.source.common.slab;
         let is_there = slab.filled((id, 0)) == object.len_of(0);
         let writer = if is_there { None } else { slab.claim((id, 0)) };
-        let (complaint, copy) = (None, Some(object.clone()));
-        self.answered(&job.key, Answered { described, object: copy, fresh, complaint });
+        // An answer that is no part has all blocks.
+        let last = if has_ranges { 1 } else { object.blocks() };
+        let coming = writer.as_ref().map_or(0..0, |_| 0..last);
+        let answered = Answered::new(described, Some(object.clone()), fresh);
+        self.answered(&job.key, Answered { coming: coming.clone(), ..answered });
         if let Some(writer) = writer {
             // The answer has been reported; from here on, only bytes can be missing.
-            let result = Transfer::new(&self.source, &object).begin(writer, body);
-            self.put(&job.key, News::Filled { id, blocks: 0..1, result });
+            let body = body.take(extent.len.unwrap_or(u64::MAX));
+            let result = Transfer::new(&self.source, &object).begin(coming.clone(), writer, body);
+            self.put(&job.key, News::Filled { id, blocks: coming, result });
         }
         Ok(())
     }
@@ -294,8 +300,7 @@ impl Shared {
         let version = version.end();
         let object = Object { id, version, size, segment_size, validators, has_ranges: false };
         let described = Described::content(version, &headers);
-        let (object, complaint) = (Some(object), None);
-        self.answered(&job.key, Answered { described, object, fresh, complaint });
+        self.answered(&job.key, Answered::new(described, Some(object), fresh));
         Ok(())
     }
 

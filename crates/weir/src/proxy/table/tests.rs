@@ -54,7 +54,7 @@ fn described(object: Option<Object>) -> News {
         Some(object) => Described::content(object.version, &headers),
         None => Described::error(404, &headers, b"none"),
     };
-    News::Described(Box::new(Answered { described, object, fresh: FRESH, complaint: None }))
+    News::Described(Box::new(Answered::new(described, object, FRESH)))
 }
 
 /// The blocks of the transfers that have been handed to threads.
@@ -220,4 +220,33 @@ fn an_origin_that_has_another_file_for_each_request_is_not_flooded() {
     }
     assert_eq!(requests, 4, "a description and a transfer in each period");
     assert_eq!(table.take_failure(), Some("changed".to_owned()));
+}
+
+#[test]
+fn a_proxy_without_room_is_no_missing_route() {
+    for (is_busy, reason) in [(true, NackReason::Congestion), (false, NackReason::NoRoute)] {
+        let mut table = table();
+        assert!(note(&mut table, "file"));
+        let described = Described::error(503, &HeaderMap::new(), b"why");
+        let answered = Answered { is_busy, ..Answered::new(described, None, FRESH) };
+        happened(&mut table, "file", News::Described(Box::new(answered)));
+        assert_eq!(look(&mut table, "file", Part::First), Look::Nack(reason));
+    }
+}
+
+#[test]
+fn blocks_that_come_with_the_first_answer_are_not_requested() {
+    let mut table = table();
+    assert!(note(&mut table, "file"));
+    let object = object(1, 1 << 40, false);
+    let described = Described::content(object.version, &HeaderMap::new());
+    let blocks = object.blocks();
+    let answered = Answered::new(described, Some(object), FRESH);
+    let answered = Answered { coming: 0..blocks, ..answered };
+    happened(&mut table, "file", News::Described(Box::new(answered)));
+    assert_eq!(look(&mut table, "file", of_block(1, 5)), waits(1, 5));
+    assert_eq!(transfers(&table), []);
+    happened(&mut table, "file", News::Filled { id: 1, blocks: 0..blocks, result: Ok(()) });
+    assert_eq!(look(&mut table, "file", of_block(1, 5)), waits(1, 5));
+    assert_eq!(transfers(&table), [5..blocks], "it has been evicted");
 }
