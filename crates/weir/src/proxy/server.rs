@@ -148,7 +148,7 @@ impl Server {
     }
 
     /// Takes the news of the threads.
-    fn hear(&mut self, now: Time) {
+    fn receive_news(&mut self, now: Time) {
         let Some((events, progress)) = self.outbox.take() else { return };
         let ready = &mut self.ready;
         for event in events {
@@ -370,7 +370,7 @@ impl Endpoint for Server {
     }
 
     fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        self.hear(now);
+        self.receive_news(now);
         let before = out.len();
         let sent = self.limit.allows(now) && self.encode_next(now, out);
         self.limit.passed(now, out.len() - before);

@@ -1,9 +1,9 @@
 //! The files of one origin that consumers have asked for, and what is known of them.
 
 use super::facts::version_of_head;
+use super::lists::{Lists, WITH_CONTENT, WITHOUT_CONTENT};
 use super::news::{Answered, Event, Job, News, Object, Task, Unfilled};
 use super::packets::Shape;
-use super::shelves::{BARE, HOLDING, Shelves};
 use super::slab::{Key, Slab};
 use super::wanted::{Part, Wanted};
 use super::workers::Workers;
@@ -112,7 +112,7 @@ struct Known {
 /// The files.
 pub struct Table {
     files: BTreeMap<Name, File>,
-    shelves: Shelves,
+    lists: Lists,
     next: u64,
     slab: Arc<Slab>,
     workers: Workers,
@@ -122,8 +122,8 @@ pub struct Table {
 impl Table {
     /// An empty one, with the threads of the origin.
     pub fn new(slab: Arc<Slab>, workers: Workers) -> Table {
-        let (files, shelves) = (BTreeMap::new(), Shelves::default());
-        Table { files, shelves, next: 0, slab, workers, failure: None }
+        let (files, lists) = (BTreeMap::new(), Lists::default());
+        Table { files, lists, next: 0, slab, workers, failure: None }
     }
 
     /// Notes a file that an Interest is for. Returns false if there is no room.
@@ -134,11 +134,11 @@ impl Table {
         segment_size: impl FnOnce(&Name) -> u64,
     ) -> bool {
         if self.files.contains_key(name) {
-            self.shelves.touch(name);
+            self.lists.touch(name);
             return true;
         }
-        while self.shelves.is_full(BARE) {
-            if !self.evict(BARE) {
+        while self.lists.is_full(WITHOUT_CONTENT) {
+            if !self.evict(WITHOUT_CONTENT) {
                 return false;
             }
         }
@@ -150,14 +150,14 @@ impl Table {
         let pause = None;
         let file = File { number, resource, segment_size, answer, is_asking, objects, pause };
         self.files.insert(name.clone(), file);
-        self.shelves.put(name, BARE, true);
+        self.lists.put(name, WITHOUT_CONTENT, true);
         true
     }
 
-    /// Forgets the file of a shelf that was not used for the longest time, if no thread works for
+    /// Forgets the file of a list that was not used for the longest time, if no thread works for
     /// it.
-    fn evict(&mut self, shelf: usize) -> bool {
-        let Some(name) = self.shelves.take_oldest(shelf) else { return false };
+    fn evict(&mut self, list: usize) -> bool {
+        let Some(name) = self.lists.take_oldest(list) else { return false };
         for known in self.files.remove(&name).into_iter().flat_map(|file| file.objects) {
             self.slab.remove(known.object.id);
         }
@@ -167,9 +167,9 @@ impl Table {
     /// Puts a file where it belongs now.
     fn place(&mut self, name: &Name) {
         let Some(file) = self.files.get(name) else { return };
-        let shelf = if file.objects.is_empty() { BARE } else { HOLDING };
-        self.shelves.put(name, shelf, file.is_idle());
-        while self.shelves.is_over(HOLDING) && self.evict(HOLDING) {}
+        let list = if file.objects.is_empty() { WITHOUT_CONTENT } else { WITH_CONTENT };
+        self.lists.put(name, list, file.is_idle());
+        while self.lists.is_over(WITH_CONTENT) && self.evict(WITH_CONTENT) {}
     }
 
     /// The answer to an Interest for a noted file.

@@ -110,7 +110,7 @@ fn an_interest_is_looked_at_again_only_when_its_bytes_have_come() {
         writer.append(&[0; 8000]).unwrap();
         let filled = writer.filled();
         server.outbox.put_progress(0, (1, 0), filled);
-        server.hear(Time::ZERO);
+        server.receive_news(Time::ZERO);
         assert_eq!(server.ready.len(), 1, "after {filled} bytes");
         assert_eq!(sent(&mut server), [None]);
     }

@@ -148,15 +148,13 @@ fn only_a_transfer_without_progress_makes_a_pause() {
     let mut table = table();
     assert!(note(&mut table, "file"));
     happened(&mut table, "file", described(Some(object(1, 1 << 40, true))));
-    let mut fail = |had_progress| {
-        look(&mut table, "file", of_block(1, 5));
-        assert_eq!(transfers(&table), [5..6]);
-        let failed = Unfilled::Failed { text: "slow".to_owned(), had_progress };
-        let news = News::Filled { id: 1, blocks: 5..6, result: Err(failed) };
-        assert_eq!(happened(&mut table, "file", news), [blocks_of(1, 5..6)]);
-        (look(&mut table, "file", of_block(1, 5)), transfers(&table), table.take_failure())
-    };
-    assert_eq!(fail(true), (waits(1, 5), vec![5..6], None));
+    look(&mut table, "file", of_block(1, 5));
+    assert_eq!(transfers(&table), [5..6]);
+    let failed = Unfilled::Failed { text: "slow".to_owned(), had_progress: true };
+    let news = News::Filled { id: 1, blocks: 5..6, result: Err(failed) };
+    assert_eq!(happened(&mut table, "file", news), [blocks_of(1, 5..6)]);
+    assert_eq!(look(&mut table, "file", of_block(1, 5)), waits(1, 5));
+    assert_eq!((transfers(&table), table.take_failure()), (vec![5..6], None));
 }
 
 #[test]
