@@ -193,7 +193,7 @@ fn serve(
             continue;
         }
         tick = now;
-        server.expire(now);
+        server.expire(now, TICK);
         let counts = server.counts();
         if counts.answered > before.answered {
             outage.was_useful();

@@ -141,10 +141,24 @@ impl Server {
         self.packets.clear();
     }
 
-    /// Drops Interests whose lifetime is over.
-    pub fn expire(&mut self, now: Time) {
-        let expired = self.shares.iter_mut().map(|share| share.waiting.expire(now));
-        self.counts.dropped += expired.sum::<usize>() as u64;
+    /// Drops Interests whose lifetime is over. Called in periods of `every`.
+    ///
+    /// Those that wait for an origin's answer get a Nack in the last periods of their lifetime, so
+    /// that a consumer that finds no version meanwhile knows that its Interests arrive.
+    pub fn expire(&mut self, now: Time, every: Duration) {
+        let last = now + every + every;
+        for share in &mut self.shares {
+            self.counts.dropped += share.waiting.expire(now) as u64;
+            for pending in share.waiting.take_unanswered(last) {
+                if self.packets.len() >= MOST_READY {
+                    self.counts.dropped += 1;
+                    continue;
+                }
+                let reason = NackReason::Congestion;
+                let header = nack(&pending.header, &pending.asked, pending.at, reason);
+                self.packets.push_back((header, pending.interest));
+            }
+        }
     }
 
     /// Takes the news of the threads.

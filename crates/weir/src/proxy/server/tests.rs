@@ -12,6 +12,7 @@ use security::Signer;
 use std::sync::atomic::AtomicU64;
 use weir::http::mirror::Described;
 
+const TICK: Duration = Duration::from_millis(250);
 const FRESH: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// A proxy for two origins that have no threads: the tests answer in their place.
@@ -91,7 +92,7 @@ fn interests_beyond_the_limit_get_a_nack_and_other_files_and_origins_answers() {
         assert_eq!(sent(&mut server), [None], "{file}");
     }
     // Interests whose lifetime is over leave their room to others.
-    server.expire(Time::ZERO + Duration::from_secs(60));
+    server.expire(Time::ZERO + Duration::from_secs(60), TICK);
     assert_eq!(server.shares[0].waiting.len(), 0);
     ask(&mut server, segment("/slow/file", 1));
     assert_eq!(sent(&mut server), []);
@@ -183,4 +184,23 @@ fn a_certificate_that_is_not_sent_is_counted() {
 
 fn shape(name: &Name) -> Shape<'_> {
     Shape { name, version: 1, size: 0, segment_size: 8000 }
+}
+
+#[test]
+fn an_interest_for_an_answer_that_takes_long_gets_a_nack_before_its_end() {
+    let mut server = server();
+    ask(&mut server, name("/slow/file"));
+    put(&server, 1, "/other/file", Some(object(1, 8000)));
+    ask(&mut server, segment("/other/file", 0));
+    assert_eq!(sent(&mut server), []);
+    let end = Time::ZERO + Duration::from_millis(DEFAULT_LIFETIME_MS);
+    let before = |ticks: u64| Time(end.0 - ticks * TICK.0);
+    server.expire(before(3), TICK);
+    assert_eq!(sent(&mut server), []);
+    server.expire(before(2), TICK);
+    assert_eq!(sent(&mut server), [Some(NackReason::Congestion)]);
+    let waits = |server: &Server| server.shares.iter().map(|share| share.waiting.len()).sum();
+    assert_eq!((waits(&server), server.counts.dropped), (1_usize, 0), "bytes are waited for");
+    server.expire(end, TICK);
+    assert_eq!((waits(&server), server.counts.dropped), (0, 1));
 }
