@@ -302,7 +302,7 @@ class Hostile(Proxied):
 
     def test_an_answer_that_trickles_is_ended_with_the_reason(self):
         self.origin.special["/trickle"] = lambda handler: handler.trickle()
-        self.get(f"{self.name}/trickle", "--patience", "8 s", status=FAILED)
+        self.get(f"{self.name}/trickle", "--patience", "8 s", status=NOT_FOUND)
         self.assertIn("fewer than 1000 bytes per second come", self.messages())
 
     def test_the_text_of_a_failing_origin_is_for_consumers_only(self):

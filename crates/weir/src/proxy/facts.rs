@@ -43,9 +43,9 @@ impl Validators {
         self.digest.is_some() || self.etag.as_deref().is_some_and(is_strong)
     }
 
-    /// True if both are of equal content: an answer with these may continue one with those. An equal
-    /// strong tag suffices (RFC 9110, sections 8.8.3.2 and 15.3.7.3); hosts of one origin may have
-    /// other times of a file's change.
+    /// True if both are of equal content, so that an answer with these may continue one with those.
+    /// An equal strong tag suffices (RFC 9110, sections 8.8.3.2 and 15.3.7.3); hosts of one origin
+    /// may have other times of a file's change.
     pub fn prove(&self, other: &Validators) -> bool {
         let strong = |of: &Validators| of.etag.clone().filter(|etag| is_strong(etag));
         match (&self.digest, &other.digest) {
