@@ -11,9 +11,12 @@
 mod support;
 
 use control::{Duration, LossModel, Size};
-use sim::{FetchSpec, FlowId, LinkId, Network, ObjectSpec, Signing, WireSpec, jain_index};
+use sim::{
+    Fault, FetchSpec, FlowId, FlowResult, LinkId, Network, ObjectSpec, Signing, WireSpec,
+    jain_index,
+};
 use support::{
-    assert_conserved, at_ms, controller, line, name, node, two_at_a_time, wire, wire_of,
+    assert_conserved, at_ms, controller, line, ms, name, node, two_at_a_time, wire, wire_of,
 };
 
 const APART_MS: u64 = 500;
@@ -188,6 +191,29 @@ fn links_that_measure_their_rates_share_a_bottleneck() {
     for (crowd, came) in crowds.iter().zip(Crowd::run_all(&crowds, MEASURED)) {
         // The bounds of `bbr`, and nearly equal shares.
         assert!(came.holds() && came.equal > 0.98 && came.used > 0.9, "{crowd:?}: {came:?}");
+    }
+}
+
+/// The neighbour is further away from 20 s on. Interests that are on their way then are no lost
+/// Data, and their answers that are late no slower link.
+#[test]
+fn a_link_that_measures_and_becomes_longer_is_shared() {
+    let cases = [(2, 60), (4, 100), (4, 200), (10, 100), (10, 150)];
+    let run = |(flows, longer): &(u64, u64)| {
+        let (mut net, link, _) = Crowd { flows: *flows, buffer: 1.0, rtt_ms: 40 }.build(MEASURED);
+        net.at(at_ms(20_000), Fault::Delay { link, backward: true, delay: ms(*longer) }).unwrap();
+        let before = net.run(at_ms(30_000));
+        let after = net.run(at_ms(60_000));
+        let flows = after.flows.iter().zip(&before.flows);
+        let got = |(after, before): (&FlowResult, &FlowResult)| {
+            (after.transfer.bytes - before.transfer.bytes) as f64
+        };
+        flows.map(got).collect::<Vec<f64>>()
+    };
+    let possible = BYTES_PER_MS * 30_000.0 * 1000.0 / FRAME as f64;
+    for (case, got) in cases.iter().zip(two_at_a_time(&cases, run)) {
+        assert!(got.iter().sum::<f64>() > 0.9 * possible, "{case:?}: {got:?}");
+        assert!(jain_index(&got).unwrap() > LEAST_EQUAL, "{case:?}: {got:?}");
     }
 }
 

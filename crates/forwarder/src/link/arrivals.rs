@@ -34,13 +34,14 @@ const DRAINING: f64 = 0.8;
 /// period, because the link still brings what was asked for before.
 const EMPTYING: f64 = 0.9;
 
-/// A link that is asked for so many times more than it brings has become slower.
+/// A link has become slower if, in a try, it is asked for so many times more than it brings, and a
+/// standard deviation of chance on top.
 const SLOWER: f64 = 1.125;
 
-/// A try takes so many periods. In it, the wait gets shorter by this part of what has drained. If
-/// it does not in so many tries in a row, it is none: the way to the neighbour has become longer.
-/// In the first one, what was asked for before is still to come, or Interests without an answer
-/// counted as lost Data and have ended.
+/// While Data wait, less is asked for, in tries of so many periods. In each, the wait gets shorter
+/// by this part of what has drained. If it does not in so many tries in a row, nothing waits: the
+/// way to the neighbour has become longer. In the first one, what was asked for before is still to
+/// come, or Interests without an answer counted as lost Data and have ended.
 const TRY: u32 = 4;
 const SHORTER: f64 = 0.25;
 const TRIES: u32 = 2;
@@ -50,10 +51,10 @@ const TRIES: u32 = 2;
 const FIRST: u32 = 3;
 const STEADY: f64 = 1.0 / 8.0;
 
-/// The weight of a period in the part of what is asked for that is lost, and its most: with more,
+/// The weight of a period in the part of what is asked for that comes, and its least: with less,
 /// nothing is left to measure.
-const GAIN: f64 = 1.0 / 8.0;
-const MOST_LOST: f64 = 0.5;
+const GAIN: f64 = 1.0 / 16.0;
+const LEAST_ANSWERED: f64 = 0.5;
 
 /// A higher rate is tried if the link brings this part of the stated one. It is higher by this
 /// part, and by twice as much after each success, up to the largest. It is tried for so many
@@ -71,8 +72,7 @@ const REST: u32 = 6;
 pub(super) struct ArrivalMeter {
     period: Period,
     baseline: Baseline,
-    /// The mean part of what is asked for that does not come.
-    lost: f64,
+    tally: Tally,
     wait: Wait,
     /// The rate in the period before, in bit/s.
     before: f64,
@@ -96,6 +96,13 @@ struct Period {
     has_begun: bool,
 }
 
+/// Data that were asked for and that came while the rate was known; evidence fades.
+#[derive(Debug, Default)]
+struct Tally {
+    asked: f64,
+    brought: f64,
+}
+
 /// Periods in a row in which Data waited.
 #[derive(Debug, Default)]
 struct Wait {
@@ -106,6 +113,9 @@ struct Wait {
     tries: u32,
     /// The last of them in which the link brought the same.
     steady: u32,
+    /// Data that were asked for, and that came, in those of this try.
+    asked: f64,
+    brought: f64,
 }
 
 /// A higher rate that is tried: the rate before and what the link brought then, in bit/s, and the
@@ -115,6 +125,18 @@ struct Higher {
     before: f64,
     brought: f64,
     periods: u32,
+}
+
+impl Tally {
+    fn add(&mut self, period: &Period) {
+        self.asked += f64::from(period.asked) - GAIN * self.asked;
+        self.brought += f64::from(period.brought) - GAIN * self.brought;
+    }
+
+    /// The part of what is asked for that comes.
+    fn answered(&self) -> f64 {
+        if self.asked > 0.0 { (self.brought / self.asked).clamp(LEAST_ANSWERED, 1.0) } else { 1.0 }
+    }
 }
 
 impl Wait {
@@ -128,6 +150,7 @@ impl Wait {
             let drained = now.since(since).mul_f64((1.0 - DRAINING) * SHORTER);
             self.tries = if third + drained > before { self.tries - 1 } else { TRIES };
             self.before = (third, now);
+            (self.asked, self.brought) = (0.0, 0.0);
         }
         self.periods = self.periods.saturating_add(1);
         self.tries
@@ -170,10 +193,13 @@ impl ArrivalMeter {
         }
         let period = std::mem::take(period);
         let brought = period.bytes as f64 * 8.0 / span.as_secs_f64();
+        if self.rate > 0.0 {
+            self.tally.add(&period);
+        }
         if self.waits(now, third) {
             self.on_wait(&period, brought);
         } else {
-            self.on_free(&period, brought);
+            self.on_free(brought);
         }
         self.before = brought;
     }
@@ -190,20 +216,22 @@ impl ArrivalMeter {
             }
             TRIES => {}
             // Less is asked for only if as much is answered as before.
-            _ => self.lost = 0.0,
+            _ => self.tally = Tally::default(),
         }
         true
     }
 
     /// Data waited: the link may be full.
     fn on_wait(&mut self, period: &Period, brought: f64) {
-        let answered = 1.0 - self.lost;
-        let asked = f64::from(period.asked) * answered;
+        let answered = self.tally.answered();
+        self.wait.asked += f64::from(period.asked) * answered;
+        self.wait.brought += f64::from(period.brought);
         if let Some(higher) = self.higher.take() {
             self.rate = higher.before;
         }
         let found = brought / answered;
-        let is_slower = asked > SLOWER * f64::from(period.brought);
+        let likely = SLOWER * self.wait.brought;
+        let is_slower = self.wait.asked > likely + likely.sqrt();
         if self.rate == 0.0 {
             let is_steady = (brought - self.before).abs() < STEADY * brought;
             self.wait.steady = if is_steady { self.wait.steady + 1 } else { 0 };
@@ -225,13 +253,11 @@ impl ArrivalMeter {
     }
 
     /// No Data waited: the link may bring more than this.
-    fn on_free(&mut self, period: &Period, brought: f64) {
+    fn on_free(&mut self, brought: f64) {
         self.wait = Wait::default();
         if self.rate == 0.0 {
             return;
         }
-        let answered = f64::from(period.brought) / f64::from(period.asked.max(1));
-        self.lost += GAIN * ((1.0 - answered).clamp(0.0, MOST_LOST) - self.lost);
         if let Some(higher) = &mut self.higher {
             higher.periods += 1;
             if higher.periods < TRIED {
@@ -246,7 +272,7 @@ impl ArrivalMeter {
         }
         if self.rest > 0 {
             self.rest -= 1;
-        } else if brought >= USED * self.rate * (1.0 - self.lost) {
+        } else if brought >= USED * self.rate * self.tally.answered() {
             self.higher = Some(Higher { before: self.rate, brought, periods: 0 });
             self.rate *= 1.0 + self.step;
         }
