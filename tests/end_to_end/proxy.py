@@ -71,6 +71,14 @@ class Files(Proxied):
         self.assertEqual(self.get(f"{self.name}/one")[0], b"1")
         self.get(f"{self.name}/none", status=NOT_FOUND)
 
+    def test_the_parts_of_a_file_share_connections(self):
+        data = os.urandom(40 * BLOCK)
+        self.origin.files["/long"] = data
+        self.assertTrue(self.get(f"{self.name}/long")[0] == data)
+        # Four transfers run at a time, while the origin may be asked for the version.
+        self.assertGreater(len(self.origin.requests), 5)
+        self.assertLessEqual(self.origin.connections, 5)
+
     def test_equal_files_have_equal_names_at_every_proxy(self):
         self.origin.files = {"/file": b"content"}
         self.start(name="/example/other")

@@ -24,6 +24,7 @@ class Origin:
         # By path: bytes of bodies that were sent, and the requests' headers.
         self.sent = collections.Counter()
         self.requests = []
+        self.connections = 0
         self.validates = True
         self.has_ranges = True
         self.stopping = threading.Event()
@@ -67,6 +68,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def handle(self):
         """Answer, until the client ends the connection, which it may do at any time."""
+        self.origin.connections += 1
         with contextlib.suppress(ConnectionError, ssl.SSLError):
             super().handle()
 

@@ -108,6 +108,7 @@ impl Client {
             let config = Agent::config_builder()
                 .tls_config(tls.clone())
                 .max_idle_connections(idle)
+                .max_idle_connections_per_host(idle)
                 .http_status_as_error(false)
                 .max_redirects(0)
                 .max_redirects_will_error(false)

@@ -6,7 +6,7 @@ use super::news::{Job, Object, Unfilled};
 use super::slab::{Filler, Key};
 use super::source::{READ, Source, answers};
 use hyper::header::{HeaderName, RANGE};
-use std::io::{self, Read};
+use std::io::{self, Read, Take};
 use std::ops::Range;
 
 /// A transfer of bytes of an object.
@@ -35,10 +35,12 @@ impl<'a> Transfer<'a> {
         &mut self,
         blocks: Range<u64>,
         writer: Filler,
-        mut body: impl Read,
+        mut body: Take<impl Read>,
     ) -> Result<(), Unfilled> {
         let stored = self.store(blocks, writer, 0, &mut body);
-        stored.map_err(|stop| self.unfilled(stop))
+        stored.map_err(|stop| self.unfilled(stop))?;
+        read_end(body);
+        Ok(())
     }
 
     /// Fetches blocks.
@@ -96,7 +98,9 @@ impl<'a> Transfer<'a> {
         }
         let mut body = reply.body.take(extent.len.unwrap_or(u64::MAX));
         self.skip(&mut body, begin - extent.first)?;
-        self.store(blocks, writer, at, &mut body)
+        self.store(blocks, writer, at, &mut body)?;
+        read_end(body);
+        Ok(())
     }
 
     /// Appends a body to blocks, up to the end of the last. It begins at byte `at` of the first.
@@ -159,6 +163,14 @@ impl<'a> Transfer<'a> {
 
     fn early(&self) -> Refused {
         Refused::bad(format!("{} ended its answer early", self.source.client.origin()))
+    }
+}
+
+/// Reads the end of a body of known length: then the next request uses the same connection. The
+/// content is complete, whatever comes of it.
+fn read_end(body: Take<impl Read>) {
+    if body.limit() == 0 {
+        let _ = body.into_inner().read(&mut [0]);
     }
 }
 
