@@ -171,6 +171,7 @@ class Uploads(Alone):
         for fields, expected in (
             (f"{transfer}gzip, chunked", b"501"),
             (f"{transfer}gzip\r\n{transfer}chunked", b"501"),
+            (f"{transfer}chunked, chunked", b"501"),
             (f"{transfer}chunked{content_coding}identity", b"201"),
             (f"{transfer}chunked{content_coding}identity, gzip", b"415"),
             (f"{transfer}chunked{content_coding}identity{content_coding}br", b"415"),
