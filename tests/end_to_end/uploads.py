@@ -278,8 +278,10 @@ class Uploads(Alone):
         store, fill = volume.folder / "store", volume.folder / "fill"
         gateway = Gateway(about, self.here, "--put", "/up", "--store", store)
         self.addCleanup(gateway.child.kill)
-        for name in ("first", "second"):
-            self.assertEqual(self.put(gateway, f"/up/{name}", b"content")[0], 201)
+        # Long names take many pages of the index.
+        names = ["/up/" + "/".join(["q" * 250] * 15) + f"/{n}" for n in range(40)]
+        for name in ("/up/first", *names):
+            self.assertEqual(self.put(gateway, name, b"content")[0], 201)
         # It ends with an error when the disk is full.
         volume.run("sh", "-c", 'head -c 99000000 /dev/zero >"$0" 2>/dev/null || true', fill)
         self.assertEqual(volume.free(), 0)
@@ -287,8 +289,9 @@ class Uploads(Alone):
             status, _, text = self.put(gateway, f"/up/{n}", b"")
             self.assertEqual(status, 507, text)
             self.assertEqual(gateway.ask("/up/first")[::2], (200, b"content"))
-        volume.run(self.program, "repo", "rm", "/up/second", "--store", store)
-        self.assertEqual(gateway.ask("/up/second")[0], 404)
+        for name in names:
+            volume.run(self.program, "repo", "rm", name, "--store", store)
+        self.assertEqual(gateway.ask(names[-1])[0], 404)
         volume.run("rm", fill)
         self.assertEqual(self.put(gateway, "/up/third", b"new")[0], 201)
         self.assertEqual(gateway.ask("/up/third")[2], b"new")
