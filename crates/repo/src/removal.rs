@@ -11,12 +11,6 @@ use crate::staging;
 use crate::store::{Store, add, count};
 use redb::{ReadableTable, WriteTransaction};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// The pauses before a removal on a full disk fails. A process that serves the store renews its view
-/// several times a second.
-const PAUSES: usize = 4;
-const PAUSE: Duration = Duration::from_millis(500);
 
 /// Things that were removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,19 +38,11 @@ impl Store {
         removed
     }
 
-    /// Does something that needs room. If the disk is full, it is done again with the reserve, and
-    /// when the process that serves the store has given back the pages of the view that it had.
+    /// Does something that needs room, and does it again with the reserve if the disk is full.
     fn with_reserve<T>(&self, action: impl Fn() -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let mut pauses = PAUSES;
-        loop {
-            match action() {
-                Err(error) if error.is_full() && reserve::release(self.folder()) => {}
-                Err(error) if error.is_full() && pauses > 0 => {
-                    pauses -= 1;
-                    std::thread::sleep(PAUSE);
-                }
-                done => return done,
-            }
+        match action() {
+            Err(error) if error.is_full() && reserve::release(self.folder()) => action(),
+            done => done,
         }
     }
 
