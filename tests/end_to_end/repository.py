@@ -238,7 +238,7 @@ class Repository(Alone):
         other = content.make(self.here / "other", 1_500_000, 5)
         _, said = self.repo("put", "/a/two", other, "--quota", "3 MB", status=FILE)
         # Names, digests and signatures count, too.
-        self.assertRegex(said, "the store has 20[0-9]{5} bytes, and 15[0-9]{5} bytes more are needed")
+        self.assertRegex(said, "has 20[0-9]{5} bytes, and 15[0-9]{5} bytes more are needed")
         self.assertEqual(len(self.blobs()), 1)
         # The same bytes take no room.
         self.repo("put", "/a/three", self.sent, "--quota", "3 MB")

@@ -15,8 +15,8 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
-/// The pauses before a removal on a full disk fails. A process that serves the store renews its view
-/// several times a second.
+/// The pauses before a removal on a full disk fails. A process that serves the store renews its
+/// view several times a second.
 const PAUSES: usize = 4;
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -65,7 +65,7 @@ pub fn rm(args: &RepoRmArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Removes a named thing. On a full disk, the process that serves the store may have to give back the
+/// Removes a named thing. On a full disk, the process that serves the store may have to release the
 /// pages of its view first.
 #[expect(clippy::disallowed_methods, reason = "this command has nothing else to do")]
 fn remove(store: &Store, number: u64) -> Result<Option<Freed>, StoreError> {
