@@ -18,6 +18,8 @@ class Alone(unittest.TestCase):
 
     faces = ()
     routes = ()
+    # The section of its configuration.
+    store = {}
 
     @classmethod
     def setUpClass(cls):
@@ -27,7 +29,13 @@ class Alone(unittest.TestCase):
         cls.program = weir.program()
         cls.sent = content.make(cls.folder / "sent", SIZE)
         cls.daemon = weir.Daemon(
-            cls.program, cls.folder, "daemon", faces=cls.faces, routes=cls.routes, listen=ALONE
+            cls.program,
+            cls.folder,
+            "daemon",
+            faces=cls.faces,
+            routes=cls.routes,
+            listen=ALONE,
+            store=cls.store,
         )
         cls.daemon.start()
         cls.addClassCleanup(cls.daemon.process.kill)

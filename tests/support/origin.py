@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import http.server
 import re
+import ssl
 import threading
 import time
 import urllib.parse
@@ -15,7 +16,8 @@ DATE = "Fri, 20 Nov 2026 13:24:39 GMT"
 class Origin:
     """Serves `files` (path: bytes), and counts what it sends of each."""
 
-    def __init__(self):
+    def __init__(self, certificate=None):
+        """With the files of a certificate and its key, by HTTPS."""
         self.files = {}
         # Answers of another kind: a function of the handler.
         self.special = {}
@@ -28,6 +30,13 @@ class Origin:
         handler = type("Handler", (Handler,), {"origin": self})
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.server.daemon_threads = True
+        self.scheme = "https" if certificate else "http"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            # The thread of the connection shakes hands, and holds up no other.
+            options = {"server_side": True, "do_handshake_on_connect": False}
+            self.server.socket = context.wrap_socket(self.server.socket, **options)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     @property
@@ -38,7 +47,7 @@ class Origin:
     @property
     def url(self):
         """Its base."""
-        return f"http://127.0.0.1:{self.port}/"
+        return f"{self.scheme}://127.0.0.1:{self.port}/"
 
     def close(self):
         """End it."""
@@ -58,7 +67,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def handle(self):
         """Answer, until the client ends the connection, which it may do at any time."""
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(ConnectionError, ssl.SSLError):
             super().handle()
 
     def do_GET(self):  # noqa: N802
@@ -78,13 +87,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def file(self, path, content, **more):
         """A file, or a part of it."""
-        headers = {"Content-Type": "application/x-test", **more}
+        headers = {"Content-Type": "application/x-test"}
         if self.origin.validates:
-            tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
-            headers |= {"ETag": tag, "Last-Modified": DATE}
-            if self.headers.get("If-None-Match") == tag:
-                self.answer(304, b"", headers)
-                return
+            headers |= {"ETag": self.tag(content), "Last-Modified": DATE}
+        headers |= more
+        if self.origin.validates and self.headers.get("If-None-Match") == headers["ETag"]:
+            self.answer(304, b"", headers)
+            return
         asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         if not asked or not self.origin.has_ranges:
             self.answer(200, content, headers, path)
@@ -95,6 +104,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         headers["Content-Range"] = f"bytes {first}-{last}/{len(content)}"
         self.answer(206, content[first : last + 1], headers, path)
+
+    @staticmethod
+    def tag(content):
+        """A strong tag."""
+        return f'"{hashlib.sha256(content).hexdigest()[:16]}"'
 
     def answer(self, status, body, headers=None, path=None):
         """Send an answer."""

@@ -58,7 +58,8 @@ pub struct Stats {
     pub received: u64,
     /// Answers to outdated vectors that were not sent, because another member had answered.
     pub suppressed: u64,
-    /// Claims about publications of this member that it does not have.
+    /// Claims of others about publications of this member that it does not have, or about a later
+    /// start of it.
     pub foreign: u64,
     /// Claims with a bootstrap time too far in the future.
     pub future: u64,
@@ -103,11 +104,11 @@ impl Member {
     pub fn new(config: Config, own: Stream, rng: Rng, now: Time) -> Member {
         Member {
             config,
+            table: Table::new(config.limits, own.name.clone()),
             own,
             seq: 0,
             published: now,
             sent: now,
-            table: Table::new(config.limits),
             state: State::Steady,
             timer: now,
             is_due: true,
@@ -186,6 +187,11 @@ impl Member {
                 continue;
             }
             let is_own = signer.is_some_and(|signer| name.as_ref().starts_with(signer));
+            // Others would take it for confirmed by this member's next vector.
+            if *name == self.own.name && boot > self.own.boot && !is_own {
+                self.stats.foreign += 1;
+                continue;
+            }
             // The specification ignores the whole vector, so one member could silence others.
             if boot > last && !is_own {
                 self.stats.future += 1;
@@ -453,6 +459,19 @@ mod tests {
         // Another start of the same member is known by others only.
         hear(&mut b, 2, &[("/B", 50, 7)]);
         assert_eq!(updates(&mut b), [("/B".to_owned(), 1, 7)]);
+    }
+
+    /// The member's own vector would confirm what another one has made up.
+    #[test]
+    fn later_starts_are_taken_from_the_same_member_only() {
+        let mut b = member("/B");
+        let carol = stream("/C", 0).name;
+        b.receive(at(0), CLOCK, &vector(&[("/B", 101, 50)]), Some(carol.as_ref()));
+        assert_eq!((updates(&mut b), b.stats().foreign), (Vec::new(), 1));
+        assert_eq!(b.vector(CLOCK), vector(&[("/B", 100, 0)]));
+        let own = stream("/B", 0).name;
+        b.receive(at(1), CLOCK, &vector(&[("/B", 101, 3)]), Some(own.as_ref()));
+        assert_eq!(updates(&mut b), [("/B".to_owned(), 1, 3)]);
     }
 
     #[test]

@@ -74,6 +74,8 @@ pub enum Taken {
 #[derive(Clone, Debug)]
 pub struct Table {
     limits: Limits,
+    /// The name of the member itself. Its current start is in each vector, but not in the table.
+    own: Name,
     streams: BTreeMap<Stream, Entry>,
     /// The identities that have claimed their own streams. If an identity speaks for those of
     /// others, the longest name counts.
@@ -83,8 +85,8 @@ pub struct Table {
 }
 
 impl Table {
-    pub fn new(limits: Limits) -> Table {
-        Table { limits, streams: BTreeMap::new(), owners: BTreeMap::new(), bytes: 0 }
+    pub fn new(limits: Limits, own: Name) -> Table {
+        Table { limits, own, streams: BTreeMap::new(), owners: BTreeMap::new(), bytes: 0 }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&Stream, &Entry)> {
@@ -133,7 +135,9 @@ impl Table {
         if need > self.limits.bytes {
             return Taken::NoRoom;
         }
-        while self.starts(claim.name).count() >= self.limits.starts {
+        // Others have room for the current start, too.
+        let most = self.limits.starts - usize::from(*claim.name == self.own);
+        while self.starts(claim.name).count() >= most {
             let Some(start) = self.dispensable_start(claim) else { return Taken::NoRoom };
             self.remove(&start);
         }
@@ -231,6 +235,10 @@ impl Entry {
 mod tests {
     use super::*;
 
+    fn table_with(limits: Limits) -> Table {
+        Table::new(limits, "/own".parse().unwrap())
+    }
+
     fn claim(table: &mut Table, name: &str, boot: u64, seq: u64, is_own: bool) -> Taken {
         let name: Name = name.parse().unwrap();
         let owner = is_own.then_some(name.as_ref());
@@ -243,7 +251,7 @@ mod tests {
 
     #[test]
     fn forged_names_fill_the_table_and_members_still_get_in() {
-        let mut table = Table::new(Limits { bytes: 1_000, ..Limits::default() });
+        let mut table = table_with(Limits { bytes: 1_000, ..Limits::default() });
         let mut taken = 0;
         for i in 0..5_000 {
             taken += usize::from(
@@ -264,12 +272,21 @@ mod tests {
 
     #[test]
     fn starts_of_a_name_are_bounded_and_the_earliest_makes_room() {
-        let mut table = Table::new(Limits { starts: 3, ..Limits::default() });
+        let mut table = table_with(Limits { starts: 3, ..Limits::default() });
         for boot in 1..=3 {
             assert_eq!(claim(&mut table, "/a", boot, 1, true), raised(1, 1));
         }
         assert_eq!(claim(&mut table, "/a", 4, 1, true), raised(1, 1));
         assert_eq!(boots(&table), [2, 3, 4]);
+    }
+
+    #[test]
+    fn starts_of_the_member_itself_leave_room_for_its_current_one() {
+        let mut table = table_with(Limits { starts: 3, ..Limits::default() });
+        for boot in 1..=3 {
+            claim(&mut table, "/own", boot, 1, false);
+        }
+        assert_eq!(boots(&table), [2, 3]);
     }
 
     fn boots(table: &Table) -> Vec<u64> {
@@ -280,7 +297,7 @@ mod tests {
     /// learn of it from itself, and answer each other for ever.
     #[test]
     fn later_starts_replace_earlier_ones_by_the_claims_of_others_as_well() {
-        let mut table = Table::new(Limits { starts: 3, ..Limits::default() });
+        let mut table = table_with(Limits { starts: 3, ..Limits::default() });
         for boot in 2..=4 {
             claim(&mut table, "/a", boot, 1, false);
         }
@@ -297,7 +314,7 @@ mod tests {
 
     #[test]
     fn no_identity_keeps_others_out_by_many_streams() {
-        let mut table = Table::new(Limits { bytes: 2_000, ..Limits::default() });
+        let mut table = table_with(Limits { bytes: 2_000, ..Limits::default() });
         let own = |table: &mut Table, owner: &str, name: String, boot| {
             let (owner, name): (Name, Name) = (owner.parse().unwrap(), name.parse().unwrap());
             let claim = Claim { name: &name, boot, seq: 1, owner: Some(owner.as_ref()) };
@@ -324,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_huge_number_by_others_hides_nothing() {
-        let mut table = Table::new(Limits::default());
+        let mut table = table_with(Limits::default());
         assert_eq!(claim(&mut table, "/a", 1, u64::MAX, false), raised(1, u64::MAX));
         // The member has 12 publications, whatever others claim.
         assert_eq!(claim(&mut table, "/a", 1, 12, true), raised(1, 12));
@@ -338,7 +355,7 @@ mod tests {
 
     #[test]
     fn streams_of_the_future_are_not_sent() {
-        let mut table = Table::new(Limits { future_s: 10, ..Limits::default() });
+        let mut table = table_with(Limits { future_s: 10, ..Limits::default() });
         claim(&mut table, "/a", 110, 1, true);
         claim(&mut table, "/b", 111, 1, true);
         let sent = table.vector(100);

@@ -379,11 +379,13 @@ impl Fetch {
             && self.object.as_ref().is_none_or(|object| object.bytes == 0)
     }
 
-    /// Discovery has less patience: most names without an early answer are never answered.
+    /// Discovery has less patience: most names without an early answer are never answered. A Nack
+    /// that reports congestion is an early answer.
     fn patience(&self) -> Duration {
         const DISCOVERY: Duration = Duration::from_secs(8);
         match self.object {
             Some(_) => self.config.patience,
+            None if self.discovery.is_busy() => self.config.patience,
             None => self.config.patience.min(DISCOVERY),
         }
     }

@@ -273,19 +273,13 @@ fn silence_ends_with_what_is_missing() {
     assert!(took.0 > 30_000_000_000 && took.0 < 32_000_000_000, "patience is 30 s: {took:?}");
 }
 
-#[test]
-fn nobody_there_and_no_route_are_different_errors() {
-    let mut nobody = Publish::new();
+/// The end of a fetch whose Interests all get this Nack.
+fn refused(reason: NackReason) -> (FetchError, control::Time) {
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
-    run(&mut fetch, &mut sink, &mut nobody, &Pipe::default(), LIMIT, &mut |_, f| Some(f));
-    assert!(matches!(failure(&fetch), FetchError::NotFound { .. }));
-
-    let mut fetch = support::fetch("/a/file");
-    let mut now = control::Time::ZERO;
-    let mut out = Vec::new();
+    let (mut now, mut out) = (control::Time::ZERO, Vec::new());
     while fetch.status() == Status::Running {
         while fetch.poll_transmit(now, &mut out) {
-            let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
+            let header = LpHeader { nack: Some(reason), ..LpHeader::default() };
             let mut frame = Vec::new();
             header.encode_into(&std::mem::take(&mut out), &mut frame);
             fetch.receive(now, &frame, &mut sink);
@@ -294,7 +288,25 @@ fn nobody_there_and_no_route_are_different_errors() {
         now = next;
         fetch.on_deadline(now, &mut sink);
     }
-    assert!(matches!(failure(&fetch), FetchError::NoRoute(_)));
+    (failure(&fetch).clone(), now)
+}
+
+#[test]
+fn a_producer_that_reports_congestion_gets_the_whole_patience() {
+    let (failure, now) = refused(NackReason::Congestion);
+    assert!(matches!(failure, FetchError::NotFound { .. }), "{failure}");
+    assert!(now.0 >= 30_000_000_000 && now.0 < 32_000_000_000, "patience is 30 s: {now:?}");
+}
+
+#[test]
+fn nobody_there_and_no_route_are_different_errors() {
+    let mut nobody = Publish::new();
+    let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
+    run(&mut fetch, &mut sink, &mut nobody, &Pipe::default(), LIMIT, &mut |_, f| Some(f));
+    assert!(matches!(failure(&fetch), FetchError::NotFound { .. }));
+
+    let (failure, now) = refused(NackReason::NoRoute);
+    assert!(matches!(failure, FetchError::NoRoute(_)));
     assert!(now.0 < 2_000_000_000, "a missing route is known soon: {now:?}");
 }
 

@@ -9,12 +9,12 @@
 mod client;
 mod facts;
 mod fill;
+mod lists;
 mod news;
 mod origin;
 mod packets;
 mod patient;
 mod server;
-mod shelves;
 mod slab;
 mod source;
 mod table;

@@ -15,7 +15,8 @@ pub struct FetchConfig {
     pub in_order: bool,
     /// The lifetime of Interests.
     pub lifetime: Duration,
-    /// The fetch fails after this long without progress; discovery after 8 s, if that is shorter.
+    /// The fetch fails after this long without progress; discovery after 8 s, if that
+    /// is shorter and no Nack has reported congestion.
     pub patience: Duration,
     /// The maximum number of bytes of content that wait for verification or for earlier segments.
     pub stash: Size,

@@ -26,13 +26,16 @@ pub(super) struct Discovery {
     refusals: u32,
     /// Requests for metadata without a route. They are no evidence that metadata does not exist.
     routeless: u16,
+    /// A Nack has reported congestion, so the name is reachable, and an answer may take its time.
+    is_busy: bool,
     /// Nacks do not count before this instant, because producers may be reconnecting too.
     forgiving_until: Time,
 }
 
 impl Discovery {
     pub fn new(name: Name) -> Discovery {
-        Discovery { name, refusals: 0, routeless: 0, forgiving_until: Time::ZERO }
+        let (is_busy, forgiving_until) = (false, Time::ZERO);
+        Discovery { name, refusals: 0, routeless: 0, is_busy, forgiving_until }
     }
 
     /// The requested name.
@@ -110,8 +113,14 @@ impl Discovery {
         InterestBuf { can_be_prefix: true, must_be_fresh: true, ..InterestBuf::new(name) }
     }
 
+    /// True if the name is reachable, even though nothing was found yet.
+    pub fn is_busy(&self) -> bool {
+        self.is_busy
+    }
+
     /// Records a Nack for metadata.
     pub fn metadata_refused(&mut self, reason: NackReason) {
+        self.is_busy |= reason == NackReason::Congestion;
         if reason == NackReason::NoRoute {
             self.routeless = self.routeless.saturating_add(1);
         }

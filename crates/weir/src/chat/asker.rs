@@ -18,7 +18,8 @@ const ATTEMPT: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(300);
 /// Packets that are asked for at a time.
 const AT_ONCE: usize = 16;
-/// Packets that are asked for, or wait for their turn.
+/// Packets that are asked for, or wait for their turn. With more, those of the source with the most
+/// make room.
 const MOST: usize = 4_096;
 /// Certificates of them for which only sync Interests wait, and the Interests for each. Any sender
 /// can name one that does not exist.
@@ -30,7 +31,7 @@ const AT_ONCE_UNANSWERED: usize = 12;
 const MOST_UNANSWERED: usize = 1_024;
 
 /// Wants in the order of their importance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     /// Messages that their sender has announced, and certificates that messages wait for.
     Live,
@@ -127,7 +128,7 @@ impl Asker {
             }
             return true;
         }
-        if self.wanted.len() >= MOST {
+        if self.wanted.len() >= MOST && !self.makes_room(class, &source) {
             return false;
         }
         // Certificates come first: messages wait for them.
@@ -138,6 +139,29 @@ impl Asker {
         }
         self.wanted.insert(name, Want { is_prefix, class, attempts: 0, again_at: now });
         true
+    }
+
+    /// Gives up a packet whose turn has not come, for another one of this class and source: one
+    /// that is less important, or of a source that has more of them. So no source keeps others
+    /// out.
+    fn makes_room(&mut self, class: Class, source: &Name) -> bool {
+        for other in Class::ALL.into_iter().rev().filter(|other| *other >= class) {
+            let queue = &mut self.queues[other as usize];
+            let own = if other == class { queue.len(source) + 1 } else { 0 };
+            while let Some((longest, len)) = queue.longest()
+                && len > own
+            {
+                let longest = longest.clone();
+                let Some(name) = queue.pop_of(&longest) else { break };
+                let is_meant = |want: &Want| want.class == other && !self.asked.contains(&name);
+                if self.wanted.get(&name).is_some_and(is_meant) {
+                    self.wanted.remove(&name);
+                    self.given_up.push_back(name);
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// Stops asking for the messages with this prefix, which is their names without the number.
@@ -482,12 +506,40 @@ mod tests {
         assert!(sent(&mut asker, Time::ZERO).unwrap().starts_with("/b/"));
     }
 
+    /// One vector can claim so many messages.
+    #[test]
+    fn no_source_keeps_the_messages_of_others_out() {
+        for is_old in [true, false] {
+            let mut asker = asker();
+            let all = |i: usize| format!("/made-up-{}/{i}", i % 60).parse().unwrap();
+            (0..MOST).for_each(|i| assert!(asker.ask(Time::ZERO, all(i), is_old)));
+            assert!(!asker.ask(Time::ZERO, all(MOST), true), "it has its part");
+            assert_eq!(asker.given_up.len(), 0);
+            for i in 0..50 {
+                let live: Name = format!("/alice/{i}").parse().unwrap();
+                assert!(asker.ask(Time::ZERO, live.clone(), false), "{i}");
+                assert!(asker.wanted.contains_key(&live) && asker.wanted.len() == MOST);
+            }
+            let given_up = std::iter::from_fn(|| asker.poll_given_up()).collect::<Vec<_>>();
+            assert_eq!(given_up.len(), 50);
+            assert!(given_up.iter().all(|name| name.to_string().starts_with("/made-up-")));
+            let mut now = Time::ZERO;
+            while !std::iter::from_fn(|| sent(&mut asker, now)).any(|name| name.contains("/alice/"))
+            {
+                now = asker.next_deadline().unwrap();
+            }
+            // Each of the other sources has one turn before.
+            let turns = if is_old { 0 } else { 60 / AT_ONCE as u32 };
+            assert!(now <= Time::ZERO + ATTEMPT.mul_f64((turns * ATTEMPTS_OF_TURN).into()));
+        }
+    }
+
     #[test]
     fn few_packets_are_asked_for_at_a_time_and_there_is_a_bound() {
         let mut asker = asker();
         let taken = (0..MOST + 5)
             .filter(|i| asker.ask(Time::ZERO, format!("/{i}").parse().unwrap(), false));
-        assert_eq!(taken.count(), MOST);
+        assert_eq!(taken.count(), MOST, "all are of one source");
         let mut count = 0;
         while sent(&mut asker, Time::ZERO).is_some() {
             count += 1;

@@ -110,7 +110,9 @@ impl Presence {
     pub fn left(&mut self, now: Time, name: &Name, boot: u64, time_ms: u64) -> bool {
         let silence = self.silence;
         let Some(seen) = self.all.get_mut(name) else { return false };
-        seen.start(boot).left_ms = Some(time_ms);
+        let start = seen.start(boot);
+        // Its clock may have been set back.
+        start.left_ms = Some(time_ms.max(start.time_ms));
         let others = seen.starts.iter().filter(|start| start.left_ms.is_none());
         let other = others.map(|start| start.at).max().filter(|at| now < *at + silence);
         match other {
@@ -181,6 +183,10 @@ mod tests {
         presence.sign(at(0), &alice, 5, Some(1));
         assert!(presence.left(at(0), &alice, 5, 1) && !presence.left(at(0), &alice, 5, 1));
         assert_eq!(presence.sign(at(1), &alice, 5, Some(2)), Sign::Stale);
+        // A vector comes late that was signed before the clock was set back.
+        presence.sign(at(1), &alice, 6, Some(60_000));
+        assert!(presence.left(at(1), &alice, 6, 1_000));
+        assert_eq!(presence.sign(at(1), &alice, 6, Some(60_001)), Sign::Stale);
         // Its clock was set back.
         assert_eq!(presence.sign(at(2), &alice, 4, Some(1)), Sign::First);
         assert!(presence.is_anyone_here());

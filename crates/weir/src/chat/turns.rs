@@ -36,6 +36,27 @@ impl Turns {
         self.order.push_front(source);
     }
 
+    /// The source with the most names, and their number.
+    pub fn longest(&self) -> Option<(&Name, usize)> {
+        let lengths = self.names.iter().map(|(source, names)| (source, names.len()));
+        lengths.max_by_key(|(_, len)| *len)
+    }
+
+    /// The number of names of a source.
+    pub fn len(&self, source: &Name) -> usize {
+        self.names.get(source).map_or(0, VecDeque::len)
+    }
+
+    /// Takes the next name of a source.
+    pub fn pop_of(&mut self, source: &Name) -> Option<Name> {
+        let names = self.names.get_mut(source)?;
+        let name = names.pop_front();
+        if names.is_empty() {
+            self.remove(&source.clone());
+        }
+        name
+    }
+
     /// Takes the next name of the next source that is ready.
     pub fn pop(&mut self, is_ready: impl Fn(&Name) -> bool) -> Option<Name> {
         let at = self.order.iter().position(is_ready)?;

@@ -30,7 +30,7 @@ pub struct ProxyArgs {
     pub fresh: Duration,
     /// Give an origin this long for each step: to connect, to begin an answer, to send more of it,
     /// of at least 1000 bytes per second.
-    #[arg(long, default_value = "10 s", value_name = "DURATION", value_parser = timeout)]
+    #[arg(long, default_value = "5 s", value_name = "DURATION", value_parser = timeout)]
     pub origin_timeout: Duration,
     /// The maximum number of concurrent requests to each origin.
     #[arg(long, default_value = "8", value_name = "N", value_parser = requests)]
@@ -39,7 +39,8 @@ pub struct ProxyArgs {
     /// temporary files.
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
-    /// The maximum size of the cache; at least 66 MB. The latest used blocks stay.
+    /// The maximum size of the cache; at least 66 MB. The most recently used
+    /// blocks stay.
     #[arg(long, default_value = "1 GB", value_name = "SIZE")]
     pub cache_size: Size,
     /// Sign with this key, by key or identity name. The default is the default key if all names are

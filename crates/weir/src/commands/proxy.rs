@@ -50,8 +50,8 @@ pub fn run(args: &ProxyArgs) -> Result<(), Failure> {
         output::note(&note);
     }
     let outbox = Arc::new(Outbox::new().map_err(|error| Failure::new(Kind::Failed, error))?);
-    let bell = outbox.bell().map_err(|error| Failure::new(Kind::Failed, error))?;
-    reach.connection.wake_on(bell);
+    let wake_up = outbox.wake_up().map_err(|error| Failure::new(Kind::Failed, error))?;
+    reach.connection.wake_on(wake_up);
     let slab = slab(args)?;
     let tables = tables(args, &origins, &limits, &slab, &outbox)?;
     let (maker, limit) = (Maker::new(signer), Limit::new(args.limit_rate));
@@ -193,7 +193,7 @@ fn serve(
             continue;
         }
         tick = now;
-        server.expire(now);
+        server.expire(now, TICK);
         let counts = server.counts();
         if counts.answered > before.answered {
             outage.was_useful();

@@ -14,7 +14,7 @@ use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use net::client::Connection;
 use packet::Component;
 use router::guard::Refusal;
-use transport::fetch::{ObjectInfo, Resume, Sink};
+use transport::fetch::{FetchError, ObjectInfo, Resume, Sink, Status};
 use weir::http::ask::Ask;
 use weir::http::mirror::{Described, LONGEST_HEAD, head_name};
 use weir::http::plan::confine;
@@ -67,7 +67,12 @@ fn describe(gateway: &Gateway, ask: &Ask) -> Result<Described, Refusal> {
     let watch = Watch { progress: &progress, stop: &gateway.stop, verbose, resumes, absence, rate };
     let mut document = Document::default();
     let done = consumer::drive(&mut connection, &mut fetch, &mut document, &watch, &mut None);
-    done.map_err(|failure| Refusal::new(status(&fetch), failure.to_string()))?;
+    let status = || match fetch.status() {
+        // A proxy answers for files that do not exist, too.
+        Status::Failed(FetchError::NotFound { .. }) => hyper::StatusCode::GATEWAY_TIMEOUT,
+        _ => status(&fetch),
+    };
+    done.map_err(|failure| Refusal::new(status(), failure.to_string()))?;
     Described::read(&document.bytes).map_err(|why| {
         let what = format!("the document about {} cannot be read: {why}", ask.name);
         bad(Failure::new(Kind::Failed, what))

@@ -18,8 +18,12 @@ use std::fmt::Write;
 const QUERY: &[u8] = b"query";
 /// The keyword of the document about the answer.
 const HEAD: &[u8] = b"http";
-/// The maximum number of bytes of a path, and of a query.
+/// The maximum number of bytes of a path and its query in a name. Metadata has the name twice: the
+/// rest of a packet is for the prefix and the signature.
 const LONGEST: usize = 4000;
+/// Bytes that a component of a name has besides its value, at most (NDN Packet Format
+/// Specification, "TLV Encoding").
+const HEADER: usize = 4;
 /// The maximum number of bytes of a document about an answer.
 pub const LONGEST_HEAD: usize = 32_000;
 /// The maximum number of bytes of an inline body, and of the sum of all headers.
@@ -100,9 +104,9 @@ impl Resource {
     }
 
     fn new(parts: Vec<Vec<u8>>, query: Option<String>) -> Result<Resource, &'static str> {
-        let len: usize = parts.iter().map(|part| part.len() + 1).sum();
-        if len > LONGEST || query.as_ref().is_some_and(|query| query.len() > LONGEST) {
-            return Err("the path or query is too long");
+        let values = parts.iter().map(Vec::len).chain(query.as_ref().map(String::len));
+        if values.map(|len| len + HEADER).sum::<usize>() > LONGEST {
+            return Err("the path with its query is too long");
         }
         let (last, before) = parts.split_last().ok_or("there is no path")?;
         if before.iter().any(Vec::is_empty) {
@@ -334,6 +338,11 @@ mod tests {
             assert!(Resource::from_path("a", Some(query)).is_err(), "{query}");
         }
         assert!(Resource::from_path(&"a/".repeat(LONGEST), None).is_err());
+        let half = "a".repeat(LONGEST / 2 - HEADER);
+        assert!(Resource::from_path(&half, Some(&half)).is_ok());
+        for longer in [format!("{half}a"), "a/".repeat(LONGEST / 5)] {
+            assert!(Resource::from_path(&longer, Some(&half)).is_err(), "{longer}");
+        }
         let name: Name = "/p/a".parse::<Name>().unwrap().with(&Component::generic(b".."));
         assert!(Resource::from_name(name.as_ref(), 1).is_err());
         // Otherwise it would get Data of the name without it.

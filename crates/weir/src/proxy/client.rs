@@ -3,18 +3,18 @@
 use super::origin::{Origin, Site};
 use super::patient::Patient;
 use control::Duration;
-use hyper::Uri;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use hyper::{Response, Uri};
 use rustls::CertificateError;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use ureq::Agent;
 use ureq::config::Config;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+use ureq::{Agent, Body};
 use url::Url;
 
 /// The forms of registries' manifests before all others: a registry answers with none that a client
@@ -25,6 +25,9 @@ const ACCEPTED: &str = "application/vnd.oci.image.index.v1+json, \
     application/vnd.docker.distribution.manifest.v2+json, */*";
 /// Redirects that are followed.
 const REDIRECTS: usize = 5;
+
+/// The status of [`Refused::busy`], and of no other failure.
+pub const BUSY: u16 = 503;
 
 /// The limits that the user sets.
 #[derive(Clone, Debug)]
@@ -66,7 +69,7 @@ impl Refused {
 
     /// The proxy has no room now.
     pub fn busy(text: impl Into<String>) -> Refused {
-        Refused { status: 503, text: text.into() }
+        Refused { status: BUSY, text: text.into() }
     }
 }
 
@@ -75,6 +78,8 @@ pub struct Client {
     origin: Origin,
     limits: Limits,
     agent: Agent,
+    /// Has a new connection for each request.
+    fresh: Agent,
 }
 
 impl Client {
@@ -98,25 +103,30 @@ impl Client {
                 .unversioned_rustls_crypto_provider(provider);
         }
         let step = Some(std::time::Duration::from_nanos(limits.patience.0));
-        let config = Agent::config_builder()
-            .tls_config(tls.build())
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            // The environment's proxies would be asked for private addresses.
-            .proxy(None)
-            .user_agent(concat!("weir/", env!("CARGO_PKG_VERSION")))
-            .max_response_header_size(64 * 1024)
-            .timeout_resolve(step)
-            .timeout_connect(step)
-            .timeout_recv_response(step)
-            // A body has no limit in all: `Patient` ends one that makes no progress.
-            .timeout_per_read(step)
-            .build();
-        let allowed = Allowed::new(&origin, &limits.redirects);
-        let resolver = Checked { inner: DefaultResolver::default(), allowed };
-        let agent = Agent::with_parts(config, DefaultConnector::default(), resolver);
-        Ok(Client { origin, limits, agent })
+        let (tls, idle) = (tls.build(), Config::default().max_idle_connections());
+        let agent = |idle: usize| {
+            let config = Agent::config_builder()
+                .tls_config(tls.clone())
+                .max_idle_connections(idle)
+                .http_status_as_error(false)
+                .max_redirects(0)
+                .max_redirects_will_error(false)
+                // The environment's proxies would be asked for private addresses.
+                .proxy(None)
+                .user_agent(concat!("weir/", env!("CARGO_PKG_VERSION")))
+                .max_response_header_size(64 * 1024)
+                .timeout_resolve(step)
+                .timeout_connect(step)
+                .timeout_recv_response(step)
+                // A body has no limit in all: `Patient` ends one that makes no progress.
+                .timeout_per_read(step)
+                .build();
+            let allowed = Allowed::new(&origin, &limits.redirects);
+            let resolver = Checked { inner: DefaultResolver::default(), allowed };
+            Agent::with_parts(config, DefaultConnector::default(), resolver)
+        };
+        let (fresh, agent) = (agent(0), agent(idle));
+        Ok(Client { origin, limits, agent, fresh })
     }
 
     /// The origin.
@@ -156,7 +166,26 @@ impl Client {
     }
 
     fn ask(&self, address: &Uri, fields: &[(HeaderName, String)]) -> Result<Reply, Refused> {
-        let mut request = self.agent.get(address.clone());
+        let response = match self.send(&self.agent, address, fields) {
+            // The origin may have ended a kept connection just then. A GET may be repeated
+            // (RFC 9112, section 9.3.1).
+            Err(error) if is_end(&error) => self.send(&self.fresh, address, fields),
+            other => other,
+        };
+        let response = response.map_err(|error| failed(address, &error))?;
+        let (head, body) = response.into_parts();
+        let len = body.content_length();
+        let body = Patient::new(Box::new(body.into_reader()), self.limits.patience);
+        Ok(Reply { status: head.status.as_u16(), headers: head.headers, len, body })
+    }
+
+    fn send(
+        &self,
+        agent: &Agent,
+        address: &Uri,
+        fields: &[(HeaderName, String)],
+    ) -> Result<Response<Body>, ureq::Error> {
+        let mut request = agent.get(address.clone());
         request = request.header(ACCEPT, ACCEPTED).header(ACCEPT_ENCODING, "identity");
         for (field, value) in fields {
             request = request.header(field, value);
@@ -167,11 +196,7 @@ impl Client {
                 request = request.header(field, value);
             }
         }
-        let response = request.call().map_err(|error| failed(address, &error))?;
-        let (head, body) = response.into_parts();
-        let len = body.content_length();
-        let body = Patient::new(Box::new(body.into_reader()), self.limits.patience);
-        Ok(Reply { status: head.status.as_u16(), headers: head.headers, len, body })
+        request.call()
     }
 
     /// The next address of a redirect.
@@ -212,6 +237,14 @@ impl Client {
         let text = format!("{} does not go on: {error}", self.origin);
         Refused { status: if is_slow { 504 } else { 502 }, text }
     }
+}
+
+/// The connection ended before an answer.
+fn is_end(error: &ureq::Error) -> bool {
+    use io::ErrorKind as E;
+    let ureq::Error::Io(error) = error else { return false };
+    let ends = [E::UnexpectedEof, E::ConnectionReset, E::ConnectionAborted, E::BrokenPipe];
+    ends.contains(&error.kind())
 }
 
 /// The reason of a request without an answer. It never has the path or query, which may be secret.

@@ -1,9 +1,11 @@
 //! The state of a file at its origin, as its headers tell it, and the version that follows.
 
 use hyper::header::{
-    CONTENT_RANGE, ETAG, HeaderMap, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
+    CONTENT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE,
+    IF_NONE_MATCH, LAST_MODIFIED,
 };
 use sha2::{Digest as _, Sha256};
+use std::ops::Range;
 use std::time::UNIX_EPOCH;
 use weir::http::ask::is_strong;
 
@@ -12,7 +14,7 @@ const DIGEST: u64 = 1 << 62;
 /// See the Docker-Content-Digest header of the OCI distribution specification.
 const DIGEST_OF_CONTENT: HeaderName = HeaderName::from_static("docker-content-digest");
 /// Seconds since 1970 that are taken for a time: from 2001 to 2286.
-const SECONDS: std::ops::Range<u64> = 1_000_000_000..10_000_000_000;
+const SECONDS: Range<u64> = 1_000_000_000..10_000_000_000;
 
 /// The headers that change with the content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,6 +41,17 @@ impl Validators {
     /// these must not be combined (section 15.3.7.3).
     pub fn are_strong(&self) -> bool {
         self.digest.is_some() || self.etag.as_deref().is_some_and(is_strong)
+    }
+
+    /// True if both are of equal content, so that an answer with these may continue one with those.
+    /// An equal strong tag suffices (RFC 9110, sections 8.8.3.2 and 15.3.7.3); hosts of one origin
+    /// may have other times of a file's change.
+    pub fn prove(&self, other: &Validators) -> bool {
+        let strong = |of: &Validators| of.etag.clone().filter(|etag| is_strong(etag));
+        match (&self.digest, &other.digest) {
+            (Some(one), Some(another)) => one == another,
+            _ => strong(self).is_some_and(|etag| Some(etag) == strong(other)),
+        }
     }
 
     /// The headers of a request that is answered without content if nothing has changed. None has
@@ -68,6 +81,13 @@ impl Validators {
             Some(seconds) => seconds * 1_000_000 + digest % 1_000_000,
             None => digest >> 2 | DIGEST,
         }
+    }
+
+    /// The version, if another one is known: other content has another version, even if both were
+    /// made within one second and their digests agree in the few digits that a time leaves.
+    pub fn version_beside(&self, known: Option<u64>, size: u64, segment_size: u64) -> u64 {
+        let version = self.version(size, segment_size);
+        version + u64::from(known == Some(version))
     }
 }
 
@@ -102,14 +122,49 @@ fn first(digest: &[u8]) -> u64 {
     digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// The first byte of a part and the size of the whole, if the origin says both.
-pub fn content_range(headers: &HeaderMap) -> Option<(u64, u64)> {
+/// The bytes of a file that an answer has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The first one.
+    pub first: u64,
+    /// Their number, if the origin says it.
+    pub len: Option<u64>,
+    /// Bytes of the file, if the origin says it.
+    pub size: Option<u64>,
+}
+
+impl Extent {
+    /// Reads the headers of an answer with the status 200 or 206. `len`: Content-Length, if there
+    /// is one.
+    ///
+    /// # Errors
+    /// They do not fit together, or the content is compressed. The text follows the origin's name.
+    pub fn of(status: u16, headers: &HeaderMap, len: Option<u64>) -> Result<Extent, &'static str> {
+        let is_plain = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"identity");
+        if !headers.get_all(CONTENT_ENCODING).iter().all(is_plain) {
+            return Err("compresses what was requested uncompressed");
+        }
+        if status == 200 {
+            return Ok(Extent { first: 0, len, size: len });
+        }
+        let (part, size) = content_range(headers)
+            .ok_or("sends a part of a file without a complete Content-Range")?;
+        let covered = part.end - part.start;
+        if len.is_some_and(|len| len != covered) {
+            return Err("sends a part whose length is not that of its Content-Range");
+        }
+        Ok(Extent { first: part.start, len: Some(covered), size: Some(size) })
+    }
+}
+
+/// The bytes of a part and the size of the whole, if the origin says both.
+fn content_range(headers: &HeaderMap) -> Option<(Range<u64>, u64)> {
     let text = headers.get(CONTENT_RANGE)?.to_str().ok()?.strip_prefix("bytes ")?;
     let (part, whole) = text.split_once('/')?;
     let (first, last) = part.split_once('-')?;
     let (first, last, whole): (u64, u64, u64) =
         (first.parse().ok()?, last.parse().ok()?, whole.parse().ok()?);
-    (first <= last && last < whole).then_some((first, whole))
+    (first <= last && last < whole).then_some((first..last + 1, whole))
 }
 
 /// How long an answer may be used, in seconds, if the origin limits that.
@@ -127,7 +182,6 @@ pub fn max_age(headers: &HeaderMap) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hyper::header::HeaderValue;
 
     fn headers(fields: &[(&'static str, &'static str)]) -> HeaderMap {
         let read = |(field, value): &(&'static str, &'static str)| {
@@ -150,6 +204,9 @@ mod tests {
         assert_ne!(one, version(&[("etag", "\"a\""), ("last-modified", old)], 6));
         assert!(one < version(&[("etag", "\"a\""), ("last-modified", new)], 5));
         assert!(version(&[("etag", "\"a\"")], 5) >= DIGEST);
+        let beside = |known| Validators::of(&headers(&[])).version_beside(known, 5, 8000);
+        let own = version(&[], 5);
+        assert_eq!([None, Some(own + 1), Some(own)].map(beside), [own, own, own + 1]);
         assert!(version(&[("last-modified", "yesterday")], 5) >= DIGEST);
         let version_of = |pieces: &[&[u8]]| {
             let mut version = ContentVersion::new(8000);
@@ -174,6 +231,22 @@ mod tests {
     }
 
     #[test]
+    fn an_equal_strong_tag_or_digest_proves_equal_content() {
+        let one = [("etag", "\"a\""), ("last-modified", "Fri, 20 Nov 2026 13:24:39 GMT")];
+        let digest = ("docker-content-digest", "sha256:aa");
+        let proves = |one: &[_], another: &[_]| {
+            Validators::of(&headers(one)).prove(&Validators::of(&headers(another)))
+        };
+        assert!(proves(&one, &one) && proves(&one, &one[..1]) && proves(&[digest], &[digest]));
+        assert!(proves(&[digest, ("etag", "\"a\"")], &[digest, ("etag", "\"b\"")]));
+        assert!(!proves(&one, &one[1..]) && !proves(&one, &[("etag", "\"b\""), one[1]]));
+        assert!(!proves(&[("etag", "W/\"a\"")], &[("etag", "W/\"a\"")]));
+        assert!(!proves(&[digest], &one) && !proves(&[], &[]));
+        let other = ("docker-content-digest", "sha256:ab");
+        assert!(!proves(&[one[0], digest], &[one[0], other]));
+    }
+
+    #[test]
     fn a_digest_tells_versions_apart_but_is_no_condition() {
         let digest = [("docker-content-digest", "sha256:aa")];
         let only = Validators::of(&headers(&digest));
@@ -188,9 +261,28 @@ mod tests {
     #[test]
     fn a_part_is_read_if_it_makes_sense() {
         let range = |text| content_range(&headers(&[("content-range", text)]));
-        assert_eq!(range("bytes 5-9/100"), Some((5, 100)));
+        assert_eq!(range("bytes 5-9/100"), Some((5..10, 100)));
         for wrong in ["bytes 5-9/*", "bytes 9-5/100", "bytes 5-100/100", "bytes */100", "5-9/100"] {
             assert_eq!(range(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_contradicts_itself_has_no_bytes_of_a_file() {
+        let part = ("content-range", "bytes 5-9/100");
+        let extent = |status, fields: &[_], len| Extent::of(status, &headers(fields), len);
+        let found = |first, len, size| Ok(Extent { first, len, size });
+        assert_eq!(extent(206, &[part], Some(5)), found(5, Some(5), Some(100)));
+        assert_eq!(extent(206, &[part], None), found(5, Some(5), Some(100)));
+        assert_eq!(extent(200, &[part], Some(7)), found(0, Some(7), Some(7)));
+        assert_eq!(extent(200, &[("content-encoding", "Identity")], None), found(0, None, None));
+        for (status, fields, len) in [
+            (206, &[part][..], Some(6)),
+            (206, &[], Some(5)),
+            (206, &[part, ("content-encoding", "gzip")], Some(5)),
+            (200, &[("content-encoding", "gzip")], Some(5)),
+        ] {
+            assert!(extent(status, fields, len).is_err(), "{status} {fields:?} {len:?}");
         }
     }
 

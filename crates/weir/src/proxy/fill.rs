@@ -1,9 +1,8 @@
 //! The transfer of blocks from an origin.
 
 use super::client::Refused;
-use super::facts::{Validators, content_range};
+use super::facts::Validators;
 use super::news::{Job, Object, Unfilled};
-use super::patient::Patient;
 use super::slab::{Filler, Key};
 use super::source::{READ, Source, answers};
 use hyper::header::{HeaderName, RANGE};
@@ -28,12 +27,17 @@ impl<'a> Transfer<'a> {
         (self.object.id, block)
     }
 
-    /// Stores the first block from an answer that begins with it.
+    /// Stores the first blocks from an answer that begins with them.
     ///
     /// # Errors
-    /// The answer ends before the block, or the cache has no room.
-    pub fn begin(&mut self, writer: Filler, mut body: Patient) -> Result<(), Unfilled> {
-        let stored = self.store(0..1, writer, 0, &mut body);
+    /// The answer ends before the blocks, or the cache has no room.
+    pub fn begin(
+        &mut self,
+        blocks: Range<u64>,
+        writer: Filler,
+        mut body: impl Read,
+    ) -> Result<(), Unfilled> {
+        let stored = self.store(blocks, writer, 0, &mut body);
         stored.map_err(|stop| self.unfilled(stop))
     }
 
@@ -43,7 +47,7 @@ impl<'a> Transfer<'a> {
     /// The origin has another version, or fails, or the cache has no room.
     pub fn fill(&mut self, job: &Job, blocks: Range<u64>) -> Result<(), Unfilled> {
         if !self.object.validators.are_strong() {
-            return Err(Unfilled::Changed);
+            return Err(Unfilled::Evicted);
         }
         let Some(writer) = self.source.common.slab.claim(self.key(blocks.start)) else {
             return Ok(());
@@ -54,7 +58,7 @@ impl<'a> Transfer<'a> {
     fn unfilled(&self, stop: Stop) -> Unfilled {
         let had_progress = self.stored >= self.object.segment_size;
         match stop {
-            Stop::Changed => Unfilled::Changed,
+            Stop::Changed(text) => Unfilled::Changed(text),
             Stop::Full(text) => Unfilled::Full(text),
             Stop::Failed(Refused { text, .. }) => Unfilled::Failed { text, had_progress },
         }
@@ -72,23 +76,27 @@ impl<'a> Transfer<'a> {
             true => vec![(RANGE, format!("bytes={begin}-{}", end - 1))],
             false => Vec::<(HeaderName, String)>::new(),
         };
-        let mut reply = client.get(&job.target, &fields)?;
-        let came = match (reply.status, content_range(&reply.headers)) {
-            (206, Some((first, size))) if first == begin => Some(size),
-            (200, _) => reply.len,
-            (404 | 410 | 412 | 416, _) => return Err(Stop::Changed),
-            (status, _) => {
-                let text = answers(client.origin(), status);
-                return Err(Refused::bad(format!("{text} to a request for a part")).into());
-            }
-        };
-        if came != Some(object.size) || Validators::of(&reply.headers) != object.validators {
-            return Err(Stop::Changed);
+        let reply = client.get(&job.target, &fields)?;
+        let origin = client.origin();
+        if !matches!(reply.status, 200 | 206) {
+            let text = format!("{} to a request for a part", answers(origin, reply.status));
+            return Err(match reply.status {
+                404 | 410 | 412 | 416 => Stop::Changed(text),
+                _ => Refused::bad(text).into(),
+            });
         }
-        if reply.status == 200 && begin > 0 {
-            self.skip(&mut reply.body, begin)?;
+        let extent = self.source.extent(&reply)?;
+        let is_equal = object.validators.prove(&Validators::of(&reply.headers));
+        if extent.size != Some(object.size) || !is_equal {
+            let why = "the size or ETag of a part is not that of the part before";
+            return Err(Stop::Changed(format!("{origin} has changed a file: {why}")));
         }
-        self.store(blocks, writer, at, &mut reply.body)
+        if reply.status == 206 && extent.first != begin {
+            return Err(Refused::bad(format!("{origin} sends another part than requested")).into());
+        }
+        let mut body = reply.body.take(extent.len.unwrap_or(u64::MAX));
+        self.skip(&mut body, begin - extent.first)?;
+        self.store(blocks, writer, at, &mut body)
     }
 
     /// Appends a body to blocks, up to the end of the last. It begins at byte `at` of the first.
@@ -156,7 +164,7 @@ impl<'a> Transfer<'a> {
 
 /// Why a transfer ends before its last byte.
 enum Stop {
-    Changed,
+    Changed(String),
     Full(String),
     Failed(Refused),
 }

@@ -87,7 +87,7 @@ pub enum News {
     Described(Box<Answered>),
     /// The object has not changed.
     Same(Duration),
-    /// The end of [`Task::Fill`].
+    /// The end of [`Task::Fill`], or of the blocks that came with an answer.
     Filled { id: u64, blocks: Range<u64>, result: Result<(), Unfilled> },
 }
 
@@ -101,13 +101,27 @@ pub struct Answered {
     pub fresh: Duration,
     /// The failure of the origin, for the user of the proxy.
     pub complaint: Option<String>,
+    /// There is no content because the proxy had no room. The origin may be asked again.
+    pub is_busy: bool,
+    /// The blocks of the object that come with this answer. [`News::Filled`] reports their end.
+    pub coming: Range<u64>,
+}
+
+impl Answered {
+    /// Without a failure, and nothing comes.
+    pub fn new(described: Described, object: Option<Object>, fresh: Duration) -> Answered {
+        let (complaint, is_busy, coming) = (None, false, 0..0);
+        Answered { described, object, fresh, complaint, is_busy, coming }
+    }
 }
 
 /// Why blocks were not fetched.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unfilled {
-    /// The file is another one now.
-    Changed,
+    /// The origin has another file now, or none.
+    Changed(String),
+    /// The bytes are gone, and the origin is not asked for some of them alone.
+    Evicted,
     /// The cache has no room now.
     Full(String),
     /// The origin fails.
@@ -126,8 +140,8 @@ pub type Progress = BTreeMap<Key, (usize, u64)>;
 pub struct Outbox {
     /// The number of events is bounded by those of jobs and threads.
     news: Mutex<(Vec<Event>, Progress)>,
-    is_rung: AtomicBool,
-    bell: OwnedFd,
+    is_awake: AtomicBool,
+    wake_up: OwnedFd,
 }
 
 impl Outbox {
@@ -136,22 +150,22 @@ impl Outbox {
     /// # Errors
     /// The system has no event counter left.
     pub fn new() -> io::Result<Outbox> {
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Outbox { news: Mutex::default(), is_rung: AtomicBool::new(false), bell })
+        let wake_up = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Outbox { news: Mutex::default(), is_awake: AtomicBool::new(false), wake_up })
     }
 
-    /// The event counter that rings when there is news.
+    /// The event counter that is raised when there is news.
     ///
     /// # Errors
     /// The system has no descriptor left.
-    pub fn bell(&self) -> io::Result<OwnedFd> {
-        self.bell.try_clone()
+    pub fn wake_up(&self) -> io::Result<OwnedFd> {
+        self.wake_up.try_clone()
     }
 
     /// Adds news.
     pub fn put(&self, event: Event) {
         self.news.lock().unwrap_or_else(PoisonError::into_inner).0.push(event);
-        self.ring();
+        self.wake();
     }
 
     /// Reports that so many bytes of a block are there.
@@ -159,21 +173,21 @@ impl Outbox {
         let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
         news.1.insert(block, (origin, filled));
         drop(news);
-        self.ring();
+        self.wake();
     }
 
-    fn ring(&self) {
-        if !self.is_rung.swap(true, Ordering::AcqRel) {
+    fn wake(&self) {
+        if !self.is_awake.swap(true, Ordering::AcqRel) {
             // A full counter wakes as well.
-            let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+            let _ = rustix::io::write(&self.wake_up, &1_u64.to_ne_bytes());
         }
     }
 
     /// Takes all news. If there is none, it costs next to nothing.
     pub fn take(&self) -> Option<(Vec<Event>, Progress)> {
-        // Taken before the news: what is put meanwhile rings again.
-        let is_rung = self.is_rung.swap(false, Ordering::AcqRel);
-        is_rung
+        // Taken before the news: what is put meanwhile wakes again.
+        let is_awake = self.is_awake.swap(false, Ordering::AcqRel);
+        is_awake
             .then(|| std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
@@ -193,7 +207,7 @@ mod tests {
         assert_eq!((events.len(), progress), (0, Progress::from([((1, 2), (3, 100_000))])));
         assert!(outbox.take().is_none());
         let mut count = [0; 8];
-        rustix::io::read(&outbox.bell, &mut count).unwrap();
-        assert_eq!(u64::from_ne_bytes(count), 1, "it rings once until the news is taken");
+        rustix::io::read(&outbox.wake_up, &mut count).unwrap();
+        assert_eq!(u64::from_ne_bytes(count), 1, "it is raised once until the news is taken");
     }
 }

@@ -13,7 +13,9 @@ use net::client::Endpoint;
 use packet::interest::DEFAULT_LIFETIME_MS;
 use packet::options::{Exclude, Range, answer};
 use packet::tlv::types;
-use packet::{Bytes, Data, HopOptions, Interest, LpHeader, LpPacket, NackReason, Name, NameRef};
+use packet::{
+    Bytes, Data, HopOptions, Interest, LpHeader, LpPacket, MAX_PACKET, NackReason, Name, NameRef,
+};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::VecDeque;
@@ -35,7 +37,8 @@ pub struct Counts {
     pub refused: u64,
     /// Interests for names below no origin's prefix.
     pub unknown: u64,
-    /// Requests dropped because their lifetime was over, or too many Nacks were waiting.
+    /// Requests dropped because their lifetime was over, or too many Nacks and certificates were
+    /// waiting.
     pub dropped: u64,
     /// Frames that could not be decoded as an Interest.
     pub malformed: u64,
@@ -138,14 +141,28 @@ impl Server {
         self.packets.clear();
     }
 
-    /// Drops Interests whose lifetime is over.
-    pub fn expire(&mut self, now: Time) {
-        let expired = self.shares.iter_mut().map(|share| share.waiting.expire(now));
-        self.counts.dropped += expired.sum::<usize>() as u64;
+    /// Drops Interests whose lifetime is over. Called in periods of `every`.
+    ///
+    /// Those that wait for an origin's answer get a Nack in the last periods of their lifetime, so
+    /// that a consumer that finds no version meanwhile knows that its Interests arrive.
+    pub fn expire(&mut self, now: Time, every: Duration) {
+        let last = now + every + every;
+        for share in &mut self.shares {
+            self.counts.dropped += share.waiting.expire(now) as u64;
+            for pending in share.waiting.take_unanswered(last) {
+                if self.packets.len() >= MOST_READY {
+                    self.counts.dropped += 1;
+                    continue;
+                }
+                let reason = NackReason::Congestion;
+                let header = nack(&pending.header, &pending.asked, pending.at, reason);
+                self.packets.push_back((header, pending.interest));
+            }
+        }
     }
 
     /// Takes the news of the threads.
-    fn hear(&mut self, now: Time) {
+    fn receive_news(&mut self, now: Time) {
         let Some((events, progress)) = self.outbox.take() else { return };
         let ready = &mut self.ready;
         for event in events {
@@ -238,7 +255,7 @@ impl Server {
             }
             self.packet.clear();
             let content = match self.make(&pending, look) {
-                Ok(content) if !is_rejected(&pending, &self.packet) => content,
+                Ok(content) if may_send(&pending, &self.packet) => content,
                 other => {
                     let reason = other.err().unwrap_or(NackReason::None);
                     let header = nack(&pending.header, &pending.asked, pending.at, reason);
@@ -275,17 +292,22 @@ impl Server {
     }
 }
 
-/// The Interest excludes this packet, or is for one with another digest.
-fn is_rejected(pending: &Pending, packet: &[u8]) -> bool {
+/// False if the name leaves no room in the packet, or the Interest excludes it or is for one with
+/// another digest.
+fn may_send(pending: &Pending, packet: &[u8]) -> bool {
+    if packet.len() > MAX_PACKET {
+        // The forwarder would end the connection.
+        return false;
+    }
     let digest = || <[u8; 32]>::from(Sha256::digest(packet));
     let excluded = pending.asked.get::<Exclude>().filter(|excluded| !excluded.is_empty());
     if excluded.is_some_and(|excluded| excluded.excludes(&digest())) {
-        return true;
+        return false;
     }
     let interest = Interest::decode(&pending.interest).ok();
     let last = interest.and_then(|interest| interest.name().last());
     let wanted = last.filter(|last| last.typ() == types::IMPLICIT_DIGEST);
-    wanted.is_some_and(|wanted| wanted.value() != digest())
+    wanted.is_none_or(|wanted| wanted.value() == digest())
 }
 
 /// The header of a Nack.
@@ -330,6 +352,8 @@ impl Endpoint for Server {
         if let Some(packet) = self.certificate(name, &interest) {
             if self.packets.len() < MOST_READY {
                 self.packets.push_back((header, packet));
+            } else {
+                self.counts.dropped += 1;
             }
             return;
         }
@@ -360,7 +384,7 @@ impl Endpoint for Server {
     }
 
     fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        self.hear(now);
+        self.receive_news(now);
         let before = out.len();
         let sent = self.limit.allows(now) && self.encode_next(now, out);
         self.limit.passed(now, out.len() - before);
@@ -368,7 +392,8 @@ impl Endpoint for Server {
     }
 
     fn next_deadline(&mut self, now: Time) -> Option<Time> {
-        self.limit.next(now).filter(|_| !self.ready.is_empty())
+        let is_idle = self.ready.is_empty() && self.packets.is_empty();
+        self.limit.next(now).filter(|_| !is_idle)
     }
 
     fn on_deadline(&mut self, _now: Time) {}

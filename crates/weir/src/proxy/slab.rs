@@ -19,8 +19,8 @@ const FEWEST: u64 = 64;
 /// A block: the number of its object, and its place there.
 pub type Key = (u64, u64);
 
-/// A file without a name, which ends with the program, and its blocks. The blocks that were used
-/// last stay, and those that are pinned.
+/// A file without a name, which ends with the program, and its blocks. The most recently used
+/// blocks stay, and those that are pinned. On a full disk, it is as large as the disk permits.
 pub struct Slab {
     file: File,
     store: Mutex<Store>,
@@ -33,9 +33,13 @@ struct Store {
     /// The blocks that are not pinned, by the time of their last use.
     order: BTreeMap<u64, Key>,
     free: Vec<u32>,
+    /// Pages that the disk had no room for.
+    homeless: Vec<u32>,
     /// Pages that the file has, and may have.
     made: u32,
     most: u32,
+    /// The disk had no room for a page. Others are evicted before it is tried again.
+    is_disk_full: bool,
     clock: u64,
 }
 
@@ -97,6 +101,16 @@ impl Slab {
             rest = behind;
         }
         Ok(true)
+    }
+
+    fn write(&self, runs: &[(u64, usize)], content: &[u8]) -> io::Result<()> {
+        let mut rest = content;
+        for (at, len) in runs {
+            let (piece, behind) = rest.split_at(*len);
+            self.file.write_all_at(piece, *at)?;
+            rest = behind;
+        }
+        Ok(())
     }
 
     /// Makes the caller the writer of a block, which keeps its bytes meanwhile. `None`: it has a
@@ -163,18 +177,25 @@ impl Filler {
     /// The disk fails, or all other blocks are pinned.
     pub fn append(&mut self, content: &[u8]) -> io::Result<()> {
         let Pin { slab, key } = &self.pin;
-        let (mut rest, len) = (content, content.len() as u64);
-        // A block with a writer keeps its length and pages otherwise.
-        let runs = slab.lock().extend(*key, len)?;
-        for (at, len) in runs {
-            let (piece, behind) = rest.split_at(len);
-            slab.file.write_all_at(piece, at)?;
-            rest = behind;
+        let len = content.len() as u64;
+        loop {
+            // A block with a writer keeps its length and pages otherwise.
+            let Room { runs, is_trial } = slab.lock().extend(*key, len)?;
+            match slab.write(&runs, content) {
+                // Content takes the place of other content, as with a full cache.
+                Err(error) if error.kind() == io::ErrorKind::StorageFull => {
+                    slab.lock().take_back(*key);
+                    if is_trial {
+                        return Err(error);
+                    }
+                }
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    slab.lock().appended(*key, len, is_trial);
+                    return Ok(());
+                }
+            }
         }
-        if let Some(block) = slab.lock().blocks.get_mut(key) {
-            block.filled += len;
-        }
-        Ok(())
     }
 }
 
@@ -236,35 +257,79 @@ impl Store {
         }
     }
 
-    /// Gives a pinned block the pages for more bytes. Returns the places of these bytes.
-    fn extend(&mut self, key: Key, len: u64) -> io::Result<Vec<(u64, usize)>> {
+    /// Gives a pinned block the pages for more bytes.
+    fn extend(&mut self, key: Key, len: u64) -> io::Result<Room> {
         let gone = || io::Error::from(io::ErrorKind::NotFound);
         let block = self.blocks.get(&key).ok_or_else(gone)?;
         let (filled, has) = (block.filled, block.pages.len() as u64);
         if filled + len > BLOCK {
             return Err(io::ErrorKind::InvalidInput.into());
         }
+        let mut is_trial = false;
         for _ in has..(filled + len).div_ceil(PAGE) {
-            let page = self.page()?;
+            let page = match self.page() {
+                Some(page) => page,
+                None => {
+                    is_trial = true;
+                    self.untried().ok_or_else(|| io::Error::from(io::ErrorKind::StorageFull))?
+                }
+            };
             self.blocks.get_mut(&key).ok_or_else(gone)?.pages.push(page);
         }
         let block = self.blocks.get(&key).ok_or_else(gone)?;
-        Ok(runs(&block.pages, filled, len as usize))
+        Ok(Room { runs: runs(&block.pages, filled, len as usize), is_trial })
     }
 
-    fn page(&mut self) -> io::Result<u32> {
+    /// A page that the disk has room for, as far as is known.
+    fn page(&mut self) -> Option<u32> {
         loop {
             if let Some(page) = self.free.pop() {
-                return Ok(page);
+                return Some(page);
             }
-            if self.made < self.most {
-                self.made += 1;
-                return Ok(self.made - 1);
+            if !self.is_disk_full && self.made < self.most {
+                return self.untried();
             }
-            let oldest = self.order.first_key_value().map(|(_, key)| *key);
-            self.remove(oldest.ok_or_else(|| io::Error::from(io::ErrorKind::StorageFull))?);
+            let oldest = self.order.first_key_value().map(|(_, key)| *key)?;
+            self.remove(oldest);
         }
     }
+
+    /// A page that the disk may have no room for.
+    fn untried(&mut self) -> Option<u32> {
+        self.homeless.pop().or_else(|| {
+            let page = (self.made < self.most).then_some(self.made)?;
+            self.made += 1;
+            Some(page)
+        })
+    }
+
+    /// Bytes of a block have been written.
+    fn appended(&mut self, key: Key, len: u64, is_trial: bool) {
+        if let Some(block) = self.blocks.get_mut(&key) {
+            block.filled += len;
+        }
+        if is_trial {
+            // The disk has room again.
+            self.is_disk_full = false;
+            self.free.append(&mut self.homeless);
+        }
+    }
+
+    /// The disk has no room for the pages of a block behind its bytes.
+    fn take_back(&mut self, key: Key) {
+        self.is_disk_full = true;
+        if let Some(block) = self.blocks.get_mut(&key) {
+            let kept = block.filled.div_ceil(PAGE) as usize;
+            self.homeless.extend(block.pages.drain(kept.min(block.pages.len())..));
+        }
+    }
+}
+
+/// The places of bytes that are appended.
+struct Room {
+    runs: Vec<(u64, usize)>,
+    /// The disk had no room for some of them before.
+    is_trial: bool,
 }
 
 /// The places in the file of so many bytes from `offset` on, and their lengths. Neighbours are one.
@@ -424,5 +489,38 @@ mod tests {
         let mut read = vec![0; content.len() - 5];
         assert!(slab.read((2, 0), 5, &mut read).unwrap());
         assert!(read == content[5..]);
+    }
+
+    /// The pages of the blocks of an object, as if the disk had no room for one of them.
+    fn without_room(slab: &Slab, key: Key, bytes: u64) -> Option<bool> {
+        let is_trial = slab.lock().extend(key, bytes).ok()?.is_trial;
+        slab.lock().take_back(key);
+        Some(is_trial)
+    }
+
+    #[test]
+    fn content_takes_the_place_of_other_content_on_a_full_disk() {
+        let slab = slab();
+        for n in 0..3 {
+            fill(&slab, (0, n), n as u8);
+        }
+        let mut writer = slab.claim((1, 0)).unwrap();
+        assert_eq!(without_room(&slab, (1, 0), PAGE), Some(false));
+        let made = slab.lock().made;
+        for n in 0..3 {
+            writer.append(&[9; BLOCK as usize / 3]).unwrap();
+            assert_eq!(first(&slab, (0, 0)), None, "after {n}");
+        }
+        assert_eq!((first(&slab, (0, 1)), first(&slab, (1, 0))), (Some(1), Some(9)));
+        assert_eq!(slab.lock().made, made, "no other page is tried");
+        drop(writer);
+        // All that is there is pinned, so the disk is tried again.
+        let pins: Vec<_> = [(0, 1), (0, 2), (1, 0)].map(|key| slab.pin(key)).into();
+        let mut writer = slab.claim((2, 0)).unwrap();
+        slab.lock().free.clear();
+        assert_eq!(without_room(&slab, (2, 0), PAGE), Some(true));
+        writer.append(&[7; PAGE as usize]).unwrap();
+        assert!(!slab.lock().is_disk_full && first(&slab, (2, 0)) == Some(7));
+        drop(pins);
     }
 }

@@ -1,6 +1,7 @@
 //! An origin, and the parts of the proxy that the transfers from it use.
 
-use super::client::Client;
+use super::client::{Client, Refused, Reply};
+use super::facts::Extent;
 use super::news::Outbox;
 use super::origin::Origin;
 use super::slab::Slab;
@@ -33,6 +34,17 @@ pub struct Source {
     pub client: Client,
     /// The parts that all origins use.
     pub common: Common,
+}
+
+impl Source {
+    /// The bytes of the file that an answer with the status 200 or 206 has.
+    ///
+    /// # Errors
+    /// See [`Extent::of`].
+    pub fn extent(&self, reply: &Reply) -> Result<Extent, Refused> {
+        let extent = Extent::of(reply.status, &reply.headers, reply.len);
+        extent.map_err(|why| Refused::bad(format!("{} {why}", self.client.origin())))
+    }
 }
 
 /// The status of an answer, with its standard phrase.

@@ -1,9 +1,9 @@
 //! The files of one origin that consumers have asked for, and what is known of them.
 
 use super::facts::version_of_head;
+use super::lists::{Lists, WITH_CONTENT, WITHOUT_CONTENT};
 use super::news::{Answered, Event, Job, News, Object, Task, Unfilled};
 use super::packets::Shape;
-use super::shelves::{BARE, HOLDING, Shelves};
 use super::slab::{Key, Slab};
 use super::wanted::{Part, Wanted};
 use super::workers::Workers;
@@ -22,8 +22,8 @@ const TRANSFERS: usize = 4;
 const QUEUED: usize = 64;
 /// Blocks of the longest transfer of an origin that sends parts.
 const LONGEST: u64 = 16;
-/// After a failed transfer without progress, the origin is not asked for the file's bytes for so
-/// long.
+/// After a failed transfer without progress, the origin is not asked for the file's bytes for this
+/// long. After a transfer that has found another file, it is not asked for the file at all.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The answer to an Interest.
@@ -83,11 +83,15 @@ struct File {
     is_asking: bool,
     /// The versions, the latest last.
     objects: Vec<Known>,
+    /// The origin is not asked for the version before this instant.
+    pause: Option<Time>,
 }
 
 /// The latest answer of the origin.
 struct Answer {
     described: Described,
+    /// See [`Answered::is_busy`].
+    is_busy: bool,
     document: Vec<u8>,
     facts: Facts,
     until: Time,
@@ -108,7 +112,7 @@ struct Known {
 /// The files.
 pub struct Table {
     files: BTreeMap<Name, File>,
-    shelves: Shelves,
+    lists: Lists,
     next: u64,
     slab: Arc<Slab>,
     workers: Workers,
@@ -118,8 +122,8 @@ pub struct Table {
 impl Table {
     /// An empty one, with the threads of the origin.
     pub fn new(slab: Arc<Slab>, workers: Workers) -> Table {
-        let (files, shelves) = (BTreeMap::new(), Shelves::default());
-        Table { files, shelves, next: 0, slab, workers, failure: None }
+        let (files, lists) = (BTreeMap::new(), Lists::default());
+        Table { files, lists, next: 0, slab, workers, failure: None }
     }
 
     /// Notes a file that an Interest is for. Returns false if there is no room.
@@ -130,11 +134,11 @@ impl Table {
         segment_size: impl FnOnce(&Name) -> u64,
     ) -> bool {
         if self.files.contains_key(name) {
-            self.shelves.touch(name);
+            self.lists.touch(name);
             return true;
         }
-        while self.shelves.is_full(BARE) {
-            if !self.evict(BARE) {
+        while self.lists.is_full(WITHOUT_CONTENT) {
+            if !self.evict(WITHOUT_CONTENT) {
                 return false;
             }
         }
@@ -143,16 +147,17 @@ impl Table {
         let (answer, is_asking, objects) = (None, false, Vec::new());
         self.next += 1;
         let number = self.next;
-        let file = File { number, resource, segment_size, answer, is_asking, objects };
+        let pause = None;
+        let file = File { number, resource, segment_size, answer, is_asking, objects, pause };
         self.files.insert(name.clone(), file);
-        self.shelves.put(name, BARE, true);
+        self.lists.put(name, WITHOUT_CONTENT, true);
         true
     }
 
-    /// Forgets the file of a shelf that was not used for the longest time, if no thread works for
+    /// Forgets the file of a list that was not used for the longest time, if no thread works for
     /// it.
-    fn evict(&mut self, shelf: usize) -> bool {
-        let Some(name) = self.shelves.take_oldest(shelf) else { return false };
+    fn evict(&mut self, list: usize) -> bool {
+        let Some(name) = self.lists.take_oldest(list) else { return false };
         for known in self.files.remove(&name).into_iter().flat_map(|file| file.objects) {
             self.slab.remove(known.object.id);
         }
@@ -162,9 +167,9 @@ impl Table {
     /// Puts a file where it belongs now.
     fn place(&mut self, name: &Name) {
         let Some(file) = self.files.get(name) else { return };
-        let shelf = if file.objects.is_empty() { BARE } else { HOLDING };
-        self.shelves.put(name, shelf, file.is_idle());
-        while self.shelves.is_over(HOLDING) && self.evict(HOLDING) {}
+        let list = if file.objects.is_empty() { WITHOUT_CONTENT } else { WITH_CONTENT };
+        self.lists.put(name, list, file.is_idle());
+        while self.lists.is_over(WITH_CONTENT) && self.evict(WITH_CONTENT) {}
     }
 
     /// The answer to an Interest for a noted file.
@@ -194,13 +199,13 @@ impl Table {
                 file.answer.iter_mut().for_each(|answer| answer.until = until);
             }
             News::Described(answered) => {
-                let Answered { described, object, fresh, complaint } = *answered;
+                let Answered { described, object, fresh, complaint, is_busy, coming } = *answered;
                 self.failure = complaint.or(self.failure.take());
                 file.is_asking = false;
                 places.push(answer_of(file.number));
                 let until = now + duration(fresh);
-                file.answer = Answer::new(described, file.segment_size, until);
-                let old = object.and_then(|object| file.learn(object));
+                file.answer = Answer::new(described, is_busy, file.segment_size, until);
+                let old = object.and_then(|object| file.learn(object, coming));
                 places.extend(old.map(|id| blocks_of(id, 0..u64::MAX)));
                 old.into_iter().for_each(|id| self.slab.remove(id));
             }
@@ -209,17 +214,22 @@ impl Table {
                 let Some(at) = at else { return places };
                 let known = &mut file.objects[at];
                 known.running.retain(|running| *running != blocks);
-                if result == Err(Unfilled::Changed) {
+                if let Err(gone @ (Unfilled::Changed(_) | Unfilled::Evicted)) = result {
                     file.objects.remove(at);
                     file.answer = None;
                     self.slab.remove(id);
                     places.push(blocks_of(id, 0..u64::MAX));
+                    if let Unfilled::Changed(text) = gone {
+                        // An origin may do so again and again, such as two hosts behind one name.
+                        file.pause = Some(now + PAUSE);
+                        self.failure = Some(text);
+                    }
                 } else {
                     places.push(blocks_of(id, blocks));
                     let failure = known.note(now, result);
                     self.failure = failure.or(self.failure.take());
-                    let target = file.resource.target();
-                    let more = known.advance(now, &self.workers, &self.slab, &key, &target);
+                    let (workers, resource) = (&self.workers, &file.resource);
+                    let more = known.advance(now, workers, &self.slab, &key, resource);
                     places.extend(more.into_iter().map(|block| blocks_of(id, block..block + 1)));
                 }
             }
@@ -250,11 +260,11 @@ fn duration(from: std::time::Duration) -> Duration {
 
 impl Answer {
     /// `None` if the document is too long, which no answer of an origin makes.
-    fn new(described: Described, segment_size: u64, until: Time) -> Option<Answer> {
+    fn new(described: Described, is_busy: bool, segment_size: u64, until: Time) -> Option<Answer> {
         let document = serde_json::to_vec(&described).ok()?;
         let (version, size) = (version_of_head(&document), document.len() as u64);
         let facts = Facts { version, size, segment_size };
-        Some(Answer { described, document, facts, until })
+        Some(Answer { described, is_busy, document, facts, until })
     }
 
     /// A packet of the document. A segment may be of a document that is no longer fresh.
@@ -300,18 +310,18 @@ impl File {
             return match known {
                 Some(look) => look,
                 None if is_fresh => Look::Nack(NackReason::None),
-                None => self.ask(workers, name),
+                None => self.ask(now, workers, name),
             };
         }
         let (version, segment) = match wanted.part {
-            Part::Metadata(_) | Part::First if !is_fresh => return self.ask(workers, name),
+            Part::Metadata(_) | Part::First if !is_fresh => return self.ask(now, workers, name),
             Part::Metadata(version) => return self.metadata(now, version),
             Part::First => match self.objects.last() {
                 Some(known) => (known.object.version, 0),
                 None => return self.none(),
             },
             Part::Root(version) | Part::Segment(version, _) if self.version(version).is_none() => {
-                return if is_fresh { self.none() } else { self.ask(workers, name) };
+                return if is_fresh { self.none() } else { self.ask(now, workers, name) };
             }
             Part::Root(version) => {
                 let root = self.version(version).map(|known| Facts::of(&known.object));
@@ -328,12 +338,18 @@ impl File {
 
     /// Why there is no content.
     fn none(&self) -> Look {
-        // A failing origin is as one that cannot be reached: another proxy may have the file.
-        let fails = self.answer.as_ref().is_some_and(|answer| answer.described.status >= 500);
-        Look::Nack(if fails { NackReason::NoRoute } else { NackReason::None })
+        Look::Nack(match &self.answer {
+            Some(answer) if answer.is_busy => NackReason::Congestion,
+            // A failing origin is as one that cannot be reached: another proxy may have the file.
+            Some(answer) if answer.described.status >= 500 => NackReason::NoRoute,
+            _ => NackReason::None,
+        })
     }
 
-    fn ask(&mut self, workers: &Workers, name: &Name) -> Look {
+    fn ask(&mut self, now: Time, workers: &Workers, name: &Name) -> Look {
+        if self.pause.is_some_and(|until| now < until) {
+            return Look::Nack(NackReason::Congestion);
+        }
         if !self.is_asking {
             let latest = self.answer.as_ref().and_then(|answer| answer.described.version);
             let known = latest.and_then(|version| self.version(version));
@@ -360,21 +376,21 @@ impl File {
         }
     }
 
-    /// Adds a version. Returns the number of one that is forgotten.
-    fn learn(&mut self, object: Object) -> Option<u64> {
+    /// Adds a version, of which these blocks are coming. Returns the number of one that is
+    /// forgotten.
+    fn learn(&mut self, object: Object, coming: Range<u64>) -> Option<u64> {
         let old = self.objects.iter().position(|known| known.object.version == object.version);
-        let known = match old.map(|at| self.objects.remove(at)) {
-            Some(known) if known.object.id == object.id => Known { object, ..known },
-            Some(known) => {
-                let id = known.object.id;
-                self.objects.push(Known::new(object));
-                return Some(id);
-            }
-            None => Known::new(object),
+        let (mut known, mut forgotten) = match old.map(|at| self.objects.remove(at)) {
+            Some(known) if known.object.id == object.id => (Known { object, ..known }, None),
+            Some(known) => (Known::new(object), Some(known.object.id)),
+            None => (Known::new(object), None),
         };
+        known.running.extend(Some(coming).filter(|coming| !coming.is_empty()));
         self.objects.push(known);
-        let is_full = self.objects.len() > VERSIONS;
-        is_full.then(|| self.objects.remove(0).object.id)
+        if self.objects.len() > VERSIONS {
+            forgotten = Some(self.objects.remove(0).object.id);
+        }
+        forgotten
     }
 
     fn segment(
@@ -386,7 +402,6 @@ impl File {
         version: u64,
         segment: u64,
     ) -> Look {
-        let target = self.resource.target();
         let known = self.objects.iter_mut().find(|known| known.object.version == version);
         let Some(known) = known.filter(|known| segment < known.object.segments()) else {
             return Look::Nack(NackReason::None);
@@ -404,7 +419,7 @@ impl File {
             Ok(true) => Look::Segment(Facts::of(object), segment, content),
             Ok(false) => {
                 let place = Place::Bytes((known.object.id, block), within + len);
-                match known.want(now, workers, slab, name, &target, block) {
+                match known.want(now, workers, slab, name, &self.resource, block) {
                     Ok(()) => Look::Wait(place),
                     Err(reason) => Look::Nack(reason),
                 }
@@ -430,7 +445,7 @@ impl Known {
         workers: &Workers,
         slab: &Slab,
         name: &Name,
-        target: &str,
+        resource: &Resource,
         block: u64,
     ) -> Result<(), NackReason> {
         if let Some((_, reason)) = self.pause.filter(|(until, _)| now < *until) {
@@ -440,7 +455,7 @@ impl Known {
             return Ok(());
         }
         if self.running.len() < TRANSFERS {
-            return self.start(workers, slab, name, target, block);
+            return self.start(workers, slab, name, resource, block);
         }
         if self.queued.len() >= QUEUED && !self.queued.contains(&block) {
             return Err(NackReason::Congestion);
@@ -458,10 +473,11 @@ impl Known {
     fn note(&mut self, now: Time, result: Result<(), Unfilled>) -> Option<String> {
         let (reason, text) = match result {
             // An origin that makes progress is not failing: the next transfer continues there.
-            Ok(()) | Err(Unfilled::Changed | Unfilled::Failed { had_progress: true, .. }) => {
+            Ok(()) | Err(Unfilled::Failed { had_progress: true, .. }) => {
                 self.pause = None;
                 return None;
             }
+            Err(Unfilled::Changed(_) | Unfilled::Evicted) => return None,
             Err(Unfilled::Full(text)) => (NackReason::Congestion, text),
             Err(Unfilled::Failed { text, .. }) => (NackReason::NoRoute, text),
         };
@@ -477,13 +493,13 @@ impl Known {
         workers: &Workers,
         slab: &Slab,
         name: &Name,
-        target: &str,
+        resource: &Resource,
     ) -> Vec<u64> {
         let mut ended = Vec::new();
         while self.running.len() < TRANSFERS {
             let Some(block) = self.queued.pop_first() else { break };
             let is_there = slab.filled((self.object.id, block)) == self.object.len_of(block);
-            if is_there || self.want(now, workers, slab, name, target, block).is_err() {
+            if is_there || self.want(now, workers, slab, name, resource, block).is_err() {
                 ended.push(block);
             }
         }
@@ -497,7 +513,7 @@ impl Known {
         workers: &Workers,
         slab: &Slab,
         name: &Name,
-        target: &str,
+        resource: &Resource,
         block: u64,
     ) -> Result<(), NackReason> {
         let object = &self.object;
@@ -514,8 +530,9 @@ impl Known {
         } else {
             object.blocks()
         };
+        let (key, target) = (name.clone(), resource.target());
         let task = Task::Fill(object.clone(), block..end);
-        if !workers.push(Job { key: name.clone(), target: target.to_owned(), task }) {
+        if !workers.push(Job { key, target, task }) {
             return Err(NackReason::Congestion);
         }
         self.running.push(block..end);

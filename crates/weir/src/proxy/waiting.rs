@@ -70,7 +70,10 @@ impl Budget {
             return None;
         }
         used.all += bytes;
-        used.files.insert(file.clone(), of_file);
+        match used.files.get_mut(file) {
+            Some(used) => *used = of_file,
+            None => drop(used.files.insert(file.clone(), of_file)),
+        }
         drop(used);
         Some(Charge { used: Rc::clone(&self.used), file: file.clone(), bytes })
     }
@@ -113,6 +116,17 @@ impl Waiting {
             let key = key.clone();
             queue.extend(self.entries.remove(&key));
         }
+    }
+
+    /// Takes those that wait for an answer of the origin, and whose lifetime ends at this instant
+    /// or before.
+    pub fn take_unanswered(&mut self, end: Time) -> Vec<Pending> {
+        let answers = (Place::Answer(0), (Wanted::FIRST, Vec::new()))..;
+        let entries = self.entries.range(answers);
+        let entries = entries.take_while(|((place, _), _)| matches!(place, Place::Answer(_)));
+        let due = entries.filter(|(_, pending)| pending.expires <= end);
+        let keys: Vec<_> = due.map(|(key, _)| key.clone()).collect();
+        keys.iter().filter_map(|key| self.entries.remove(key)).collect()
     }
 
     /// Drops those whose lifetime is over. Returns their number.

@@ -1,12 +1,12 @@
 //! Threads that wait for origins, so that the connection to the forwarder never does.
 
-use super::client::{Client, Refused, Reply};
-use super::facts::{ContentVersion, Validators, content_range, max_age};
+use super::client::{BUSY, Client, Refused, Reply};
+use super::facts::{ContentVersion, Extent, Validators, max_age};
 use super::fill::{Transfer, no_room};
 use super::news::{Answered, Event, Job, News, Object, Task};
 use super::slab::SEGMENTS;
 use super::source::{Common, READ, Source, answers};
-use hyper::header::{CONTENT_ENCODING, HeaderMap, RANGE};
+use hyper::header::{HeaderMap, RANGE};
 use packet::Name;
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -110,8 +110,10 @@ impl Shared {
         if let Err(Refused { status, text }) = self.try_describe(job, known, segment_size) {
             let body = format!("{text}\n");
             let described = Described::error(status, &HeaderMap::new(), body.as_bytes());
-            let (object, complaint) = (None, Some(text));
-            self.answered(&job.key, Answered { described, object, fresh: FAILURE, complaint });
+            // The client has other reasons for its errors, and other statuses.
+            let (complaint, is_busy) = (Some(text), status == BUSY);
+            let answered = Answered::new(described, None, FAILURE);
+            self.answered(&job.key, Answered { complaint, is_busy, ..answered });
         }
     }
 
@@ -139,10 +141,10 @@ impl Shared {
                 // The part that cannot be read is left out.
                 let _ = reply.body.take(LONGEST_PART as u64).read_to_end(&mut body);
                 let described = Described::error(status, &reply.headers, &body);
-                let (object, fresh) = (None, fresh.min(FAILURE));
                 // The body is for consumers: its text is the origin's, and may be anything.
                 let complaint = (status >= 500).then(|| answers(origin, status));
-                self.answered(&job.key, Answered { described, object, fresh, complaint });
+                let answered = Answered::new(described, None, fresh.min(FAILURE));
+                self.answered(&job.key, Answered { complaint, ..answered });
             }
             (status, _) => {
                 let text = format!("{}, which has no content", answers(origin, status));
@@ -163,15 +165,16 @@ impl Shared {
     ) -> Result<(), Refused> {
         let origin = self.source.client.origin();
         let validators = Validators::of(&reply.headers);
-        let size = self.size(&reply)?;
-        let Some(size) = size.filter(|_| validators.are_strong()) else {
+        let extent = self.first(&reply)?;
+        let Some(size) = extent.size.filter(|_| validators.are_strong()) else {
             let whole = self.entire(job, reply)?;
             return self.whole(job, segment_size, whole, fresh);
         };
         let Reply { status, headers, body, .. } = reply;
         let (has_ranges, room) = (status == 206, self.source.common.slab.capacity());
         if size > LARGEST {
-            return Err(Refused::bad(format!("{origin} says that the file has {size} bytes")));
+            let text = format!("{origin} reports a size of {size} bytes, which is too large");
+            return Err(Refused::bad(text));
         }
         if !has_ranges && size > room {
             return Err(Refused::bad(format!(
@@ -179,22 +182,29 @@ impl Shared {
                  cache of {room} bytes; see --cache-size"
             )));
         }
-        let version = validators.version(size, segment_size);
-        let id = match known.filter(|known| known.version == version) {
-            Some(known) => known.id,
-            None => self.next_id(),
+        let is_same = |known: &&Object| known.size == size && known.validators.prove(&validators);
+        let (id, version) = match known.filter(is_same) {
+            Some(known) => (known.id, known.version),
+            None => (
+                self.next_id(),
+                validators.version_beside(known.map(|known| known.version), size, segment_size),
+            ),
         };
         let object = Object { id, version, size, segment_size, validators, has_ranges };
         let described = Described::content(version, &headers);
         let slab = &self.source.common.slab;
         let is_there = slab.filled((id, 0)) == object.len_of(0);
         let writer = if is_there { None } else { slab.claim((id, 0)) };
-        let (complaint, copy) = (None, Some(object.clone()));
-        self.answered(&job.key, Answered { described, object: copy, fresh, complaint });
+        // An answer that is no part has all blocks.
+        let last = if has_ranges { 1 } else { object.blocks() };
+        let coming = writer.as_ref().map_or(0..0, |_| 0..last);
+        let answered = Answered::new(described, Some(object.clone()), fresh);
+        self.answered(&job.key, Answered { coming: coming.clone(), ..answered });
         if let Some(writer) = writer {
             // The answer has been reported; from here on, only bytes can be missing.
-            let result = Transfer::new(&self.source, &object).begin(writer, body);
-            self.put(&job.key, News::Filled { id, blocks: 0..1, result });
+            let body = body.take(extent.len.unwrap_or(u64::MAX));
+            let result = Transfer::new(&self.source, &object).begin(coming.clone(), writer, body);
+            self.put(&job.key, News::Filled { id, blocks: coming, result });
         }
         Ok(())
     }
@@ -203,24 +213,20 @@ impl Shared {
         self.source.common.ids.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The size of the file, if the origin says it.
-    fn size(&self, reply: &Reply) -> Result<Option<u64>, Refused> {
-        let origin = self.source.client.origin();
-        if reply.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
-            let text = format!("{origin} compresses what was requested uncompressed");
-            return Err(Refused::bad(text));
+    /// The bytes of an answer that has to begin with the first byte of the file.
+    fn first(&self, reply: &Reply) -> Result<Extent, Refused> {
+        let extent = self.source.extent(reply)?;
+        if extent.first > 0 {
+            let origin = self.source.client.origin();
+            return Err(Refused::bad(format!("{origin} sends another part than requested")));
         }
-        match (reply.status, content_range(&reply.headers)) {
-            (206, Some((0, size))) => Ok(Some(size)),
-            (206, _) => Err(Refused::bad(format!("{origin} sends another part"))),
-            _ => Ok(reply.len),
-        }
+        Ok(extent)
     }
 
     /// The answer with the whole file, if this one has a part of it.
     fn entire(&self, job: &Job, part: Reply) -> Result<Reply, Refused> {
-        let size = self.size(&part)?;
-        let is_part = part.status == 206 && size != part.len;
+        let Extent { len, size, .. } = self.first(&part)?;
+        let is_part = part.status == 206 && len != size;
         if !is_part || size.is_some_and(|size| size > self.most_whole()) {
             return Ok(part);
         }
@@ -247,13 +253,19 @@ impl Shared {
         fresh: Duration,
     ) -> Result<(), Refused> {
         let (origin, most) = (self.source.client.origin(), self.most_whole());
-        let expected = self.size(&reply)?;
-        let Reply { headers, mut body, .. } = reply;
+        let expected = self.first(&reply)?.size;
+        let Reply { headers, body, .. } = reply;
+        let validators = Validators::of(&headers);
+        let mut body = body.take(expected.unwrap_or(u64::MAX));
         let too_long = || {
-            Refused::bad(format!(
-                "{origin} has neither a strong ETag nor Docker-Content-Digest for a file of more \
-                 than {most} bytes, so parts of its versions could be mixed"
-            ))
+            Refused::bad(match validators.are_strong() {
+                // Strong validators do not help where the size is not known.
+                true => format!("{origin} does not send the size of a file of over {most} bytes"),
+                false => format!(
+                    "{origin} has neither a strong ETag nor Docker-Content-Digest for a file of \
+                     more than {most} bytes, so parts of its versions could be mixed"
+                ),
+            })
         };
         if expected.is_some_and(|size| size > most) {
             return Err(too_long());
@@ -285,11 +297,10 @@ impl Shared {
         if expected.is_some_and(|expected| expected != size) {
             return Err(Refused::bad(format!("{origin} ended its answer early")));
         }
-        let (version, validators) = (version.end(), Validators::of(&headers));
+        let version = version.end();
         let object = Object { id, version, size, segment_size, validators, has_ranges: false };
         let described = Described::content(version, &headers);
-        let (object, complaint) = (Some(object), None);
-        self.answered(&job.key, Answered { described, object, fresh, complaint });
+        self.answered(&job.key, Answered::new(described, Some(object), fresh));
         Ok(())
     }
 

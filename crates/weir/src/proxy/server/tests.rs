@@ -3,6 +3,7 @@ use crate::proxy::client::{Client, Limits};
 use crate::proxy::facts::Validators;
 use crate::proxy::news::{Answered, Event, News, Object};
 use crate::proxy::origin::origin;
+use crate::proxy::packets::Shape;
 use crate::proxy::source::Common;
 use crate::proxy::workers::Workers;
 use hyper::header::{ETAG, HeaderMap, HeaderValue};
@@ -11,6 +12,7 @@ use security::Signer;
 use std::sync::atomic::AtomicU64;
 use weir::http::mirror::Described;
 
+const TICK: Duration = Duration::from_millis(250);
 const FRESH: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// A proxy for two origins that have no threads: the tests answer in their place.
@@ -64,8 +66,7 @@ fn put(server: &Server, origin: usize, key: &str, object: Option<Object>) {
         Some(object) => Described::content(object.version, &headers),
         None => Described::error(404, &headers, b"none"),
     };
-    let answered = Answered { described, object, fresh: FRESH, complaint: None };
-    let news = News::Described(Box::new(answered));
+    let news = News::Described(Box::new(Answered::new(described, object, FRESH)));
     server.outbox.put(Event { origin, key: name(key), news });
 }
 
@@ -91,7 +92,7 @@ fn interests_beyond_the_limit_get_a_nack_and_other_files_and_origins_answers() {
         assert_eq!(sent(&mut server), [None], "{file}");
     }
     // Interests whose lifetime is over leave their room to others.
-    server.expire(Time::ZERO + Duration::from_secs(60));
+    server.expire(Time::ZERO + Duration::from_secs(60), TICK);
     assert_eq!(server.shares[0].waiting.len(), 0);
     ask(&mut server, segment("/slow/file", 1));
     assert_eq!(sent(&mut server), []);
@@ -110,7 +111,7 @@ fn an_interest_is_looked_at_again_only_when_its_bytes_have_come() {
         writer.append(&[0; 8000]).unwrap();
         let filled = writer.filled();
         server.outbox.put_progress(0, (1, 0), filled);
-        server.hear(Time::ZERO);
+        server.receive_news(Time::ZERO);
         assert_eq!(server.ready.len(), 1, "after {filled} bytes");
         assert_eq!(sent(&mut server), [None]);
     }
@@ -156,4 +157,50 @@ fn a_name_with_an_empty_component_is_no_file() {
         ask(&mut server, name);
         assert_eq!(sent(&mut server), [Some(NackReason::None)]);
     }
+}
+
+#[test]
+fn a_nack_that_waits_for_the_limit_of_the_rate_has_a_deadline() {
+    let mut server = server();
+    server.limit = Limit::new(Some("8 kbit/s".parse().unwrap()));
+    server.limit.passed(Time::ZERO, 100_000);
+    assert_eq!(server.next_deadline(Time::ZERO), None, "nothing waits");
+    ask(&mut server, name("/slow").with(&Component::generic(b"")));
+    assert_eq!(sent(&mut server), []);
+    let deadline = server.next_deadline(Time::ZERO).unwrap();
+    assert!(server.poll_transmit(deadline, &mut Vec::new()));
+}
+
+#[test]
+fn a_certificate_that_is_not_sent_is_counted() {
+    let mut server = server();
+    let mut packet = Vec::new();
+    Maker::new(Signer::Digest).segment(&shape(&name("/key")), 0, b"", &mut packet);
+    server.add_certificate(packet.into());
+    let key = server.certificates[0].0.clone();
+    (0..=MOST_READY).for_each(|_| ask(&mut server, key.clone()));
+    assert_eq!((sent(&mut server).len(), server.counts.dropped), (MOST_READY, 1));
+}
+
+fn shape(name: &Name) -> Shape<'_> {
+    Shape { name, version: 1, size: 0, segment_size: 8000 }
+}
+
+#[test]
+fn an_interest_for_an_answer_that_takes_long_gets_a_nack_before_its_end() {
+    let mut server = server();
+    ask(&mut server, name("/slow/file"));
+    put(&server, 1, "/other/file", Some(object(1, 8000)));
+    ask(&mut server, segment("/other/file", 0));
+    assert_eq!(sent(&mut server), []);
+    let end = Time::ZERO + Duration::from_millis(DEFAULT_LIFETIME_MS);
+    let before = |ticks: u64| Time(end.0 - ticks * TICK.0);
+    server.expire(before(3), TICK);
+    assert_eq!(sent(&mut server), []);
+    server.expire(before(2), TICK);
+    assert_eq!(sent(&mut server), [Some(NackReason::Congestion)]);
+    let waits = |server: &Server| server.shares.iter().map(|share| share.waiting.len()).sum();
+    assert_eq!((waits(&server), server.counts.dropped), (1_usize, 0), "bytes are waited for");
+    server.expire(end, TICK);
+    assert_eq!((waits(&server), server.counts.dropped), (0, 1));
 }

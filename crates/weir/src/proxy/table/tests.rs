@@ -54,7 +54,7 @@ fn described(object: Option<Object>) -> News {
         Some(object) => Described::content(object.version, &headers),
         None => Described::error(404, &headers, b"none"),
     };
-    News::Described(Box::new(Answered { described, object, fresh: FRESH, complaint: None }))
+    News::Described(Box::new(Answered::new(described, object, FRESH)))
 }
 
 /// The blocks of the transfers that have been handed to threads.
@@ -148,15 +148,13 @@ fn only_a_transfer_without_progress_makes_a_pause() {
     let mut table = table();
     assert!(note(&mut table, "file"));
     happened(&mut table, "file", described(Some(object(1, 1 << 40, true))));
-    let mut fail = |had_progress| {
-        look(&mut table, "file", of_block(1, 5));
-        assert_eq!(transfers(&table), [5..6]);
-        let failed = Unfilled::Failed { text: "slow".to_owned(), had_progress };
-        let news = News::Filled { id: 1, blocks: 5..6, result: Err(failed) };
-        assert_eq!(happened(&mut table, "file", news), [blocks_of(1, 5..6)]);
-        (look(&mut table, "file", of_block(1, 5)), transfers(&table), table.take_failure())
-    };
-    assert_eq!(fail(true), (waits(1, 5), vec![5..6], None));
+    look(&mut table, "file", of_block(1, 5));
+    assert_eq!(transfers(&table), [5..6]);
+    let failed = Unfilled::Failed { text: "slow".to_owned(), had_progress: true };
+    let news = News::Filled { id: 1, blocks: 5..6, result: Err(failed) };
+    assert_eq!(happened(&mut table, "file", news), [blocks_of(1, 5..6)]);
+    assert_eq!(look(&mut table, "file", of_block(1, 5)), waits(1, 5));
+    assert_eq!((transfers(&table), table.take_failure()), (vec![5..6], None));
 }
 
 #[test]
@@ -186,11 +184,67 @@ fn interests_for_a_version_that_is_gone_are_looked_at_again() {
     assert!(note(&mut table, "file"));
     happened(&mut table, "file", described(Some(object(1, 1 << 40, true))));
     assert_eq!(look(&mut table, "file", of_block(1, 5)), waits(1, 5));
-    let changed = News::Filled { id: 1, blocks: 5..6, result: Err(Unfilled::Changed) };
-    assert_eq!(happened(&mut table, "file", changed), [blocks_of(1, 0..u64::MAX)]);
+    let evicted = News::Filled { id: 1, blocks: 5..6, result: Err(Unfilled::Evicted) };
+    assert_eq!(happened(&mut table, "file", evicted), [blocks_of(1, 0..u64::MAX)]);
     assert!(matches!(look(&mut table, "file", of_block(1, 5)), Look::Wait(Place::Answer(_))));
+    assert_eq!(table.take_failure(), None);
     for id in 2..=4 {
         let places = happened(&mut table, "file", described(Some(object(id, 9, true))));
         assert_eq!(places.contains(&blocks_of(2, 0..u64::MAX)), id == 4);
     }
+}
+
+#[test]
+fn an_origin_that_has_another_file_for_each_request_is_not_flooded() {
+    let mut table = table();
+    assert!(note(&mut table, "file"));
+    let mut requests = 0;
+    let end = Time::ZERO + PAUSE + PAUSE;
+    for now in (0..).map(|n| Time::ZERO + Duration::from_millis(n)).take_while(|now| *now < end) {
+        let wanted = Wanted { of_head: false, part: of_block(1, 5) };
+        let look = table.look(now, &name("file"), wanted);
+        for job in table.workers.take_jobs() {
+            requests += 1;
+            let news = match job.task {
+                Task::Describe(..) => described(Some(object(1, 1 << 40, true))),
+                Task::Fill(object, blocks) => {
+                    let result = Err(Unfilled::Changed("changed".to_owned()));
+                    News::Filled { id: object.id, blocks, result }
+                }
+            };
+            table.happened(now, Event { origin: 0, key: name("file"), news });
+            assert!(matches!(look, Look::Wait(_)));
+        }
+    }
+    assert_eq!(requests, 4, "a description and a transfer in each period");
+    assert_eq!(table.take_failure(), Some("changed".to_owned()));
+}
+
+#[test]
+fn a_proxy_without_room_is_no_missing_route() {
+    for (is_busy, reason) in [(true, NackReason::Congestion), (false, NackReason::NoRoute)] {
+        let mut table = table();
+        assert!(note(&mut table, "file"));
+        let described = Described::error(503, &HeaderMap::new(), b"why");
+        let answered = Answered { is_busy, ..Answered::new(described, None, FRESH) };
+        happened(&mut table, "file", News::Described(Box::new(answered)));
+        assert_eq!(look(&mut table, "file", Part::First), Look::Nack(reason));
+    }
+}
+
+#[test]
+fn blocks_that_come_with_the_first_answer_are_not_requested() {
+    let mut table = table();
+    assert!(note(&mut table, "file"));
+    let object = object(1, 1 << 40, false);
+    let described = Described::content(object.version, &HeaderMap::new());
+    let blocks = object.blocks();
+    let answered = Answered::new(described, Some(object), FRESH);
+    let answered = Answered { coming: 0..blocks, ..answered };
+    happened(&mut table, "file", News::Described(Box::new(answered)));
+    assert_eq!(look(&mut table, "file", of_block(1, 5)), waits(1, 5));
+    assert_eq!(transfers(&table), []);
+    happened(&mut table, "file", News::Filled { id: 1, blocks: 0..blocks, result: Ok(()) });
+    assert_eq!(look(&mut table, "file", of_block(1, 5)), waits(1, 5));
+    assert_eq!(transfers(&table), [5..blocks], "it has been evicted");
 }
