@@ -223,8 +223,7 @@ class ByFrames(unittest.TestCase):
         for n, (size, code) in enumerate(
             (size, code) for size in (b"1000000", b"30000", None) for code in (0, 8)
         ):
-            # The name is free when the thread of the last upload has ended.
-            wait_until(lambda: put(gateway, "/up/x", b"x" * 1000) == 201, "the name to be free")
+            self.assertEqual(put(gateway, "/up/x", b"x" * 1000), 201)
             client = self.connect(gateway)
             fields = get(b"/up/x", method=b"PUT")
             fields += literal(b"content-length", size) if size else b""
@@ -247,6 +246,27 @@ class ByFrames(unittest.TestCase):
         self.assertEqual((said["method"], said["path"], said["status"]), ("PUT", "/up/x", 400))
         self.assertGreater(said["duration_s"], 0)
         self.assertTrue(said["error"], said)
+
+    def test_an_upload_is_logged_as_stored_if_it_is_although_its_client_has_left(self):
+        """The reset comes after the end of the body."""
+        store = self.here / "store"
+        gateway = self.gateway("--put", "/up", "--store", store)
+
+        def has_come(count):
+            """Bytes of the upload have come, or it is stored already."""
+            return parts(store) or len(list((store / "blobs").glob("*/*"))) == count
+
+        for n in range(20):
+            client = self.connect(gateway)
+            fields = get(b"/up/%d" % n, method=b"PUT")
+            body = frame(DATA, END_STREAM, 1, b"%05d" % n * 2000)
+            client.send(frame(HEADERS, END_HEADERS, 1, fields), body)
+            wait_until(lambda n=n: has_come(n + 1), "the body to come")
+            client.send(frame(RESET, 0, 1, struct.pack(">I", 8)))
+            said = gateway.answered(2 * n + 1)[-1]
+            found = gateway.ask(f"/up/{n}")[0]
+            self.assertIn((said["status"], found), ((201, 200), (400, 404)), said)
+            gateway.answered(2 * n + 2)
 
     def test_an_upload_with_an_end_is_stored(self):
         """With and without trailers, and with a length."""

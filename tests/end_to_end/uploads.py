@@ -171,6 +171,7 @@ class Uploads(Alone):
         for fields, expected in (
             (f"{transfer}gzip, chunked", b"501"),
             (f"{transfer}gzip\r\n{transfer}chunked", b"501"),
+            (f"{transfer}chunked, chunked", b"501"),
             (f"{transfer}chunked{content_coding}identity", b"201"),
             (f"{transfer}chunked{content_coding}identity, gzip", b"415"),
             (f"{transfer}chunked{content_coding}identity{content_coding}br", b"415"),
@@ -192,13 +193,15 @@ class Uploads(Alone):
                 ("other/x", right, "403"),
                 ("up/x", "Host: attacker.example", "421"),
             ):
-                done = subprocess.run(
-                    ["curl", "--silent", option, "-T", large, "-H", field, "-H", "Expect:",
-                     "--max-time", "60", "--write-out", "%{http_code}", "-o", os.devnull,
-                     f"http://127.0.0.1:{gateway.port}/{path}"],
-                    capture_output=True, text=True, check=False,
-                )
-                self.assertEqual(done.stdout, status, (option, path, field, done.returncode))
+                for expect in ("Expect:", "Expect: 100-continue"):
+                    done = subprocess.run(
+                        ["curl", "--silent", option, "-T", large, "-H", field, "-H", expect,
+                         "--max-time", "60", "--write-out", "%{http_code}", "-o", os.devnull,
+                         f"http://127.0.0.1:{gateway.port}/{path}"],
+                        capture_output=True, text=True, check=False,
+                    )
+                    about = (option, path, field, expect, done.returncode)
+                    self.assertEqual(done.stdout, status, about)
 
     def test_uploads_are_off_by_default(self):
         gateway = Gateway(self.daemon, self.here)
@@ -262,6 +265,130 @@ class Uploads(Alone):
         self.assertEqual(volume.run("ls", volume.folder / "store" / "incoming"), "")
         self.assertEqual(self.put(gateway, "/up/c", b"small too")[0], 201)
         self.assertEqual(gateway.ask("/up/a")[2], b"small")
+
+    def test_a_disk_that_others_fill_takes_nothing_offline_and_removal_works(self):
+        try:
+            volume = Volume(self.here, 'mount -t tmpfs -o "size=$1" tmpfs "$0"', 12 * MEGABYTE)
+        except children.Failed as reason:
+            self.skipTest(str(reason))
+        self.addCleanup(volume.close)
+        about = types.SimpleNamespace(
+            weir=self.program, socket=self.daemon.socket, host=None, command=volume.command
+        )
+        store, fill = volume.folder / "store", volume.folder / "fill"
+        gateway = Gateway(about, self.here, "--put", "/up", "--store", store)
+        self.addCleanup(gateway.child.kill)
+        large = os.urandom(3 * MEGABYTE)
+        for name, body in (("/up/first", b"content"), ("/up/large", large)):
+            self.assertEqual(self.put(gateway, name, body)[0], 201)
+        # It ends with an error when the disk is full.
+        volume.run("sh", "-c", 'head -c 99000000 /dev/zero >"$0" 2>/dev/null || true', fill)
+        self.assertEqual(volume.free(), 0)
+        for n in range(5):
+            status, _, text = self.put(gateway, f"/up/{n}", b"")
+            self.assertEqual(status, 507, text)
+            self.assertEqual(gateway.ask("/up/first")[::2], (200, b"content"))
+        # The reserve of the store is enough to make room.
+        volume.run(self.program, "repo", "rm", "/up/large", "--store", store)
+        self.assertEqual(gateway.ask("/up/large")[0], 404)
+        self.assertEqual(self.put(gateway, "/up/second", b"new")[0], 201)
+        volume.run("rm", fill)
+        self.assertEqual(self.put(gateway, "/up/third", b"new")[0], 201)
+        self.assertEqual(gateway.ask("/up/third")[2], b"new")
+        self.assertEqual(self.fetched("/up/third"), b"new")
+        self.assertEqual(self.fetched("/up/first"), b"content")
+        self.assertEqual(volume.run("ls", store / "incoming"), "")
+        volume.run(self.program, "repo", "verify", "--store", store)
+
+    def test_names_count_in_the_quota(self):
+        gateway = self.gateway("--quota", "100 kB")
+        path = "/up/" + "/".join(["q" * 200] * 10)
+        statuses = []
+        while 507 not in statuses and len(statuses) < 100:
+            statuses.append(self.put(gateway, f"{path}/{len(statuses)}", b"")[0])
+        self.assertEqual(set(statuses[:-1]), {201}, statuses)
+        self.assertEqual(statuses[-1], 507)
+        self.assertLess((self.store / "index").stat().st_size, 2 * MEGABYTE)
+
+    def repo(self, *argv):
+        """Run `weir repo` with the store."""
+        children.run([self.program, "repo", *argv, "--store", self.store])
+
+    def test_conditions_and_trees_are_those_of_other_programs_too(self):
+        gateway = self.gateway()
+        file = content.make(self.here / "file", 100)
+        tree = self.here / "tree"
+        tree.mkdir()
+        (tree / "q").write_bytes(b"of the tree")
+        for n in range(3):
+            self.repo("put", f"/up/x{n}", file)
+            self.assertEqual(self.put(gateway, f"/up/x{n}", b"late", If_None_Match="*")[0], 412)
+            tag = self.put(gateway, f"/up/y{n}", b"first")[1]["ETag"]
+            self.repo("rm", f"/up/y{n}")
+            self.assertEqual(self.put(gateway, f"/up/y{n}", b"late", If_Match=tag)[0], 412)
+            self.repo("put", f"/up/t{n}", tree)
+            self.assertEqual(self.put(gateway, f"/up/t{n}/q", b"late")[0], 409)
+
+    def test_conditions_hold_when_the_upload_is_stored(self):
+        gateway = self.gateway()
+        file = content.make(self.here / "file", 100)
+        for path, stored, field, expected in (
+            ("/up/x", "/up/x", "If-None-Match: *\r\n", b"412"),
+            ("/up/tree/x", "/up/tree", "", b"409"),
+        ):
+            if stored == "/up/tree":
+                file = self.here / "folder"
+                file.mkdir()
+                (file / "x").write_bytes(b"of the tree")
+            with socket.create_connection(("127.0.0.1", gateway.port), PATIENCE) as client:
+                head = f"PUT {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n{field}"
+                client.sendall(f"{head}\r\n12345".encode())
+                wait_until(lambda: self.staged() == 5, "the upload to begin")
+                self.repo("put", stored, file)
+                client.sendall(b"6789")
+                self.assertEqual(client.recv(1000).split()[1], expected)
+            self.assertEqual(self.staged(), 0)
+
+    def test_a_client_reads_its_own_upload(self):
+        gateway = self.gateway()
+        for n in range(5):
+            body = f"version {n}".encode()
+            self.assertEqual(self.put(gateway, "/up/x", body)[0], 201)
+            status, headers, found = gateway.ask("/up/x")
+            self.assertEqual((status, found), (200, body))
+            self.assertEqual(headers["Cache-Control"], "no-cache")
+            self.assertEqual(self.put(gateway, "/up/x", b"again", If_Match=headers["ETag"])[0], 201)
+            self.assertEqual(gateway.ask("/up/x", "HEAD")[1]["Content-Length"], "5")
+
+    def test_a_name_is_free_after_a_refusal(self):
+        gateway = self.gateway()
+        statuses = []
+        with contextlib.closing(gateway.connect()) as connection:
+            for n in range(100):
+                fields = {"If-Match": "\"v=1\""} if n % 2 else {}
+                connection.request("PUT", "/up/x", body=b"y", headers=fields)
+                answer = connection.getresponse()
+                answer.read()
+                statuses.append(answer.status)
+        self.assertEqual(statuses, [201, 412] * 50)
+
+    def test_a_removed_object_is_not_found(self):
+        gateway = self.gateway()
+        for n in range(3):
+            self.assertEqual(self.put(gateway, f"/up/{n}", b"x")[0], 201)
+            self.repo("rm", f"/up/{n}")
+            self.assertEqual(gateway.ask(f"/up/{n}")[0], 404)
+
+    def test_a_download_ends_when_its_object_is_removed(self):
+        gateway = self.gateway("--patience", "10 min")
+        body = os.urandom(60 * MEGABYTE)
+        self.assertEqual(self.put(gateway, "/up/x", body)[0], 201)
+        with contextlib.closing(gateway.begin("/up/x")) as client:
+            self.assertTrue(client.recv(1000).startswith(b"HTTP/1.1 200"))
+            self.repo("rm", "/up/x")
+            with contextlib.suppress(ConnectionError):
+                while client.recv(1 << 20):
+                    pass
 
     def test_uploads_of_one_client_are_limited_and_others_read_on(self):
         gateway = self.gateway()
@@ -341,6 +468,8 @@ class Uploads(Alone):
             wait_until(lambda: len(list(incoming.glob("*/*.part"))) == 3, "the uploads to begin")
             gateway.child.stop()
             self.assertEqual(list(incoming.glob("*")), [])
+            for said in gateway.answered(3):
+                self.assertIn("the gateway ended", said["error"])
 
     def test_a_gateway_that_ends_while_it_stores_leaves_no_half_uploads(self):
         """The upload has come, and is hashed or made durable."""

@@ -59,12 +59,18 @@ pub enum StoreError {
         "the quota is {quota} bytes: the store has {used} bytes, and {needed} bytes more are needed"
     )]
     Quota {
-        /// The permitted bytes of all blobs.
+        /// The permitted bytes of all blobs and entries.
         quota: u64,
-        /// The bytes of all blobs.
+        /// The bytes of all blobs and entries.
         used: u64,
-        /// The bytes of the new blobs.
+        /// The bytes of the new ones.
         needed: u64,
+    },
+    /// An insertion has one named thing.
+    #[error("an insertion has one named thing, and {name} is a second one")]
+    Second {
+        /// Its versioned name.
+        name: Name,
     },
 }
 
@@ -85,5 +91,12 @@ impl StoreError {
             },
             _ => None,
         }
+    }
+
+    /// True if the disk, or the user's share of it, is full.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        let kind = self.io().map(io::Error::kind);
+        matches!(kind, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
     }
 }

@@ -1,7 +1,7 @@
 //! The tables of the index, and the errors of the database in terms of the store.
 
 use crate::error::StoreError;
-use redb::TableDefinition;
+use redb::{ReadableTable, TableDefinition};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -28,6 +28,31 @@ pub const NEXT: &str = "next";
 pub const CHANGES: &str = "changes";
 /// The bytes of all blobs.
 pub const BYTES: &str = "bytes";
+/// The sum of [`cost`] of all entries.
+pub const RECORDS: &str = "records";
+
+/// Bytes that an entry takes in the index beside its name and record: rows of other tables, and
+/// pages that are not full.
+const ROWS: u64 = 1000;
+
+/// The bytes of an entry for quotas. The name is a key, and that of its named thing.
+pub fn cost(name: &[u8], record: usize) -> u64 {
+    ROWS + 2 * name.len() as u64 + record as u64
+}
+
+/// The sum of [`cost`] of all entries.
+pub fn records(
+    names: &impl ReadableTable<(&'static [u8], u64), u64>,
+    entries: &impl ReadableTable<u64, &'static [u8]>,
+) -> Result<u64, redb::Error> {
+    let mut sum: u64 = 0;
+    for row in names.iter()? {
+        let (key, number) = row?;
+        let record = entries.get(number.value())?.map_or(0, |record| record.value().len());
+        sum = sum.saturating_add(cost(key.value().0, record));
+    }
+    Ok(sum)
+}
 
 /// Does something with the index. The database panics on some damage that it has not checked for.
 pub fn guarded<T>(

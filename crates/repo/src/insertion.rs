@@ -4,7 +4,7 @@ use crate::blobs;
 use crate::codec;
 use crate::entry::{Body, Entry, Place, Top};
 use crate::error::StoreError;
-use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, HOLDS, MEMBERS, NAMES, NEXT, TOPS};
+use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, HOLDS, MEMBERS, NAMES, NEXT, RECORDS, TOPS};
 use crate::staging::Staging;
 use crate::store::{Store, add, count};
 use crate::{Digest, index};
@@ -19,8 +19,11 @@ pub struct Insertion<'a> {
     write: WriteTransaction,
     /// The number of the named thing that is being inserted.
     top: Option<u64>,
-    /// The bytes that are new in this store.
+    has_top: bool,
+    /// The bytes of content that are new in this store.
     new_bytes: u64,
+    /// Those of names, signatures and digests.
+    new_records: u64,
     /// The blobs whose files go to their places; true for those that the store did not have.
     moves: BTreeMap<Digest, bool>,
     quota: Option<u64>,
@@ -43,12 +46,21 @@ impl<'a> Insertion<'a> {
     pub fn new(store: &'a Store, staging: &'a mut Staging) -> Result<Self, StoreError> {
         // Before the transaction, for which other processes wait.
         staging.sync()?;
-        let write = store.guarded(|| Ok(store.db().begin_write()?))?;
-        let (top, new_bytes, moves, quota) = (None, 0, BTreeMap::new(), None);
-        Ok(Insertion { store, staging, write, top, new_bytes, moves, quota })
+        let write = store.write()?;
+        Ok(Insertion {
+            store,
+            staging,
+            write,
+            top: None,
+            has_top: false,
+            new_bytes: 0,
+            new_records: 0,
+            moves: BTreeMap::new(),
+            quota: None,
+        })
     }
 
-    /// Sets the maximum number of bytes in all blobs of the store.
+    /// Sets the maximum number of bytes in all blobs and entries of the store.
     pub fn limit(&mut self, quota: Option<u64>) {
         self.quota = quota;
     }
@@ -57,8 +69,12 @@ impl<'a> Insertion<'a> {
     /// it already; then nothing is left to be done.
     ///
     /// # Errors
-    /// The store has other content under the name, or cannot be written.
+    /// The store has other content under the name, or cannot be written, or the insertion has a
+    /// named thing already.
     pub fn top(&mut self, entry: &Entry, top: &Top) -> Result<bool, StoreError> {
+        if std::mem::replace(&mut self.has_top, true) {
+            return Err(StoreError::Second { name: entry.versioned() });
+        }
         let number = self.entry(entry)?;
         let record = codec::encode_top(top);
         let is_new = self.store.guarded(|| {
@@ -128,10 +144,13 @@ impl<'a> Insertion<'a> {
                 self.replace(digest, false);
             }
             // The latest signatures are kept: those of a copy that was not verified may be wrong.
+            let record = codec::encode(entry);
             self.store.guarded(|| {
                 let mut entries = self.write.open_table(ENTRIES)?;
-                entries.insert(number, &codec::encode(entry)[..])?;
-                Ok(())
+                let old = entries.insert(number, &record[..])?.map(|old| old.value().len());
+                let more = record.len() as i64 - old.unwrap_or(0) as i64;
+                drop(entries);
+                add(&self.write, RECORDS, more)
             })?;
             return Ok(number);
         }
@@ -140,10 +159,14 @@ impl<'a> Insertion<'a> {
         {
             self.blob(digest, object.size)?;
         }
+        let record = codec::encode(entry);
+        let cost = index::cost(entry.name.as_bytes(), record.len());
+        self.new_records += cost;
         self.store.guarded(|| {
             let number = add(&self.write, NEXT, 1)?;
+            add(&self.write, RECORDS, cost as i64)?;
             self.write.open_table(NAMES)?.insert(key, number)?;
-            self.write.open_table(ENTRIES)?.insert(number, &codec::encode(entry)[..])?;
+            self.write.open_table(ENTRIES)?.insert(number, &record[..])?;
             Ok(number)
         })
     }
@@ -184,11 +207,13 @@ impl<'a> Insertion<'a> {
     /// # Errors
     /// The quota does not permit it, or the store cannot be written. Then nothing is inserted.
     pub fn commit(self) -> Result<Inserted, StoreError> {
-        let Insertion { store, staging, write, new_bytes, moves, quota, top } = self;
-        let bytes = store.guarded(|| add(&write, BYTES, 0))?;
-        if let Some(quota) = quota.filter(|quota| bytes > *quota && new_bytes > 0) {
-            let used = bytes - new_bytes;
-            return Err(StoreError::Quota { quota, used, needed: new_bytes });
+        let Insertion { store, staging, write, new_bytes, new_records, moves, quota, top, .. } =
+            self;
+        let all = store
+            .guarded(|| Ok(add(&write, BYTES, 0)?.saturating_add(add(&write, RECORDS, 0)?)))?;
+        let needed = new_bytes + new_records;
+        if let Some(quota) = quota.filter(|quota| all > *quota && needed > 0) {
+            return Err(StoreError::Quota { quota, used: all.saturating_sub(needed), needed });
         }
         let placed = place(store, staging, &moves);
         if placed.is_err() {
@@ -200,11 +225,17 @@ impl<'a> Insertion<'a> {
         placed?;
         // Until the commit has succeeded, the blobs have no name.
         staging.stay(true);
-        store.guarded(|| {
+        let committed = store.guarded(|| {
             add(&write, CHANGES, 1)?;
             Ok(write.commit()?)
-        })?;
-        staging.stay(false);
+        });
+        // The index, which is opened again after an error, tells whether they have one.
+        let is_clean = committed.is_ok() || {
+            let files = moves.keys().map(|digest| (store.blob(digest), Some(*digest)));
+            store.sweep(files.collect()).is_ok()
+        };
+        staging.stay(!is_clean);
+        committed?;
         Ok(Inserted { was_there: top.is_none(), new_bytes })
     }
 }

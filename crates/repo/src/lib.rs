@@ -8,6 +8,7 @@
 //! | `blobs/ab/ab…` | the bytes of objects, each under its SHA-256, identical ones once |
 //! | `incoming/…` | bytes that are being copied; a process holds a lock on its folder |
 //! | `serving` | the lock of the process that serves the store |
+//! | `reserve` | nothing: its room is for a removal on a full disk |
 //!
 //! Segments are not kept: they are made again from the bytes, as a publisher makes them. The index
 //! keeps the packets that only the publisher can sign.
@@ -24,6 +25,7 @@ mod error;
 mod index;
 mod insertion;
 mod removal;
+mod reserve;
 mod staging;
 mod store;
 mod verify;

@@ -5,7 +5,8 @@ use crate::blobs;
 use crate::codec;
 use crate::entry::{Body, Place};
 use crate::error::StoreError;
-use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, HOLDS, MEMBERS, NAMES, TOPS};
+use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, HOLDS, MEMBERS, NAMES, RECORDS, TOPS, cost};
+use crate::reserve;
 use crate::staging;
 use crate::store::{Store, add, count};
 use redb::{ReadableTable, WriteTransaction};
@@ -22,14 +23,35 @@ pub struct Freed {
 
 impl Store {
     /// Removes a named thing, and the bytes that no other one has. Returns `None` if there is no
-    /// such thing.
+    /// such thing. It works on a full disk as well, with the room that the store reserves.
     ///
     /// # Errors
     /// The store cannot be written.
     pub fn remove(&self, top: u64) -> Result<Option<Freed>, StoreError> {
+        let removed = self.with_reserve(|| self.take_out(top)).and_then(|blobs| {
+            let Some(blobs) = blobs else { return Ok(None) };
+            let file = |digest| (blobs::path(self.folder(), &digest), Some(digest));
+            let files: Vec<_> = blobs.into_iter().map(file).collect();
+            self.with_reserve(|| self.sweep(files.clone())).map(Some)
+        });
+        reserve::keep(self.folder());
+        removed
+    }
+
+    /// Does something that needs room, and does it again with the reserve if the disk is full.
+    fn with_reserve<T>(&self, action: impl Fn() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        match action() {
+            Err(error) if error.is_full() && reserve::release(self.folder()) => action(),
+            done => done,
+        }
+    }
+
+    /// Removes a named thing from the index. Returns the blobs that no entry has any more; `None`
+    /// if there is no such thing.
+    fn take_out(&self, top: u64) -> Result<Option<Vec<Digest>>, StoreError> {
         let mut blobs = Vec::new();
+        let write = self.write()?;
         let is_there = self.guarded(|| {
-            let write = self.db().begin_write()?;
             if write.open_table(TOPS)?.remove(top)?.is_none() {
                 return Ok(false);
             }
@@ -51,12 +73,7 @@ impl Store {
             write.commit()?;
             Ok(true)
         })?;
-        if !is_there {
-            return Ok(None);
-        }
-        let files = blobs.iter().map(|digest| blobs::path(self.folder(), digest));
-        let files = files.zip(blobs.iter().copied().map(Some)).collect();
-        self.sweep(files).map(Some)
+        Ok(is_there.then_some(blobs))
     }
 
     /// Removes bytes without a name: those of processes that were killed.
@@ -71,9 +88,9 @@ impl Store {
     }
 
     /// Removes those of the files that no entry has. Insertions wait meanwhile.
-    fn sweep(&self, files: Vec<(PathBuf, Option<Digest>)>) -> Result<Freed, StoreError> {
+    pub(crate) fn sweep(&self, files: Vec<(PathBuf, Option<Digest>)>) -> Result<Freed, StoreError> {
         let mut freed = Freed::default();
-        let write = self.guarded(|| Ok(self.db().begin_write()?))?;
+        let write = self.guarded(|| Ok(self.db()?.begin_write()?))?;
         for (path, digest) in files {
             let is_used = |digest| Ok(write.open_table(BLOBS)?.get(digest)?.is_some());
             let is_used = digest.as_ref().map_or(Ok(false), |d| self.guarded(|| is_used(d)))?;
@@ -107,7 +124,9 @@ fn release(write: &WriteTransaction, number: u64) -> Result<Option<Digest>, redb
     }
     let record = write.open_table(ENTRIES)?.remove(number)?.map(|r| r.value().to_vec());
     // The name and the blob of a damaged entry are found by `gc` and `verify`.
+    let bytes = record.as_ref().map_or(0, Vec::len);
     let Some(entry) = record.and_then(|record| codec::decode(&record)) else { return Ok(None) };
+    add(write, RECORDS, -(cost(entry.name.as_bytes(), bytes) as i64))?;
     write.open_table(NAMES)?.remove((entry.name.as_bytes(), entry.version))?;
     let Body::Object(object) = entry.body else { return Ok(None) };
     let Place::Blob(digest) = object.place else { return Ok(None) };

@@ -3,15 +3,17 @@
 use crate::blobs;
 use crate::error::StoreError;
 use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, FORMAT, HOLDS, MEMBERS, NAMES};
-use crate::index::{NUMBERS, TOPS, damaged, guarded};
+use crate::index::{NUMBERS, RECORDS, TOPS, damaged, guarded, records};
+use crate::reserve;
 use crate::staging::{self, Staging};
 use redb::{Builder, ConcurrencyMode, Database, ReadableDatabase, ReadableTable};
-use redb::{ReadableTableMetadata, TableDefinition};
+use redb::{ReadableTableMetadata, TableDefinition, WriteTransaction};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The format of the stores that this program writes.
 const KNOWN: u64 = 1;
@@ -24,7 +26,16 @@ const CHECKED: u64 = 256 << 20;
 pub struct Store {
     folder: PathBuf,
     index: PathBuf,
-    db: Database,
+    opened: Mutex<Opened>,
+}
+
+/// The open index.
+struct Opened {
+    db: Arc<Database>,
+    /// The number of times that this process has opened it again.
+    again: u64,
+    /// It has had an error of the disk. Until it is opened again, the database refuses all work.
+    has_failed: bool,
 }
 
 /// The numbers of a store.
@@ -38,6 +49,8 @@ pub struct Usage {
     pub blobs: u64,
     /// Bytes in them.
     pub bytes: u64,
+    /// Bytes of the entries with their names, as quotas count them.
+    pub records: u64,
 }
 
 /// The lock of the process that serves a store.
@@ -80,33 +93,31 @@ impl Store {
         if std::fs::metadata(&path).is_ok_and(|meta| meta.len() == 0) {
             return Err(damaged(&path, &"it is empty"));
         }
-        let store = Store::at(folder, &path)?;
+        let store = match Store::at(folder, &path) {
+            Err(error) if error.is_full() && reserve::release(folder) => Store::at(folder, &path)?,
+            opened => opened?,
+        };
         store.check_format()?;
         // A process that was killed may have left blobs as well.
         if staging::has_stale(&store.folder)? {
             store.gc()?;
         }
+        reserve::keep(folder);
         Ok(store)
     }
 
     /// Opens the index at this path.
     fn at(folder: &Path, path: &Path) -> Result<Store, StoreError> {
         let len = std::fs::metadata(path).map_or(0, |meta| meta.len());
-        let db = guarded(path, || {
-            let mut builder = Builder::new();
-            builder
-                .set_cache_size(CACHE)
-                .set_concurrency_mode(ConcurrencyMode::MultiWriter)
-                .set_check_integrity_on_open(len > 0 && len <= CHECKED);
-            Ok(builder.create(path)?)
-        })?;
-        Ok(Store { folder: folder.to_owned(), index: path.to_owned(), db })
+        let db = guarded(path, || database(path, len > 0 && len <= CHECKED))?;
+        let opened = Mutex::new(Opened { db: Arc::new(db), again: 0, has_failed: false });
+        Ok(Store { folder: folder.to_owned(), index: path.to_owned(), opened })
     }
 
     /// Checks that this program knows the format of the index.
     fn check_format(&self) -> Result<(), StoreError> {
         let found = self.guarded(|| {
-            let read = self.db.begin_read()?;
+            let read = self.db()?.begin_read()?;
             match read.open_table(NUMBERS) {
                 Ok(numbers) => Ok(numbers.get(FORMAT)?.map(|format| format.value())),
                 Err(redb::TableError::TableDoesNotExist(_)) => Ok(None),
@@ -127,8 +138,9 @@ impl Store {
     /// Makes the tables of a new store.
     fn make_tables(&self) -> Result<(), StoreError> {
         self.guarded(|| {
-            let write = self.db.begin_write()?;
+            let write = self.db()?.begin_write()?;
             write.open_table(NUMBERS)?.insert(FORMAT, KNOWN)?;
+            write.open_table(NUMBERS)?.insert(RECORDS, 0)?;
             write.open_table(NAMES)?;
             write.open_table(ENTRIES)?;
             write.open_table(TOPS)?;
@@ -150,15 +162,56 @@ impl Store {
         &self.index
     }
 
-    pub(crate) fn db(&self) -> &Database {
-        &self.db
+    fn opened(&self) -> MutexGuard<'_, Opened> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The database. It is opened again after an error of the disk.
+    pub(crate) fn db(&self) -> Result<Arc<Database>, redb::Error> {
+        Ok(self.db_and_count()?.0)
+    }
+
+    /// The database, and the number of times that it was opened again.
+    pub(crate) fn db_and_count(&self) -> Result<(Arc<Database>, u64), redb::Error> {
+        let mut opened = self.opened();
+        if opened.has_failed {
+            // Transactions of the old one may be under way; it is closed after the last of them.
+            opened.db = Arc::new(database(&self.index, false)?);
+            opened.again += 1;
+            opened.has_failed = false;
+        }
+        Ok((opened.db.clone(), opened.again))
+    }
+
+    /// The number of times that this process has opened the index again.
+    pub(crate) fn opened_again(&self) -> u64 {
+        self.opened().again
+    }
+
+    /// Begins a change of the index.
+    pub(crate) fn write(&self) -> Result<WriteTransaction, StoreError> {
+        self.guarded(|| {
+            let write = self.db()?.begin_write()?;
+            let is_counted = write.open_table(NUMBERS)?.get(RECORDS)?.is_some();
+            if !is_counted {
+                let sum = records(&write.open_table(NAMES)?, &write.open_table(ENTRIES)?)?;
+                write.open_table(NUMBERS)?.insert(RECORDS, sum)?;
+            }
+            Ok(write)
+        })
     }
 
     pub(crate) fn guarded<T>(
         &self,
         action: impl FnOnce() -> Result<T, redb::Error>,
     ) -> Result<T, StoreError> {
-        guarded(&self.index, action)
+        guarded(&self.index, || {
+            action().inspect_err(|error| {
+                if matches!(error, redb::Error::Io(_) | redb::Error::PreviousIo) {
+                    self.opened().has_failed = true;
+                }
+            })
+        })
     }
 
     /// The lock of the process that serves this store.
@@ -190,7 +243,7 @@ impl Store {
     /// The index cannot be read.
     pub fn changes(&self) -> Result<u64, StoreError> {
         self.guarded(|| {
-            let numbers = self.db.begin_read()?.open_table(NUMBERS)?;
+            let numbers = self.db()?.begin_read()?.open_table(NUMBERS)?;
             Ok(numbers.get(CHANGES)?.map_or(0, |changes| changes.value()))
         })
     }
@@ -201,16 +254,31 @@ impl Store {
     /// The index cannot be read.
     pub fn usage(&self) -> Result<Usage, StoreError> {
         self.guarded(|| {
-            let read = self.db.begin_read()?;
-            let bytes = read.open_table(NUMBERS)?.get(BYTES)?.map_or(0, |bytes| bytes.value());
+            let read = self.db()?.begin_read()?;
+            let numbers = read.open_table(NUMBERS)?;
+            let bytes = numbers.get(BYTES)?.map_or(0, |bytes| bytes.value());
+            let counted = numbers.get(RECORDS)?.map(|bytes| bytes.value());
+            let (names, entries) = (read.open_table(NAMES)?, read.open_table(ENTRIES)?);
+            let records = counted.map_or_else(|| records(&names, &entries), Ok)?;
             Ok(Usage {
                 tops: read.open_table(TOPS)?.len()?,
-                entries: read.open_table(ENTRIES)?.len()?,
+                entries: entries.len()?,
                 blobs: read.open_table(BLOBS)?.len()?,
                 bytes,
+                records,
             })
         })
     }
+}
+
+/// Opens a database.
+fn database(path: &Path, is_checked: bool) -> Result<Database, redb::Error> {
+    let mut builder = Builder::new();
+    builder
+        .set_cache_size(CACHE)
+        .set_concurrency_mode(ConcurrencyMode::MultiWriter)
+        .set_check_integrity_on_open(is_checked);
+    Ok(builder.create(path)?)
 }
 
 /// Makes an index. It gets its name when it is whole: a process that is killed leaves no half one.
@@ -247,11 +315,7 @@ fn sync_above(folder: &Path) -> Result<(), StoreError> {
 }
 
 /// Adds to a number of [`NUMBERS`], and returns what it was.
-pub(crate) fn add(
-    write: &redb::WriteTransaction,
-    number: &str,
-    change: i64,
-) -> Result<u64, redb::Error> {
+pub(crate) fn add(write: &WriteTransaction, number: &str, change: i64) -> Result<u64, redb::Error> {
     let mut numbers = write.open_table(NUMBERS)?;
     let before = numbers.get(number)?.map_or(0, |number| number.value());
     numbers.insert(number, before.saturating_add_signed(change))?;
@@ -260,7 +324,7 @@ pub(crate) fn add(
 
 /// Adds to a count in a table, and returns the new count; a count of 0 is removed.
 pub(crate) fn count(
-    write: &redb::WriteTransaction,
+    write: &WriteTransaction,
     table: TableDefinition<'static, u64, u64>,
     key: u64,
     change: i64,

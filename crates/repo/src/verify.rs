@@ -57,7 +57,8 @@ impl Source for Blob {
 }
 
 impl Store {
-    /// Reads a named thing and all of its members, and compares each with its digests.
+    /// Reads a named thing and all of its members, and compares each with its digests. Entries that
+    /// another process removes meanwhile are not damaged.
     ///
     /// # Errors
     /// The index cannot be read.
@@ -75,7 +76,9 @@ impl Store {
                 }
             };
             checked.bytes += entry.object().map_or(0, |object| object.size);
-            if let Err(why) = self.check(&entry) {
+            if let Err(why) = self.check(&entry)
+                && View::new(self)?.entry(number)?.is_some()
+            {
                 checked.damage.push(Damage { name: entry.versioned().to_string(), why });
             }
         }

@@ -22,6 +22,8 @@ pub type Numbered = (u64, Option<Top>);
 pub struct View {
     pub(crate) index: PathBuf,
     changes: u64,
+    /// The number of times that the index had been opened again.
+    opened: u64,
     pub(crate) names: Names,
     entries: ReadOnlyTable<u64, &'static [u8]>,
     pub(crate) tops: ReadOnlyTable<u64, &'static [u8]>,
@@ -36,12 +38,14 @@ impl View {
     pub fn new(store: &Store) -> Result<View, StoreError> {
         let index = store.index().to_owned();
         store.guarded(|| {
-            let read = store.db().begin_read()?;
+            let (db, opened) = store.db_and_count()?;
+            let read = db.begin_read()?;
             let numbers = read.open_table(NUMBERS)?;
             let changes = numbers.get(CHANGES)?.map_or(0, |changes| changes.value());
             Ok(View {
                 index,
                 changes,
+                opened,
                 names: read.open_table(NAMES)?,
                 entries: read.open_table(ENTRIES)?,
                 tops: read.open_table(TOPS)?,
@@ -54,6 +58,15 @@ impl View {
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.changes
+    }
+
+    /// True if the store is as this view shows it, and the view can be read: not if the index was
+    /// opened again.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn is_current(&self, store: &Store) -> Result<bool, StoreError> {
+        Ok(store.changes()? == self.changes && store.opened_again() == self.opened)
     }
 
     /// The object to which a packet of this name belongs: that with the longest name, and of its

@@ -4,7 +4,7 @@
 mod support;
 
 use packet::{Component, Interest, InterestBuf, Name, NameRef};
-use repo::{Body, Freed, Store, StoreError, View};
+use repo::{Body, Freed, Insertion, Store, StoreError, Top, View};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use support::{Made, blobs, insert, insert_limited, object, packet};
@@ -141,14 +141,107 @@ fn other_content_under_the_same_name_is_refused() {
 fn the_quota_counts_what_is_new() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create(folder.path()).unwrap();
-    insert_limited(&store, &object("/a/x", 1, &[1; 600]), Some(1000)).unwrap();
-    let refused = insert_limited(&store, &object("/a/y", 1, &[2; 600]), Some(1000)).unwrap_err();
-    let text = "the quota is 1000 bytes: the store has 600 bytes, and 600 bytes more are needed";
-    assert_eq!(refused.to_string(), text);
+    insert_limited(&store, &object("/a/x", 1, &[1; 90_000]), Some(150_000)).unwrap();
+    let used = all_bytes(&store);
+    assert!((91_000..120_000).contains(&used), "{used}");
+    let refused = insert_limited(&store, &object("/a/y", 1, &[2; 90_000]), Some(150_000));
+    let StoreError::Quota { quota: 150_000, used: found, needed } = refused.unwrap_err() else {
+        panic!("another error")
+    };
+    assert_eq!((found, needed), (used, used));
     assert_eq!(blobs(folder.path()).len(), 1, "nothing is left of it");
     // Identical content takes no room.
-    insert_limited(&store, &object("/a/z", 1, &[1; 600]), Some(1000)).unwrap();
-    assert_eq!(store.usage().unwrap().bytes, 600);
+    insert_limited(&store, &object("/a/z", 1, &[1; 90_000]), Some(150_000)).unwrap();
+    assert_eq!(store.usage().unwrap().bytes, 90_000);
+}
+
+/// The bytes that a quota counts.
+fn all_bytes(store: &Store) -> u64 {
+    let usage = store.usage().unwrap();
+    usage.bytes + usage.records
+}
+
+#[test]
+fn the_quota_counts_names_and_what_is_counted_is_credited_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    assert_eq!(all_bytes(&store), 0);
+    let name = |n: usize| format!("/{}/{n}", "x".repeat(2000));
+    let one = insert_limited(&store, &object(&name(1), 1, b""), Some(100_000));
+    one.unwrap();
+    let one = all_bytes(&store);
+    assert!(one > 5000, "{one}");
+    let mut count = 1;
+    let refused = loop {
+        match insert_limited(&store, &object(&name(count + 1), 1, b""), Some(100_000)) {
+            Ok(_) => count += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(refused, StoreError::Quota { .. }), "{refused}");
+    assert_eq!(count as u64, 100_000 / one);
+    // The same thing again needs no room.
+    insert_limited(&store, &object(&name(1), 1, b""), Some(1)).unwrap();
+    assert_eq!(all_bytes(&store), one * count as u64);
+    for (number, _) in View::new(&store).unwrap().tops(None, 100).unwrap() {
+        store.remove(number).unwrap().unwrap();
+    }
+    assert_eq!(all_bytes(&store), 0);
+}
+
+#[test]
+fn a_store_of_an_older_program_is_counted_when_it_is_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    insert(&store, &object("/a/x", 1, b"content"), &[]).unwrap();
+    let counted = store.usage().unwrap().records;
+    drop(store);
+    let db = redb::Database::open(folder.path().join("index")).unwrap();
+    let write = db.begin_write().unwrap();
+    let numbers: redb::TableDefinition<'_, &str, u64> = redb::TableDefinition::new("numbers");
+    write.open_table(numbers).unwrap().remove("records").unwrap().unwrap();
+    write.commit().unwrap();
+    drop(db);
+    let store = Store::open(folder.path()).unwrap();
+    assert_eq!(store.usage().unwrap().records, counted);
+    insert(&store, &object("/a/y", 1, b"content"), &[]).unwrap();
+    assert_eq!(store.usage().unwrap().records, 2 * counted);
+}
+
+#[test]
+fn an_insertion_has_one_named_thing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    let mut staging = store.stage().unwrap();
+    let mut insertion = Insertion::new(&store, &mut staging).unwrap();
+    let (first, second) = (packet("/a/x", b"x"), packet("/a/y", b"y"));
+    assert!(insertion.top(&first.entry, &Top::default()).unwrap());
+    let refused = insertion.top(&second.entry, &Top::default()).unwrap_err();
+    assert_eq!(refused.to_string(), "an insertion has one named thing, and /a/y is a second one");
+}
+
+#[test]
+fn things_that_are_removed_while_they_are_verified_are_not_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    insert(&store, &object("/a/x", 1, b"content"), &[]).unwrap();
+    let view = View::new(&store).unwrap();
+    let top = view.tops(None, 1).unwrap()[0].0;
+    store.remove(top).unwrap().unwrap();
+    assert_eq!(store.verify(&view, top).unwrap().damage, []);
+}
+
+#[test]
+fn a_store_reserves_room_for_removals() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    let reserve = folder.path().join("reserve");
+    assert_eq!(fs::metadata(&reserve).unwrap().len(), 1 << 20);
+    fs::remove_file(&reserve).unwrap();
+    insert(&store, &object("/a/x", 1, b"content"), &[]).unwrap();
+    let top = View::new(&store).unwrap().tops(None, 1).unwrap()[0].0;
+    store.remove(top).unwrap().unwrap();
+    assert_eq!(fs::metadata(&reserve).unwrap().len(), 1 << 20, "it is reserved again");
 }
 
 #[test]

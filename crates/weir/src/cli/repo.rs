@@ -107,7 +107,8 @@ pub struct RepoFetchArgs {
 pub struct KeepArgs {
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Fail if the content in the store would take more than this, such as "20 GB".
+    /// Fail if the content in the store, with names and signatures, would take more than this, such
+    /// as "20 GB".
     #[arg(long, value_name = "SIZE")]
     pub quota: Option<Size>,
 }

@@ -21,7 +21,6 @@ use crate::exit::{Failure, Kind};
 use crate::identity;
 use ::repo::{Entry, Store, StoreError, Top, View};
 use packet::{Component, Name, NameRef};
-use std::io::ErrorKind;
 use std::path::PathBuf;
 pub use upload::{Publisher, StoreKeeper};
 
@@ -185,12 +184,8 @@ fn unknown(name: &Name, store: &Store) -> Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Failure {
-        let full =
-            |kind: ErrorKind| matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
         let (kind, next) = match &error {
-            error if error.io().is_some_and(|error| full(error.kind())) => {
-                (Kind::File, "make room and run the same command again")
-            }
+            error if error.is_full() => (Kind::File, "make room and run the same command again"),
             StoreError::File { .. } | StoreError::Index { .. } => {
                 (Kind::File, "check the folder, its permissions and its disk")
             }
@@ -210,6 +205,7 @@ impl From<StoreError> for Failure {
             StoreError::Quota { .. } => {
                 (Kind::File, "remove something with `weir repo rm`, or raise --quota")
             }
+            StoreError::Second { .. } => (Kind::Failed, ""),
         };
         Failure::new(kind, error).then(next)
     }

@@ -17,7 +17,7 @@ use flate2::write::GzEncoder;
 use hyper::StatusCode;
 use hyper::header::CONTENT_RANGE;
 use net::client::Connection;
-use packet::Name;
+use packet::{Component, Name};
 use router::guard::Refusal;
 use std::io::Write;
 use std::sync::Arc;
@@ -31,6 +31,9 @@ use weir::http::range::Wanted;
 
 /// Bytes of content of a segment, if its publisher did not choose another size.
 const SEGMENT: u64 = 8000;
+/// The longest patience for objects that this process serves: one that was removed meanwhile does
+/// not come again.
+const STORED: Duration = Duration::from_secs(5);
 
 /// Begins to answer. The answer's head comes when something of the object was verified.
 /// The fetch holds the slot until it is over.
@@ -111,10 +114,13 @@ fn run(
         Connection::open(gateway.address.clone()).map_err(|error| bad(error.into()))?;
     let bell = sink.writer.bell().map_err(|error| bad(Failure::new(Kind::Failed, error)))?;
     connection.wake_on(bell);
-    let mut first = First { name: sink.ask.name.clone(), heads: heads(&sink.ask) };
+    let (stored, heads) = (stored(gateway, &sink.ask), heads(&sink.ask));
+    let is_stored = stored.is_some();
+    let name = stored.unwrap_or_else(|| sink.ask.name.clone());
+    let mut first = First { name, heads, is_stored };
     // Parts that lie apart are fetched one after the other, and of one version.
     while let Some(name) = fetch_run(gateway, &mut connection, sink, answered, first)? {
-        first = First { name, heads: 0 };
+        first = First { name, heads: 0, is_stored };
     }
     sink.complete().map_err(bad)
 }
@@ -132,6 +138,9 @@ fn fetch_run(
     config.in_order = true;
     config.stash = Size(WAITING as u64);
     config.heads = first.heads;
+    if first.is_stored {
+        config.patience = config.patience.min(STORED);
+    }
     let mut fetch = gateway.transfers.fetch(config).map_err(bad)?;
     let progress = Progress::new("", true);
     let (verbose, resumes, absence) = (false, false, None);
@@ -152,6 +161,18 @@ struct First {
     name: Name,
     /// Segments that are asked for before the object is known.
     heads: u16,
+    /// This process serves it.
+    is_stored: bool,
+}
+
+/// The versioned name of an object in the store of uploads. It is read from there, so that a client
+/// gets the upload that it has just sent: the forwarder may know the version before for seconds.
+fn stored(gateway: &Gateway, ask: &Ask) -> Option<Name> {
+    let uploads = gateway.uploads.as_ref().filter(|_| !ask.is_mirrored)?;
+    uploads.prefix_of(&ask.name)?;
+    // If the store cannot be read, its publisher complains, and others may have the object.
+    let version = uploads.keeper().newest(&ask.name).ok().flatten()?;
+    Some(ask.name.clone().with(&Component::version(version)))
 }
 
 /// How many segments are asked for before the object is known: no more than the answer may need.

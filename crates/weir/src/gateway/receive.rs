@@ -5,7 +5,8 @@ use crate::gateway::client::Client;
 use crate::gateway::context::Gateway;
 use crate::gateway::log::{Answered, Log};
 use crate::gateway::pieces::{Writer, pieces};
-use crate::gateway::uploads::{Kept, Unkept, Upload, Uploads};
+use crate::gateway::uploads::{StoreFailure, StoredObject, Upload, Uploads};
+use crate::signals::Stop;
 use control::{Duration, Time};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::EXPECT;
@@ -37,7 +38,8 @@ pub struct Stored {
 }
 
 /// Receives an upload, and logs it. `is_foreign` if a page of another origin sends it, which may
-/// read.
+/// read. An upload whose body has come is stored even if the client goes away before the answer,
+/// which drops this future.
 ///
 /// # Errors
 /// It is not permitted, breaks off, or cannot be stored. Then nothing of it stays.
@@ -50,108 +52,163 @@ pub async fn receive(
     is_foreign: bool,
     answered: Answered,
 ) -> Result<Stored, Refusal> {
-    let mut noted = Noted { log: &gateway.log, began: monotonic(), answered, is_over: false };
-    let answered = &mut noted.answered;
+    let (log, stop) = (gateway.log.clone(), gateway.stop.clone());
+    let mut line = LogLine { log, stop, began: monotonic(), answered, is_over: false };
+    let answered = &mut line.answered;
     let received = async {
         uploads.authorize(&parts.headers, client.source, is_foreign)?;
         let put = Put::read(&parts.uri, &parts.headers, uploads.prefixes())?;
-        let mut coming = Coming { body: &mut body, version: parts.version, size: put.size };
-        store(gateway, uploads, client, &put, &mut coming, answered).await
+        let mut body = UploadBody { body: &mut body, version: parts.version, size: put.size };
+        send_to_store(gateway, uploads, client, put, &mut body, answered).await
     };
-    let result = received.await;
-    match &result {
-        Ok(stored) => {
-            noted.answered.status = StatusCode::CREATED.as_u16();
-            noted.answered.name = Some(stored.name.to_string());
+    let result = match received.await {
+        Ok(storing) => {
+            // The upload is stored from now on, and logged as that, also if the client goes away.
+            let ended = tokio::spawn(storing.end(line));
+            ended.await.unwrap_or_else(|_| Err(lost().into_refusal()))
         }
         Err(refusal) => {
-            noted.answered.status = refusal.status.as_u16();
-            if noted.answered.error.is_none() {
-                noted.answered.fail(&refusal.text);
-            }
-            leave(&parts.headers, body);
+            line.refuse(&refusal);
+            Err(refusal)
         }
+    };
+    if result.is_err() {
+        leave(parts.version, &parts.headers, body);
     }
-    noted.is_over = true;
     result
 }
 
 /// The line of an upload, which is written when this is dropped: the HTTP library drops requests
-/// that the client takes back.
-struct Noted<'a> {
-    log: &'a Log,
+/// that the client takes back, and the runtime drops all tasks when the gateway ends.
+struct LogLine {
+    log: Log,
+    stop: Stop,
     began: Time,
     answered: Answered,
     is_over: bool,
 }
 
-impl Drop for Noted<'_> {
+impl LogLine {
+    fn refuse(&mut self, refusal: &Refusal) {
+        self.answered.status = refusal.status.as_u16();
+        if self.answered.error.is_none() {
+            self.answered.fail(&refusal.text);
+        }
+        self.is_over = true;
+    }
+}
+
+impl Drop for LogLine {
     fn drop(&mut self) {
         if !self.is_over {
             // No status was sent. This is the one of other bodies that break off.
             self.answered.status = StatusCode::BAD_REQUEST.as_u16();
-            self.answered.fail("the client took the upload back");
+            self.answered.fail(match self.stop.requested() {
+                true => "the gateway ended before the upload was stored",
+                false => "the client took the upload back",
+            });
         }
         self.answered.duration_s = monotonic().since(self.began).as_secs_f64();
         self.log.answered(&self.answered);
     }
 }
 
-async fn store(
+/// An upload whose body has come.
+struct Storing {
+    name: Name,
+    result: oneshot::Receiver<Result<StoredObject, StoreFailure>>,
+}
+
+impl Storing {
+    /// Waits until it is stored, and logs it.
+    async fn end(self, mut line: LogLine) -> Result<Stored, Refusal> {
+        match self.result.await.unwrap_or_else(|_| Err(lost())) {
+            Ok(StoredObject { version, bytes }) => {
+                let version = Component::version(version);
+                let name = self.name.with(&version);
+                line.answered.bytes = bytes;
+                line.answered.status = StatusCode::CREATED.as_u16();
+                line.answered.name = Some(name.to_string());
+                line.is_over = true;
+                Ok(Stored { name, version })
+            }
+            Err(failure) => {
+                let refusal = refusal(failure, &mut line.answered);
+                line.refuse(&refusal);
+                Err(refusal)
+            }
+        }
+    }
+}
+
+/// Sends the body to a thread that stores it. The store is read and written by a thread of its own,
+/// because the disk may be slow.
+async fn send_to_store(
     gateway: &Gateway,
     uploads: &Uploads,
     client: &Client,
-    put: &Put,
-    coming: &mut Coming<'_>,
+    put: Put,
+    body: &mut UploadBody<'_>,
     answered: &mut Answered,
-) -> Result<Stored, Refusal> {
+) -> Result<Storing, Refusal> {
     let upload = Arc::new(uploads.begin(&put.name, client.source)?);
     let (writer, mut reader) = pieces();
     let (show, shown) = oneshot::channel();
     let (give, take) = oneshot::channel();
-    let (keeper, name) = (Arc::clone(uploads.keeper()), put.name.clone());
-    let under_way = Arc::clone(&upload);
-    // The store is read and written by a thread of its own, because the disk may be slow.
+    let keeper = Arc::clone(uploads.keeper());
+    let put = Arc::new(put);
+    let (under_way, wanted) = (Arc::clone(&upload), Arc::clone(&put));
     let keep = move || {
-        let found = keeper.room().map_err(Unkept::from);
-        let found = found.and_then(|room| Ok((room, keeper.version(&name)?)));
+        let found = keeper.room().map_err(StoreFailure::from);
+        let found = found.and_then(|room| Ok((room, keeper.version(&wanted.name)?)));
         // Nothing is made before the upload is permitted and begins.
-        if show.send(found).is_err() || !reader.begins() {
-            return;
-        }
-        let kept = keeper.keep(&name, &mut reader);
-        // The name is free before the client knows.
+        let begins = show.send(found).is_ok() && reader.begins();
+        let kept = begins.then(|| {
+            let permit = |newest| {
+                under_way.settle();
+                check(&wanted, newest)
+            };
+            keeper.keep(&wanted.name, &mut reader, &permit)
+        });
+        // The name is free before the client gets an answer.
         drop(under_way);
-        let _ = give.send(kept);
+        kept.map(|kept| give.send(kept));
     };
     if let Err(error) = uploads.threads().start(keep) {
         answered.fail(&error.to_string());
         let text = "too many uploads are under way; try again in a few seconds";
         return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text));
     }
-    let found = shown.await.unwrap_or_else(|_| Err(lost()));
-    let (room, newest) = found.map_err(|unkept| refusal(&unkept, answered))?;
-    upload.reserve(room, put.size.unwrap_or(0))?;
-    let tag = newest.map(|version| format!("\"{}\"", Component::version(version)));
-    put.check(tag.as_deref())?;
-    let sent = send(coming, writer, &upload, gateway.client_timeout).await;
+    let sent = async {
+        let found = shown.await.unwrap_or_else(|_| Err(lost()));
+        let (room, newest) = found.map_err(|failure| refusal(failure, answered))?;
+        upload.reserve(room, put.size.unwrap_or(0))?;
+        check(&put, newest)?;
+        send(body, writer, &upload, gateway.client_timeout).await
+    };
+    let sent = sent.await;
     drop(upload);
-    let kept = take.await;
-    sent?;
-    let kept = kept.unwrap_or_else(|_| Err(lost()));
-    let Kept { version, bytes } = kept.map_err(|unkept| refusal(&unkept, answered))?;
-    answered.bytes = bytes;
-    let version = Component::version(version);
-    Ok(Stored { name: put.name.clone().with(&version), version })
+    if let Err(refusal) = sent {
+        // Without the writer, the thread ends.
+        let _ = take.await;
+        return Err(refusal);
+    }
+    Ok(Storing { name: put.name.clone(), result: take })
+}
+
+/// Checks the conditions of an upload against the newest version.
+fn check(put: &Put, newest: Option<u64>) -> Result<(), Refusal> {
+    let tag = newest.map(|version| format!("\"{}\"", Component::version(version)));
+    put.check(tag.as_deref())
 }
 
 /// The failure of a thread that gives no result.
-fn lost() -> Unkept {
+fn lost() -> StoreFailure {
     Failure::new(Kind::Failed, "the thread of the upload has ended").into()
 }
 
 /// The body of an upload.
-struct Coming<'a> {
+struct UploadBody<'a> {
     body: &'a mut Incoming,
     /// The version of HTTP.
     version: Version,
@@ -159,7 +216,7 @@ struct Coming<'a> {
     size: Option<u64>,
 }
 
-impl Coming<'_> {
+impl UploadBody<'_> {
     /// Checks that nothing is missing after the last of `bytes`. HTTP/2 has an explicit end of the
     /// body, and the HTTP library takes a reset with NO_ERROR for one (RFC 9113, section 8.1).
     fn check_end(&self, bytes: u64) -> Result<(), Refusal> {
@@ -174,7 +231,7 @@ impl Coming<'_> {
 
 /// Sends the body to the thread that stores it. Dropping the writer breaks it off.
 async fn send(
-    coming: &mut Coming<'_>,
+    body: &mut UploadBody<'_>,
     writer: Writer,
     upload: &Upload,
     patience: Duration,
@@ -182,7 +239,7 @@ async fn send(
     let mut pace = Pace::new(patience);
     let mut taken = 0;
     loop {
-        let next = tokio::time::timeout(pace.left(), next(coming.body)).await;
+        let next = tokio::time::timeout(pace.left(), next(body.body)).await;
         let len = match &next {
             Ok(Some(Ok(bytes))) => bytes.len() as u64,
             _ => 0,
@@ -195,7 +252,7 @@ async fn send(
         match next {
             Err(_) => {}
             Ok(None) => {
-                coming.check_end(taken)?;
+                body.check_end(taken)?;
                 writer.end().await;
                 return Ok(());
             }
@@ -263,9 +320,11 @@ impl Pace {
 
 /// Takes a body that is not wanted, in a task of its own: the answer is sent meanwhile, and with
 /// HTTP/2 the stream is reset after it (RFC 9113, section 8.1).
-pub fn leave(headers: &HeaderMap, body: Incoming) {
-    // A client that waits for the answer before it sends the body may begin another request.
-    if !body.is_end_stream() && !headers.contains_key(EXPECT) {
+pub fn leave(version: Version, headers: &HeaderMap, body: Incoming) {
+    // With HTTP/1, a client that waits for the answer before it sends the body may begin another
+    // request. With HTTP/2 that is another stream, and without the answer there would be a reset.
+    let may_begin_another = version != Version::HTTP_2 && headers.contains_key(EXPECT);
+    if !body.is_end_stream() && !may_begin_another {
         tokio::spawn(drain(body));
     }
 }
@@ -285,7 +344,7 @@ async fn drain(mut body: Incoming) {
 }
 
 /// The refusal of a failure of the store. The log has all of it.
-fn refusal(unkept: &Unkept, answered: &mut Answered) -> Refusal {
-    answered.fail(&unkept.failure().to_string());
-    unkept.refusal()
+fn refusal(failure: StoreFailure, answered: &mut Answered) -> Refusal {
+    answered.fail(&failure.failure().to_string());
+    failure.into_refusal()
 }

@@ -65,7 +65,7 @@ pub async fn respond(
         };
         return finish(gateway, response, origin, asked);
     }
-    leave(headers, body);
+    leave(version, headers, body);
     let puts = gateway.uploads.is_some();
     let served = Served { prefixes: &gateway.prefixes, mirrors: &gateway.mirrors };
     let ask = admitted.and_then(|()| Ask::read(method, uri, headers, served));

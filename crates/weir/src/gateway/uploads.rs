@@ -1,6 +1,6 @@
 //! Uploads: the right to send them, and their limits.
 
-use crate::exit::Failure;
+use crate::exit::{Failure, Kind};
 use crate::gateway::page::Item;
 use crate::gateway::source::Source;
 use control::Size;
@@ -25,7 +25,7 @@ pub trait Keeper: Send + Sync {
     ///
     /// # Errors
     /// The store cannot be read, or takes no object of this name.
-    fn version(&self, name: &Name) -> Result<Option<u64>, Unkept>;
+    fn version(&self, name: &Name) -> Result<Option<u64>, StoreFailure>;
 
     /// The bytes that the store may take in addition.
     ///
@@ -33,11 +33,23 @@ pub trait Keeper: Send + Sync {
     /// The store cannot be read.
     fn room(&self) -> Result<u64, Failure>;
 
-    /// Publishes all bytes of `body` under a name.
+    /// The newest version of an object of exactly this name, from which the store serves it.
     ///
     /// # Errors
-    /// The body ends early, or cannot be stored; then the store is as before.
-    fn keep(&self, name: &Name, body: &mut dyn Read) -> Result<Kept, Unkept>;
+    /// The store cannot be read.
+    fn newest(&self, name: &Name) -> Result<Option<u64>, Failure>;
+
+    /// Publishes all bytes of `body` under a name. Calls `permit` with the newest version when the
+    /// body has come and no other program can change the store before the upload is in it.
+    ///
+    /// # Errors
+    /// The body ends early, is not permitted, or cannot be stored; then the store is as before.
+    fn keep(
+        &self,
+        name: &Name,
+        body: &mut dyn Read,
+        permit: &Permit<'_>,
+    ) -> Result<StoredObject, StoreFailure>;
 
     /// The entries of a folder, or with `query` those below it that have this in their names.
     /// `None` if the store has nothing below the name, or the name is that of a tree or lies in
@@ -48,10 +60,13 @@ pub trait Keeper: Send + Sync {
     fn list(&self, name: &Name, query: Option<&str>) -> Result<Option<Listing>, Failure>;
 }
 
+/// The check of an upload against the newest version of its name.
+pub type Permit<'a> = dyn Fn(Option<u64>) -> Result<(), Refusal> + 'a;
+
 /// The failure of an upload in the store.
 #[derive(Debug)]
-pub struct Unkept {
-    reason: Reason,
+pub struct StoreFailure {
+    refusal: Refusal,
     failure: Failure,
 }
 
@@ -60,6 +75,8 @@ pub struct Unkept {
 pub enum Reason {
     /// The body has ended early.
     BrokenOff,
+    /// The store has another object of the same version.
+    Overtaken,
     /// A tree has the name, or one above it.
     InTree,
     /// The name is too long for consumers or packets.
@@ -70,10 +87,10 @@ pub enum Reason {
     Failed,
 }
 
-impl Unkept {
+impl StoreFailure {
     /// A failure of the store; `failure` is for the operator.
-    pub fn new(reason: Reason, failure: Failure) -> Unkept {
-        Unkept { reason, failure }
+    pub fn new(reason: Reason, failure: Failure) -> StoreFailure {
+        StoreFailure { refusal: reason.refusal(), failure }
     }
 
     /// The failure, for the log.
@@ -82,8 +99,17 @@ impl Unkept {
     }
 
     /// The refusal that the client gets. It has no paths of this host.
-    pub fn refusal(&self) -> Refusal {
-        let (status, text) = match self.reason {
+    pub fn into_refusal(self) -> Refusal {
+        self.refusal
+    }
+}
+
+impl Reason {
+    fn refusal(self) -> Refusal {
+        let (status, text) = match self {
+            Reason::Overtaken => {
+                (StatusCode::CONFLICT, "another version was stored at the same time; send it again")
+            }
             Reason::BrokenOff => (StatusCode::BAD_REQUEST, "the upload broke off; send it again"),
             Reason::InTree => (
                 StatusCode::CONFLICT,
@@ -107,9 +133,16 @@ impl Unkept {
     }
 }
 
-impl From<Failure> for Unkept {
-    fn from(failure: Failure) -> Unkept {
-        Unkept::new(Reason::Failed, failure)
+impl From<Refusal> for StoreFailure {
+    fn from(refusal: Refusal) -> StoreFailure {
+        let failure = Failure::new(Kind::Failed, &refusal.text);
+        StoreFailure { refusal, failure }
+    }
+}
+
+impl From<Failure> for StoreFailure {
+    fn from(failure: Failure) -> StoreFailure {
+        StoreFailure::new(Reason::Failed, failure)
     }
 }
 
@@ -124,7 +157,7 @@ pub struct Listing {
 
 /// A stored object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredObject {
     /// Its version.
     pub version: u64,
     /// Its bytes.
@@ -186,7 +219,7 @@ impl Threads {
     /// Waits for all of them, so that none leaves files behind. Each ends soon after its client is
     /// gone.
     pub fn join(&self) {
-        // A thread that has panicked has said so.
+        // The panic of a thread has been logged.
         lock(&self.0).drain(..).for_each(|thread| drop(thread.join()));
     }
 }
@@ -316,6 +349,13 @@ impl Upload {
         self.change(bytes, None)
     }
 
+    /// Removes the bytes of the upload from its account: from now on, those of the store count.
+    pub fn settle(&self) {
+        if let Some(account) = lock(&self.now).names.get_mut(&self.name) {
+            account.bytes = 0;
+        }
+    }
+
     fn change(&self, bytes: u64, room: Option<u64>) -> Result<(), Refusal> {
         if bytes > self.limit.0 {
             let text = format!("an upload may have {} at most; send a smaller one", self.limit);
@@ -359,7 +399,7 @@ mod tests {
     struct Small;
 
     impl Keeper for Small {
-        fn version(&self, _name: &Name) -> Result<Option<u64>, Unkept> {
+        fn version(&self, _name: &Name) -> Result<Option<u64>, StoreFailure> {
             Ok(None)
         }
 
@@ -367,8 +407,17 @@ mod tests {
             Ok(100)
         }
 
-        fn keep(&self, _: &Name, _: &mut dyn Read) -> Result<Kept, Unkept> {
-            Ok(Kept { version: 1, bytes: 0 })
+        fn newest(&self, _: &Name) -> Result<Option<u64>, Failure> {
+            Ok(None)
+        }
+
+        fn keep(
+            &self,
+            _: &Name,
+            _: &mut dyn Read,
+            _: &Permit<'_>,
+        ) -> Result<StoredObject, StoreFailure> {
+            Ok(StoredObject { version: 1, bytes: 0 })
         }
 
         fn list(&self, _: &Name, _: Option<&str>) -> Result<Option<Listing>, Failure> {
@@ -421,8 +470,10 @@ mod tests {
         let other = begin(&uploads, 1, Source::Own, None).unwrap();
         other.grow(40).unwrap();
         assert_eq!(other.grow(41).unwrap_err().status, 507);
-        drop(one);
+        // The store counts it from now on.
+        one.settle();
         other.grow(60).unwrap();
+        drop(one);
         drop(other);
         assert!(lock(&uploads.now).names.is_empty());
     }

@@ -24,7 +24,7 @@ pub struct Put {
     pub name: Name,
     /// The size of the body, if the request has it.
     pub size: Option<u64>,
-    /// One of these versions must be there, if the request says so.
+    /// One of these versions must be there; `None`: any or none.
     if_match: Option<Vec<String>>,
     /// None of these versions may be there.
     if_none_match: Vec<String>,
@@ -70,7 +70,12 @@ impl Put {
     pub fn check(&self, tag: Option<&str>) -> Result<(), Refusal> {
         let of = |one: &String| Some(one.replace("-gzip\"", "\"")) == tag.map(str::to_owned);
         let has = |one: &String| tag.is_some() && (one == "*" || of(one));
-        let weak = |one: &String| has(&one.trim_start_matches("W/").to_owned());
+        // `W/*` is no tag.
+        let bare = |one: &String| match one.strip_prefix("W/") {
+            Some(tag) if tag.starts_with('"') => tag.to_owned(),
+            _ => one.clone(),
+        };
+        let weak = |one: &String| has(&bare(one));
         let text = match tag {
             None if self.if_match.is_some() => "there is no version yet; leave If-Match out",
             Some(_) if self.if_match.as_ref().is_some_and(|tags| !tags.iter().any(has)) => {
@@ -92,17 +97,19 @@ impl Put {
 /// The body has another coding: of its content (RFC 9110, section 8.4), or of its transfer (RFC
 /// 9112, section 6.1).
 fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
-    let has_only = |field: &HeaderName, known: &str| {
-        headers.get_all(field).iter().all(|list| {
-            let mut codings = list.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
-            codings.all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(known.as_bytes()))
-        })
+    let codings = |field: &HeaderName| {
+        let lists = headers.get_all(field).iter();
+        let codings = lists.flat_map(|list| list.as_bytes().split(|byte| *byte == b','));
+        codings.map(<[u8]>::trim_ascii).filter(|coding| !coding.is_empty())
     };
-    if !has_only(&CONTENT_ENCODING, "identity") {
+    if !codings(&CONTENT_ENCODING).all(|coding| coding.eq_ignore_ascii_case(b"identity")) {
         let text = "the body is encoded; send it as it is, without Content-Encoding";
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
     }
-    if !has_only(&TRANSFER_ENCODING, "chunked") {
+    // Chunks of chunks are not allowed (RFC 9112, section 6.1).
+    let mut transfer = codings(&TRANSFER_ENCODING);
+    let is_plain = transfer.next().is_none_or(|coding| coding.eq_ignore_ascii_case(b"chunked"));
+    if !is_plain || transfer.next().is_some() {
         let text = "the body has a transfer coding that is not known here; send it without, or in \
                     chunks";
         return Err(Refusal::new(StatusCode::NOT_IMPLEMENTED, text));
@@ -254,12 +261,13 @@ mod tests {
         for coding in ["gzip", "identity, gzip", "gzip,identity", "br"] {
             assert_eq!(status(("content-encoding", coding)), 415, "{coding}");
         }
-        for coding in ["gzip, chunked", "gzip", "chunked, gzip"] {
+        for coding in ["gzip, chunked", "gzip", "chunked, gzip", "chunked, chunked"] {
             assert_eq!(status(("transfer-encoding", coding)), 501, "{coding}");
         }
         for fields in [
             [("content-encoding", "identity"), ("content-encoding", "gzip")],
             [("transfer-encoding", "gzip"), ("transfer-encoding", "chunked")],
+            [("transfer-encoding", "chunked"), ("transfer-encoding", "chunked")],
         ] {
             assert!(put("/a/up/x", &fields).is_err(), "{fields:?}");
         }
@@ -290,6 +298,7 @@ mod tests {
             (vec![], new, true),
             (vec![("if-none-match", "*")], new, false),
             (vec![("if-none-match", "*")], old, true),
+            (vec![("if-none-match", "W/*")], new, true),
             (vec![("if-none-match", "W/\"v=7\"")], new, false),
             (vec![("if-none-match", "\"v=6\"")], new, true),
             (vec![("if-match", "*")], new, true),

@@ -7,12 +7,18 @@ use crate::file::{behind_links, is_open_file};
 use crate::output;
 use control::Size;
 use packet::{Component, Name};
-use repo::{Entry, Freed, Object, Place, Store, View};
+use repo::{Entry, Freed, Object, Place, Store, StoreError, View};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::time::Duration;
+
+/// The pauses before a removal on a full disk fails. A process that serves the store renews its
+/// view several times a second.
+const PAUSES: usize = 4;
+const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Serialize)]
 struct Removed {
@@ -44,7 +50,7 @@ pub fn rm(args: &RepoRmArgs) -> Result<(), Failure> {
     }
     let (mut removed, mut freed_bytes) = (Vec::new(), 0);
     for named in all {
-        if let Some(Freed { bytes, .. }) = store.remove(named.number)? {
+        if let Some(Freed { bytes, .. }) = remove(&store, named.number)? {
             removed.push(named.name());
             freed_bytes += bytes;
         }
@@ -57,6 +63,19 @@ pub fn rm(args: &RepoRmArgs) -> Result<(), Failure> {
         output::note(&format!("{} freed", Size(freed_bytes)));
     }
     Ok(())
+}
+
+/// Removes a named thing. On a full disk, the process that serves the store may have to release the
+/// pages of its view first.
+#[expect(clippy::disallowed_methods, reason = "this command has nothing else to do")]
+fn remove(store: &Store, number: u64) -> Result<Option<Freed>, StoreError> {
+    for _ in 0..PAUSES {
+        match store.remove(number) {
+            Err(error) if error.is_full() => std::thread::sleep(PAUSE),
+            done => return done,
+        }
+    }
+    store.remove(number)
 }
 
 /// Removes bytes without a name.

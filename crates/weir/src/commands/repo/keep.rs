@@ -58,38 +58,42 @@ pub fn certificates(
     Ok(prefixes)
 }
 
-/// Inserts a named thing with all that is held. `quota` is the most bytes of content in the store.
+/// Inserts a named thing with all that is held. `quota` is the maximum number of bytes in the
+/// store. Calls `permit` when no other process can change the store before the insertion.
 ///
 /// # Errors
-/// The quota does not permit it, the store has other content under the name, or cannot be written.
-/// Then nothing is inserted.
-pub fn store(
+/// The quota or `permit` does not permit it, the store has other content under the name, or cannot
+/// be written. Then nothing is inserted.
+pub fn commit<E: From<StoreError>>(
     store: &Store,
     staging: &mut Staging,
     ready: &Ready,
     quota: Option<u64>,
-) -> Result<Inserted, StoreError> {
+    permit: impl FnOnce() -> Result<(), E>,
+) -> Result<Inserted, E> {
     let Ready { entry, bytes, files, prefixes } = ready;
     let (bytes, files, prefixes) = (*bytes, *files, prefixes.clone());
     let top = Top { added: unix_millis(), bytes, files, prefixes };
     let mut insertion = Insertion::new(store, staging)?;
+    permit()?;
     insertion.limit(quota);
     if insertion.top(entry, &top)? {
         insertion.held()?;
     }
-    insertion.commit()
+    Ok(insertion.commit()?)
 }
 
-/// Inserts a named thing with all that is held, and says so when it is on the disk.
+/// Inserts a named thing with all that is held, and prints the result when it is on the disk.
 pub fn insert(
-    to: &Store,
+    store: &Store,
     staging: &mut Staging,
     ready: Ready,
     keep: &KeepArgs,
     shown: &RepoOutputArgs,
 ) -> Result<(), Failure> {
     let quota = keep.quota.map(|quota| quota.0);
-    let Inserted { was_there, new_bytes } = store(to, staging, &ready, quota)?;
+    let all = || Ok::<(), StoreError>(());
+    let Inserted { was_there, new_bytes } = commit(store, staging, &ready, quota, all)?;
     let Ready { entry, bytes, files, .. } = ready;
     let name = entry.versioned().to_string();
     if shown.json {

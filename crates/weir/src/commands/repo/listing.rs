@@ -187,6 +187,8 @@ impl Folder<'_> {
     ) -> Result<Sum, StoreError> {
         let mut sum = Sum { bytes: Some(0), time: 0, is_there: false };
         let (mut next, mut read) = (Some(first), 0);
+        // The versions of a name follow each other, and the newest is the last.
+        let mut last: Option<(Name, u64)> = None;
         while let Some(Listed { name, top, .. }) = next {
             if !name.as_ref().starts_with(child.as_ref()) {
                 break;
@@ -206,7 +208,10 @@ impl Folder<'_> {
             if let Some(top) = top
                 && parts.all(|part| text(part).is_some() || is_tree(&part))
             {
-                sum.bytes = sum.bytes.map(|bytes| bytes.saturating_add(top.bytes));
+                let older = last.filter(|(of, _)| *of == name).map_or(0, |(_, bytes)| bytes);
+                let more = |bytes: u64| bytes.saturating_sub(older).saturating_add(top.bytes);
+                sum.bytes = sum.bytes.map(more);
+                last = Some((name.clone(), top.bytes));
                 sum.time = sum.time.max(time(&top));
                 sum.is_there = true;
             }
@@ -279,6 +284,31 @@ mod tests {
         assert_eq!(all("/u", Some("Z")).unwrap(), "x/y/z 7, x/y/zz 7");
         assert_eq!(all("/u", Some("t")).unwrap(), "t/ 7");
         assert_eq!(all("/u", Some("no")).unwrap(), "");
+    }
+
+    #[test]
+    fn a_folder_has_the_size_of_the_newest_versions() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create(folder.path()).unwrap();
+        for (name, version, bytes) in [
+            ("/u/a/x", 1, 90),
+            ("/u/a/x", 2, 5),
+            ("/u/a/y", 1, 10),
+            ("/u/a/y", 2, 200),
+            ("/u/a/y", 3, 30),
+            ("/u/a/z", 1, 1),
+        ] {
+            let name: Name = name.parse().unwrap();
+            let mut wire = Vec::new();
+            Signer::Digest.encode(&DataBuf::new(name.clone(), vec![1]), &mut wire);
+            let entry = Entry { name, version, body: Body::Packet(wire.into()) };
+            let mut staging = store.stage().unwrap();
+            let mut insertion = Insertion::new(&store, &mut staging).unwrap();
+            assert!(insertion.top(&entry, &Top { bytes, ..Top::default() }).unwrap());
+            insertion.commit().unwrap();
+        }
+        let view = View::new(&store).unwrap();
+        assert_eq!(shown(&view, "/u", None, Bounds::default()).unwrap(), "a/ 36");
     }
 
     #[test]

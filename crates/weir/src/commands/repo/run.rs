@@ -284,6 +284,16 @@ impl Served {
         }
     }
 
+    fn complain(&mut self, complaint: String, look: &Look<'_>) {
+        if self.complaint.as_ref() != Some(&complaint) {
+            match &self.complain {
+                Some(complain) => complain(complaint.clone()),
+                None => look.progress.warn(&complaint),
+            }
+            self.complaint = Some(complaint);
+        }
+    }
+
     /// Claims the prefixes of all named things, instead of those before.
     fn replace(&self, publish: &mut Publish, view: &View) -> Result<(), Failure> {
         let (mut wanted, has_all) = match &self.claims {
@@ -311,20 +321,21 @@ fn prefixes_of(view: &View) -> Result<(Vec<Name>, super::Broken), Failure> {
 impl Content for Served {
     fn look(&mut self, publish: &mut Publish, look: &Look<'_>) -> Result<(), Failure> {
         let failed = publish.take_failure().map(|error| error.to_string());
-        if let Some(why) = self.shown.take_failure().or(failed) {
-            let next = "`weir repo verify` finds what is damaged";
-            let complaint = format!("cannot serve: {why}; {next}");
-            if self.complaint.as_ref() != Some(&complaint) {
-                match &self.complain {
-                    Some(complain) => complain(complaint.clone()),
-                    None => look.progress.warn(&complaint),
-                }
-                self.complaint = Some(complaint);
-            }
-        }
+        let failed = self.shown.take_failure().or(failed);
         // An upload renews it, too.
-        self.shown.renew()?;
-        self.update(publish)
+        let renewed = self.shown.renew().map_err(Failure::from);
+        match (renewed.and_then(|_| self.update(publish)), failed) {
+            (Err(failure), _) => {
+                let what = "cannot read the store again, and serve it as it was before";
+                self.complain(format!("{what}: {failure}"), look);
+            }
+            (Ok(()), Some(why)) => {
+                let next = "`weir repo verify` finds what is damaged";
+                self.complain(format!("cannot serve: {why}; {next}"), look);
+            }
+            (Ok(()), None) => {}
+        }
+        Ok(())
     }
 
     fn new_prefixes(&mut self) -> Vec<Name> {
@@ -401,6 +412,32 @@ mod tests {
         let mut insertion = Insertion::new(store, &mut staging).unwrap();
         assert!(insertion.top(&entry, &top).unwrap());
         insertion.commit().unwrap();
+    }
+
+    #[test]
+    fn a_store_that_cannot_be_read_again_is_served_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::create(folder.path()).unwrap());
+        insert(&store, "/a/x");
+        let shown = Arc::new(Shown::new(store.clone()).unwrap());
+        let complaints = Arc::new(Mutex::new(Vec::new()));
+        let log = complaints.clone();
+        let complain: Complain = Box::new(move |what| log.lock().unwrap().push(what));
+        let mut publish = Publish::new();
+        let mut served = Served::new(shown, Claims::Besides(Vec::new()), Some(complain));
+        served.update(&mut publish).unwrap();
+        let index = std::fs::File::options().write(true).open(folder.path().join("index")).unwrap();
+        index.set_len(0).unwrap();
+        let progress = Progress::new("", true);
+        let stop = Stop::never();
+        let look = Look { progress: &progress, stop: &stop, verbose: false };
+        for _ in 0..3 {
+            served.look(&mut publish, &look).unwrap();
+        }
+        assert_eq!(served.prefixes.all().len(), 1);
+        let complaints = complaints.lock().unwrap();
+        assert!(!complaints.is_empty() && complaints.len() < 3, "{complaints:?}");
+        assert!(complaints[0].contains("cannot read the store again"), "{complaints:?}");
     }
 
     /// The first record is damaged, so reading it again would fail again.

@@ -23,6 +23,14 @@ impl Shown {
         Ok(Shown { store, view, failure: Mutex::default() })
     }
 
+    /// The store as it is now, or as it was when it could be read last.
+    pub fn latest(&self) -> Arc<View> {
+        if let Err(error) = self.renew() {
+            self.fail(error.to_string());
+        }
+        self.view()
+    }
+
     /// The view.
     pub fn view(&self) -> Arc<View> {
         self.view.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -33,7 +41,7 @@ impl Shown {
     /// # Errors
     /// The index cannot be read.
     pub fn renew(&self) -> Result<bool, StoreError> {
-        if self.store.changes()? == self.view().changes() {
+        if self.view().is_current(&self.store)? {
             return Ok(false);
         }
         let view = Arc::new(View::new(&self.store)?);
@@ -44,6 +52,14 @@ impl Shown {
     /// The failure of an answer, once.
     pub fn take_failure(&self) -> Option<String> {
         self.failure.lock().ok()?.take()
+    }
+
+    /// True if another process has removed an entry: its file is gone, and so is its name.
+    fn is_gone(&self, number: u64, entry: &Entry) -> bool {
+        let Some(Place::Blob(digest)) = entry.object().map(|object| &object.place) else {
+            return false;
+        };
+        !self.store.blob(digest).exists() && matches!(self.latest().entry(number), Ok(None))
     }
 
     fn note<T>(&self, result: Result<Option<T>, impl ToString>) -> Option<T> {
@@ -110,6 +126,9 @@ impl Shelf for StoreShelf {
 
     fn open(&mut self, number: u64) -> Option<Publication> {
         let entry = self.shown.note(self.shown.view().entry(number))?;
+        if self.shown.is_gone(number, &entry) {
+            return None;
+        }
         let made = publication(&self.shown.store, &entry)?;
         let named = made.map(Some).map_err(|error| format!("{}: {error}", entry.versioned()));
         self.shown.note(named)

@@ -7,7 +7,7 @@ use super::run::{Claims, Running, Served, serve};
 use super::shelf::{Shown, StoreShelf};
 use crate::cli::upload::UploadArgs;
 use crate::exit::{Failure, Kind};
-use crate::gateway::{Keeper, Kept, Listing, Reason, Unkept};
+use crate::gateway::{Keeper, Listing, Permit, Reason, StoreFailure, StoredObject};
 use crate::identity::{self, Signing};
 use crate::output::Progress;
 use crate::producer::{Look, Terms};
@@ -16,7 +16,7 @@ use crate::transfer::MOST_COMPONENTS;
 use net::client::{Address, Connection};
 use net::clock::unix_millis;
 use packet::Name;
-use repo::{Serving, Store, StoreError};
+use repo::{Serving, Store, StoreError, View};
 use std::io::{self, ErrorKind, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 use transport::publish::{Preparation, Publish, Spec};
@@ -64,22 +64,33 @@ impl StoreKeeper {
     }
 
     /// Copies, hashes and signs the bytes, and stores the object.
-    fn insert(&self, name: &Name, body: &mut dyn Read) -> Result<Kept, Unkept> {
+    fn insert(
+        &self,
+        name: &Name,
+        body: &mut dyn Read,
+        permit: &Permit<'_>,
+    ) -> Result<StoredObject, StoreFailure> {
         let signing = self.signing(name)?;
         let mut staging = self.store.stage()?;
         let mut failed = None;
-        let copied = staging.copy(&mut Noting { body, failed: &mut failed });
+        let copied = staging.copy(&mut BodyReader { body, failed: &mut failed });
         let staged = match (copied, failed) {
             (Ok(staged), _) => staged,
             (Err(_), Some(failed)) => {
-                return Err(Unkept::new(Reason::BrokenOff, Failure::new(Kind::Failed, failed)));
+                return Err(StoreFailure::new(
+                    Reason::BrokenOff,
+                    Failure::new(Kind::Failed, failed),
+                ));
             }
             (Err(error), None) => {
-                return Err(Unkept::new(reason(Some(error.kind())), keep::unwritable(&error)));
+                return Err(StoreFailure::new(
+                    reason(Some(error.kind())),
+                    keep::unwritable(&error),
+                ));
             }
         };
         // Versions grow also if the clock was set back.
-        let newest = self.shown.view().newest(name.as_ref())?;
+        let newest = self.shown.latest().newest(name.as_ref())?;
         let version = newest.map_or(0, |version| version.saturating_add(1));
         let version = unix_millis().max(version);
         let progress = Progress::new("", true);
@@ -88,27 +99,33 @@ impl StoreKeeper {
         let entry = prepare(spec, &staged, &signing.signer, &watched);
         let entry = entry.map_err(|failure| match failure.kind() {
             // It was not too long for an empty object.
-            Kind::Usage => Unkept::new(Reason::LongName, failure),
+            Kind::Usage => StoreFailure::new(Reason::LongName, failure),
             _ => failure.into(),
         })?;
         let prefixes = certificates(&mut staging, name, &signing.chain)?;
         let bytes = staged.size;
         let ready = Ready { entry, bytes, files: None, prefixes };
         let _lock = self.inserting.lock().unwrap_or_else(PoisonError::into_inner);
-        keep::store(&self.store, &mut staging, &ready, Some(self.quota))?;
+        let check = || {
+            let view = View::new(&self.store)?;
+            check_trees(&view, name)?;
+            Ok(permit(view.newest(name.as_ref())?)?)
+        };
+        keep::commit::<StoreFailure>(&self.store, &mut staging, &ready, Some(self.quota), check)?;
         // Consumers find it from now on.
         self.shown.renew()?;
-        Ok(Kept { version, bytes })
+        Ok(StoredObject { version, bytes })
     }
 }
 
-impl From<StoreError> for Unkept {
-    fn from(error: StoreError) -> Unkept {
+impl From<StoreError> for StoreFailure {
+    fn from(error: StoreError) -> StoreFailure {
         let reason = match &error {
             StoreError::Quota { .. } => Reason::Full,
+            StoreError::Conflict { .. } => Reason::Overtaken,
             error => reason(error.io().map(io::Error::kind)),
         };
-        Unkept::new(reason, error.into())
+        StoreFailure::new(reason, error.into())
     }
 }
 
@@ -119,25 +136,35 @@ fn reason(kind: Option<ErrorKind>) -> Reason {
     }
 }
 
+/// Checks that no tree has the name, or one above it.
+fn check_trees(view: &View, name: &Name) -> Result<(), StoreFailure> {
+    if !listing::is_in_tree(view, name)? {
+        return Ok(());
+    }
+    let failure = Failure::new(Kind::Usage, format!("{name} is in a tree of the store"));
+    Err(StoreFailure::new(Reason::InTree, failure))
+}
+
 /// A body whose failures are kept apart from those of the store.
-struct Noting<'a> {
+struct BodyReader<'a> {
     body: &'a mut dyn Read,
     failed: &'a mut Option<String>,
 }
 
-impl Read for Noting<'_> {
+impl Read for BodyReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.body.read(buffer).inspect_err(|error| *self.failed = Some(error.to_string()))
     }
 }
 
 impl Keeper for StoreKeeper {
-    fn version(&self, name: &Name) -> Result<Option<u64>, Unkept> {
-        let unkept =
-            |reason, message: String| Err(Unkept::new(reason, Failure::new(Kind::Usage, message)));
+    fn version(&self, name: &Name) -> Result<Option<u64>, StoreFailure> {
+        let failure = |reason, message: String| {
+            Err(StoreFailure::new(reason, Failure::new(Kind::Usage, message)))
+        };
         if name.len() > MOST_COMPONENTS {
             let message = format!("consumers find names of {MOST_COMPONENTS} components or fewer");
-            return unkept(Reason::LongName, message);
+            return failure(Reason::LongName, message);
         }
         // Before its bytes have come, an object without any shows that packets have room for its
         // name.
@@ -145,25 +172,35 @@ impl Keeper for StoreKeeper {
         let signer = &self.signing(name)?.signer;
         let made = Preparation::new(spec, Vec::new(), signer).and_then(|made| made.run(signer));
         if let Err(error) = made {
-            return unkept(Reason::LongName, error.to_string());
+            return failure(Reason::LongName, error.to_string());
         }
+        self.shown.renew()?;
         let view = self.shown.view();
-        if listing::is_in_tree(&view, name)? {
-            return unkept(Reason::InTree, format!("{name} is in a tree of the store"));
-        }
+        check_trees(&view, name)?;
         Ok(view.newest(name.as_ref())?)
     }
 
     fn room(&self) -> Result<u64, Failure> {
-        Ok(self.quota.saturating_sub(self.store.usage()?.bytes))
+        let usage = self.store.usage()?;
+        Ok(self.quota.saturating_sub(usage.bytes).saturating_sub(usage.records))
     }
 
-    fn keep(&self, name: &Name, body: &mut dyn Read) -> Result<Kept, Unkept> {
-        self.insert(name, body)
+    fn newest(&self, name: &Name) -> Result<Option<u64>, Failure> {
+        // Packets have no version.
+        Ok(self.shown.latest().newest(name.as_ref())?.filter(|version| *version > 0))
+    }
+
+    fn keep(
+        &self,
+        name: &Name,
+        body: &mut dyn Read,
+        permit: &Permit<'_>,
+    ) -> Result<StoredObject, StoreFailure> {
+        self.insert(name, body, permit)
     }
 
     fn list(&self, name: &Name, query: Option<&str>) -> Result<Option<Listing>, Failure> {
-        listing::list(&self.shown.view(), name, query, Bounds::default())
+        listing::list(&self.shown.latest(), name, query, Bounds::default())
     }
 }
 
