@@ -1,7 +1,6 @@
 """Sweeps whose points are never run twice."""
 
 import hashlib
-import inspect
 import json
 import math
 import os
@@ -14,6 +13,7 @@ from ._cluster import Cluster
 from ._design import Design, Until
 from ._engines import ENGINES
 from ._errors import Interrupted, ResultsError, WeirError
+from ._identity import identity_of
 from ._run import PATIENCE, _bar
 from ._results import Results, Table
 from ._scenario import Scenario
@@ -32,10 +32,11 @@ COMPLETION_TIMES = ("fct_s",)
 class Point:
     """A point of a sweep: settings and seed, and the key that identifies it.
 
-    The key is a hash of the scenario with all defaults filled in, the seed, the version of the
-    program, the source of the schemes in Python that the scenario names, with that of their base
-    classes, and the content of the files that it names. Functions, values and modules that a class
-    uses from outside of it do not count.
+    The key is a hash of the scenario with all defaults filled in, the seed, the version of Weir
+    with its commit, the content of the files that the scenario names, and the schemes in Python
+    that it names: their methods as they are compiled, with defaults and variables of enclosing
+    functions, their attributes, and those of their base classes. Functions, values and modules that
+    a method uses from its module do not count.
     """
 
     def __init__(self, scenario, settings, seed, known):
@@ -45,10 +46,11 @@ class Point:
             known[text] = _hashes_of_files(text), _schemes_in(text), _without_seed(text)
         # Hashes by path, and classes by name.
         self.files, self.schemes, same = known[text]
-        sources = self.files | {name: _source_of(name, cls) for name, cls in self.schemes.items()}
-        identity = json.dumps(
-            [same, self.settings, self.seed, _weir.__version__, sources], sort_keys=True
-        )
+        for name, cls in self.schemes.items():
+            if cls not in known:
+                known[cls] = identity_of(name, cls)
+        inputs = self.files | {name: known[cls] for name, cls in self.schemes.items()}
+        identity = json.dumps([same, self.settings, self.seed, _weir.BUILD, inputs], sort_keys=True)
         self.key = hashlib.sha256(identity.encode()).hexdigest()[:32]
 
 
@@ -148,25 +150,6 @@ def _schemes_in(text):
         for name, cls in _parts.REGISTERED.items()
         if f'"{name}' in text or f"{name}:" in text or f"+{name}" in text
     }
-
-
-def _source_of(name, cls):
-    """The source of a scheme's class and of its base classes, without those of the package."""
-    found = []
-    for base in cls.__mro__:
-        if base.__module__ in (_parts.__name__, "builtins"):
-            continue
-        try:
-            found.append(inspect.getsource(base))
-        except (OSError, TypeError) as error:
-            # Classes of extension modules have no source.
-            if base is not cls and isinstance(error, TypeError):
-                continue
-            raise WeirError(
-                f"scheme `{name}` has no source that could identify its results; define it and "
-                "its base classes in files or cells"
-            ) from error
-    return found
 
 
 def _hashes_of_files(text):
