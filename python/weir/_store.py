@@ -64,7 +64,7 @@ def store_of(place):
 
 
 def _about(point):
-    about = {"settings": point.settings, "seed": point.seed, "version": _weir.__version__}
+    about = {"settings": point.settings, "seed": point.seed, "version": _weir.BUILD}
     return json.dumps(about) + "\n"
 
 

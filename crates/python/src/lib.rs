@@ -21,6 +21,8 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _weir(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    // With the commit: results of another build may differ.
+    module.add("BUILD", env!("WEIR_VERSION"))?;
     module.add_class::<scenarios::Scenario>()?;
     module.add_class::<results::Results>()?;
     module.add_class::<table::Table>()?;
