@@ -1,7 +1,9 @@
 """Sequential designs: error rates over thousands of synthetic sweeps, and real ones."""
 
 import math
+import os
 import random
+import re
 import statistics
 import tempfile
 import unittest
@@ -213,7 +215,59 @@ class Decisions(unittest.TestCase):
             self.assertEqual((made.outcome, made.seeds), ("equal", 8))
             self.assertEqual((made.low, made.high), (0.0, 0.0))
             made = decide(lambda: 2.0, until)
-            self.assertEqual(made.outcome, "more")
+            self.assertEqual((made.outcome, made.seeds), ("more", 8))
+
+
+    def test_bounds_count_for_the_order(self):
+        """Differences to runs that did not finish in time are at least, or at most, so large."""
+        one, until = Comparison({}, "a", "b"), Until("fct_s")
+        one.found = {seed: -1.0 for seed in range(11)}
+        one.look(until, 0.05)
+        self.assertEqual((one.outcome, one.seeds, one.bounded), ("less", 11, 0))
+        # Some of a take longer than b, by an unknown time.
+        other = Comparison({}, "a", "b")
+        other.found = {seed: -1.0 for seed in range(11)}
+        other.bounds = {seed: (0.5, math.inf) for seed in range(11, 18)}
+        other.look(until, 0.05)
+        self.assertEqual((other.outcome, other.seeds, other.bounded), (None, 18, 7))
+        self.assertEqual((other.low, other.high), (-1.0, math.inf))
+        # All of them: the order is known, and the difference is not.
+        other = Comparison({}, "a", "b")
+        other.bounds = {seed: (0.5, math.inf) for seed in range(10)}
+        other.look(until, 0.05)
+        self.assertEqual((other.outcome, other.low, other.high), ("more", 0.5, math.inf))
+        # Seeds of which nothing is known could be on either side.
+        other = Comparison({}, "a", "b")
+        other.found = {seed: -1.0 for seed in range(8)}
+        other.bounds = {seed: (-math.inf, math.inf) for seed in range(8, 13)}
+        other.look(until, 0.05)
+        self.assertEqual((other.outcome, other.seeds, other.bounded), (None, 8, 0))
+        mean = Comparison({}, "a", "b")
+        mean.found, mean.bounds = {seed: -1.0 - seed for seed in range(50)}, {50: (0.5, math.inf)}
+        mean.look(Until("fct_s", of="mean"), 0.05)
+        self.assertEqual((mean.outcome, mean.is_open), (None, False))
+        self.assertIn("flows of 1 seeds did not finish", mean.reason)
+
+    def test_designs_that_cannot_decide_are_errors(self):
+        """The number that they need is the smallest one that can."""
+        points = [Synthetic({"control": str(n)}, seed) for n in range(4) for seed in range(3)]
+        for kind in ("median", "mean"):
+            with self.subTest(kind=kind):
+                until = {"measure": "fct_s", "of": kind, "first": 2, "step": 1}
+                with self.assertRaisesRegex(ValueError, "cannot decide 6 comparisons") as caught:
+                    Design(Until(most=2, **until), points)
+                least = int(re.search("set `most` to ([0-9]+)", str(caught.exception)).group(1))
+                with self.assertRaisesRegex(ValueError, "cannot decide"):
+                    Design(Until(most=least - 1, **until), points)
+                design = Design(Until(most=least, **until), points)
+                # Differences that are as clear as can be.
+                values = {str(n): 1000.0 * n for n in range(4)}
+                noise = random.Random(11)
+                seeds = [Synthetic({"control": str(n)}, s) for n in range(4) for s in range(least)]
+                design.look(
+                    seeds, lambda p: values[p.settings["control"]] + 1e-9 * noise.random()
+                )
+                self.assertEqual({one.outcome for one in design.comparisons}, {"less"})
 
 
 class Designs(unittest.TestCase):
@@ -318,7 +372,17 @@ class Designs(unittest.TestCase):
             self.assertEqual((one.seeds, one.missing, one.outcome), (0, 8, None))
             self.assertIn("aimd: not all flows finished, so that `fct_s` is not known", one.reason)
             self.assertEqual(set(made.runs["finished_ratio"].to_pylist()), {0.0})
+            # A run that finished in the same time was faster.
+            scenario = scenario.set(scenario__duration="500 ms", control="fixed")
+            until = Until("fct_s", over="link.delay", first=8, most=8)
+            made = weir.sweep(scenario, place, until=until, link__delay=["1 ms", "300 ms"])
+            (one,) = made.comparisons
+            self.assertEqual((one.seeds, one.bounded, one.outcome), (8, 8, "less"))
+            self.assertEqual(one.low, -math.inf)
+            self.assertLess(one.high, -0.3)
+            self.assertEqual(made.runs["finished_ratio"].to_pylist(), [1.0] * 8 + [0.0] * 8)
             # Another measure has a value.
+            scenario = scenario.set(scenario__duration="30 ms")
             until = Until("goodput_mbps", first=8, most=8)
             (one,) = weir.sweep(scenario, place, until=until, **settings).comparisons
             self.assertEqual((one.seeds, one.missing), (8, 0))
@@ -435,6 +499,15 @@ class Designs(unittest.TestCase):
 
     def test_bad_designs(self):
         """Before anything is run."""
+        for options, text in (
+            ({"confidence": "0.9"}, "`confidence` is a number, not '0.9'"),
+            ({"margin": None}, "`margin` is a number, not None"),
+            ({"first": 2.5}, "`first` is a whole number, not 2.5"),
+            ({"step": True}, "`step` is a whole number, not True"),
+            ({"over": 3}, "`over` is the name of a field, not 3"),
+        ):
+            with self.assertRaisesRegex(TypeError, text):
+                Until("measure", **options)
         for options in ({"confidence": 1}, {"margin": -1}, {"of": "mode"}, {"first": 0}):
             with self.assertRaises(ValueError):
                 Until("measure", **options)
@@ -452,3 +525,4 @@ class Designs(unittest.TestCase):
                 text = f"there is no measure `{name}`; there are `settled_goodput_mbps`.*`fct_s`"
                 with self.assertRaisesRegex(ValueError, text):
                     weir.sweep(scenario, place, until=name, **settings)
+            self.assertEqual(os.listdir(place), [])
