@@ -13,6 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 import networkx
+import numpy
 import weir
 from _network import SCENARIO
 from weir import _weir
@@ -168,6 +169,25 @@ name = "/film"
         Fragile.broken = False
         again = self.sweep(control=["fragile", "aimd"])
         self.assertEqual((again.new, len(again.failed)), (2, 0))
+
+    def test_a_point_that_a_grid_has_twice_is_run_once(self):
+        """Its rows are there twice."""
+        made = self.sweep(control=["aimd", "aimd"], link__loss=["1 %", "1 %"])
+        self.assertEqual((len(made), made.new, len(made.runs)), (4, 1, 4))
+        self.assertEqual(len(set(made.runs["fct_s"].to_pylist())), 1)
+
+    def test_arrays_and_ranges_are_lists(self):
+        """And numbers of numpy are numbers."""
+        made = self.sweep(control="aimd", link__loss=numpy.array([0.0, 0.01]), seed=range(1, 3))
+        self.assertEqual((len(made), made.new), (4, 4))
+        self.assertEqual(self.sweep(control="aimd", link__loss=[0.0, 0.01], seed=[1, 2]).new, 0)
+        one = {"control": "aimd", "link__loss": numpy.float64(0.0), "seed": numpy.array(1)}
+        self.assertEqual(len(self.sweep(repetitions=numpy.int64(2), **one)), 2)
+        measured = TWO.set(link__measured=numpy.bool_(True))
+        self.assertEqual(measured.toml, TWO.set(link__measured=True).toml)
+        for settings in ({"repetitions": 2.0}, {"repetitions": "2"}, {"jobs": 1.5}):
+            with self.assertRaisesRegex(TypeError, "is a whole number, not"):
+                self.sweep(**settings)
 
     def test_a_patience_is_a_number_from_0(self):
         """Another one would never end a call that blocks."""
