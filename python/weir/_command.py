@@ -21,7 +21,7 @@ LISTED = 5
 def main(text):
     """Run the sweep of a command line. Returns its exit code."""
     try:
-        _start.give_back()
+        _start.raise_interrupts()
         return sweep_and_show(json.loads(text))
     except KeyboardInterrupt:
         note("weir: interrupted; the same command runs the points that are left")

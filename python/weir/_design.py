@@ -245,7 +245,7 @@ class Design:
         self.error = (1 - until.confidence) / len(self.comparisons)
         if until.most < (least := fewest(until.of, self.error)):
             raise ValueError(
-                f"{until.most} seeds cannot decide {len(self.comparisons)} comparisons with the "
+                f"{until.most} seeds cannot decide a comparison of {len(self.comparisons)} with the "
                 f"confidence {until.confidence}; set `most` to {least} or more"
             )
         self.wanted = self._wanted()
@@ -287,7 +287,7 @@ class Design:
         one.bounds = {seed: both for seed, both in ends.items() if seed not in one.found}
         known = [seed for seed, both in ends.items() if any(map(math.isfinite, both))]
         one.missing = len(seeds) - len(known)
-        if one.missing >= self.until.first and not known:
+        if not known:
             reasons = {value: self.reasons.get((condition, value)) for value in (one.a, one.b)}
             causes = "".join(f"; {value}: {text}" for value, text in reasons.items() if text)
             one.reason = f"none of {one.missing} seeds has a value for both{causes}"

@@ -47,9 +47,7 @@ class Search:
         for trial in self.study.trials:
             values = trial.values or [None] * len(self.measures)
             named = dict(zip(self.measures, values))
-            rows.append(
-                {"trial": trial.number, "state": trial.state.name, **trial.params, **named}
-            )
+            rows.append({"trial": trial.number, "state": trial.state.name, **trial.params, **named})
         return pandas.DataFrame(rows)
 
     def __repr__(self):

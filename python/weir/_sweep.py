@@ -87,9 +87,9 @@ class Sweep:
         return sum(self._store.has(point.key) for point in self._points)
 
     def _left(self, points):
-        """Those of these points without results that have not failed."""
+        """Those of these points without results."""
         # A grid may have a point twice.
-        left = {point.key: point for point in points if point.key not in self._failed}
+        left = {point.key: point for point in points}
         return [point for key, point in left.items() if not self._store.has(key)]
 
     def _fail(self, point, error):
@@ -148,7 +148,7 @@ def _schemes_in(text):
     return {
         name: cls
         for name, cls in _parts.REGISTERED.items()
-        if f'"{name}' in text or f"{name}:" in text or f"+{name}" in text
+        if f'"{name}' in text or f"{name}:" in text
     }
 
 

@@ -61,6 +61,8 @@ class Searches(unittest.TestCase):
         front = {one for one in all_.values() if not any(beats(o, one) for o in all_.values())}
         self.assertGreater(len(front), 1)
         self.assertEqual({tuple(trial.values) for trial in found.best}, front)
+        times = [trial.values[0] for trial in found.best]
+        self.assertEqual(times, sorted(times))
         told = [trial.values[0] for trial in found.study.trials]
         self.assertEqual(list(found.to_pandas()["fct_s"]), told)
 
@@ -224,7 +226,10 @@ class Searches(unittest.TestCase):
 
     def test_samplers_that_have_tried_everything_end_a_search(self):
         """With fewer trials than the grid has points, with as many, and with more."""
-        kinds = (optuna.samplers.GridSampler({"queue": QUEUES}), optuna.samplers.BruteForceSampler())
+        kinds = (
+            optuna.samplers.GridSampler({"queue": QUEUES}),
+            optuna.samplers.BruteForceSampler(),
+        )
         for sampler in kinds:
             for trials, batch in ((3, 2), (4, 8), (4, 1), (9, 1), (9, 2)):
                 with self.subTest(sampler=type(sampler).__name__, trials=trials, batch=batch):
@@ -267,7 +272,11 @@ class Searches(unittest.TestCase):
             def on_congestion(self, cx, signal, rtt):
                 """Nothing changes."""
 
-        options = {"link__delay": "{d} ms", "parameters": {"d": (1, 20)}, "link__queue": "9 packets"}
+        options = {
+            "link__delay": "{d} ms",
+            "parameters": {"d": (1, 20)},
+            "link__queue": "9 packets",
+        }
         with self.assertRaisesRegex(weir.SchemeError, "on purpose") as caught:
             self.search(measures, control="broken", study=study, trials=50, **options)
         self.assertEqual([one.state.name for one in study.trials], ["FAIL"] * 8)
