@@ -269,6 +269,16 @@ class Decisions(unittest.TestCase):
                 self.assertEqual({one.outcome for one in design.comparisons}, {"less"})
 
 
+def grid(schemes, seeds):
+    """Points of schemes under two conditions."""
+    return [
+        Synthetic({"control": control, "loss": loss}, seed)
+        for control in schemes
+        for loss in "01"
+        for seed in seeds
+    ]
+
+
 class Designs(unittest.TestCase):
     """Comparisons of several schemes under several conditions."""
 
@@ -286,26 +296,17 @@ class Designs(unittest.TestCase):
 
     def test_conditions_are_apart(self):
         """A scheme that is decided under one condition is open under another one."""
-
-        def points(seeds):
-            return [
-                Synthetic({"control": control, "loss": loss}, seed)
-                for control in "ab"
-                for loss in "01"
-                for seed in seeds
-            ]
-
-        design = Design(Until("measure"), points(range(10)))
+        design = Design(Until("measure"), grid("ab", range(10)))
         numbers = random.Random(9)
 
         def value_of(point):
             apart = point.settings == {"control": "a", "loss": "0"}
             return numbers.random() + 100 * apart
 
-        design.look(points(range(10)), value_of)
+        design.look(grid("ab", range(10)), value_of)
         found = {one.settings["loss"]: one.outcome for one in design.comparisons}
         self.assertEqual(found, {"0": "more", "1": None})
-        wanted = [p.settings for p in points([10]) if design.wants(p)]
+        wanted = [p.settings for p in grid("ab", [10]) if design.wants(p)]
         self.assertEqual([one["loss"] for one in wanted], ["1", "1"])
 
     def test_seeds_without_a_value_do_not_count(self):
@@ -451,28 +452,19 @@ class Designs(unittest.TestCase):
 
     def test_only_open_comparisons_get_seeds(self):
         """And the error is divided among all of them."""
-
-        def points(seeds):
-            return [
-                Synthetic({"control": control, "loss": loss}, seed)
-                for control in "abc"
-                for loss in "01"
-                for seed in seeds
-            ]
-
-        design = Design(Until("measure"), points(range(10)))
+        design = Design(Until("measure"), grid("abc", range(10)))
         self.assertEqual(design.over, "control")
         self.assertEqual(len(design.comparisons), 6)
         numbers = random.Random(7)
         levels = {"a": 0, "b": 0, "c": 100}
         values = {
             point.key: levels[point.settings["control"]] + numbers.random()
-            for point in points(range(15))
+            for point in grid("abc", range(15))
         }
-        design.look(points(range(15)), lambda point: values[point.key])
+        design.look(grid("abc", range(15)), lambda point: values[point.key])
         found = {(one.a, one.b): one.outcome for one in design.comparisons}
         self.assertEqual(found, {("a", "b"): None, ("a", "c"): "less", ("b", "c"): "less"})
-        wanted = {p.settings["control"] for p in points([15]) if design.wants(p)}
+        wanted = {p.settings["control"] for p in grid("abc", [15]) if design.wants(p)}
         self.assertEqual(wanted, {"a", "b"})
 
     def test_a_real_sweep_is_decided_and_continues(self):
