@@ -245,8 +245,8 @@ class Design:
         self.error = (1 - until.confidence) / len(self.comparisons)
         if until.most < (least := fewest(until.of, self.error)):
             raise ValueError(
-                f"{until.most} seeds cannot decide a comparison of {len(self.comparisons)} with the "
-                f"confidence {until.confidence}; set `most` to {least} or more"
+                f"{until.most} seeds cannot decide a comparison of {len(self.comparisons)} with "
+                f"the confidence {until.confidence}; set `most` to {least} or more"
             )
         self.wanted = self._wanted()
 

@@ -1,8 +1,8 @@
 """The identity of schemes in Python: a hash of what runs, by which their results are found again.
 
-It is that of the classes in memory, and not that of a source: a file may have been edited since, and
-a class of a factory or of a loop has values that its source does not show. It is the same in other
-processes and other folders, and after a change of comments or of lines.
+It is that of the classes in memory, and not that of a source: a file may have been edited since,
+and a class of a factory or of a loop has values that its source does not show. It is the same in
+other processes and other folders, and after a change of comments or of lines.
 """
 
 import functools
@@ -29,7 +29,7 @@ NOT_RUN = {
     "__weakref__",
     "_abc_impl",
 }
-# What the interpreter compiles a function to, without lines and files.
+# The compiled code of a function, without lines and files.
 CODE = (
     "co_argcount",
     "co_posonlyargcount",

@@ -108,23 +108,13 @@ def search(
     a value is none.
     """
     optuna = _optuna()
-    mapping("measures", measures, "of measures and their directions")
+    _check_measures(measures)
     mapping("parameters", parameters, "of parameters and their ranges")
-    if not measures:
-        raise ValueError("`measures` needs at least one measure and its direction")
-    for name, direction in measures.items():
-        if direction not in DIRECTIONS:
-            raise ValueError(f"`{name}` has the direction minimize or maximize, not `{direction}`")
-        check_measure(name)
     trials, batch = whole("trials", trials), whole("batch", batch)
     repetitions = whole("repetitions", repetitions)
     space = {name: _distribution(optuna, name, one) for name, one in parameters.items()}
     _check(space, settings)
-    fixed = {key: one for key, one in settings.items() if not _named(one)}
-    scenario = _expanded(scenario, None, fixed)
-    if len(_points(scenario)) > 1:
-        raise ValueError("a scenario with a sweep has no single value; leave out [sweep]")
-    settings = {key: one for key, one in settings.items() if key not in fixed}
+    scenario, settings = _prepared(scenario, settings)
     if study is None:
         study = _study(optuna, measures, seed)
     elif [one.name.lower() for one in study.directions] != list(measures.values()):
@@ -135,6 +125,26 @@ def search(
     with _bar(progress, "search") as tick:
         work.run(space, trials, batch, tick)
     return work.found
+
+
+def _check_measures(measures):
+    """There are some, and each exists and has a direction."""
+    mapping("measures", measures, "of measures and their directions")
+    if not measures:
+        raise ValueError("`measures` needs at least one measure and its direction")
+    for name, direction in measures.items():
+        if direction not in DIRECTIONS:
+            raise ValueError(f"`{name}` has the direction minimize or maximize, not `{direction}`")
+        check_measure(name)
+
+
+def _prepared(scenario, settings):
+    """The scenario with the settings that have no parameter, and the others."""
+    fixed = {key: one for key, one in settings.items() if not _named(one)}
+    scenario = _expanded(scenario, None, fixed)
+    if len(_points(scenario)) > 1:
+        raise ValueError("a scenario with a sweep has no single value; leave out [sweep]")
+    return scenario, {key: one for key, one in settings.items() if key not in fixed}
 
 
 class _Work:

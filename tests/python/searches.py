@@ -146,6 +146,8 @@ class Searches(unittest.TestCase):
         self.assertEqual({trial.state.name for trial in found.study.trials}, {"COMPLETE"})
         times = {trial.params["delay"]: trial.values[0] for trial in found.study.trials}
         self.assertEqual(set(times), {1e-5, 2.5e-7, 30.0})
+        filled = weir._search._filled("{d} {d!r} {d:.1e}", {"d": 1e-5})
+        self.assertEqual(filled, "0.00001 0.00001 1.0e-05")
         # Two ways of a link.
         self.assertGreater(times[30.0] - times[1e-5], 20)
         self.assertLess(abs(times[1e-5] - times[2.5e-7]), 1)

@@ -232,6 +232,10 @@ class Folders(unittest.TestCase):
         table = made._store.read(point.key, "runs")
         made._store.keep(point, {name: table for name in _store.TABLES})
         self.assertEqual(file.stat().st_ino, before)
+        error = weir.ResultsError("cannot read it; make it readable")
+        with mock.patch.object(made._store, "_move", side_effect=error):
+            with self.assertRaisesRegex(weir.ResultsError, "^cannot read it; make it readable$"):
+                made._store.keep(point, {name: table for name in _store.TABLES})
         self.assertEqual(len(list(self.place.iterdir())), 2)
 
     def test_the_files_as_one_data_set(self):

@@ -222,6 +222,86 @@ class Elsewhere(weir.WindowLaw):
 """
 
 
+def of_a_factory(size):
+    """A method has a variable of the function around its class."""
+
+    class Enclosed(weir.WindowLaw):
+        def on_ack(self, cx, ack):
+            self.window = size
+
+        def on_congestion(self, cx, signal, rtt):
+            """Nothing changes."""
+
+    return Enclosed
+
+
+def of_a_loop(size):
+    """An attribute has it."""
+
+    class Looped(weir.WindowLaw):
+        window = size
+
+        def on_congestion(self, cx, signal, rtt):
+            """Nothing changes."""
+
+    return Looped
+
+
+def set_later(size):
+    """An attribute gets it after the class was made."""
+    made = of_a_loop(1.0)
+    made.window = size
+    return made
+
+
+def with_a_default(size):
+    """An argument has it as its default."""
+    made = of_a_loop(1.0)
+
+    def on_ack(self, cx, ack, size=size):
+        self.window = size
+
+    made.on_ack = on_ack
+    return made
+
+
+def decorated(size):
+    """A decorator of a method has it."""
+
+    def times(method):
+        @functools.wraps(method)
+        def on_ack(self, cx, ack):
+            self.window = size
+
+        return on_ack
+
+    class Decorated(weir.WindowLaw):
+        @times
+        def on_ack(self, cx, ack):
+            """Nothing changes."""
+
+        def on_congestion(self, cx, signal, rtt):
+            """Nothing changes."""
+
+    return Decorated
+
+
+def of_a_base(size):
+    """A base class has it."""
+
+    class Derived(of_a_loop(size)):
+        """Inherits."""
+
+    return Derived
+
+
+def of_an_object(size):
+    """An object in an attribute has it."""
+    made = of_a_loop(1.0)
+    made.table = {"sizes": [weir.Param(size)]}
+    return made
+
+
 def key_of(scheme):
     """The key of the first point with a scheme."""
     return weir._sweep._points(weir._sweep._expanded(TWO, None, {"control": scheme}))[0].key
@@ -241,69 +321,6 @@ class Keys(unittest.TestCase):
 
     def test_classes_with_the_same_text_are_not_the_same(self):
         """A value comes from outside: from a factory, a loop, a decorator, an assignment."""
-
-        def of_a_factory(size):
-            class Enclosed(weir.WindowLaw):
-                def on_ack(self, cx, ack):
-                    self.window = size
-
-                def on_congestion(self, cx, signal, rtt):
-                    """Nothing changes."""
-
-            return Enclosed
-
-        def of_a_loop(size):
-            class Looped(weir.WindowLaw):
-                window = size
-
-                def on_congestion(self, cx, signal, rtt):
-                    """Nothing changes."""
-
-            return Looped
-
-        def set_later(size):
-            made = of_a_loop(1.0)
-            made.window = size
-            return made
-
-        def with_a_default(size):
-            made = of_a_loop(1.0)
-
-            def on_ack(self, cx, ack, size=size):
-                self.window = size
-
-            made.on_ack = on_ack
-            return made
-
-        def decorated(size):
-            def times(method):
-                @functools.wraps(method)
-                def on_ack(self, cx, ack):
-                    self.window = size
-
-                return on_ack
-
-            class Decorated(weir.WindowLaw):
-                @times
-                def on_ack(self, cx, ack):
-                    """Nothing changes."""
-
-                def on_congestion(self, cx, signal, rtt):
-                    """Nothing changes."""
-
-            return Decorated
-
-        def of_a_base(size):
-            class Derived(of_a_loop(size)):
-                """Inherits."""
-
-            return Derived
-
-        def of_an_object(size):
-            made = of_a_loop(1.0)
-            made.table = {"sizes": [weir.Param(size)]}
-            return made
-
         for make in (
             of_a_factory,
             of_a_loop,
