@@ -1,10 +1,19 @@
-"""One flow as an environment of Gymnasium: an agent sets its window.
+"""Flows as environments: agents set their windows.
+
+One flow is an environment of Gymnasium:
 
     env = gymnasium.make("weir/Flow-v0")
     observation, info = env.reset(seed=1)
     observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
 
-Observation, a vector of eight numbers about the last step:
+Several flows at a time are a parallel environment of PettingZoo, with an agent for each:
+
+    env = weir.env.Flows(weir.env.network(flows=4))
+    observations, infos = env.reset(seed=1)
+    actions = {agent: env.action_space(agent).sample() for agent in env.agents}
+    observations, rewards, terminations, truncations, infos = env.step(actions)
+
+Observation of a flow, a vector of eight numbers about the last step:
 
     0  window        segments that may be in flight
     1  goodput       content that came, in Mbit/s
@@ -20,9 +29,10 @@ window stays between 1 and 262,144 segments; at the beginning it is 10.
 
 Reward: goodput as a share of `rate`, minus `delay_weight` times the queueing delay as a share of
 the smallest round-trip time, minus `loss_weight` times the share of segments that were lost.
-`reward` replaces it by a function of the observation.
+`rate` is in bit/s; without it, it is the rate of the narrowest link, divided by the number of
+agents. `reward` replaces all this by a function of the observation.
 
-An episode is terminated when everything has come, and truncated at the scenario's end.
+An episode of a flow is terminated when everything has come, and truncated at the scenario's end.
 """
 
 import gymnasium
@@ -42,29 +52,89 @@ OBSERVATION = (
     "time",
 )
 
+FIRST_WINDOW = 10.0
+LAST_WINDOW = 262_144.0
+
 __all__ = ["OBSERVATION", "Flow", "network"]
 
 
-def network(rate=10e6, delay=0.01, queue=100, duration=30.0, size="1 GB"):
-    """A scenario with one flow over one link: rate in bit/s, delay in seconds, queue in packets.
+def __getattr__(name):
+    """Import PettingZoo when it is first used."""
+    if name == "Flows":
+        from ._flows import Flows
 
-    Its content is not signed: a manifest of a large object takes time at every `reset`.
+        return Flows
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def network(rate=10e6, delay=0.01, queue=100, duration=30.0, size="1 GB", flows=1):
+    """A scenario with flows over one link: rate in bit/s, delay in seconds, queue in packets.
+
+    Each flow has a content of its own. Their contents are not signed: a manifest of a large object
+    takes time at every `reset`.
     """
+    names = ["/content"] if flows == 1 else [f"/content/{flow}" for flow in range(flows)]
+    rest = {"at": "producer", "size": size, "signing": "none"}
     return Scenario(
         scenario={"name": "flow", "duration": duration},
         node={"name": ["consumer", "producer"]},
         link={"between": ["consumer", "producer"], "rate": rate, "delay": delay, "queue": queue},
-        content={"name": "/content", "at": "producer", "size": size, "signing": "none"},
-        consumer={"at": "consumer", "name": "/content"},
+        content=[{"name": name, **rest} for name in names],
+        consumer=[{"at": "consumer", "name": name} for name in names],
     )
 
 
-class Flow(gymnasium.Env):
-    """The environment. See the module.
+class Task:
+    """A scenario whose consumers with the control `agent` get rewards."""
 
-    `scenario` has one consumer; without it, it is `network()`. `step` is the simulated time of a
-    step in seconds. `rate` is the rate in bit/s of which the reward takes shares; without it, that
-    of the narrowest link.
+    def __init__(self, scenario, step, rate, weights):
+        if not isinstance(scenario, Scenario):
+            scenario = Scenario.from_file(scenario)
+        if not _weir.Stepped.agents(scenario._scenario):
+            scenario = scenario.set(consumer__control="agent")
+        self.scenario = scenario
+        self.consumers = _weir.Stepped.agents(scenario._scenario)
+        rates = [min(way[0] for way in ways) for _, _, ways in scenario._scenario.links()]
+        self._rate = (rate or min(rates, default=1e9) / max(1, len(self.consumers))) / 1e6
+        self._step = step
+        self._weights = weights
+        high = numpy.full(len(OBSERVATION), numpy.finfo(numpy.float32).max, dtype=numpy.float32)
+        self.observation_space = gymnasium.spaces.Box(numpy.zeros_like(high), high)
+        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, shape=(1,), dtype=numpy.float32)
+
+    def simulation(self, seed):
+        """Build the network of an episode."""
+        return _weir.Stepped(self.scenario._scenario, seed, self._step)
+
+    def reward(self, seen, delivered):
+        """The usual reward for an observation, in a step with so many segments."""
+        _, goodput, rtt, rtt_min, _, _, losses, _ = seen
+        delay, loss = self._weights
+        queueing = rtt / rtt_min - 1.0 if rtt_min > 0 else 0.0
+        lost = losses / (losses + delivered) if losses else 0.0
+        return goodput / self._rate - delay * queueing - loss * lost
+
+
+def first_observation():
+    """Nothing was seen yet."""
+    first = numpy.zeros(len(OBSERVATION), dtype=numpy.float32)
+    first[0] = FIRST_WINDOW
+    return first
+
+
+def scaled(window, action):
+    """The window after an action."""
+    power = float(action[0])
+    if not -1.0 <= power <= 1.0:
+        raise ValueError(f"an action of {power}; it is from -1 to 1")
+    return min(max(window * 2.0**power, 1.0), LAST_WINDOW)
+
+
+class Flow(gymnasium.Env):
+    """One flow as an environment of Gymnasium. See the module.
+
+    `scenario` has one consumer, or one with the control `agent`; without it, it is `network()`.
+    `step` is the simulated time of a step in seconds.
     """
 
     metadata = {"render_modes": []}
@@ -82,28 +152,23 @@ class Flow(gymnasium.Env):
     ):
         self.render_mode = render_mode
         scenario = scenario if scenario is not None else network()
-        if not isinstance(scenario, Scenario):
-            scenario = Scenario.from_file(scenario)
-        self.scenario = scenario.set(consumer__control="agent")
-        rates = [min(way[0] for way in ways) for _, _, ways in self.scenario._scenario.links()]
-        self._step = step
-        self._rate = (rate or min(rates, default=1e9)) / 1e6
-        self._weights = delay_weight, loss_weight
+        self._task = Task(scenario, step, rate, (delay_weight, loss_weight))
+        self.scenario = self._task.scenario
         self._reward = reward
         self._simulation = None
-        high = numpy.full(len(OBSERVATION), numpy.finfo(numpy.float32).max, dtype=numpy.float32)
-        self.observation_space = gymnasium.spaces.Box(numpy.zeros_like(high), high)
-        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, shape=(1,), dtype=numpy.float32)
+        self.observation_space = self._task.observation_space
+        self.action_space = self._task.action_space
 
     def reset(self, *, seed=None, options=None):
         """Begin an episode. Equal seeds give equal networks."""
         super().reset(seed=seed)
+        if (count := len(self._task.consumers)) != 1:
+            what = f"the scenario has {count} consumers; this environment has one flow"
+            raise ValueError(f"{what}, `weir.env.Flows` has several")
         drawn = int(self.np_random.integers(2**32)) if seed is None else seed
-        self._simulation = _weir.Stepped(self.scenario._scenario, drawn, self._step)
-        self._window = 10.0
-        first = numpy.zeros(len(OBSERVATION), dtype=numpy.float32)
-        first[0] = self._window
-        return first, {"seed": drawn}
+        self._simulation = self._task.simulation(drawn)
+        self._window = FIRST_WINDOW
+        return first_observation(), {"seed": drawn}
 
     def step(self, action):
         """Multiply the window, and go on for a step.
@@ -113,21 +178,11 @@ class Flow(gymnasium.Env):
         """
         if self._simulation is None:
             raise gymnasium.error.ResetNeeded("call `reset` before `step`")
-        power = float(action[0])
-        if not -1.0 <= power <= 1.0:
-            raise ValueError(f"an action of {power}; it is from -1 to 1")
-        self._window = min(max(self._window * 2.0**power, 1.0), 262_144.0)
-        seen, delivered, is_over, is_late = self._simulation.step(self._window)
-        reward = self._reward(seen) if self._reward else self._usual_reward(seen, delivered)
+        self._window = scaled(self._window, action)
+        [(seen, delivered, is_over)], is_late = self._simulation.step([self._window])
+        reward = self._reward(seen) if self._reward else self._task.reward(seen, delivered)
         observation = numpy.array(seen, dtype=numpy.float32)
         return observation, float(reward), is_over, is_late and not is_over, {}
-
-    def _usual_reward(self, seen, delivered):
-        _, goodput, rtt, rtt_min, _, _, losses, _ = seen
-        delay, loss = self._weights
-        queueing = rtt / rtt_min - 1.0 if rtt_min > 0 else 0.0
-        lost = losses / (losses + delivered) if losses else 0.0
-        return goodput / self._rate - delay * queueing - loss * lost
 
 
 gymnasium.register(id="weir/Flow-v0", entry_point="weir.env:Flow")

@@ -1,4 +1,4 @@
-"""The environment: Gymnasium's own checker, and a flow that follows its actions."""
+"""The environments: Gymnasium's and PettingZoo's own checkers, flows that follow their actions."""
 
 import unittest
 import warnings
@@ -6,6 +6,7 @@ import warnings
 import gymnasium
 import weir
 from gymnasium.utils.env_checker import check_env
+from pettingzoo.test import parallel_api_test, parallel_seed_test
 from weir import env as envs
 
 
@@ -143,3 +144,115 @@ class Environment(unittest.TestCase):
         )
         with self.assertRaisesRegex(ValueError, "2 consumers"):
             envs.Flow(two).reset(seed=1)
+
+
+class Several(unittest.TestCase):
+    """Flows over one link of 10 Mbit/s and 20 ms both ways."""
+
+    def setUp(self):
+        """Quiet checkers."""
+        warnings.simplefilter("ignore")
+
+    def test_they_are_an_environment_as_pettingzoo_wants_it(self):
+        """Spaces, agents, types, seeds."""
+
+        def make():
+            return envs.Flows(envs.network(flows=3, duration=2.0).set(link__loss="5 %"))
+
+        parallel_api_test(make(), num_cycles=60)
+        parallel_seed_test(make, num_cycles=30)
+
+    def steps(self, env, actions):
+        """Everything that was seen."""
+        env.reset(seed=1)
+        return [env.step(dict(zip(env.agents, ([a] for a in one)))) for one in actions]
+
+    def two(self, sizes=("1 GB", "1 GB"), controls=("agent", "agent")):
+        """Two contents of these sizes, for consumers with these schemes."""
+        names = ["/one", "/two"]
+        return weir.Scenario(
+            scenario={"duration": 4},
+            node={"name": ["a", "b"]},
+            link={"between": ("a", "b"), "rate": 10e6, "delay": 0.01, "queue": 100},
+            content=[
+                {"name": name, "at": "b", "size": size, "signing": "none"}
+                for name, size in zip(names, sizes)
+            ],
+            consumer=[
+                {"at": "a", "name": name, "control": control}
+                for name, control in zip(names, controls)
+            ],
+        )
+
+    def test_windows_share_a_full_queue(self):
+        """Of 40 and 10 segments, four to one."""
+        env = envs.Flows(self.two())
+        steps = self.steps(env, [(1.0, 0.0)] * 2 + [(0.0, 0.0)] * 28)
+        settled = [step[0] for step in steps[10:]]
+        goodput = [sum(float(seen[agent][1]) for seen in settled) / 20 for agent in env.agents]
+        self.assertAlmostEqual(sum(goodput), 9.7, delta=0.3)
+        # In 2 s, about 60 segments of the second flow come; a window more or less may be counted.
+        self.assertAlmostEqual(goodput[0] / goodput[1], 4.0, delta=4.0 * 10 / 60)
+        for agent in env.agents:
+            _, goodput, rtt, rtt_min = map(float, steps[-1][0][agent][:4])
+            reward = goodput / 5.0 - 0.5 * (rtt / rtt_min - 1.0)
+            self.assertAlmostEqual(steps[-1][1][agent], reward, places=3)
+
+    def test_each_flow_has_its_own_end(self):
+        """The agent of a flow that has everything is left out; the others go on."""
+        env = envs.Flows(self.two(sizes=(100_000, 2_000_000)))
+        ends, left = {}, []
+        env.reset(seed=1)
+        while env.agents:
+            _, _, over, late, _ = env.step({agent: [0.0] for agent in env.agents})
+            ends.update({a: (over[a], late[a]) for a in over if over[a] or late[a]})
+            if env.agents == ["flow_1"] and not left:
+                left = env.agents
+                with self.assertRaisesRegex(ValueError, r"that are left are \[flow_1\]"):
+                    env.step({"flow_0": [0.0], "flow_1": [0.0]})
+        self.assertEqual(left, ["flow_1"])
+        self.assertEqual(ends, dict.fromkeys(env.possible_agents, (True, False)))
+        env = envs.Flows(envs.network(flows=2, duration=0.2))
+        last = self.steps(env, [(0.0, 0.0)] * 2)[-1]
+        self.assertEqual(last[2:4], (dict.fromkeys(last[2], False), dict.fromkeys(last[2], True)))
+        with self.assertRaisesRegex(RuntimeError, "call `reset`"):
+            env.step({})
+
+    def test_other_schemes_compete(self):
+        """One agent beside `cubic`, in both environments."""
+        env = envs.Flows(self.two(controls=("cubic", "agent")))
+        self.assertEqual(env.possible_agents, ["flow_1"])
+        alone = self.steps(envs.Flows(envs.network()), [(0.0,)] * 30)[-1][0]["flow_0"]
+        beside = self.steps(env, [(0.0,)] * 30)[-1][0]["flow_1"]
+        self.assertGreater(beside[2], 2 * alone[2], "cubic fills the queue")
+        self.assertLess(beside[1], alone[1] / 2)
+        flow = envs.Flow(self.two(controls=("agent", "cubic")))
+        flow.reset(seed=1)
+        self.assertAlmostEqual(float(flow.step([0.5])[0][0]), 10 * 2**0.5, places=4)
+
+    def test_agents_are_consumers_only(self):
+        """A workload makes flows as it likes: none of them can have an agent."""
+        crowd = weir.Scenario(
+            scenario={"duration": 1},
+            node={"name": ["a", "b"]},
+            link={"between": ("a", "b"), "rate": 10e6},
+            content=[
+                {"name": "/x", "at": "b", "size": 100_000, "signing": "none"},
+                {"name": "/many", "at": "b", "size": 100_000, "signing": "none", "objects": 9},
+            ],
+            consumer={"at": "a", "name": "/x", "control": "agent"},
+            workload={"at": "a", "name": "/many", "rate": 5.0, "control": "agent"},
+        )
+        with self.assertRaisesRegex(ValueError, "workloads"):
+            envs.Flows(crowd).reset(seed=1)
+        with self.assertRaisesRegex(gymnasium.error.ResetNeeded, "before `step`"):
+            envs.Flows(crowd).step({})
+
+    def test_rewards_of_ones_own(self):
+        """A common reward for all agents."""
+        env = envs.Flows(reward=lambda seen: dict.fromkeys(seen, min(o[1] for o in seen.values())))
+        seen, rewards = self.steps(env, [(1.0, 0.0)] * 5)[-1][:2]
+        least = min(float(o[1]) for o in seen.values())
+        for reward in rewards.values():
+            self.assertAlmostEqual(reward, least, places=4)
+        self.assertEqual(set(rewards), {"flow_0", "flow_1"})

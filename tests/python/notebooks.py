@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
 import nbformat
+import numpy
 from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "docs/notebooks"
@@ -58,6 +60,26 @@ class Notebooks(unittest.TestCase):
         self.assertIn("interrupted", said)
         rows = [one["data"]["text/html"] for one in shown if "text/html" in one.get("data", {})]
         self.assertIn("early:limit=20 ms", rows[-1])
+
+    def test_learn_a_scheme(self):
+        """The policy gets better, its file says the same, and it fills links with short queues."""
+        shown = self.execute("learn-a-scheme")
+        said = "".join(one.get("text", "") for one in shown)
+        first, last = map(float, re.search(r"reward (\S+) at first, (\S+) after", said).groups())
+        self.assertGreater(last, first)
+        texts = [one["data"]["text/plain"] for one in shown if "text/plain" in one.get("data", {})]
+        [pair] = [text for text in texts if re.fullmatch(r"\([-\d., e]+\)", text)]
+        by_file, by_hand = map(float, pair.strip("()").split(","))
+        # The file has numbers of 32 bits.
+        self.assertAlmostEqual(by_file, by_hand, places=5)
+        rows = re.findall(r"^(\d+) Mbit/s, \d+ ms +([\d. ]+)$", "\n".join(texts), re.MULTILINE)
+        self.assertEqual([rate for rate, _ in rows], ["20", "40", "50", "80"])
+        for rate, row in rows:
+            used, round_trips = numpy.array(row.split(), dtype=float).reshape(2, 3)
+            _, cubic, learned = range(3)
+            self.assertLess(round_trips[learned], round_trips[cubic])
+            # The reward is what it uses, less what it pays for waiting.
+            self.assertGreater(used[learned], 100 * last if rate != "40" else 0)
 
     def test_no_outputs_are_kept(self):
         """They would be out of date."""

@@ -139,7 +139,7 @@ def page():
     for name in weir.aio.__all__:
         out += described(f"weir.aio.{name}", getattr(weir.aio, name), 3)
     out += ["## `weir.env`", "", text_of(weir.env), ""]
-    for name in ("Flow", "network"):
+    for name in ("Flow", "Flows", "network"):
         out += described(f"weir.env.{name}", getattr(weir.env, name), 3)
     out += [
         "## `weir.sections`",

@@ -1,4 +1,4 @@
-//! One flow whose window is set from outside, step by step: the environment of `weir.env`.
+//! Flows whose windows are set from outside, step by step: the environments of `weir.env`.
 
 use crate::errors::raise;
 use crate::hosting::{Cause, Fault, Hosted};
@@ -10,19 +10,19 @@ use control::{
 };
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use scenario::{Network, build};
+use scenario::{FlowId, Manner, Network, build};
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The name by which the flow of an environment chooses its scheme. No class may have it.
+/// The name by which a flow of an environment chooses its scheme. No class may have it.
 pub const NAME: &str = "agent";
 /// The key of that scheme. Classes of Python count from 1 on.
 const KEY: u64 = u64::MAX;
 /// Segments of the window at the beginning.
 const FIRST: f64 = 10.0;
 
-/// The numbers that pass between the flow and the environment.
-#[derive(Clone, Copy, Default)]
+/// The numbers that pass between a flow and the environment.
+#[derive(Clone, Copy)]
 struct Seen {
     window: f64,
     /// Since the last step.
@@ -37,25 +37,71 @@ struct Seen {
     in_flight: u32,
 }
 
+impl Default for Seen {
+    fn default() -> Seen {
+        Seen {
+            window: FIRST,
+            delivered: 0,
+            marks: 0,
+            losses: 0,
+            rtt_sum_s: 0.0,
+            samples: 0,
+            rtt_s: 0.0,
+            rtt_min_s: 0.0,
+            in_flight: 0,
+        }
+    }
+}
+
+impl Seen {
+    /// Another step begins, with this window.
+    fn begin(&mut self, window: f64) {
+        let Seen { rtt_s, rtt_min_s, in_flight, .. } = *self;
+        let window = window.clamp(1.0, MAX_WINDOW);
+        *self = Seen { window, rtt_s, rtt_min_s, in_flight, ..Seen::default() };
+    }
+
+    /// A step has ended at `now` that took `taken`, of a flow with segments of `segment_bits`.
+    fn observation(&self, now: Time, taken: Duration, segment_bits: f64) -> Observation {
+        let rtt_s = match self.samples {
+            0 => self.rtt_s,
+            n => self.rtt_sum_s / n as f64,
+        };
+        [
+            self.window,
+            self.delivered as f64 * segment_bits * 1e-6 / taken.as_secs_f64(),
+            rtt_s * 1e3,
+            self.rtt_min_s * 1e3,
+            f64::from(self.in_flight),
+            self.marks as f64,
+            self.losses as f64,
+            now.since(Time::ZERO).as_secs_f64(),
+        ]
+    }
+}
+
 type Shared = Arc<Mutex<Seen>>;
 
 thread_local! {
-    /// The environment whose network is being built in this thread.
-    static BUILDING: RefCell<Option<Shared>> = const { RefCell::new(None) };
+    /// The flows of the network that is being built in this thread.
+    static BUILDING: RefCell<Option<Vec<Shared>>> = const { RefCell::new(None) };
 }
 
 fn lock(shared: &Shared) -> MutexGuard<'_, Seen> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The law of the flow: it reports, and takes the window that it is given.
+/// The law of a flow: it reports, and takes the window that it is given.
 #[derive(Clone)]
 struct Agent(Shared);
 
 fn make(_params: &Params) -> Box<dyn Controller> {
-    let shared = BUILDING
-        .with_borrow(Option::clone)
-        .unwrap_or_else(|| Arc::new(Mutex::new(Seen { window: FIRST, ..Seen::default() })));
+    let shared = Shared::default();
+    BUILDING.with_borrow_mut(|flows| {
+        if let Some(flows) = flows {
+            flows.push(Arc::clone(&shared));
+        }
+    });
     Box::new(Windowed::new(Box::new(Agent(shared))))
 }
 
@@ -95,26 +141,42 @@ impl WindowLaw for Agent {
     }
 }
 
+/// A flow of an environment.
+struct Flow {
+    id: FlowId,
+    shared: Shared,
+    /// Bits of content in a segment.
+    segment_bits: f64,
+}
+
 /// A simulation that goes on by steps.
 #[pyclass(frozen, module = "weir._weir")]
 pub struct Stepped {
     /// Boxed: objects of Python are not aligned as it is.
     network: Mutex<Box<Network>>,
-    shared: Shared,
+    flows: Vec<Flow>,
     /// Its schemes in Python.
     hosted: Arc<Hosted>,
     step: Duration,
     end: Time,
-    /// Bits of content in a segment.
-    segment_bits: f64,
 }
 
 /// Window, goodput in Mbit/s, mean and smallest round-trip time in ms, segments in flight, marks,
 /// losses, time in seconds.
 type Observation = [f64; 8];
-/// The observation of a step, the segments that came in it, and two ends: everything has come, the
-/// time is over.
-type Step = (Observation, u64, bool, bool);
+/// Of each flow: its observation of a step, the segments that came in it, and whether everything
+/// has come. The time is over.
+type Step = (Vec<(Observation, u64, bool)>, bool);
+
+/// The consumers of a scenario that are flows of an environment, by their places.
+fn chosen(scenario: &scenario::Scenario) -> Vec<usize> {
+    let is_agent = |manner: &Manner| match manner {
+        Manner::Fetch { control, .. } => control.scheme().name == NAME,
+        Manner::Video { .. } | Manner::Constant { .. } => false,
+    };
+    let all = scenario.consumers.iter().enumerate();
+    all.filter(|(_, consumer)| is_agent(&consumer.manner)).map(|(at, _)| at).collect()
+}
 
 /// Raises the exception of a scheme in Python that failed. Ctrl-C in its call is no fault of it.
 fn check(py: Python<'_>, hosted: &Hosted) -> PyResult<()> {
@@ -131,7 +193,14 @@ fn check(py: Python<'_>, hosted: &Hosted) -> PyResult<()> {
 
 #[pymethods]
 impl Stepped {
-    /// Builds the network of a scenario with one consumer, which takes the window of `step`.
+    /// The consumers of a scenario that have the control `agent`, by their places.
+    #[staticmethod]
+    fn agents(scenario: &Bound<'_, Scenario>) -> Vec<usize> {
+        chosen(&scenario.get().batch.runs[0].scenario)
+    }
+
+    /// Builds the network of a scenario. Its consumers with the control `agent` take the windows of
+    /// `step`, in their order.
     #[new]
     fn new(
         py: Python<'_>,
@@ -141,48 +210,59 @@ impl Stepped {
     ) -> PyResult<Stepped> {
         let batch = Arc::clone(&scenario.get().batch);
         let run = &batch.runs[0];
-        let [consumer] = &*run.scenario.consumers else {
-            let n = run.scenario.consumers.len();
-            let what = format!("the scenario has {n} consumers; this environment has one flow");
-            return Err(PyValueError::new_err(what));
-        };
         if !step.is_finite() || step < 1e-6 {
             return Err(PyValueError::new_err(format!("a step of {step} s; take 1e-6 s or more")));
         }
-        let content = &run.scenario.contents[consumer.content];
-        let shared = Arc::new(Mutex::new(Seen { window: FIRST, ..Seen::default() }));
-        BUILDING.set(Some(Arc::clone(&shared)));
         let hosted = Hosted::new();
+        BUILDING.set(Some(Vec::new()));
         let network = hosted.enter(|| build(&run.scenario, seed.unwrap_or(run.seed)));
-        BUILDING.set(None);
+        let shared = BUILDING.take().unwrap_or_default();
         let network = network.map_err(|error| raise(py, "RunError", (error.to_string(),)))?;
         check(py, &hosted)?;
+        let agents = chosen(&run.scenario);
+        if shared.len() != agents.len() {
+            let what = format!(
+                "`{NAME}` is the control of {} flows, of which {} are consumers that fetch; \
+                 players, workloads and startups cannot have it",
+                shared.len(),
+                agents.len()
+            );
+            return Err(PyValueError::new_err(what));
+        }
+        let flow = |(at, shared): (usize, Shared)| {
+            let content = &run.scenario.contents[run.scenario.consumers[at].content];
+            // Each consumer is a flow, and they are the first ones.
+            Flow { id: FlowId(at as u32), shared, segment_bits: content.segment.0 as f64 * 8.0 }
+        };
         Ok(Stepped {
             network: Mutex::new(Box::new(network)),
-            shared,
+            flows: agents.into_iter().zip(shared).map(flow).collect(),
             hosted,
             step: Duration::from_secs_f64(step),
             end: Time::ZERO + run.scenario.duration,
-            segment_bits: content.segment.0 as f64 * 8.0,
         })
     }
 
-    /// Sets the window and goes on for a step. The window is in segments; values outside of 1 to
+    /// Sets the windows and goes on for a step. Windows are in segments; values outside of 1 to
     /// 262,144 become the nearest of these.
     ///
     /// # Errors
-    /// `ValueError`: the window is not finite. `RuntimeError`: the episode is over.
-    /// `SchemeError`: a scheme in Python failed, which ends the episode.
-    fn step(&self, py: Python<'_>, window: f64) -> PyResult<Step> {
-        let step = py.detach(|| self.hosted.enter(|| self.go_on(window)));
+    /// `ValueError`: a window is not finite, or there is not one for each flow. `RuntimeError`: the
+    /// episode is over. `SchemeError`: a scheme in Python failed, which ends the episode.
+    fn step(&self, py: Python<'_>, windows: Vec<f64>) -> PyResult<Step> {
+        let step = py.detach(|| self.hosted.enter(|| self.go_on(windows)));
         check(py, &self.hosted)?;
         step
     }
 }
 
 impl Stepped {
-    fn go_on(&self, window: f64) -> PyResult<Step> {
-        if !window.is_finite() {
+    fn go_on(&self, windows: Vec<f64>) -> PyResult<Step> {
+        if windows.len() != self.flows.len() {
+            let what = format!("{} windows for {} flows", windows.len(), self.flows.len());
+            return Err(PyValueError::new_err(what));
+        }
+        if let Some(window) = windows.iter().find(|window| !window.is_finite()) {
             return Err(PyValueError::new_err(format!("a window of {window} segments")));
         }
         let mut network = self.network.lock().unwrap_or_else(PoisonError::into_inner);
@@ -191,33 +271,17 @@ impl Stepped {
             let what = "the episode is over; call `reset`";
             return Err(PyRuntimeError::new_err(what));
         }
-        let before = *lock(&self.shared);
-        *lock(&self.shared) = Seen {
-            window: window.clamp(1.0, MAX_WINDOW),
-            rtt_s: before.rtt_s,
-            rtt_min_s: before.rtt_min_s,
-            in_flight: before.in_flight,
-            ..Seen::default()
-        };
+        for (flow, window) in self.flows.iter().zip(windows) {
+            lock(&flow.shared).begin(window);
+        }
         let next = (now + self.step).min(self.end);
         network.advance(next);
-        let seen = *lock(&self.shared);
-        let taken = next.since(now).as_secs_f64();
-        let rtt = match seen.samples {
-            0 => seen.rtt_s,
-            n => seen.rtt_sum_s / n as f64,
-        };
-        let observation = [
-            seen.window,
-            seen.delivered as f64 * self.segment_bits * 1e-6 / taken,
-            rtt * 1e3,
-            seen.rtt_min_s * 1e3,
-            f64::from(seen.in_flight),
-            seen.marks as f64,
-            seen.losses as f64,
-            next.since(Time::ZERO).as_secs_f64(),
-        ];
-        Ok((observation, seen.delivered, network.is_over(), next >= self.end))
+        let seen = self.flows.iter().map(|flow| {
+            let seen = lock(&flow.shared);
+            let observation = seen.observation(next, next.since(now), flow.segment_bits);
+            (observation, seen.delivered, network.is_flow_over(flow.id))
+        });
+        Ok((seen.collect(), next >= self.end))
     }
 }
 

@@ -33,8 +33,8 @@ pub use build::{BuildError, build};
 pub use error::ScenarioError;
 pub use execute::{Progress, Watch, execute, execute_all, execute_rest, several};
 pub use layout::Layout;
-pub use model::Scenario;
-pub use sim::{Applications, Network, OnHashing};
+pub use model::{Manner, Scenario};
+pub use sim::{Applications, FlowId, Network, OnHashing};
 pub use statistics::Mean;
 
 use document::Document;

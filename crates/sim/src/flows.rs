@@ -80,6 +80,10 @@ impl Flows {
         self.0.iter().filter(is_twin).count()
     }
 
+    pub fn is_over(&self, flow: FlowId, apps: &Apps) -> bool {
+        self.get(flow).and_then(Flow::app).is_none_or(|app| apps.get(app).is_over())
+    }
+
     pub fn are_over(&self, apps: &Apps) -> bool {
         self.0.iter().filter_map(Flow::app).all(|app| apps.get(app).is_over())
     }

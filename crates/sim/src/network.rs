@@ -268,6 +268,12 @@ impl Network {
         self.population.is_over() && self.fabric.flows().are_over(self.fabric.apps())
     }
 
+    /// True if this flow has ended.
+    #[must_use]
+    pub fn is_flow_over(&self, flow: FlowId) -> bool {
+        self.fabric.flows().is_over(flow, self.fabric.apps())
+    }
+
     /// True if the callback for hashing has ended the run.
     #[must_use]
     pub fn is_given_up(&self) -> bool {

@@ -28,7 +28,7 @@ use std::net::SocketAddr;
 pub(super) struct ControlPlane {
     clock: Clock,
     management: Management,
-    /// FaceSet that a command wants, and that are not connected yet.
+    /// Faces that a command wants, and that are not connected yet.
     connecting: Vec<Connecting>,
     configured: Configured,
     metrics: Served,

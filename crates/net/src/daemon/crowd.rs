@@ -51,7 +51,7 @@ impl Crowd {
         }
     }
 
-    /// FaceSet over a transport.
+    /// Faces over a transport.
     pub fn of(&self, transport: Transport) -> usize {
         self.all.get(&transport).copied().unwrap_or_default()
     }

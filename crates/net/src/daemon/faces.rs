@@ -1,6 +1,6 @@
 //! The owner of all faces: their sockets, the listeners, and the places that peers may take.
 //!
-//! FaceSet that come and go are news, which management takes with [`FaceSet::poll_news`].
+//! Faces that come and go are news, which management takes with [`FaceSet::poll_news`].
 
 mod accept;
 mod connect;
@@ -62,14 +62,14 @@ struct Settings {
     seed: u64,
 }
 
-/// FaceSet with work to be done.
+/// Faces with work to be done.
 #[derive(Debug, Default)]
 struct Work {
     /// UDP faces that may have datagrams.
     datagrams: VecDeque<FaceId>,
     /// Streams that may have bytes.
     streams: VecDeque<FaceId>,
-    /// FaceSet that may send.
+    /// Faces that may send.
     sending: VecDeque<FaceId>,
     /// A listener may have connections waiting.
     listeners: bool,
@@ -147,7 +147,7 @@ impl FaceSet {
         })
     }
 
-    /// Takes over another configuration, but for its faces. FaceSet of a listener that is closed
+    /// Takes over another configuration, but for its faces. Faces of a listener that is closed
     /// stay. Returns the listeners that could not be opened, and why.
     pub fn adopt(&mut self, config: &Config) -> Vec<DaemonError> {
         self.settings = Settings {
@@ -334,7 +334,7 @@ impl FaceSet {
         }
     }
 
-    /// FaceSet whose emulated links let something out send it.
+    /// Faces whose emulated links let something out send it.
     pub fn release_delayed(&mut self, now: Time) {
         self.work.sending.extend(self.table.due(now));
     }

@@ -49,18 +49,18 @@ struct Listed {
     counted: Option<(Transport, Source)>,
 }
 
-/// FaceSet by number, and UDP and Ethernet faces by peer.
+/// Faces by number, and UDP and Ethernet faces by peer.
 #[derive(Debug, Default)]
 pub(super) struct FaceTable {
     all: BTreeMap<FaceId, Listed>,
     peers: BTreeMap<Address, FaceId>,
     /// All faces by where they lead; several may lead to one group.
     uris: BTreeSet<(String, FaceId)>,
-    /// FaceSet over emulated links, which have deadlines of their own.
+    /// Faces over emulated links, which have deadlines of their own.
     emulated: BTreeSet<FaceId>,
     /// Broken faces, by when they are to be connected.
     retries: BTreeSet<(Time, FaceId)>,
-    /// FaceSet that peers brought about.
+    /// Faces that peers brought about.
     pub crowd: Crowd,
     /// Those of applications and commands.
     pub applications: usize,

@@ -1,4 +1,4 @@
-//! FaceSet that peers and applications bring about.
+//! Faces that peers and applications bring about.
 
 use super::room::{self, Newcomer, Room};
 use super::{DATAGRAM_BUDGET, FaceSet};

@@ -1,4 +1,4 @@
-//! FaceSet that the configuration or a command asks for, and how they are connected.
+//! Faces that the configuration or a command asks for, and how they are connected.
 
 use super::{FaceSet, News};
 use crate::batch::Batch;

@@ -139,6 +139,6 @@ fn oldest_silent_application(
         Some(of) => face.account().is_some_and(|account| account.uid == of.uid),
         None => true,
     };
-    // FaceSet are listed by their numbers, which rise.
+    // Faces are listed by their numbers, which rise.
     applications(table).find(|face| is_of(face) && !has_sent(face.id)).map(|face| face.id)
 }
