@@ -1,4 +1,5 @@
-//! The version with the commit that the program is built from, for `weir --version`:
+//! The version with the commit that the program is built from, for `weir --version` and the Python
+//! package:
 //! `0.1.0 (1a2b3c4d5, 2026-11-27)`. Without git, as in a source archive, it is the version alone.
 
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ fn main() {
     let given = |name| std::env::var(name).unwrap_or_default();
     let root = Path::new(&given("CARGO_MANIFEST_DIR")).join("../..");
     let version = given("CARGO_PKG_VERSION");
-    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=Cargo.toml");
     match commit(&root) {
         Some(commit) => println!("cargo::rustc-env=WEIR_VERSION={version} ({commit})"),
         None => println!("cargo::rustc-env=WEIR_VERSION={version}"),

@@ -10,7 +10,7 @@ from importlib import import_module
 
 if f"{__name__}._command" in sys.orig_argv:
     # A signal may arrive while the rest is imported.
-    import_module(f"{__name__}._start").begin()
+    import_module(f"{__name__}._start").end_on_signal()
 
 from ._design import Comparison, Until
 from ._errors import (

@@ -21,7 +21,7 @@ LISTED = 5
 def main(text):
     """Run the sweep of a command line. Returns its exit code."""
     try:
-        _start.give_back()
+        _start.raise_interrupts()
         return sweep_and_show(json.loads(text))
     except KeyboardInterrupt:
         note("weir: interrupted; the same command runs the points that are left")
@@ -124,15 +124,16 @@ def show(asked, made):
 def compared(one):
     """A comparison as an object of JSON, which has no infinite numbers."""
     low, high = (end if math.isfinite(end) else None for end in (one.low, one.high))
-    names = ("settings", "a", "b", "difference", "seeds", "outcome", "missing", "reason")
-    return {name: getattr(one, name) for name in names} | {"low": low, "high": high}
+    names = ("settings", "a", "b", "difference", "seeds", "outcome", "bounded", "missing")
+    shown = {name: getattr(one, name) for name in names}
+    return shown | {"reason": one.reason, "low": low, "high": high}
 
 
 def sentence(one):
     """A comparison in words."""
     place = "".join(f" {key}={value}" for key, value in one.settings.items())
     text = {"more": ">", "less": "<", "equal": "=", None: "undecided with"}[one.outcome]
-    if one.difference is None:
+    if one.reason is not None or one.difference is None:
         return f"{one.a} {text} {one.b}{place}: {one.reason or 'no values'}"
     ends = f"{one.low:.4g} to {one.high:.4g}"
     missing = f", {one.missing} more without a value" if one.missing else ""

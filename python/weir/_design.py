@@ -25,7 +25,9 @@ import statistics
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, count
+
+from ._checks import real, whole
 
 KINDS = ("median", "mean")
 
@@ -42,7 +44,8 @@ class Until:
     `of` is `median`, which holds for any distribution, or `mean`, which holds for normal
     differences only: skewed and rare ones are decided wrongly more often than stated. `first` seeds
     are run at first, then `step` more at a time for pairs that are open. A pair is given up after
-    `most` seeds, or after `first` of them if none has a value for both.
+    `most` seeds, or after `first` of them if none has a value for both. `most` is at least the
+    number of seeds that can decide so many pairs.
     """
 
     measure: str
@@ -55,14 +58,20 @@ class Until:
     most: int = 200
 
     def __post_init__(self):
-        if not 0 < self.confidence < 1:
+        if not isinstance(self.measure, str):
+            raise TypeError(f"`measure` is the name of a measure, not {self.measure!r}")
+        if not (self.over is None or isinstance(self.over, str)):
+            raise TypeError(f"`over` is the name of a field, not {self.over!r}")
+        if not 0 < real("confidence", self.confidence) < 1:
             raise ValueError(f"`confidence` is between 0 and 1, not {self.confidence}")
-        if not (math.isfinite(self.margin) and self.margin >= 0):
+        if not (math.isfinite(real("margin", self.margin)) and self.margin >= 0):
             raise ValueError(f"`margin` is a number that is not negative, not {self.margin}")
         if self.of not in KINDS:
             raise ValueError(f"`of` is `median` or `mean`, not `{self.of}`")
-        if not (1 <= self.first <= self.most and self.step >= 1):
-            raise ValueError("`first` is from 1 to `most`, and `step` at least 1")
+        for name in ("first", "step", "most"):
+            whole(name, getattr(self, name))
+        if self.first > self.most:
+            raise ValueError(f"`first` is {self.first}, more than `most`: {self.most}")
 
 
 @dataclass
@@ -71,9 +80,14 @@ class Comparison:
 
     `settings` are those of the other swept fields. `difference` is the median or mean of `seeds`
     differences, and `low` and `high` the ends of its interval. `outcome` is `more`, `less`, `equal`
-    (within the margin), or `None` if it is open. `missing` seeds do not count: a point failed, has
-    no value of the measure, or has a completion time and flows that did not finish. `reason` is why
-    it was given up without a difference.
+    (within the margin), or `None` if it is open.
+
+    A completion time of a run in which not all flows finished is a lower bound. So is the
+    difference to a run in which they did, and it counts as such for the interval of the median; a
+    mean has no interval then. `bounded` of the `seeds` are such ones.
+
+    `missing` seeds have no difference: a point failed or has no value of the measure, or flows of
+    both did not finish. `reason` is why it was given up without a decision.
     """
 
     settings: dict
@@ -86,8 +100,10 @@ class Comparison:
     outcome: str | None = None
     missing: int = 0
     reason: str | None = None
-    # The differences, by seed.
+    bounded: int = 0
+    # The differences, by seed, and the ends of those that are not known.
     found: dict = field(default_factory=dict, repr=False)
+    bounds: dict = field(default_factory=dict, repr=False)
 
     @property
     def is_open(self):
@@ -96,16 +112,25 @@ class Comparison:
 
     def look(self, until, error):
         """Decide, if the differences suffice. `error` is the share for this comparison."""
-        values = list(self.found.values())
-        self.seeds = len(values)
-        if not values:
+        values, bounds = list(self.found.values()), list(self.bounds.values())
+        # The finite end of a bound.
+        ends = [low if low > -math.inf else high for low, high in bounds]
+        known = values + [end for end in ends if math.isfinite(end)]
+        self.seeds, self.bounded = len(known), len(known) - len(values)
+        if not known:
             return
-        interval = median_interval if until.of == "median" else mean_interval
-        self.difference = (statistics.median if until.of == "median" else statistics.fmean)(values)
-        low, high = interval(values, error)
-        if until.margin > 0 and not any(values):
+        self.difference = (statistics.median if until.of == "median" else statistics.fmean)(known)
+        if until.of == "median" or (until.margin > 0 and not any(known)):
             # Differences without a variance say as much about the mean as about the median.
-            low, high = median_interval(values, error)
+            low, high = median_interval(values, error, bounds)
+        elif bounds:
+            self.reason = (
+                f"flows of {len(bounds)} seeds did not finish, so that the mean is not known; take "
+                "a longer duration, or the median"
+            )
+            return
+        else:
+            low, high = mean_interval(values, error)
         # All intervals hold at once, so the true difference is in each of them.
         self.low, self.high = max(self.low, low), min(self.high, high)
         if self.low > self.high:
@@ -119,13 +144,17 @@ class Comparison:
             self.outcome = "less"
 
 
-def median_interval(values, error):
-    """The interval of the median of differences at this number of them."""
-    ordered = sorted(values)
-    least = _least(len(ordered), error / 2)
+def median_interval(values, error, bounds=()):
+    """The interval of the median of differences at this number of them.
+
+    `bounds` are the ends of differences that are not known.
+    """
+    lows = sorted([*values, *(low for low, _ in bounds)])
+    highs = sorted([*values, *(high for _, high in bounds)])
+    least = _least(len(lows), error / 2)
     if least is None:
         return -math.inf, math.inf
-    return ordered[len(ordered) - least], ordered[least - 1]
+    return lows[len(lows) - least], highs[least - 1]
 
 
 @lru_cache(maxsize=4096)
@@ -153,19 +182,36 @@ def mean_interval(values, error):
     count = len(values)
     if count < 2:
         return -math.inf, math.inf
+    if len(set(values)) == 1:
+        # There is no variance, but there may be rare seeds that differ. So schemes without a
+        # difference are not equal.
+        return median_interval(values, error) if values[0] else (-math.inf, math.inf)
     # `statistics.stdev` takes a hundred times as long.
     mean = math.fsum(values) / count
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
-    if deviation == 0 == mean:
-        # Schemes that differ for rare seeds only are not equal.
-        return -math.inf, math.inf
-    # Effect sizes have a standard normal distribution in the mixture.
-    spread = 1 + count
-    ratio = (math.sqrt(spread) / error) ** (2 / count)
+    spread, ratio = _spread_and_ratio(count, error)
     if ratio >= spread:
         return -math.inf, math.inf
     half = math.sqrt((count - 1) * (ratio - 1) / (1 - ratio / spread) / count) * deviation
     return mean - half, mean + half
+
+
+def _spread_and_ratio(count, error):
+    """A finite interval of a mean needs the second to be less than the first."""
+    # Effect sizes have a standard normal distribution in the mixture.
+    return 1 + count, (math.sqrt(1 + count) / error) ** (2 / count)
+
+
+def fewest(kind, error):
+    """The smallest number of seeds that can decide a comparison."""
+    if kind == "median":
+        return next(number for number in count(1) if _least(number, error / 2) is not None)
+
+    def is_enough(number):
+        spread, ratio = _spread_and_ratio(number, error)
+        return ratio < spread
+
+    return next(number for number in count(2) if is_enough(number))
 
 
 class Design:
@@ -196,6 +242,12 @@ class Design:
         ]
         if not self.comparisons:
             raise ValueError(f"`{self.over}` has one value only; a comparison needs two")
+        self.error = (1 - until.confidence) / len(self.comparisons)
+        if until.most < (least := fewest(until.of, self.error)):
+            raise ValueError(
+                f"{until.most} seeds cannot decide a comparison of {len(self.comparisons)} with "
+                f"the confidence {until.confidence}; set `most` to {least} or more"
+            )
         self.wanted = self._wanted()
 
     def condition(self, point):
@@ -206,30 +258,36 @@ class Design:
         """An open comparison has this point."""
         return (self.condition(point), point.settings[self.over]) in self.wanted
 
-    def look(self, points, value_of, reason_of=lambda point: None):
+    def look(self, points, value_of, reason_of=lambda point: None, bound_of=lambda point: None):
         """Decide by the measures of these points, and of former ones.
 
-        `value_of` is the measure of a point, and `reason_of` why there is none.
+        `value_of` is the measure of a point, `reason_of` why there is none, and `bound_of` the
+        lower bound of it then.
         """
         for point in points:
             key, value = (self.condition(point), point.settings[self.over]), value_of(point)
+            ends = value, value
             if value is None or not math.isfinite(value):
-                value, self.reasons[key] = None, reason_of(point)
-            self.values.setdefault(key, {})[point.seed] = value
-        error = (1 - self.until.confidence) / len(self.comparisons)
+                self.reasons[key], low = reason_of(point), bound_of(point)
+                ends = None if low is None else (low, math.inf)
+            self.values.setdefault(key, {})[point.seed] = ends
         for condition, one in zip(self.conditions, self.comparisons):
             if one.is_open:
                 self._gather(condition, one)
-                one.look(self.until, error)
+                one.look(self.until, self.error)
         self.wanted = self._wanted()
 
     def _gather(self, condition, one):
         """The differences of a comparison."""
         a, b = (self.values.get((condition, value), {}) for value in (one.a, one.b))
-        pairs = {seed: (a[seed], b[seed]) for seed in a if seed in b}
-        one.found = {seed: float(x - y) for seed, (x, y) in pairs.items() if None not in (x, y)}
-        one.missing = len(pairs) - len(one.found)
-        if one.missing >= self.until.first and not one.found:
+        seeds = [seed for seed in a if seed in b]
+        pairs = {seed: (a[seed], b[seed]) for seed in seeds if None not in (a[seed], b[seed])}
+        ends = {seed: (x[0] - y[1], x[1] - y[0]) for seed, (x, y) in pairs.items()}
+        one.found = {seed: float(low) for seed, (low, high) in ends.items() if low == high}
+        one.bounds = {seed: both for seed, both in ends.items() if seed not in one.found}
+        known = [seed for seed, both in ends.items() if any(map(math.isfinite, both))]
+        one.missing = len(seeds) - len(known)
+        if not known:
             reasons = {value: self.reasons.get((condition, value)) for value in (one.a, one.b)}
             causes = "".join(f"; {value}: {text}" for value, text in reasons.items() if text)
             one.reason = f"none of {one.missing} seeds has a value for both{causes}"

@@ -1,19 +1,24 @@
 """Searches over parameters, with Optuna's samplers and the points of sweeps."""
 
+import math
+import numbers
 import re
 import string
 from decimal import Decimal
 from importlib import import_module
 
+from ._checks import listed, mapping, whole
 from ._errors import Interrupted, WeirError
 from ._run import PATIENCE, _bar
 from ._store import store_of
-from ._sweep import Runner, Sweep, _expanded, _Measures, _points
+from ._sweep import Runner, Sweep, _expanded, _Measures, _points, check_measure
 
 DIRECTIONS = ("minimize", "maximize")
 # Trials that are asked for at a time. It must not depend on the machine: the sampler proposes
 # other trials if it knows other results.
 BATCH = 8
+# A search ends if so many trials have ended, and all of them with the same error.
+HOPELESS = 8
 
 
 class Search:
@@ -42,14 +47,13 @@ class Search:
         for trial in self.study.trials:
             values = trial.values or [None] * len(self.measures)
             named = dict(zip(self.measures, values))
-            rows.append(
-                {"trial": trial.number, "state": trial.state.name, **trial.params, **named}
-            )
+            rows.append({"trial": trial.number, "state": trial.state.name, **trial.params, **named})
         return pandas.DataFrame(rows)
 
     def __repr__(self):
-        count = len(self.study.trials)
-        return f"<weir.Search: {count} trials, {len(self.best)} best, {len(self.failed)} failed>"
+        states = [trial.state.name for trial in self.study.trials]
+        best, failed = len(self.best), states.count("FAIL")
+        return f"<weir.Search: {len(states)} trials, {best} best, {failed} failed>"
 
 
 def search(
@@ -81,8 +85,10 @@ def search(
             measures={"goodput_mbps": "maximize", "queue_delay_mean_ms": "minimize"},
         )
 
-    `settings` are those of `weir.run`, with the names of parameters in braces. A parameter is a
-    range (two whole numbers, or two floats), a list of choices, or a distribution of Optuna.
+    `settings` are those of `weir.run`, with the names of parameters in braces, also within lists
+    and dictionaries. `"{queue}"` alone is the value itself, and not a text: a number in a field
+    with a unit is in the base unit. A parameter is a range (two whole numbers, or two floats), a
+    list of choices, or a distribution of Optuna.
     `measures` are columns of the table `runs` with their directions. Several give a Pareto front.
     The value of a trial is the mean of `repetitions` seeds.
 
@@ -93,27 +99,52 @@ def search(
     call. Trials that wait in it are run first. By default it is a new one with the
     sampler TPE and `seed`. If the study prunes, each seed is reported to it, and pruned trials
     end. A trial whose points fail, or have no value of a measure, has the state FAIL. `batch`
-    trials are proposed at a time, and run on `engine` together.
+    trials are proposed at a time, and run on `engine` together. A sampler that has tried everything
+    ends the search.
+
+    The file is read once. It is an error before the first trial if the scenario has mistakes with
+    the settings that have no parameter. If the first eight trials or more of a call all end with
+    the same error, apart from numbers in its first line, the search ends with it. A measure without
+    a value is none.
     """
     optuna = _optuna()
+    _check_measures(measures)
+    mapping("parameters", parameters, "of parameters and their ranges")
+    trials, batch = whole("trials", trials), whole("batch", batch)
+    repetitions = whole("repetitions", repetitions)
+    space = {name: _distribution(optuna, name, one) for name, one in parameters.items()}
+    _check(space, settings)
+    scenario, settings = _prepared(scenario, settings)
+    if study is None:
+        study = _study(optuna, measures, seed)
+    elif [one.name.lower() for one in study.directions] != list(measures.values()):
+        raise ValueError("the directions of the study are not those of `measures`")
+    runner = Runner(engine, jobs, patience)
+    work = _Work(optuna, study, scenario, store_of(place), runner, measures)
+    work.settings, work.repetitions = settings, repetitions
+    with _bar(progress, "search") as tick:
+        work.run(space, trials, batch, tick)
+    return work.found
+
+
+def _check_measures(measures):
+    """There are some, and each exists and has a direction."""
+    mapping("measures", measures, "of measures and their directions")
     if not measures:
         raise ValueError("`measures` needs at least one measure and its direction")
     for name, direction in measures.items():
         if direction not in DIRECTIONS:
             raise ValueError(f"`{name}` has the direction minimize or maximize, not `{direction}`")
-    if min(trials, repetitions, batch) < 1:
-        raise ValueError("`trials`, `repetitions` and `batch` are at least 1")
-    space = {name: _distribution(optuna, name, one) for name, one in parameters.items()}
-    _check(space, settings)
-    if study is None:
-        study = _study(optuna, measures, seed)
-    elif [one.name.lower() for one in study.directions] != list(measures.values()):
-        raise ValueError("the directions of the study are not those of `measures`")
-    work = _Work(optuna, study, scenario, store_of(place), Runner(engine, jobs, patience), measures)
-    work.settings, work.repetitions = settings, repetitions
-    with _bar(progress, "search") as tick:
-        work.run(space, trials, batch, tick)
-    return work.found
+        check_measure(name)
+
+
+def _prepared(scenario, settings):
+    """The scenario with the settings that have no parameter, and the others."""
+    fixed = {key: one for key, one in settings.items() if not _named(one)}
+    scenario = _expanded(scenario, None, fixed)
+    if len(_points(scenario)) > 1:
+        raise ValueError("a scenario with a sweep has no single value; leave out [sweep]")
+    return scenario, {key: one for key, one in settings.items() if key not in fixed}
 
 
 class _Work:
@@ -126,18 +157,41 @@ class _Work:
         self.found = Search(study, measures)
         # Why trials have no value.
         self.reasons = {}
+        # The first error of a trial's points.
+        self.broken = {}
+        # The errors of trials that have ended, by their texts. `None`: one ended without an error.
+        self.errors = {}
+        self.is_over = False
 
     def run(self, space, trials, batch, tick):
         """Ask, run and tell, until the study has all trials."""
+        # Samplers that have tried everything call it. Optuna's own is for `Study.optimize` only.
+        before = vars(self.study).get("stop")
+        self.study.stop = self.end
+        try:
+            self.rounds(space, trials, batch, tick)
+        finally:
+            del self.study.stop
+            if before is not None:
+                self.study.stop = before
+
+    def end(self):
+        """No more trials, except for those that are asked for."""
+        self.is_over = True
+
+    def rounds(self, space, trials, batch, tick):
+        """Batches of trials."""
         # Trials that wait are asked for, and those that failed or that a former program left
         # behind have no result.
         states = self.optuna.trial.TrialState
         counted = (states.COMPLETE, states.PRUNED)
-        ended = len(self.study.get_trials(deepcopy=False, states=counted))
-        while ended < trials:
+        ended = begun = len(self.study.get_trials(deepcopy=False, states=counted))
+        while ended < trials and not self.is_over:
             count = min(batch, trials - ended)
-            asked = [self.study.ask(space) for _ in range(count)]
+            asked = []
             try:
+                for _ in range(count):
+                    asked.append(self.study.ask(space))
                 before = ended / trials
                 self.round(asked, lambda share, n: tick(before + share * count / trials, n))
             except BaseException as error:
@@ -149,6 +203,23 @@ class _Work:
                 raise
             ended += count
             tick(ended / trials, ended)
+            self.give_up(ended - begun)
+
+    def give_up(self, ended):
+        """End with the error that all trials of this call have."""
+        if ended < HOPELESS or len(self.errors) != 1:
+            return
+        (error,) = self.errors.values()
+        if error is not None:
+            error.add_note(f"All {ended} trials of the search ended with this error.")
+            error.results = self.found
+            raise error
+
+    def note(self, error):
+        """Note how a trial ended: with this error, or otherwise."""
+        # Values of parameters and simulated times differ.
+        text = error and re.sub(r"[\d.]+", "", str(error).partition("\n")[0])
+        self.errors.setdefault(text, error)
 
     def round(self, asked, tick):
         """Run trials, and tell their values."""
@@ -159,9 +230,8 @@ class _Work:
                 points[trial] = _points(_expanded(self.scenario, self.repetitions, named))
             except WeirError as error:
                 self.tell(trial, None, str(error))
+                self.note(error)
                 self.found.failed[tuple(trial.params.items())] = error
-        if any(len(found) != self.repetitions for found in points.values()):
-            raise ValueError("a scenario with a sweep has no single value; leave out [sweep]")
         prunes = not isinstance(self.study.pruner, self.optuna.pruners.NopPruner)
         step = 1 if prunes and len(self.measures) == 1 else self.repetitions
         for first in range(0, self.repetitions, step):
@@ -169,6 +239,7 @@ class _Work:
             share, each = first / self.repetitions, step / self.repetitions
             values = self.values(parts, lambda part, n: tick(share + part * each, n))
             for trial in list(points):
+                self.note(self.broken.get(trial))
                 if values[trial] is None:
                     self.tell(trial, None, self.reasons[trial])
                     del points[trial]
@@ -189,6 +260,7 @@ class _Work:
                 if (error := made._failed.get(point.key)) is not None:
                     key = (*trial.params.items(), ("seed", point.seed))
                     self.found.failed[key] = error
+                    self.broken.setdefault(trial, error)
         measures = [_Measures(made, every, name) for name in self.measures]
         return {trial: self.value(trial, found, measures) for trial, found in parts.items()}
 
@@ -223,12 +295,26 @@ class _Work:
             self.study.tell(trial, values)
 
 
-def _filled(text, params):
+def _filled(value, params):
     """A setting with the values of parameters."""
-    if not isinstance(text, str):
-        return text
+    if isinstance(value, dict):
+        return {key: _filled(one, params) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_filled(one, params) for one in value]
+    if not isinstance(value, str):
+        return value
+    if value[:1] == "{" and value[1:-1] in params and value[-1:] == "}":
+        return params[value[1:-1]]
     plain = {key: _Plain(one) if isinstance(one, float) else one for key, one in params.items()}
-    return text.format_map(plain)
+    return value.format_map(plain)
+
+
+def _named(value):
+    """The names in braces in a setting."""
+    if isinstance(value, str):
+        return {name for _, name, _, _ in string.Formatter().parse(value) if name is not None}
+    parts = value.values() if isinstance(value, dict) else value
+    return set().union(*map(_named, parts)) if isinstance(value, (dict, list, tuple)) else set()
 
 
 class _Plain(float):
@@ -260,26 +346,36 @@ def _distribution(optuna, name, given):
     kinds = optuna.distributions
     if isinstance(given, kinds.BaseDistribution):
         return given
-    if isinstance(given, list) and given:
-        return kinds.CategoricalDistribution(given)
-    if isinstance(given, tuple) and len(given) == 2 and given[0] < given[1]:
-        if all(isinstance(end, int) for end in given):
-            return kinds.IntDistribution(*given)
-        return kinds.FloatDistribution(*map(float, given))
+    if isinstance(given, tuple):
+        if len(given) == 2 and all(_is_number(end) for end in given) and given[0] < given[1]:
+            if all(isinstance(end, numbers.Integral) for end in given):
+                return kinds.IntDistribution(*map(int, given))
+            return kinds.FloatDistribution(*map(float, given))
+    elif choices := listed(given):
+        return kinds.CategoricalDistribution(choices)
     raise ValueError(
         f"`{name}` has a range (low, high), a list of choices, or a distribution of Optuna, not "
         f"{given!r}"
     )
 
 
+def _is_number(value):
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return False
+    return math.isfinite(value)
+
+
 def _check(space, settings):
     """Settings name all parameters, and nothing else."""
     named = set()
-    for key, text in settings.items():
-        if isinstance(text, (list, tuple)):
+    for key, value in settings.items():
+        if listed(value) is not None:
             raise ValueError(f"`{key}` has several values; give a parameter in braces instead")
-        if isinstance(text, str):
-            named |= {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+        try:
+            named |= _named(value)
+        except ValueError as error:
+            raise ValueError(f"`{key}`: {error} in `{value}`; parameters are in braces") from error
     if not space:
         raise ValueError("`parameters` needs at least one parameter")
     if unused := sorted(set(space) - named):

@@ -7,21 +7,21 @@ import signal
 INTERRUPTED = 5
 
 
-def end(number, frame):
+def end_program(number, frame):
     """End at once: nothing was begun."""
     os.write(2, b"weir: interrupted before anything was run\n")
     os._exit(INTERRUPTED)
 
 
-def give_back():
+def raise_interrupts():
     """Signals raise `KeyboardInterrupt` from now on. Those that are ignored remain so."""
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler)
 
 
-def begin():
+def end_on_signal():
     """Signals end the program from now on."""
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, end)
+            signal.signal(number, end_program)

@@ -16,11 +16,13 @@ import socket
 import tempfile
 import time
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from . import _weir
 from ._errors import ResultsError, WeirError
+from ._results import Table
 
 # The tables that each point leaves.
 TABLES = ("runs", "flows", "links", "nodes", "workloads")
@@ -56,6 +58,10 @@ REMEDIES[errno.EDQUOT] = REMEDIES[errno.ENOSPC]
 def store_of(place):
     """The store at a place: `s3://BUCKET/PREFIX`, or the path of a folder."""
     text = os.fspath(place)
+    if not text:
+        raise ResultsError("the place of the results is empty; give the path of a folder")
+    if isinstance(place, PurePath) and text.startswith(S3[:-1]):
+        raise ResultsError(f"{text} is a path, and no bucket; give the text s3://BUCKET/PREFIX")
     if text.startswith(S3):
         return Bucket(text)
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
@@ -64,8 +70,38 @@ def store_of(place):
 
 
 def _about(point):
-    about = {"settings": point.settings, "seed": point.seed, "version": _weir.__version__}
-    return json.dumps(about) + "\n"
+    about = {"key": point.key, "settings": point.settings, "seed": point.seed}
+    return json.dumps({**about, "version": _weir.BUILD}) + "\n"
+
+
+@cache
+def _schema(name):
+    import pyarrow
+
+    return pyarrow.table(Table(_weir.empty_table(name))).schema
+
+
+def _flaw(table, name):
+    """Why a table is none of a point's; `None` if it is one."""
+    expected = _schema(name)
+    for field in expected:
+        if field.name not in table.column_names:
+            return f"it has no column `{field.name}`"
+        if table.schema.field(field.name).type != field.type:
+            return f"its column `{field.name}` has another type than `{field.type}`"
+    if more := [one for one in table.column_names if one not in expected.names]:
+        return f"it has a column `{more[0]}`, which is of another table"
+    if name == "runs" and len(table) != 1:
+        return f"it has {len(table)} rows instead of 1"
+    return None
+
+
+def _is_of(key, about):
+    """The text of `point.json` names this point."""
+    try:
+        return json.loads(about)["key"] == key
+    except (KeyError, TypeError, ValueError):
+        return False
 
 
 def _damaged(place, reason, remedy):
@@ -120,11 +156,17 @@ class Disk:
 
         if not self.has(key):
             return None
+        folder, remedy = self._folder / key, f"remove the folder {self.place / key}"
         try:
-            return parquet.read_table(self._folder / key / f"{name}.parquet", partitioning=None)
+            table = parquet.read_table(folder / f"{name}.parquet", partitioning=None)
+            about = (folder / LAST).read_bytes() if name == TABLES[0] else None
         except (ArrowException, OSError) as error:
-            remedy = f"remove the folder {self.place / key}"
             raise _damaged(self.place / key / f"{name}.parquet", error, remedy) from error
+        if flaw := _flaw(table, name):
+            raise _damaged(self.place / key / f"{name}.parquet", flaw, remedy)
+        if about is not None and not _is_of(key, about):
+            raise _damaged(self.place / key / LAST, "it is of another point", remedy)
+        return table
 
     def keep(self, point, tables):
         """Write the tables of a point beside their place, and move them there at the end."""
@@ -248,6 +290,10 @@ class Bucket:
             try:
                 with self._fs.open_input_file(file) as opened:
                     content = opened.read_buffer()
+                about = None
+                if name == TABLES[0]:
+                    with self._fs.open_input_file(f"{self.path}/{key}/{LAST}") as opened:
+                        about = opened.read()
             except FileNotFoundError as error:
                 raise _damaged(S3 + file, "it is gone", remedy) from error
             except OSError as error:
@@ -255,9 +301,14 @@ class Bucket:
                     raise _damaged(S3 + file, error, remedy) from error
                 raise
         try:
-            return parquet.read_table(BufferReader(content))
+            table = parquet.read_table(BufferReader(content))
         except (ArrowException, OSError) as error:
             raise _damaged(S3 + file, error, remedy) from error
+        if flaw := _flaw(table, name):
+            raise _damaged(S3 + file, flaw, remedy)
+        if about is not None and not _is_of(key, about):
+            raise _damaged(f"{self.place}/{key}/{LAST}", "it is of another point", remedy)
+        return table
 
     def keep(self, point, tables):
         """Write the tables of a point. Its results count when the last object is there."""

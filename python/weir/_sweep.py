@@ -1,7 +1,6 @@
 """Sweeps whose points are never run twice."""
 
 import hashlib
-import inspect
 import json
 import math
 import os
@@ -10,10 +9,12 @@ import tomllib
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 from . import _parts, _weir
+from ._checks import listed, whole
 from ._cluster import Cluster
 from ._design import Design, Until
 from ._engines import ENGINES
 from ._errors import Interrupted, ResultsError, WeirError
+from ._identity import identity_of
 from ._run import PATIENCE, _bar
 from ._results import Results, Table
 from ._scenario import Scenario
@@ -23,8 +24,6 @@ from ._store import TABLES, store_of
 AHEAD = 4
 # Points that are read at a time: a bucket answers each after a while.
 READERS = 16
-# Columns of the table `runs` that are no measures.
-NO_MEASURES = ("run", "seed", "interrupted")
 # Means of completion times, in which flows that did not finish count with their running times.
 COMPLETION_TIMES = ("fct_s",)
 
@@ -32,10 +31,11 @@ COMPLETION_TIMES = ("fct_s",)
 class Point:
     """A point of a sweep: settings and seed, and the key that identifies it.
 
-    The key is a hash of the scenario with all defaults filled in, the seed, the version of the
-    program, the source of the schemes in Python that the scenario names, with that of their base
-    classes, and the content of the files that it names. Functions, values and modules that a class
-    uses from outside of it do not count.
+    The key is a hash of the scenario with all defaults filled in, the seed, the version of Weir
+    with its commit, the content of the files that the scenario names, and the schemes in Python
+    that it names: their methods as they are compiled, with defaults and variables of enclosing
+    functions, their attributes, and those of their base classes. Functions, values and modules that
+    a method uses from its module do not count.
     """
 
     def __init__(self, scenario, settings, seed, known):
@@ -45,10 +45,11 @@ class Point:
             known[text] = _hashes_of_files(text), _schemes_in(text), _without_seed(text)
         # Hashes by path, and classes by name.
         self.files, self.schemes, same = known[text]
-        sources = self.files | {name: _source_of(name, cls) for name, cls in self.schemes.items()}
-        identity = json.dumps(
-            [same, self.settings, self.seed, _weir.__version__, sources], sort_keys=True
-        )
+        for name, cls in self.schemes.items():
+            if cls not in known:
+                known[cls] = identity_of(name, cls)
+        inputs = self.files | {name: known[cls] for name, cls in self.schemes.items()}
+        identity = json.dumps([same, self.settings, self.seed, _weir.BUILD, inputs], sort_keys=True)
         self.key = hashlib.sha256(identity.encode()).hexdigest()[:32]
 
 
@@ -86,9 +87,10 @@ class Sweep:
         return sum(self._store.has(point.key) for point in self._points)
 
     def _left(self, points):
-        """Those of these points without results that have not failed."""
-        left = [point for point in points if point.key not in self._failed]
-        return [point for point in left if not self._store.has(point.key)]
+        """Those of these points without results."""
+        # A grid may have a point twice.
+        left = {point.key: point for point in points}
+        return [point for key, point in left.items() if not self._store.has(key)]
 
     def _fail(self, point, error):
         self._failed[point.key] = error
@@ -146,27 +148,8 @@ def _schemes_in(text):
     return {
         name: cls
         for name, cls in _parts.REGISTERED.items()
-        if f'"{name}' in text or f"{name}:" in text or f"+{name}" in text
+        if f'"{name}' in text or f"{name}:" in text
     }
-
-
-def _source_of(name, cls):
-    """The source of a scheme's class and of its base classes, without those of the package."""
-    found = []
-    for base in cls.__mro__:
-        if base.__module__ in (_parts.__name__, "builtins"):
-            continue
-        try:
-            found.append(inspect.getsource(base))
-        except (OSError, TypeError) as error:
-            # Classes of extension modules have no source.
-            if base is not cls and isinstance(error, TypeError):
-                continue
-            raise WeirError(
-                f"scheme `{name}` has no source that could identify its results; define it and "
-                "its base classes in files or cells"
-            ) from error
-    return found
 
 
 def _hashes_of_files(text):
@@ -233,6 +216,7 @@ def sweep(
     until = Until(until) if isinstance(until, str) else until
     if not isinstance(until, Until):
         raise ValueError(f"`until` is a measure or a weir.Until, not {until!r}")
+    check_measure(until.measure)
     return _sequential(scenario, place, settings, until, runner, progress)
 
 
@@ -245,7 +229,8 @@ class Runner:
             raise ValueError(f"there is no engine `{engine}`; there are {known}")
         if engine != "local" and jobs is not None:
             raise ValueError(f"`jobs` is for the engine `local`; the size of `{engine}` is its own")
-        self.engine, self.jobs, self.patience = engine, jobs or os.cpu_count() or 1, patience
+        jobs = (os.cpu_count() or 1) if jobs is None else whole("jobs", jobs)
+        self.engine, self.jobs, self.patience = engine, jobs, patience
         self.cluster = None
 
     def run(self, made, points, tick):
@@ -307,7 +292,7 @@ def _sequential(scenario, place, settings, until, runner, progress):
                 # An interrupted sweep has its first points again, and so the same decisions.
                 runner.run(made, points, _part(tick, before / until.most, count / until.most))
                 measures = _Measures(made, points, until.measure)
-                design.look(points, measures.value_of, measures.reason_of)
+                design.look(points, measures.value_of, measures.reason_of, measures.bound_of)
                 if not design.is_open or count >= until.most:
                     return made
                 before, count = count, min(count + until.step, until.most)
@@ -334,6 +319,13 @@ class _Measures:
         table = self.tables[point.key]
         return None if table is None else _measure(table, self.name)
 
+    def bound_of(self, point):
+        """A lower bound of the measure of a point that has no value."""
+        table = self.tables[point.key]
+        if table is None or not _is_bound(table, self.name):
+            return None
+        return table[self.name][0].as_py()
+
     def reason_of(self, point):
         """Why a point has no value."""
         if self.tables[point.key] is None:
@@ -341,14 +333,16 @@ class _Measures:
         return _lack(self.tables[point.key], self.name)
 
 
+def check_measure(name):
+    """There is a measure of this name."""
+    if name not in (known := _weir.measures()):
+        names = ", ".join(f"`{one}`" for one in known)
+        raise ValueError(f"there is no measure `{name}`; there are {names}")
+
+
 def _measure(table, name):
     """A measure of a point, from its table `runs`; `None` if it has no value."""
-    if name not in table.column_names or name in NO_MEASURES:
-        known = ", ".join(f"`{one}`" for one in table.column_names if one not in NO_MEASURES)
-        raise ValueError(f"there is no measure `{name}`; there are {known}")
     value = table[name][0].as_py()
-    if isinstance(value, str):
-        raise ValueError(f"`{name}` is a text and no measure")
     if value is None or not math.isfinite(value) or _is_bound(table, name):
         return None
     return value
@@ -421,12 +415,12 @@ class _Local:
 
 def _expanded(scenario, repetitions, settings):
     """A scenario with these settings. Lists are sweeps."""
-    lists = {key: value for key, value in settings.items() if isinstance(value, (list, tuple))}
+    lists = {key: found for key, one in settings.items() if (found := listed(one)) is not None}
     fixed = {key: value for key, value in settings.items() if key not in lists}
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_file(scenario)
     if repetitions is not None:
-        lists["repetitions"] = repetitions
+        lists["repetitions"] = whole("repetitions", repetitions)
     if lists:
         values = {name.replace("__", "."): value for name, value in lists.items()}
         text = _weir.document({"sweep": [values]})

@@ -80,7 +80,7 @@ def pack(jobs, schemes, tables, patience):
     for module in own:
         cloudpickle.register_pickle_by_value(module)
     try:
-        return cloudpickle.dumps((_weir.__version__, jobs, schemes, tables, patience))
+        return cloudpickle.dumps((_weir.BUILD, jobs, schemes, tables, patience))
     finally:
         for module in own:
             cloudpickle.unregister_pickle_by_value(module)
@@ -89,9 +89,9 @@ def pack(jobs, schemes, tables, patience):
 def run(task):
     """Run the points of a task. Returns the pickled answers, in their order."""
     version, jobs, schemes, tables, patience = pickle.loads(task)
-    if version != _weir.__version__:
+    if version != _weir.BUILD:
         raise OtherVersion(
-            f"a worker has Weir {_weir.__version__}, and this program {version}; install the same "
+            f"a worker has Weir {_weir.BUILD}, and this program {version}; install the same "
             "package on all of them"
         )
     for scheme in schemes:

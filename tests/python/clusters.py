@@ -124,7 +124,7 @@ class OnCluster:
 
     def test_a_worker_with_another_version_ends_the_sweep(self):
         """Its results would be of another program."""
-        with mock.patch.object(_weir, "__version__", "9.9.9"):
+        with mock.patch.object(_weir, "BUILD", "9.9.9 (123456789, 2026-11-29)"):
             with self.assertRaisesRegex(weir.WeirError, "a worker has Weir .* 9.9.9"):
                 self.sweep()
         with self.assertRaisesRegex(ValueError, "`jobs` is for the engine `local`"):

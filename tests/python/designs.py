@@ -1,7 +1,9 @@
 """Sequential designs: error rates over thousands of synthetic sweeps, and real ones."""
 
 import math
+import os
 import random
+import re
 import statistics
 import tempfile
 import unittest
@@ -213,7 +215,68 @@ class Decisions(unittest.TestCase):
             self.assertEqual((made.outcome, made.seeds), ("equal", 8))
             self.assertEqual((made.low, made.high), (0.0, 0.0))
             made = decide(lambda: 2.0, until)
-            self.assertEqual(made.outcome, "more")
+            self.assertEqual((made.outcome, made.seeds), ("more", 8))
+
+    def test_bounds_count_for_the_order(self):
+        """Differences to runs that did not finish in time are at least, or at most, so large."""
+        one, until = Comparison({}, "a", "b"), Until("fct_s")
+        one.found = {seed: -1.0 for seed in range(11)}
+        one.look(until, 0.05)
+        self.assertEqual((one.outcome, one.seeds, one.bounded), ("less", 11, 0))
+        # Some of a take longer than b, by an unknown time.
+        other = Comparison({}, "a", "b")
+        other.found = {seed: -1.0 for seed in range(11)}
+        other.bounds = {seed: (0.5, math.inf) for seed in range(11, 18)}
+        other.look(until, 0.05)
+        self.assertEqual((other.outcome, other.seeds, other.bounded), (None, 18, 7))
+        self.assertEqual((other.low, other.high), (-1.0, math.inf))
+        # All of them: the order is known, and the difference is not.
+        other = Comparison({}, "a", "b")
+        other.bounds = {seed: (0.5, math.inf) for seed in range(10)}
+        other.look(until, 0.05)
+        self.assertEqual((other.outcome, other.low, other.high), ("more", 0.5, math.inf))
+        # Seeds of which nothing is known could be on either side.
+        other = Comparison({}, "a", "b")
+        other.found = {seed: -1.0 for seed in range(8)}
+        other.bounds = {seed: (-math.inf, math.inf) for seed in range(8, 13)}
+        other.look(until, 0.05)
+        self.assertEqual((other.outcome, other.seeds, other.bounded), (None, 8, 0))
+        mean = Comparison({}, "a", "b")
+        mean.found, mean.bounds = {seed: -1.0 - seed for seed in range(50)}, {50: (0.5, math.inf)}
+        mean.look(Until("fct_s", of="mean"), 0.05)
+        self.assertEqual((mean.outcome, mean.is_open), (None, False))
+        self.assertIn("flows of 1 seeds did not finish", mean.reason)
+
+    def test_designs_that_cannot_decide_are_errors(self):
+        """The number that they need is the smallest one that can."""
+        points = [Synthetic({"control": str(n)}, seed) for n in range(4) for seed in range(3)]
+        for kind in ("median", "mean"):
+            with self.subTest(kind=kind):
+                until = {"measure": "fct_s", "of": kind, "first": 2, "step": 1}
+                with self.assertRaisesRegex(
+                    ValueError, "2 seeds cannot decide a comparison of 6"
+                ) as caught:
+                    Design(Until(most=2, **until), points)
+                least = int(re.search("set `most` to ([0-9]+)", str(caught.exception)).group(1))
+                with self.assertRaisesRegex(ValueError, "cannot decide"):
+                    Design(Until(most=least - 1, **until), points)
+                design = Design(Until(most=least, **until), points)
+                # Differences that are as clear as can be.
+                values = {str(n): 1000.0 * n for n in range(4)}
+                noise = random.Random(11)
+                seeds = [Synthetic({"control": str(n)}, s) for n in range(4) for s in range(least)]
+                design.look(seeds, lambda p: values[p.settings["control"]] + 1e-9 * noise.random())
+                self.assertEqual({one.outcome for one in design.comparisons}, {"less"})
+
+
+def grid(schemes, seeds):
+    """Points of schemes under two conditions."""
+    return [
+        Synthetic({"control": control, "loss": loss}, seed)
+        for control in schemes
+        for loss in "01"
+        for seed in seeds
+    ]
 
 
 class Designs(unittest.TestCase):
@@ -233,26 +296,17 @@ class Designs(unittest.TestCase):
 
     def test_conditions_are_apart(self):
         """A scheme that is decided under one condition is open under another one."""
-
-        def points(seeds):
-            return [
-                Synthetic({"control": control, "loss": loss}, seed)
-                for control in "ab"
-                for loss in "01"
-                for seed in seeds
-            ]
-
-        design = Design(Until("measure"), points(range(10)))
+        design = Design(Until("measure"), grid("ab", range(10)))
         numbers = random.Random(9)
 
         def value_of(point):
             apart = point.settings == {"control": "a", "loss": "0"}
             return numbers.random() + 100 * apart
 
-        design.look(points(range(10)), value_of)
+        design.look(grid("ab", range(10)), value_of)
         found = {one.settings["loss"]: one.outcome for one in design.comparisons}
         self.assertEqual(found, {"0": "more", "1": None})
-        wanted = [p.settings for p in points([10]) if design.wants(p)]
+        wanted = [p.settings for p in grid("ab", [10]) if design.wants(p)]
         self.assertEqual([one["loss"] for one in wanted], ["1", "1"])
 
     def test_seeds_without_a_value_do_not_count(self):
@@ -318,6 +372,15 @@ class Designs(unittest.TestCase):
             self.assertEqual((one.seeds, one.missing, one.outcome), (0, 8, None))
             self.assertIn("aimd: not all flows finished, so that `fct_s` is not known", one.reason)
             self.assertEqual(set(made.runs["finished_ratio"].to_pylist()), {0.0})
+            # A run that finished in the same time was faster.
+            longer = scenario.set(scenario__duration="500 ms", control="fixed")
+            until = Until("fct_s", over="link.delay", first=8, most=8)
+            made = weir.sweep(longer, place, until=until, link__delay=["1 ms", "300 ms"])
+            (one,) = made.comparisons
+            self.assertEqual((one.seeds, one.bounded, one.outcome), (8, 8, "less"))
+            self.assertEqual(one.low, -math.inf)
+            self.assertLess(one.high, -0.2)
+            self.assertEqual(made.runs["finished_ratio"].to_pylist(), [1.0] * 8 + [0.0] * 8)
             # Another measure has a value.
             until = Until("goodput_mbps", first=8, most=8)
             (one,) = weir.sweep(scenario, place, until=until, **settings).comparisons
@@ -332,10 +395,16 @@ class Designs(unittest.TestCase):
             seeds.append(sorted({point.seed for point in points}))
             self.assertEqual(len(points), 2 * len(seeds[-1]))
 
+        shares = []
         with tempfile.TemporaryDirectory(prefix="weir-") as place:
             until = Until("fct_s", first=4, step=3, most=9)
             with mock.patch.object(Design, "look", look):
-                made = weir.sweep(scenario, place, until=until)
+                progress = {"progress": lambda share, ended: shares.append(share), "jobs": 1}
+                made = weir.sweep(scenario, place, until=until, **progress)
+            self.assertEqual(shares, sorted(shares))
+            # The rounds end after 4, 7 and 9 of 9 seeds.
+            for end in (4 / 9, 7 / 9, 1.0):
+                self.assertTrue(any(abs(share - end) < 1e-9 for share in shares), end)
             self.assertEqual(seeds, [[1, 2, 3, 4], [5, 6, 7], [8, 9]])
             self.assertEqual(len(made), 18)
             same = weir.sweep(
@@ -383,28 +452,19 @@ class Designs(unittest.TestCase):
 
     def test_only_open_comparisons_get_seeds(self):
         """And the error is divided among all of them."""
-
-        def points(seeds):
-            return [
-                Synthetic({"control": control, "loss": loss}, seed)
-                for control in "abc"
-                for loss in "01"
-                for seed in seeds
-            ]
-
-        design = Design(Until("measure"), points(range(10)))
+        design = Design(Until("measure"), grid("abc", range(10)))
         self.assertEqual(design.over, "control")
         self.assertEqual(len(design.comparisons), 6)
         numbers = random.Random(7)
         levels = {"a": 0, "b": 0, "c": 100}
         values = {
             point.key: levels[point.settings["control"]] + numbers.random()
-            for point in points(range(15))
+            for point in grid("abc", range(15))
         }
-        design.look(points(range(15)), lambda point: values[point.key])
+        design.look(grid("abc", range(15)), lambda point: values[point.key])
         found = {(one.a, one.b): one.outcome for one in design.comparisons}
         self.assertEqual(found, {("a", "b"): None, ("a", "c"): "less", ("b", "c"): "less"})
-        wanted = {p.settings["control"] for p in points([15]) if design.wants(p)}
+        wanted = {p.settings["control"] for p in grid("abc", [15]) if design.wants(p)}
         self.assertEqual(wanted, {"a", "b"})
 
     def test_a_real_sweep_is_decided_and_continues(self):
@@ -425,9 +485,7 @@ class Designs(unittest.TestCase):
             again = weir.sweep(scenario, place, **settings)
             self.assertEqual((again.new, again.comparisons), (0, made.comparisons))
             # Seeds are those of repetitions.
-            same = weir.sweep(
-                scenario, place, link__delay=["5 ms", "50 ms"], repetitions=one.seeds
-            )
+            same = weir.sweep(scenario, place, link__delay=["5 ms", "50 ms"], repetitions=one.seeds)
             self.assertEqual(same.new, 0)
             self.assertEqual(same.flows.to_pylist(), made.flows.to_pylist())
             with self.assertRaisesRegex(ValueError, "there is no measure `speed`; .*`fct_s`"):
@@ -435,6 +493,15 @@ class Designs(unittest.TestCase):
 
     def test_bad_designs(self):
         """Before anything is run."""
+        for options, text in (
+            ({"confidence": "0.9"}, "`confidence` is a number, not '0.9'"),
+            ({"margin": None}, "`margin` is a number, not None"),
+            ({"first": 2.5}, "`first` is a whole number, not 2.5"),
+            ({"step": True}, "`step` is a whole number, not True"),
+            ({"over": 3}, "`over` is the name of a field, not 3"),
+        ):
+            with self.assertRaisesRegex(TypeError, text):
+                Until("measure", **options)
         for options in ({"confidence": 1}, {"margin": -1}, {"of": "mode"}, {"first": 0}):
             with self.assertRaises(ValueError):
                 Until("measure", **options)
@@ -452,3 +519,4 @@ class Designs(unittest.TestCase):
                 text = f"there is no measure `{name}`; there are `settled_goodput_mbps`.*`fct_s`"
                 with self.assertRaisesRegex(ValueError, text):
                     weir.sweep(scenario, place, until=name, **settings)
+            self.assertEqual(os.listdir(place), [])

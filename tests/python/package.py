@@ -61,6 +61,7 @@ class Package(unittest.TestCase):
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
         # The commit may follow.
         self.assertEqual(said.stdout.split()[1], weir.__version__)
+        self.assertEqual(said.stdout, f"weir {weir._weir.BUILD}\n")
         self.assertEqual(importlib.metadata.version("weir"), weir.__version__)
         self.assertTrue(Path(weir.__file__).with_name("py.typed").exists())
         extras = importlib.metadata.metadata("weir").get_all("Provides-Extra")

@@ -5,6 +5,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+import numpy
 import optuna
 import weir
 from _network import SCENARIO
@@ -60,6 +61,8 @@ class Searches(unittest.TestCase):
         front = {one for one in all_.values() if not any(beats(o, one) for o in all_.values())}
         self.assertGreater(len(front), 1)
         self.assertEqual({tuple(trial.values) for trial in found.best}, front)
+        times = [trial.values[0] for trial in found.best]
+        self.assertEqual(times, sorted(times))
         told = [trial.values[0] for trial in found.study.trials]
         self.assertEqual(list(found.to_pandas()["fct_s"]), told)
 
@@ -143,6 +146,8 @@ class Searches(unittest.TestCase):
         self.assertEqual({trial.state.name for trial in found.study.trials}, {"COMPLETE"})
         times = {trial.params["delay"]: trial.values[0] for trial in found.study.trials}
         self.assertEqual(set(times), {1e-5, 2.5e-7, 30.0})
+        filled = weir._search._filled("{d} {d!r} {d:.1e}", {"d": 1e-5})
+        self.assertEqual(filled, "0.00001 0.00001 1.0e-05")
         # Two ways of a link.
         self.assertGreater(times[30.0] - times[1e-5], 20)
         self.assertLess(abs(times[1e-5] - times[2.5e-7]), 1)
@@ -200,12 +205,162 @@ class Searches(unittest.TestCase):
         self.assertAlmostEqual(kept.values[0], sum(times) / 3)
         self.assertAlmostEqual(kept.intermediate_values[1], sum(times[:2]) / 2)
 
+    def test_a_file_is_read_once(self):
+        """All trials are of one scenario, also if the file is edited meanwhile."""
+        file = self.place.with_name("two.toml")
+        file.write_text(TWO.text, encoding="utf-8")
+
+        def edit(share, ended):
+            file.write_text(TWO.text.replace('"5 ms"', '"80 ms"'), encoding="utf-8")
+
+        found = weir.search(
+            file,
+            self.place,
+            link__queue="{queue} packets",
+            parameters={"queue": [20]},
+            measures={"rtt_mean_ms": "minimize"},
+            trials=3,
+            batch=1,
+            progress=edit,
+        )
+        self.assertEqual(len({trial.values[0] for trial in found.study.trials}), 1)
+        self.assertIn("80 ms", file.read_text(encoding="utf-8"))
+
+    def test_samplers_that_have_tried_everything_end_a_search(self):
+        """With fewer trials than the grid has points, with as many, and with more."""
+        kinds = (
+            optuna.samplers.GridSampler({"queue": QUEUES}),
+            optuna.samplers.BruteForceSampler(),
+        )
+        for sampler in kinds:
+            for trials, batch in ((3, 2), (4, 8), (4, 1), (9, 1), (9, 2)):
+                with self.subTest(sampler=type(sampler).__name__, trials=trials, batch=batch):
+                    study = optuna.create_study(sampler=sampler)
+                    options = {"study": study, "trials": trials, "batch": batch}
+                    found = self.search({"fct_s": "minimize"}, **options)
+                    self.assertIs(found.study, study)
+                    self.assertEqual({one.state.name for one in study.trials}, {"COMPLETE"})
+                    tried = {one.params["queue"] for one in study.trials}
+                    self.assertEqual(len(tried), min(trials, len(QUEUES)))
+                    self.assertLessEqual(len(study.trials), min(trials, len(QUEUES) + batch))
+                    self.assertNotIn("stop", vars(study))
+
+    def test_mistakes_that_all_trials_share_end_a_search(self):
+        """Those without a parameter before the first trial, others after eight."""
+        measures, study = {"fct_s": "minimize"}, optuna.create_study()
+        for settings, text in (
+            ({"link__colour": "red"}, "colour"),
+            ({"control": "absent"}, "absent"),
+        ):
+            with self.assertRaisesRegex(weir.ScenarioError, text):
+                self.search(measures, study=study, **settings)
+        with self.assertRaisesRegex(weir.WeirError, "absent.toml"):
+            weir.search(
+                "absent.toml",
+                self.place,
+                parameters={"queue": QUEUES},
+                link__queue="{queue} packets",
+                measures=measures,
+                study=study,
+            )
+        self.assertEqual(study.trials, [])
+
+        class Broken(weir.WindowLaw):
+            """Raises, at a time that depends on its parameter."""
+
+            def on_ack(self, cx, ack):
+                raise RuntimeError("on purpose")
+
+            def on_congestion(self, cx, signal, rtt):
+                """Nothing changes."""
+
+        options = {
+            "link__delay": "{d} ms",
+            "parameters": {"d": (1, 20)},
+            "link__queue": "9 packets",
+        }
+        with self.assertRaisesRegex(weir.SchemeError, "on purpose") as caught:
+            self.search(measures, control="broken", study=study, trials=50, **options)
+        self.assertEqual([one.state.name for one in study.trials], ["FAIL"] * 8)
+        self.assertRegex(caught.exception.__notes__[0], "^All 8 trials")
+        self.assertIn("8 trials, 0 best, 8 failed", repr(caught.exception.results))
+        with self.assertRaisesRegex(weir.ScenarioError, "nonsense"):
+            options["parameters"] = {"d": [1, 2]}
+            self.search(measures, **{**options, "link__delay": "{d} nonsense"})
+
+    def test_values_and_nested_settings(self):
+        """Fields that take no text, and schemes as dictionaries."""
+
+        class Sized(weir.WindowLaw):
+            """Has a window of a fixed size."""
+
+            size = weir.Param(1.0, low=1, high=99, help="segments")
+
+            def __init__(self):
+                self.window = self.size
+
+            def on_congestion(self, cx, signal, rtt):
+                """Nothing changes."""
+
+        line = weir.Scenario.from_text(
+            """[scenario]
+duration = "1 s"
+[topology]
+generator = "line"
+size = 4
+rate = "10 Mbit/s"
+delay = "5 ms"
+[[content]]
+name = "/film"
+at = "n0"
+size = "40 kB"
+[[consumer]]
+at = "n1"
+name = "/film"
+"""
+        )
+        found = weir.search(
+            line,
+            self.place,
+            topology__size="{size}",
+            topology__delay="{delay}",
+            parameters={"size": (3, 9), "delay": [0.001, 0.03]},
+            measures={"rtt_mean_ms": "minimize"},
+            trials=6,
+        )
+        self.assertEqual(found.failed, {})
+        times = {trial.params["delay"]: trial.values[0] for trial in found.study.trials}
+        self.assertGreater(times[0.03], times[0.001] + 50, "numbers are seconds")
+        found = self.search(
+            {"fct_s": "minimize"},
+            control={"scheme": "sized", "size": "{size}"},
+            link__queue="50 packets",
+            link__measured="{measured}",
+            parameters={"size": (numpy.int64(2), numpy.int64(30)), "measured": [True, False]},
+            trials=8,
+        )
+        self.assertEqual(found.failed, {})
+        self.assertEqual({type(trial.params["size"]) for trial in found.study.trials}, {int})
+        self.assertGreater(len({trial.values[0] for trial in found.study.trials}), 1)
+
     def test_bad_searches(self):
         """Before anything is run."""
         measures = {"fct_s": "minimize"}
         for options, text in (
+            ({"measures": measures, "trials": 1.5}, "`trials` is a whole number, not 1.5"),
+            ({"measures": measures, "batch": True}, "`batch` is a whole number, not True"),
+            ({"measures": measures, "jobs": "2"}, "`jobs` is a whole number, not '2'"),
+            ({"measures": ["fct_s"]}, "`measures` is a dictionary of measures"),
+            ({"measures": measures, "parameters": None}, "`parameters` is a dictionary"),
+        ):
+            with self.assertRaisesRegex(TypeError, text):
+                self.search(**options)
+        for options, text in (
             ({"measures": {}}, "at least one measure"),
             ({"measures": {"fct_s": "up"}}, "minimize or maximize, not `up`"),
+            ({"measures": {"speed": "maximize"}}, "there is no measure `speed`; .*`fct_s`"),
+            ({"measures": measures, "repetitions": 0}, "`repetitions` is at least 1, not 0"),
+            ({"measures": measures, "link__queue": "{queue"}, "`link__queue`: .*; parameters are"),
             ({"measures": measures, "parameters": {"queue": (9, 2)}}, "has a range"),
             ({"measures": measures, "parameters": {"other": (1, 2)}}, "has the parameter {other}"),
             ({"measures": measures, "link__delay": "{d} ms"}, "no range of {d}"),
@@ -213,6 +368,7 @@ class Searches(unittest.TestCase):
         ):
             with self.assertRaisesRegex(ValueError, text):
                 self.search(**options)
+        self.assertFalse(self.place.exists())
         with mock.patch.dict("sys.modules", {"optuna": None}):
             with self.assertRaisesRegex(weir.WeirError, r"`optuna` is not installed.*\[optuna\]"):
                 self.search(measures)

@@ -13,13 +13,16 @@ from pathlib import Path
 from unittest import mock
 
 import polars
-import pyarrow.parquet  # noqa: F401 (it is loaded before a test gives up its rights)
+import pyarrow
+import pyarrow.parquet  # it is loaded before a test gives up its rights
 import weir
 from _network import SCENARIO
 from weir import _store
 
 TWO = weir.Scenario.from_text(SCENARIO.replace("1 MB", "20 kB"), name="two.toml")
 GUIDE = Path(__file__).resolve().parents[2] / "docs/how-to/run-a-sweep.md"
+# Tables of a point.
+FIRST = ("runs", "flows")
 # A user without rights.
 NOBODY = 65534
 
@@ -94,6 +97,38 @@ class Folders(unittest.TestCase):
         self.assertEqual(self.sweep().new, 1)
         self.assertEqual(len(self.sweep().runs), 2)
 
+    def test_files_with_another_content(self):
+        """They can be read, and are none of this point."""
+        made = self.sweep()
+        first, second = (self.place / point.key for point in made._points)
+        runs, flows = (pyarrow.parquet.read_table(first / f"{name}.parquet") for name in FIRST)
+        other = pyarrow.table({"a": [1, 2]})
+        number = runs.column_names.index("fct_s")
+        texts = runs.set_column(number, "fct_s", pyarrow.array(["fast"]))
+        for name, table, reason in (
+            ("runs", other, "it has no column `run`"),
+            ("runs", texts, "its column `fct_s` has another type than `double`"),
+            ("runs", pyarrow.concat_tables([runs, runs]), "it has 2 rows instead of 1"),
+            ("runs", runs.slice(0, 0), "it has 0 rows instead of 1"),
+            ("runs", runs.append_column("x", [[1]]), "it has a column `x`"),
+            ("flows", runs, "it has no column `"),
+        ):
+            file = first / f"{name}.parquet"
+            pyarrow.parquet.write_table(table, file)
+            text = f"cannot read {file}: {reason}"
+            with self.subTest(reason=reason):
+                with self.assertRaisesRegex(weir.ResultsError, f"^{re.escape(text)}.*; remove the"):
+                    self.sweep().table(name)
+            pyarrow.parquet.write_table({"runs": runs, "flows": flows}[name], file)
+        about = (first / "point.json").read_bytes()
+        for content in (b"rubbish", b"[]", b"{}", (second / "point.json").read_bytes()):
+            (first / "point.json").write_bytes(content)
+            text = f"cannot read {first}/point.json: it is of another point; remove the folder"
+            with self.assertRaisesRegex(weir.ResultsError, f"^{re.escape(text)}"):
+                self.sweep().table("runs")
+        (first / "point.json").write_bytes(about)
+        self.assertEqual(self.sweep().runs.to_pylist(), made.runs.to_pylist())
+
     def test_a_name_with_a_colon_is_a_folder(self):
         """Only `s3://` is an address, and others are not taken for folders."""
         self.place.mkdir()
@@ -101,6 +136,10 @@ class Folders(unittest.TestCase):
             self.assertEqual(self.sweep("film:v2").new, 2)
             self.assertEqual(len(self.sweep("film:v2").flows), 2)
             self.assertEqual(self.sweep(Path("loss=1 %")).flows.num_rows, 2)
+            with self.assertRaisesRegex(weir.ResultsError, "^s3:/bucket/film is a path, and no b"):
+                self.sweep(Path("s3://bucket/film"))
+            with self.assertRaisesRegex(weir.ResultsError, "the place of the results is empty"):
+                weir.sweep(TWO, "", control=["aimd"])
             for place in ("gs://bucket/film", "S3://bucket", "file:///film"):
                 with self.assertRaisesRegex(weir.ResultsError, "folder, or s3://BUCKET/PREFIX"):
                     self.sweep(place)
@@ -193,6 +232,10 @@ class Folders(unittest.TestCase):
         table = made._store.read(point.key, "runs")
         made._store.keep(point, {name: table for name in _store.TABLES})
         self.assertEqual(file.stat().st_ino, before)
+        error = weir.ResultsError("cannot read it; make it readable")
+        with mock.patch.object(made._store, "_move", side_effect=error):
+            with self.assertRaisesRegex(weir.ResultsError, "^cannot read it; make it readable$"):
+                made._store.keep(point, {name: table for name in _store.TABLES})
         self.assertEqual(len(list(self.place.iterdir())), 2)
 
     def test_the_files_as_one_data_set(self):

@@ -21,10 +21,14 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _weir(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    // With the commit: results of another build may differ.
+    module.add("BUILD", env!("WEIR_VERSION"))?;
     module.add_class::<scenarios::Scenario>()?;
     module.add_class::<results::Results>()?;
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(running::run, module)?)?;
+    module.add_function(wrap_pyfunction!(results::measures, module)?)?;
+    module.add_function(wrap_pyfunction!(results::empty_table, module)?)?;
     module.add_function(wrap_pyfunction!(results::swept_table, module)?)?;
     module.add_function(wrap_pyfunction!(values::document, module)?)?;
     module.add_function(wrap_pyfunction!(values::setting, module)?)?;

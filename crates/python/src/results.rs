@@ -107,6 +107,19 @@ impl Results {
     }
 }
 
+/// The columns of the table `runs` that are measures.
+#[pyfunction]
+pub fn measures() -> Vec<&'static str> {
+    MEASURES.iter().map(|measure| measure.column).collect()
+}
+
+/// One of the tables without rows.
+#[pyfunction]
+pub fn empty_table(name: &str) -> PyResult<Table> {
+    let batch = Batch { name: String::new(), runs: Vec::new(), repetitions: 1, is_sweep: false };
+    Results::new(Arc::new(batch), Vec::new(), BTreeMap::new()).table(name)
+}
+
 /// The swept fields of runs with these settings: a column for each, a row for each run.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "the argument is made for this call")]

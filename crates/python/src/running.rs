@@ -6,6 +6,7 @@ use crate::hosting::{Cause, Fault, Hosted};
 use crate::results::Results;
 use crate::scenarios::Scenario;
 use crate::series::{Collected, MOST_ROWS};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use report::{Folder, ReportError};
 use scenario::result::RunResult;
@@ -89,7 +90,7 @@ impl Work {
 /// be raised with them, if the runs did not end well.
 ///
 /// `tick` is called with the share that is done and the number of events. A call of a scheme in
-/// Python may take `patience` seconds.
+/// Python may take `patience` seconds; it is a `ValueError` if that is negative or no number.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "the argument is made for this call")]
 #[pyo3(signature = (scenario, jobs, tick, patience, out = None, command = ""))]
@@ -102,6 +103,11 @@ pub fn run(
     out: Option<PathBuf>,
     command: &str,
 ) -> PyResult<(Option<Results>, Option<PyErr>)> {
+    // An infinite one, and one that no clock can reach, never end a call.
+    if patience.is_nan() || patience < 0.0 {
+        let what = format!("`patience` is a number of seconds from 0, not {patience}");
+        return Err(PyValueError::new_err(what));
+    }
     let batch = Arc::clone(&scenario.get().batch);
     let unwritable = |error: &ReportError| {
         let next = "make room there, or choose another folder with `out`";

@@ -107,6 +107,10 @@ fn text(value: &Bound<'_, PyAny>, form: Option<Form>, depth: usize) -> PyResult<
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(quoted(&text.to_cow()?));
     }
+    // A scalar of numpy, which may be a switch, or an array without dimensions.
+    if value.getattr_opt("ndim")?.is_some_and(|ndim| ndim.eq(0).unwrap_or(false)) {
+        return text(&value.call_method0("item")?, form, depth + 1);
+    }
     if let Ok(span) = value.cast::<PyDelta>() {
         let seconds: f64 = span.call_method0("total_seconds")?.extract()?;
         return Ok(quoted(&format!("{seconds} s")));
