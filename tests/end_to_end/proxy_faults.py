@@ -10,7 +10,7 @@ from proxy import BLOCK, FAILED, NOT_FOUND, Proxied
 from support import weir
 from support.children import Failed
 from support.origin import DATE, Origin
-from support.volume import InMemory
+from support.volume import Ext2, InMemory
 
 # A description, and the transfers of one file that run at a time.
 REQUESTS_PER_PAUSE = 1 + 4
@@ -172,16 +172,27 @@ class Full(Faulty):
     """A cache on a disk that is smaller than the cache may be."""
 
     def test_a_full_disk_is_a_small_cache(self):
+        # In units of the disk: multiples of the pages of the cache, and others.
+        for units in (2000, 2001, 2002, 2003, 2007):
+            with self.subTest(units=units):
+                self.fetch_through(InMemory, units * 4096)
+
+    def test_a_full_disk_that_cannot_reserve_room(self):
+        self.fetch_through(Ext2, 9 * BLOCK)
+
+    def fetch_through(self, kind, size):
+        folder = self.here / f"disk-{size}"
+        folder.mkdir()
         try:
-            volume = InMemory(self.here, 8 * BLOCK)
+            volume = kind(folder, size)
         except Failed as reason:
             self.skipTest(str(reason))
         self.addCleanup(volume.close)
         self.proxy.kill()
         self.proxy = self.start("--cache", str(volume.folder), before=volume.command())
         data = os.urandom(30 * BLOCK)
-        self.origin.files = {"/file": data, "/small": b"content"}
-        self.assertTrue(self.get(f"{self.name}/file")[0] == data)
+        self.origin.files = {f"/{size}": data, "/small": b"content"}
+        self.assertTrue(self.get(f"{self.name}/{size}")[0] == data)
         self.assertEqual(self.get(f"{self.name}/small")[0], b"content")
 
 

@@ -1,5 +1,7 @@
 //! The content that has come from origins, in blocks on disk.
 
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -103,7 +105,20 @@ impl Slab {
         Ok(true)
     }
 
-    fn write(&self, runs: &[(u64, usize)], content: &[u8]) -> io::Result<()> {
+    /// Writes to a room. The disk has to have all of its new pages: a page that it has only a part
+    /// of could never be written to its end.
+    fn write(&self, Room { runs, new, .. }: &Room, content: &[u8]) -> io::Result<()> {
+        for page in new {
+            let begin = u64::from(*page) * PAGE;
+            match fallocate(&self.file, FallocateFlags::empty(), begin, PAGE) {
+                Ok(()) => {}
+                Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
+                    return Err(error.into());
+                }
+                // The file system cannot reserve room.
+                Err(_) => self.file.write_all_at(&[0; PAGE as usize], begin)?,
+            }
+        }
         let mut rest = content;
         for (at, len) in runs {
             let (piece, behind) = rest.split_at(*len);
@@ -180,18 +195,23 @@ impl Filler {
         let len = content.len() as u64;
         loop {
             // A block with a writer keeps its length and pages otherwise.
-            let Room { runs, is_trial } = slab.lock().extend(*key, len)?;
-            match slab.write(&runs, content) {
+            let room = slab.lock().extend(*key, len)?;
+            match slab.write(&room, content) {
                 // Content takes the place of other content, as with a full cache.
-                Err(error) if error.kind() == io::ErrorKind::StorageFull => {
-                    slab.lock().take_back(*key);
-                    if is_trial {
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+                    ) =>
+                {
+                    slab.lock().take_back(*key, &room.new);
+                    if room.is_trial {
                         return Err(error);
                     }
                 }
                 Err(error) => return Err(error),
                 Ok(()) => {
-                    slab.lock().appended(*key, len, is_trial);
+                    slab.lock().appended(*key, len, room.is_trial);
                     return Ok(());
                 }
             }
@@ -265,29 +285,34 @@ impl Store {
         if filled + len > BLOCK {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let mut is_trial = false;
+        let (mut new, mut is_trial) = (Vec::new(), false);
         for _ in has..(filled + len).div_ceil(PAGE) {
-            let page = match self.page() {
+            let page = match self.page(&mut new) {
                 Some(page) => page,
                 None => {
                     is_trial = true;
-                    self.untried().ok_or_else(|| io::Error::from(io::ErrorKind::StorageFull))?
+                    let page = self.untried();
+                    new.extend(page);
+                    page.ok_or_else(|| io::Error::from(io::ErrorKind::StorageFull))?
                 }
             };
             self.blocks.get_mut(&key).ok_or_else(gone)?.pages.push(page);
         }
         let block = self.blocks.get(&key).ok_or_else(gone)?;
-        Ok(Room { runs: runs(&block.pages, filled, len as usize), is_trial })
+        Ok(Room { runs: runs(&block.pages, filled, len as usize), new, is_trial })
     }
 
-    /// A page that the disk has room for, as far as is known.
-    fn page(&mut self) -> Option<u32> {
+    /// A page that the disk has room for, as far as is known. It is added to `new` if the disk has
+    /// not been asked for it.
+    fn page(&mut self, new: &mut Vec<u32>) -> Option<u32> {
         loop {
             if let Some(page) = self.free.pop() {
                 return Some(page);
             }
             if !self.is_disk_full && self.made < self.most {
-                return self.untried();
+                let page = self.untried();
+                new.extend(page);
+                return page;
             }
             let oldest = self.order.first_key_value().map(|(_, key)| *key)?;
             self.remove(oldest);
@@ -315,12 +340,16 @@ impl Store {
         }
     }
 
-    /// The disk has no room for the pages of a block behind its bytes.
-    fn take_back(&mut self, key: Key) {
+    /// Takes the pages of a block behind its bytes. The disk has no room for those that are new; if
+    /// none is, for none of them.
+    fn take_back(&mut self, key: Key, new: &[u32]) {
         self.is_disk_full = true;
         if let Some(block) = self.blocks.get_mut(&key) {
             let kept = block.filled.div_ceil(PAGE) as usize;
-            self.homeless.extend(block.pages.drain(kept.min(block.pages.len())..));
+            for page in block.pages.drain(kept.min(block.pages.len())..).rev() {
+                let has_room = !new.is_empty() && !new.contains(&page);
+                if has_room { self.free.push(page) } else { self.homeless.push(page) }
+            }
         }
     }
 }
@@ -328,6 +357,8 @@ impl Store {
 /// The places of bytes that are appended.
 struct Room {
     runs: Vec<(u64, usize)>,
+    /// Pages that the disk has to be asked for.
+    new: Vec<u32>,
     /// The disk had no room for some of them before.
     is_trial: bool,
 }
@@ -491,10 +522,35 @@ mod tests {
         assert!(read == content[5..]);
     }
 
+    /// Otherwise a full disk might have no room for the rest of it, which no eviction changes.
+    #[test]
+    fn a_page_has_all_of_its_room_from_its_first_byte() {
+        use std::os::unix::fs::MetadataExt;
+        let slab = slab();
+        slab.claim((0, 0)).unwrap().append(b"a").unwrap();
+        assert!(slab.file.metadata().unwrap().blocks() * 512 >= PAGE);
+    }
+
+    #[test]
+    fn pages_that_the_disk_has_stay_when_it_has_no_room_for_others() {
+        let slab = slab();
+        fill(&slab, (0, 0), 1);
+        slab.remove(0);
+        let free = slab.lock().free.len();
+        let mut writer = slab.claim((1, 0)).unwrap();
+        slab.lock().free.truncate(2);
+        assert_eq!(without_room(&slab, (1, 0), 5 * PAGE), Some(false));
+        let store = slab.lock();
+        assert_eq!((store.free.len(), store.homeless.len()), (2, 3));
+        drop(store);
+        writer.append(&[1; 2 * PAGE as usize]).unwrap();
+        assert!(free > 5 && slab.lock().is_disk_full);
+    }
+
     /// The pages of the blocks of an object, as if the disk had no room for one of them.
     fn without_room(slab: &Slab, key: Key, bytes: u64) -> Option<bool> {
-        let is_trial = slab.lock().extend(key, bytes).ok()?.is_trial;
-        slab.lock().take_back(key);
+        let Room { new, is_trial, .. } = slab.lock().extend(key, bytes).ok()?;
+        slab.lock().take_back(key, &new);
         Some(is_trial)
     }
 
