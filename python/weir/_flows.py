@@ -79,7 +79,9 @@ class Flows(pettingzoo.ParallelEnv):
         steps = {agent: steps[agent] for agent in self.agents}
         if self._reward:
             rewards = self._reward({agent: seen for agent, (seen, _, _) in steps.items()})
-            rewards = {agent: float(rewards[agent]) for agent in steps}
+            if set(rewards) != set(steps):
+                raise ValueError(f"`reward` has to return a reward for each of {list(steps)}")
+            rewards = {agent: float(reward) for agent, reward in rewards.items()}
         else:
             rewards = {agent: self._task.reward(*step[:2]) for agent, step in steps.items()}
         observations = {

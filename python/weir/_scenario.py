@@ -46,6 +46,15 @@ class Scenario:
         made._scenario = scenario
         return made
 
+    def __reduce__(self):
+        """Copies, also those in other processes, read the text again."""
+        one = self._scenario
+        return type(self)._again, (one.text, one.file, one.settings)
+
+    @classmethod
+    def _again(cls, text, file, settings):
+        return cls._of(_weir.Scenario.parse(text, file, settings))
+
     @classmethod
     def from_file(cls, path, /, **settings):
         """Read a file. `settings` replace values in it, as `weir sim run --set` does."""

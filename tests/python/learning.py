@@ -1,5 +1,6 @@
 """The environments: Gymnasium's and PettingZoo's own checkers, flows that follow their actions."""
 
+import pickle
 import unittest
 import warnings
 
@@ -256,3 +257,12 @@ class Several(unittest.TestCase):
         for reward in rewards.values():
             self.assertAlmostEqual(reward, least, places=4)
         self.assertEqual(set(rewards), {"flow_0", "flow_1"})
+        with self.assertRaisesRegex(ValueError, "a reward for each"):
+            self.steps(envs.Flows(reward=lambda seen: {"flow_0": 1.0}), [(0.0, 0.0)])
+
+    def test_copies_are_equal(self):
+        """Environments go to processes that share no memory."""
+        env = envs.Flows(envs.network(flows=2, duration=5.0).set(link__loss="5 %"))
+        copy = pickle.loads(pickle.dumps(env))
+        one, other = (self.steps(each, [(0.5, -0.5)] * 9)[-1] for each in (env, copy))
+        self.assertEqual(one[1], other[1])

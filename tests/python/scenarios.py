@@ -1,6 +1,8 @@
 """Scenarios from files, texts and code; running them; errors; interruption."""
 
 import _thread
+import copy
+import pickle
 import signal
 import subprocess
 import sys
@@ -48,6 +50,13 @@ class Scenarios(unittest.TestCase):
         other = weir.run(weir.Scenario(**SECTIONS), seed=2, consumer__control="cubic")
         self.assertNotEqual(trace(other), expected)
         self.assertEqual(other.summary["flows"][0]["control"], "cubic")
+
+    def test_copies_are_the_same_scenario(self):
+        """With the settings that it was given."""
+        one = weir.Scenario.from_file(self.file).set(link__loss="1 %").set(consumer__control="bbr")
+        for other in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+            self.assertEqual(trace(weir.run(other)), trace(weir.run(one)))
+            self.assertNotEqual(trace(weir.run(other)), trace(weir.run(self.file)))
 
     def test_the_program_gives_the_same_result(self):
         """`weir sim run --json` in another process."""

@@ -299,10 +299,10 @@ fn a_producer_that_reports_congestion_gets_the_whole_patience() {
 }
 
 #[test]
-fn nobody_there_and_no_route_are_different_errors() {
-    let mut nobody = Publish::new();
+fn silence_and_no_route_are_different_errors() {
+    let mut silent = Publish::new();
     let (mut fetch, mut sink) = (support::fetch("/a/file"), Memory::default());
-    run(&mut fetch, &mut sink, &mut nobody, &Pipe::default(), LIMIT, &mut |_, f| Some(f));
+    run(&mut fetch, &mut sink, &mut silent, &Pipe::default(), LIMIT, &mut |_, f| Some(f));
     assert!(matches!(failure(&fetch), FetchError::NotFound { .. }));
 
     let (failure, now) = refused(NackReason::NoRoute);
