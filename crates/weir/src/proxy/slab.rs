@@ -291,9 +291,12 @@ impl Store {
                 Some(page) => page,
                 None => {
                     is_trial = true;
-                    let page = self.untried();
-                    new.extend(page);
-                    page.ok_or_else(|| io::Error::from(io::ErrorKind::StorageFull))?
+                    let Some(page) = self.untried() else {
+                        self.take_back(key, &new);
+                        return Err(io::ErrorKind::StorageFull.into());
+                    };
+                    new.push(page);
+                    page
                 }
             };
             self.blocks.get_mut(&key).ok_or_else(gone)?.pages.push(page);
@@ -309,10 +312,11 @@ impl Store {
             if let Some(page) = self.free.pop() {
                 return Some(page);
             }
-            if !self.is_disk_full && self.made < self.most {
-                let page = self.untried();
-                new.extend(page);
-                return page;
+            if !self.is_disk_full
+                && let Some(page) = self.untried()
+            {
+                new.push(page);
+                return Some(page);
             }
             let oldest = self.order.first_key_value().map(|(_, key)| *key)?;
             self.remove(oldest);
@@ -336,7 +340,6 @@ impl Store {
         if is_trial {
             // The disk has room again.
             self.is_disk_full = false;
-            self.free.append(&mut self.homeless);
         }
     }
 
@@ -359,7 +362,7 @@ struct Room {
     runs: Vec<(u64, usize)>,
     /// Pages that the disk has to be asked for.
     new: Vec<u32>,
-    /// The disk had no room for some of them before.
+    /// The disk had no room before.
     is_trial: bool,
 }
 
@@ -545,6 +548,17 @@ mod tests {
         drop(store);
         writer.append(&[1; 2 * PAGE as usize]).unwrap();
         assert!(free > 5 && slab.lock().is_disk_full);
+    }
+
+    #[test]
+    fn pages_without_room_are_asked_for_again_when_the_disk_has_room() {
+        let slab = slab();
+        let mut writer = slab.claim((1, 0)).unwrap();
+        assert_eq!(without_room(&slab, (1, 0), 3 * PAGE), Some(false));
+        writer.append(&[1; PAGE as usize]).unwrap();
+        assert!(!slab.lock().is_disk_full);
+        let room = slab.lock().extend((1, 0), 2 * PAGE).unwrap();
+        assert_eq!((room.new.len(), slab.lock().homeless.len()), (2, 0));
     }
 
     /// The pages of the blocks of an object, as if the disk had no room for one of them.
