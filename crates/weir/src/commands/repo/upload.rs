@@ -62,60 +62,6 @@ impl StoreKeeper {
         let missing = || Failure::new(Kind::Failed, format!("no key is for {name}"));
         nearest.map(|(_, signing)| signing).ok_or_else(missing)
     }
-
-    /// Copies, hashes and signs the bytes, and stores the object.
-    fn insert(
-        &self,
-        name: &Name,
-        body: &mut dyn Read,
-        permit: &Permit<'_>,
-    ) -> Result<StoredObject, StoreFailure> {
-        let signing = self.signing(name)?;
-        let mut staging = self.store.stage()?;
-        let mut failed = None;
-        let copied = staging.copy(&mut BodyReader { body, failed: &mut failed });
-        let staged = match (copied, failed) {
-            (Ok(staged), _) => staged,
-            (Err(_), Some(failed)) => {
-                return Err(StoreFailure::new(
-                    Reason::BrokenOff,
-                    Failure::new(Kind::Failed, failed),
-                ));
-            }
-            (Err(error), None) => {
-                return Err(StoreFailure::new(
-                    reason(Some(error.kind())),
-                    keep::unwritable(&error),
-                ));
-            }
-        };
-        // Versions grow also if the clock was set back.
-        let newest = self.shown.latest().newest(name.as_ref())?;
-        let version = newest.map_or(0, |version| version.saturating_add(1));
-        let version = unix_millis().max(version);
-        let progress = Progress::new("", true);
-        let watched = Watched { progress: &progress, stop: &self.stop };
-        let spec = Spec::new(name.clone(), version);
-        let entry = prepare(spec, &staged, &signing.signer, &watched);
-        let entry = entry.map_err(|failure| match failure.kind() {
-            // It was not too long for an empty object.
-            Kind::Usage => StoreFailure::new(Reason::LongName, failure),
-            _ => failure.into(),
-        })?;
-        let prefixes = certificates(&mut staging, name, &signing.chain)?;
-        let bytes = staged.size;
-        let ready = Ready { entry, bytes, files: None, prefixes };
-        let _lock = self.inserting.lock().unwrap_or_else(PoisonError::into_inner);
-        let check = || {
-            let view = View::new(&self.store)?;
-            check_trees(&view, name)?;
-            Ok(permit(view.newest(name.as_ref())?)?)
-        };
-        keep::commit::<StoreFailure>(&self.store, &mut staging, &ready, Some(self.quota), check)?;
-        // Consumers find it from now on.
-        self.shown.renew()?;
-        Ok(StoredObject { version, bytes })
-    }
 }
 
 impl From<StoreError> for StoreFailure {
@@ -196,7 +142,51 @@ impl Keeper for StoreKeeper {
         body: &mut dyn Read,
         permit: &Permit<'_>,
     ) -> Result<StoredObject, StoreFailure> {
-        self.insert(name, body, permit)
+        let signing = self.signing(name)?;
+        let mut staging = self.store.stage()?;
+        let mut failed = None;
+        let copied = staging.copy(&mut BodyReader { body, failed: &mut failed });
+        let staged = match (copied, failed) {
+            (Ok(staged), _) => staged,
+            (Err(_), Some(failed)) => {
+                return Err(StoreFailure::new(
+                    Reason::BrokenOff,
+                    Failure::new(Kind::Failed, failed),
+                ));
+            }
+            (Err(error), None) => {
+                return Err(StoreFailure::new(
+                    reason(Some(error.kind())),
+                    keep::unwritable(&error),
+                ));
+            }
+        };
+        // Versions grow also if the clock was set back.
+        let newest = self.shown.latest().newest(name.as_ref())?;
+        let version = newest.map_or(0, |version| version.saturating_add(1));
+        let version = unix_millis().max(version);
+        let progress = Progress::new("", true);
+        let watched = Watched { progress: &progress, stop: &self.stop };
+        let spec = Spec::new(name.clone(), version);
+        let entry = prepare(spec, &staged, &signing.signer, &watched);
+        let entry = entry.map_err(|failure| match failure.kind() {
+            // It was not too long for an empty object.
+            Kind::Usage => StoreFailure::new(Reason::LongName, failure),
+            _ => failure.into(),
+        })?;
+        let prefixes = certificates(&mut staging, name, &signing.chain)?;
+        let bytes = staged.size;
+        let ready = Ready { entry, bytes, files: None, prefixes };
+        let _lock = self.inserting.lock().unwrap_or_else(PoisonError::into_inner);
+        let check = || {
+            let view = View::new(&self.store)?;
+            check_trees(&view, name)?;
+            Ok(permit(view.newest(name.as_ref())?)?)
+        };
+        keep::commit::<StoreFailure>(&self.store, &mut staging, &ready, Some(self.quota), check)?;
+        // Consumers find it from now on.
+        self.shown.renew()?;
+        Ok(StoredObject { version, bytes })
     }
 
     fn list(&self, name: &Name, query: Option<&str>) -> Result<Option<Listing>, Failure> {
