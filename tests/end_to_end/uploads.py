@@ -15,7 +15,7 @@ from alone import Alone
 from support import children, content, weir
 from support.children import wait_until
 from support.gateway import PATIENCE, Gateway
-from support.volume import Volume
+from support.volume import InMemory
 
 MEGABYTE = content.MEGABYTE
 TOKEN = "0123456789abcdef-for-tests"
@@ -247,9 +247,10 @@ class Uploads(Alone):
         self.assertEqual(self.staged(), 0)
         self.assertNotIn(str(self.store), text, "no paths of this host")
 
-    def test_a_full_disk_is_said_and_small_uploads_go_on(self):
+    def on_a_disk(self, size):
+        """A disk of this size, and a gateway with its store there."""
         try:
-            volume = Volume(self.here, 'mount -t tmpfs -o "size=$1" tmpfs "$0"', 6 * MEGABYTE)
+            volume = InMemory(self.here, size)
         except children.Failed as reason:
             self.skipTest(str(reason))
         self.addCleanup(volume.close)
@@ -258,6 +259,10 @@ class Uploads(Alone):
         )
         gateway = Gateway(about, self.here, "--put", "/up", "--store", volume.folder / "store")
         self.addCleanup(gateway.child.kill)
+        return volume, gateway
+
+    def test_a_full_disk_is_said_and_small_uploads_go_on(self):
+        volume, gateway = self.on_a_disk(6 * MEGABYTE)
         self.assertEqual(self.put(gateway, "/up/a", b"small")[0], 201)
         status, _, text = self.put(gateway, "/up/b", iter([os.urandom(MEGABYTE)] * 9))
         self.assertEqual(status, 507, text)
@@ -267,17 +272,8 @@ class Uploads(Alone):
         self.assertEqual(gateway.ask("/up/a")[2], b"small")
 
     def test_a_disk_that_others_fill_takes_nothing_offline_and_removal_works(self):
-        try:
-            volume = Volume(self.here, 'mount -t tmpfs -o "size=$1" tmpfs "$0"', 12 * MEGABYTE)
-        except children.Failed as reason:
-            self.skipTest(str(reason))
-        self.addCleanup(volume.close)
-        about = types.SimpleNamespace(
-            weir=self.program, socket=self.daemon.socket, host=None, command=volume.command
-        )
+        volume, gateway = self.on_a_disk(12 * MEGABYTE)
         store, fill = volume.folder / "store", volume.folder / "fill"
-        gateway = Gateway(about, self.here, "--put", "/up", "--store", store)
-        self.addCleanup(gateway.child.kill)
         large = os.urandom(3 * MEGABYTE)
         for name, body in (("/up/first", b"content"), ("/up/large", large)):
             self.assertEqual(self.put(gateway, name, body)[0], 201)
