@@ -5,6 +5,7 @@ import os
 import random
 import re
 import subprocess
+import time
 
 from alone import Alone
 from support import content
@@ -16,8 +17,6 @@ from tree_case import listing, small_files
 PATIENCE = 60
 # So many insertions are killed.
 KILLS = int(os.environ.get("WEIR_REPOSITORY_KILLS", "100"))
-# An insertion of a small file takes less than this, where several tests run at a time.
-LONGEST = 0.25
 
 
 class Repository(Alone):
@@ -316,12 +315,16 @@ class Repository(Alone):
         """Insertions are killed at any time: all that were acknowledged are there, and no more."""
         chance = random.Random(7)
         file, acknowledged, killed = self.here / "file", [], 0
+        # As long as one takes here, so that the kills meet all of its parts on any machine.
+        begun = time.monotonic()
+        self.repo("put", "/whole", content.make(file, 30_000, KILLS))
+        longest = time.monotonic() - begun
         for number in range(KILLS):
             content.make(file, 30_000 + number, number)
             argv = [*self.command("put", f"/k/{number}", file), "--json"]
             with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as put:
                 try:
-                    put.wait(chance.uniform(0, LONGEST))
+                    put.wait(chance.uniform(0, longest))
                 except subprocess.TimeoutExpired:
                     put.kill()
                     killed += 1

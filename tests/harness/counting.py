@@ -40,13 +40,17 @@ class Counting(unittest.TestCase):
         self.addCleanup(place.cleanup)
         self.env = {**os.environ, "WEIR_SUITES": str(Path(place.name) / "record")}
 
-    def call(self, *arguments):
-        """Exit status and last line of `scripts/suite`."""
+    def lines(self, *arguments):
+        """Exit status and lines of `scripts/suite`."""
         done = subprocess.run(
             [SUITE, *arguments], env=self.env, capture_output=True, text=True, check=False
         )
-        lines = done.stdout.splitlines()
-        return done.returncode, lines[-1] if lines else ""
+        return done.returncode, done.stdout.splitlines()
+
+    def call(self, *arguments):
+        """Exit status and last line of `scripts/suite`."""
+        status, lines = self.lines(*arguments)
+        return status, lines[-1] if lines else ""
 
     def suite(self, script, *flags):
         """Run one suite, a line of shell."""
@@ -71,6 +75,28 @@ class Counting(unittest.TestCase):
         """It cannot even say so itself."""
         self.assertEqual(self.call("name", "./no-such-program")[0], 127)
         self.assertEqual(self.call("--total"), (1, "0 passed, 1 failed"))
+
+    def test_the_names_of_what_failed_are_repeated(self):
+        """Cargo's tests, examples in documentation, and tests in Python; with the sums."""
+        said = [
+            "test tables::pit::grows ... ok",
+            "test tables::pit::shrinks ... FAILED",
+            "test src/lib.rs - Name (line 3) ... FAILED",
+            " FAILED   12.5 s  mount.Reading.test_one (size=3)",
+            " passed    0.5 s  mount.Reading.test_two",
+            "3 passed, 3 failed",
+        ]
+        self.suite("; ".join(f"echo '{line}'" for line in said) + "; false")
+        lines = self.lines("--total")[1]
+        self.assertEqual(
+            [line for line in lines if line.startswith("failed")],
+            [
+                "failed: name",
+                "failed: name: tables::pit::shrinks",
+                "failed: name: src/lib.rs - Name (line 3)",
+                "failed: name: mount.Reading.test_one (size=3)",
+            ],
+        )
 
     def test_skipped_is_not_passed(self):
         """Status 77 adds nothing to either sum."""
