@@ -481,7 +481,7 @@ class Uploads(Alone):
 
     def test_options_of_uploads_need_uploads_and_a_token_is_read_whole(self):
         argv = [self.program, "gateway", "--prefix", "/", "--socket", self.daemon.socket]
-        for options in (["--put-limit", "1 MB"], ["--quota", "1 MB"]):
+        for options in (["--put-limit", "1 MB"], ["--quota", "1 MB"], ["--store", self.store]):
             done = subprocess.run(
                 [*argv, *options], capture_output=True, text=True, check=False, timeout=PATIENCE
             )

@@ -6,6 +6,7 @@
 
 #[path = "../../forwarder/tests/allocator/mod.rs"]
 mod allocator;
+#[path = "all/support/mod.rs"]
 mod support;
 
 use control::{Size, Time};

@@ -5,7 +5,7 @@
 #![allow(unsafe_code, reason = "the attribute that exports a function is called so")]
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up must fail")]
 
-#[path = "../../../crates/sim/tests/support/mod.rs"]
+#[path = "../../../crates/sim/tests/all/support/mod.rs"]
 mod support;
 
 pub use support::same_run::{SEEDS, fingerprint};

@@ -42,6 +42,10 @@ pub fn check(args: &GatewayArgs) -> Result<Option<Token>, Failure> {
             return usage(what("the gateway does not serve it"), "serve it with --prefix, too");
         }
     }
+    if let (true, Some(store)) = (upload.put.is_empty(), &upload.store.store) {
+        let what = format!("--store {} is for uploads, and nothing may be uploaded", store.display());
+        return usage(what, "allow it with --put, or serve a store with `weir repo run`");
+    }
     let is_local = args.listen.ip().to_canonical().is_loopback();
     if !upload.put.is_empty() && !is_local && token.is_none() {
         let what = format!("--put needs a token at {}, which other hosts reach", args.listen);
