@@ -61,7 +61,7 @@ class Doctor(Tools):
         """Both are advice, and looking makes no folder."""
         checks = self.doctor()
         self.assertEqual(set(ALWAYS) - {check["check"] for check in checks}, set())
-        self.assert_documented("weir doctor", checks[0])
+        self.assert_documented("weir doctor", checks)
         forwarder = self.one(checks, "forwarder")
         self.assertEqual(forwarder["result"], "advice")
         self.assertIn("weir daemon", forwarder["change"])
