@@ -2,7 +2,7 @@
 
 use super::list::{ENTRIES, Entry, Form};
 use super::{error_schema, schema};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -51,7 +51,10 @@ pub fn page() -> String {
     let mut out = String::from(BEGIN);
     let error = error_schema();
     out += "Its schema is [error.schema.json](json/error.schema.json).\n\n";
-    table(&mut out, &error, &error);
+    // The words have a table of their own.
+    let mut short = error.clone();
+    short["$defs"]["Word"] = json!({ "type": "string" });
+    table(&mut out, &short, &short);
     out += "\nThe kinds, which are fixed words:\n\n| kind | meaning |\n|---|---|\n";
     for (word, meaning) in words(&error["$defs"]["Word"]) {
         let _ = writeln!(out, "| `{word}` | {} |", sentence(meaning.unwrap_or_default()));
