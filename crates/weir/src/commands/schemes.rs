@@ -9,7 +9,7 @@ use schemes::{Choice, SCHEMES, defaults, reference};
 use serde::Serialize;
 
 /// What a scheme may be where nothing is chosen.
-const DEFAULT_FOR: [&str; 3] = ["controller", "strategy", "baseline"];
+const DEFAULT_FOR: [&str; 4] = ["controller", "strategy", "parts of links", "baseline"];
 
 /// A scheme.
 #[derive(JsonSchema, Serialize)]
