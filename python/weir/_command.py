@@ -18,14 +18,30 @@ FAILED, USAGE, INTERRUPTED, FILE = 1, 2, _start.INTERRUPTED, 7
 LISTED = 5
 
 
+# The words for failures in JSON.
+KINDS = {FAILED: "failed", USAGE: "usage", INTERRUPTED: "interrupted", FILE: "file"}
+# The last failure: its code, message and next step.
+FAILURE = []
+
+
 def main(text):
     """Run the sweep of a command line. Returns its exit code."""
+    asked = json.loads(text)
+    code = run_and_catch(asked)
+    if code and asked["json"]:
+        said, message, then = FAILURE[-1] if FAILURE else (code, "the reader has gone", None)
+        error = {"kind": KINDS[said], "exit": said, "message": message, "next": then}
+        note(json.dumps({"error": error}))
+    return code
+
+
+def run_and_catch(asked):
+    """Run the sweep. Its errors become lines. Returns its exit code."""
     try:
         _start.raise_interrupts()
-        return sweep_and_show(json.loads(text))
+        return sweep_and_show(asked)
     except KeyboardInterrupt:
-        note("weir: interrupted; the same command runs the points that are left")
-        return INTERRUPTED
+        return interrupted()
     except ScenarioError as error:
         # Without mistakes, the file cannot be read.
         return fail(error, USAGE if error.mistakes else FILE)
@@ -63,7 +79,7 @@ def sweep_and_show(asked):
             return FILE
         return fail(f"cannot write the output: {error.strerror}; the points are kept", FILE)
     if code == INTERRUPTED:
-        note("weir: interrupted; the same command runs the points that are left")
+        return interrupted()
     return code
 
 
@@ -119,6 +135,8 @@ def show(asked, made):
         note(f"weir: {settings} seed={one['seed']} failed: {one['error']}")
     if len(failed) > LISTED:
         note(f"weir: {len(failed) - LISTED} more points failed; --json lists them")
+    if failed:
+        FAILURE.append((FAILED, f"{len(failed)} points failed", "`failed` lists them"))
 
 
 def compared(one):
@@ -148,8 +166,18 @@ def note(text):
 
 def fail(error, code):
     """The message of an error, and its exit code."""
-    note("weir: " + re.sub(r" \(os error \d+\)", "", str(error)))
+    text = re.sub(r" \(os error \d+\)", "", str(error))
+    note("weir: " + text)
+    FAILURE.append((code, text, None))
     return code
+
+
+def interrupted():
+    """The message of an interruption, and its exit code."""
+    then = "the same command runs the points that are left"
+    note("weir: interrupted; " + then)
+    FAILURE.append((INTERRUPTED, "interrupted", then))
+    return INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -22,10 +22,12 @@ class Mistake:
 class WeirError(Exception):
     """Base of all exceptions of this package.
 
-    `results` has what a run recorded before it ended, if it was a run.
+    `results` has what a run recorded before it ended, if it was a run. `kind` is the word of the
+    program `weir` for its failure, such as `no-route`, if it comes from there.
     """
 
     results = None
+    kind = None
 
 
 class ScenarioError(WeirError, ValueError):
@@ -58,6 +60,7 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C ended a run. `results` has what was recorded until then."""
 
     results = None
+    kind = None
 
 
 class SchemeError(WeirError, RuntimeError):

@@ -2,14 +2,21 @@
 
 import os
 import signal
+import sys
 
 # The exit code of the program.
 INTERRUPTED = 5
+SAID = b"interrupted before anything was run"
+# For programs, as every command with `--json` ends that fails.
+ERROR = b'{"error": {"kind": "interrupted", "exit": 5, "message": "%s", "next": null}}\n' % SAID
 
 
 def end_program(number, frame):
     """End at once: nothing was begun."""
-    os.write(2, b"weir: interrupted before anything was run\n")
+    os.write(2, b"weir: " + SAID + b"\n")
+    # The last argument has the options, see `_command`.
+    if '"json":true' in sys.argv[-1].replace(" ", ""):
+        os.write(2, ERROR)
     os._exit(INTERRUPTED)
 
 

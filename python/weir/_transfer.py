@@ -84,13 +84,16 @@ class Fetched:
 
 def failure(status, messages):
     """The exception for an exit status, with the text of the command line."""
-    lines = [line for line in messages.splitlines() if line.startswith("weir: ")]
-    text = lines[-1].removeprefix("weir: ") if lines else messages.strip()
-    kind = _CLASSES.get(status, TransferError)
-    return kind(text or f"`weir` ended with status {status}")
+    error = _last_object(messages).get("error", {})
+    parts = [part for part in (error.get("message"), error.get("next")) if part]
+    # A process that was killed, or is no `weir`, prints no object.
+    text = "; ".join(parts) or messages.strip() or f"`weir` ended with status {status}"
+    raised = _CLASSES.get(status, TransferError)(text)
+    raised.kind = error.get("kind")
+    return raised
 
 
-def _summary(messages):
+def _last_object(messages):
     for line in reversed(messages.splitlines()):
         if line.startswith("{"):
             return json.loads(line)
@@ -117,7 +120,7 @@ def fetched(status, content, messages):
     """The result of a process that has ended, or its exception."""
     if status != 0:
         raise failure(status, messages)
-    summary = _summary(messages)
+    summary = _last_object(messages)
     return Fetched(content, summary["name"], summary["verified"], summary.get("key"), summary)
 
 
@@ -202,16 +205,21 @@ def _defaults(options):
     return {name: options.get(name, () if name == "trust" else None) for name in known}
 
 
-def _read_messages(process, lines, messages):
-    """Keep what a process says on standard error, and pass it on line by line."""
+def _read_messages(process, messages):
+    """Keep what a process says on standard error: the last of it, where its error is."""
     kept = 0
     for raw in process.stderr:
-        line = raw.decode("utf-8", "replace").rstrip("\n")
+        messages.append(raw.decode("utf-8", "replace").rstrip("\n"))
         kept += len(raw)
-        if kept < _MESSAGES:
-            messages.append(line)
-            lines.put(line)
-    lines.put(None)
+        while kept > _MESSAGES:
+            kept -= len(messages.pop(0).encode()) + 1
+
+
+def _read_lines(process, lines):
+    """Pass on the first line of a process's output: it begins to serve. Then wait for its end."""
+    lines.put(process.stdout.readline())
+    for _ in process.stdout:
+        pass
 
 
 class Publication:
@@ -224,10 +232,13 @@ class Publication:
         self._process = process
         self._lines = queue.SimpleQueue()
         self._messages = []
-        # The thread does not hold this object, so that one without an owner ends.
-        arguments = (process, self._lines, self._messages)
-        self._reader = threading.Thread(target=_read_messages, args=arguments, daemon=True)
-        self._reader.start()
+        # The threads do not hold this object, so that one without an owner ends.
+        self._readers = [
+            threading.Thread(target=_read_messages, args=(process, self._messages), daemon=True),
+            threading.Thread(target=_read_lines, args=(process, self._lines), daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
         self._end = weakref.finalize(self, _interrupt, process)
         self._end.atexit = False
         _RUNNING.add(self)
@@ -235,10 +246,10 @@ class Publication:
 
     def _wait(self):
         try:
-            while (line := self._lines.get()) is not None:
-                if line.startswith("serving "):
-                    return line.split()[1]
+            if line := self._lines.get():
+                return json.loads(line)["serving"][0]["name"]
             self._process.wait()
+            self._readers[0].join(_GRACE)
             raise failure(self._process.returncode, "\n".join(self._messages))
         except BaseException:
             self._stop()
@@ -247,7 +258,8 @@ class Publication:
     def _stop(self):
         _RUNNING.discard(self)
         self._end()
-        self._reader.join(_GRACE)
+        for reader in self._readers:
+            reader.join(_GRACE)
 
     @property
     def is_serving(self):
@@ -306,7 +318,7 @@ def publish(
     answer to its end.
     """
     is_path = isinstance(content, (str, os.PathLike))
-    command = [program(), "put", str(name), os.fspath(content) if is_path else "-"]
+    command = [program(), "put", str(name), os.fspath(content) if is_path else "-", "--json"]
     if segment_size is not None:
         size = f"{segment_size} B" if isinstance(segment_size, int) else segment_size
         command += ["--segment-size", size]
@@ -317,7 +329,7 @@ def publish(
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL if is_path else subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
     if not is_path:
@@ -325,6 +337,7 @@ def publish(
             _feed(process, content)
         except BaseException:
             _interrupt(process)
+            process.stdout.close()
             process.stderr.close()
             raise
     return Publication(process)

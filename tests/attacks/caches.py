@@ -173,7 +173,7 @@ class Manifests(_service.Kept):
                         self.assertEqual(target.read_bytes(), b"segment" * 3)
                         continue
                     self.assertIn(child.status, REFUSED, child.last_words())
-                    self.assertRegex(child.last_words().splitlines()[-1], r"weir: .+; .+")
+                    self.assertRegex(child.last_words(), r"(?m)^ *weir: .+; .+$")
                     self.assertFalse(target.exists(), "a file of something forged")
                     part = target.with_name(f"{case}.part")
                     taken = part.stat().st_blocks * 512 if part.exists() else 0

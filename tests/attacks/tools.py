@@ -65,8 +65,9 @@ class Case(unittest.TestCase):
         return self.keep(child)
 
     def said(self):
-        """The lines on standard error of what `start` started."""
-        return (self.here / "log").read_text(encoding="utf-8").splitlines()
+        """The lines for people on standard error of what `start` started."""
+        lines = (self.here / "log").read_text(encoding="utf-8").splitlines()
+        return [line for line in lines if not line.startswith('{"error":')]
 
     def summary(self):
         """The last line of the last fetch."""

@@ -473,7 +473,7 @@ class Messages(Tools):
         self.assertEqual([served["objects"][0][key] for key in ("bytes", "segments")], [SIZE, 250])
         self.new_key("/summary")
         keys = json.loads(self.run_weir("key", "list", "--json").stdout)
-        self.assert_documented("weir key list", keys[0])
+        self.assert_documented("weir key list", keys)
 
     # Interruptions.
 

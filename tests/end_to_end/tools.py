@@ -45,7 +45,11 @@ class Tools(Alone):
         return done
 
     def assert_message(self, said, parts):
-        """One line: lower case, without the system's numbers or Rust's names, what to do last."""
+        """One line: lower case, without the system's numbers or Rust's names, what to do last.
+
+        With `--json` an object for programs follows it.
+        """
+        said = re.sub(r'(?m)^\{"error":.*\n\Z', "", said)
         lines = said.splitlines()
         self.assertEqual(len(lines), 1, said)
         self.assertRegex(said, r"\Aweir: [^A-Z]")

@@ -44,7 +44,7 @@ class Trees(TreeCase):
         self.fill()
         self.serve("/trees/all")
         summary = self.fetch("/trees/all/")
-        self.assert_documented("weir get NAME/", summary)
+        self.assert_documented("weir get", summary)
         self.assertEqual(listing(self.copy), listing(self.folder))
         self.assertEqual((summary["files"], summary["links"], summary["directories"]), (9, 2, 3))
         self.assertEqual(summary["fetched_files"], 9)

@@ -16,6 +16,7 @@ from unittest import mock
 
 import weir
 from _network import SCENARIO
+from support import schemas
 from weir import _command
 
 PROGRAM = Path(sysconfig.get_path("scripts"), "weir")
@@ -59,6 +60,7 @@ class Commands(unittest.TestCase):
         self.assertEqual(done.stdout, "2 of 2 points have results, 2 of them new\n")
         self.assertIn(f"written to {self.place / 'results'}", done.stderr)
         again = json.loads(self.sweep("--json").stdout)
+        schemas.check("sweep", again)
         self.assertEqual((again["points"], again["done"], again["new"]), (2, 2, 0))
         self.assertEqual((again["failed"], again["comparisons"]), ([], []))
         quiet = self.sweep("--quiet", "--set", "link.delay=6 ms")
@@ -69,11 +71,22 @@ class Commands(unittest.TestCase):
         """Without losses, all seeds have the same difference."""
         done = self.sweep("--until", "fct_s", "--most", "10", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
+        schemas.check("sweep", json.loads(done.stdout))
         (one,) = json.loads(done.stdout)["comparisons"]
         self.assertEqual((one["a"], one["b"], one["seeds"]), ("aimd", "fixed", 10))
         self.assertIn(one["outcome"], ("more", "less", "equal"))
         shown = self.sweep("--until", "fct_s", "--most", "10")
         self.assertRegex(shown.stdout, r"(?m)^aimd [<>=] fixed: .* 10 seeds$")
+
+    def test_a_failure_is_an_object_for_programs(self):
+        """The last line on standard error; the one before it is for people."""
+        absent = self.place / "absent.toml"
+        done = self.sweep("--json", file=absent)
+        schemas.failed(7, done.stderr)
+        line, error = done.stderr.splitlines()
+        error = json.loads(error)["error"]
+        self.assertEqual((done.returncode, done.stdout, error["kind"]), (7, "", "file"))
+        self.assertEqual(line, f"weir: {error['message']}")
 
     def test_bad_input_has_the_exit_codes_of_other_commands(self):
         """And one line that names the remedy."""

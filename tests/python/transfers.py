@@ -99,8 +99,9 @@ class Transfers(unittest.TestCase):
 
     def test_errors_have_their_classes(self):
         """No route, no forwarder, a wrong name, a file that is not there."""
-        with self.assertRaises(weir.NotFound):
+        with self.assertRaises(weir.NotFound) as caught:
             weir.fetch("/nobody/has/this", socket=self.socket)
+        self.assertEqual(caught.exception.kind, "no-route")
         absent = str(self.folder / "absent.sock")
         for call in (weir.fetch, lambda name, **o: weir.publish(name, CONTENT, **o)):
             with self.assertRaisesRegex(weir.NoForwarder, "no forwarder at .*absent.sock"):

@@ -1,5 +1,6 @@
 """Runs unittest cases and says how each went, in the words that `scripts/suite` counts."""
 
+import sys
 import time
 import unittest
 
@@ -8,6 +9,8 @@ class Result(unittest.TestResult):
     """Says how each test went, with the time that it took."""
 
     passed = 0
+    # Called after each test that passed; a failure in it is one of the test.
+    afterwards = staticmethod(lambda: None)
     # Errors and skips before the first test of a class have no start of their own.
     began = time.monotonic()
 
@@ -23,7 +26,12 @@ class Result(unittest.TestResult):
             print(why, flush=True)
 
     def addSuccess(self, test):  # noqa: N802
-        """Count and say."""
+        """Count and say, unless what belongs to the test fails afterwards."""
+        try:
+            self.afterwards()
+        except test.failureException:
+            self.addFailure(test, sys.exc_info())
+            return
         self.passed += 1
         self.say(test, "passed")
 
@@ -50,12 +58,14 @@ class Result(unittest.TestResult):
         self.say(test, "SKIPPED", reason)
 
 
-def run(names, before_counts=None):
+def run(names, before_counts=None, afterwards=None):
     """Run the named tests, say the counts on the last line, and return the exit status.
 
-    `before_counts` is called when all tests have ended.
+    `before_counts` is called when all tests have ended, and `afterwards` when one has passed.
     """
     result = Result()
+    if afterwards:
+        result.afterwards = afterwards
     unittest.defaultTestLoader.loadTestsFromNames(names).run(result)
     if before_counts:
         before_counts()

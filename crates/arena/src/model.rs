@@ -1,5 +1,6 @@
 //! An arena: cells, and the measures that matter in each.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -94,7 +95,9 @@ pub struct Cached {
 }
 
 /// A measure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Term {
     /// Share of the optimum.
@@ -154,7 +157,7 @@ pub enum Figure {
 }
 
 /// A wanted figure and the found value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Verdict {
     /// Its name.
     pub name: String,
@@ -176,7 +179,7 @@ pub struct Verdict {
 }
 
 /// The limits that a cell's optimum sets, in the first run that succeeded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Limits {
     /// The optimum of all fetches together after the warm-up, Mbit/s of content.
     pub optimum_mbps: f64,

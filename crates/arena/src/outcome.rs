@@ -3,6 +3,7 @@
 use crate::measure::Measured;
 use crate::model::{Limits, Term, Verdict};
 use crate::score::regrets;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The outcome of an arena.
@@ -33,7 +34,7 @@ pub struct Outcome {
 }
 
 /// The effort of the runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Effort {
     /// Runs that were done.
     pub runs: usize,

@@ -4,38 +4,57 @@
 use crate::measure::Measured;
 use crate::model::{Limits, Term, Verdict};
 use crate::outcome::{CellOutcome, Effort, Entry, Outcome};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// The form of an outcome.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 struct Written {
+    /// The name of the folder.
     arena: String,
+    /// The title in headings.
     arena_title: String,
+    /// The scheme that the wanted figures are about.
     judged: String,
+    /// The version of the program.
     version: String,
+    /// It has the extent of the quick form.
     is_quick: bool,
+    /// Seeds of each cell.
     seeds: u64,
+    /// Seeds that the file asks for.
     seeds_of_file: u64,
+    /// The effort of the runs.
     effort: Effort,
+    /// The schemes, in the order of all columns.
     schemes: Vec<String>,
+    /// The wanted figures.
     wanted: Vec<Verdict>,
+    /// The cells.
     cells: Vec<Columns>,
 }
 
 /// The values of all schemes in a cell. A column without a value is left out.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize, Deserialize)]
 struct Columns {
+    /// The name of the cell.
     cell: String,
+    /// Its description.
     title: String,
+    /// Cells of a group share a table.
     group: String,
+    /// The measures that matter.
     measures: Vec<Term>,
+    /// The limits that the optimum sets.
     limits: Limits,
     /// By scheme: the score of each seed.
     scores: Vec<Vec<f64>>,
+    /// By scheme: the distance of the mean score from that of the best scheme.
     regret: Vec<f64>,
     /// By measure and scheme.
     mean: BTreeMap<String, Vec<Option<f64>>>,
+    /// By scheme: runs in which the watched fetch had its share; absent where that is not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     arrived: Vec<usize>,
     /// By scheme, only of those that have some.
@@ -151,6 +170,16 @@ impl Outcome {
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Written::from(self.clone()).serialize(serializer)
+    }
+}
+
+impl JsonSchema for Outcome {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Arena".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Written::json_schema(generator)
     }
 }
 

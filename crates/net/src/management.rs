@@ -30,7 +30,7 @@ mod store;
 mod strategies;
 mod trace;
 
-pub use counters::counters_json;
+pub use counters::{Counters, counters_json};
 pub use events::FaceEvent;
 pub use status::{CONGESTION_MARKING, LOCAL_FIELDS, RELIABILITY};
 pub use trace::WITH_PACKETS;

@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 /// One of the two folders.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Side {
     /// Its short name.
     pub name: String,
@@ -40,6 +41,7 @@ pub struct Side {
 
 /// Two folders, side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The folder that differences are shares of.
     pub first: Side,

@@ -22,6 +22,7 @@ pub const REPORT: &str = "report.html";
 
 /// The content of `summary.json`: the result of a run, or those of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Summary {
     /// Of a sweep.

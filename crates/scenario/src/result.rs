@@ -29,7 +29,6 @@ use crate::model::Asked;
 use crate::statistics::Mean;
 use control::{Duration, Time};
 use record::Outcome;
-use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -40,6 +39,7 @@ pub const TESTBED: &str = "testbed";
 
 /// The identity of a run: the scenario, and what differs from the scenario's other runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct RunId {
     /// The scenario's name.
@@ -58,6 +58,7 @@ pub struct RunId {
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct RunResult {
     /// The run. Its fields stand among those of the result.
@@ -276,6 +277,7 @@ pub struct SweepResult {
 
 /// A combination of settings over its repetitions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Combination {
     /// Fields and values.
@@ -316,26 +318,50 @@ pub fn varying<'a>(settings: &[&'a [(String, String)]]) -> Vec<&'a str> {
     first.iter().map(|(key, _)| key.as_str()).filter(|key| differs(key)).collect()
 }
 
+/// The form of a [`SweepResult`] in JSON.
+#[derive(Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+struct Written<'a> {
+    /// The scenario's name.
+    scenario: &'a str,
+    /// How often each combination was to be run.
+    repetitions: u64,
+    /// Every combination.
+    combinations: Vec<WithSwept<'a, Combination>>,
+    /// Every run that was finished.
+    runs: Vec<WithSwept<'a, RunResult>>,
+}
+
 impl Serialize for SweepResult {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let fields = SweptField::of(self.runs.iter().map(|run| run.id.settings.as_slice()));
         let runs = self.runs.iter().map(|run| WithSwept::new(run, &run.id.settings, &fields));
         let combinations = self.combinations.iter();
         let combinations = combinations.map(|c| WithSwept::new(c, &c.settings, &fields));
-        let mut object = to.serialize_struct("SweepResult", 4)?;
-        object.serialize_field("scenario", &self.scenario)?;
-        object.serialize_field("repetitions", &self.repetitions)?;
-        object.serialize_field("combinations", &combinations.collect::<Vec<_>>())?;
-        object.serialize_field("runs", &runs.collect::<Vec<_>>())?;
-        object.end()
+        let (scenario, repetitions) = (&*self.scenario, self.repetitions);
+        let (combinations, runs) = (combinations.collect(), runs.collect());
+        Written { scenario, repetitions, combinations, runs }.serialize(to)
+    }
+}
+
+#[cfg(feature = "json-schema")]
+impl schemars::JsonSchema for SweepResult {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "SweepResult".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Written::json_schema(generator)
     }
 }
 
 /// An object with its settings by name.
 #[derive(Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 struct WithSwept<'a, T> {
     #[serde(flatten)]
     own: &'a T,
+    /// The fields that the sweep set, and their values in the type of the field.
     swept: BTreeMap<&'a str, Value>,
 }
 

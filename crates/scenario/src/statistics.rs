@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A mean over repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Mean {
     /// The mean.
     pub mean: f64,

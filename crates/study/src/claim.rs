@@ -2,6 +2,7 @@
 
 use crate::formula::Formula;
 use document::Words;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -26,7 +27,7 @@ pub struct Claim {
 }
 
 /// The origin of a claim, and its weight in the counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Words)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize, Words)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaimKind {
     /// A claim of the paper.

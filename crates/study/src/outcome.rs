@@ -2,10 +2,11 @@
 
 use crate::claim::ClaimKind;
 use scenario::Mean;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The outcome of a study.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 pub struct Outcome {
     /// The study.
     pub study: String,
@@ -57,7 +58,7 @@ impl Outcome {
 }
 
 /// A claim and its result.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 pub struct ClaimResult {
     /// The claim.
     pub id: String,
@@ -90,7 +91,7 @@ pub struct ClaimResult {
 }
 
 /// The judgement of a claim.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize, Deserialize)]
 pub struct Verdict {
     /// `true` if it holds.
     pub holds: bool,
@@ -130,7 +131,7 @@ impl ClaimResult {
 }
 
 /// A published value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Published {
     /// A number.
@@ -140,7 +141,7 @@ pub enum Published {
 }
 
 /// A value, or one for each term.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Measured {
     /// Of a number.
@@ -150,7 +151,7 @@ pub enum Measured {
 }
 
 /// The result of an experiment.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 pub struct ExperimentResult {
     /// Its name.
     pub experiment: String,
@@ -185,7 +186,7 @@ impl ExperimentResult {
 }
 
 /// A measure in a case.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 pub struct CaseValue {
     /// The measure.
     pub measure: String,

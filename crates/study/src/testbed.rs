@@ -4,6 +4,7 @@ use crate::markdown::{cell, to_html};
 use crate::model::Study;
 use report::comparison::{Case, Difference};
 use scenario::result::{RunResult, digits};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -23,7 +24,7 @@ fn is_one(kilobytes: f64) -> bool {
 }
 
 /// The result of a study on real daemons.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 pub struct OnDaemons {
     /// The study.
     pub on_daemons: String,
@@ -34,7 +35,7 @@ pub struct OnDaemons {
 }
 
 /// The result of an experiment.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 pub struct ExperimentOnDaemons {
     /// Its name.
     pub experiment: String,
@@ -45,7 +46,7 @@ pub struct ExperimentOnDaemons {
 }
 
 /// A quantity, simulated and real.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Row {
     /// The case.
     pub case: String,

@@ -2,12 +2,13 @@
 
 use crate::instance::Testbed;
 use crate::plan::Shape;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 /// A running testbed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Described {
     /// Its name.
     pub name: String,
@@ -20,7 +21,7 @@ pub struct Described {
 }
 
 /// A node.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct DescribedNode {
     /// Its name in the scenario.
     pub node: String,
@@ -37,7 +38,7 @@ pub struct DescribedNode {
 }
 
 /// A link.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct DescribedLink {
     /// The nodes at its ends.
     pub between: [String; 2],

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Counters of a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Counters {
     /// Interests sent, retransmissions included.

@@ -3,6 +3,7 @@
 mod asker;
 mod input;
 mod kept;
+mod line;
 mod lines;
 mod presence;
 mod printer;
@@ -12,6 +13,7 @@ mod trust;
 mod turns;
 
 pub use input::{Input, Line};
+pub use line::{ChatLine, Left};
 pub use printer::Printer;
 pub use room::{Event, Options, Room};
 pub use screen::Screen;

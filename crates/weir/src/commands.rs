@@ -26,6 +26,8 @@ mod put;
 mod repo;
 mod report;
 mod scenario;
+#[cfg(all(test, feature = "full"))]
+mod schemas;
 mod schemes;
 mod share;
 mod sim;

@@ -1,6 +1,6 @@
 //! Fetching over a connection: the loop behind `weir get` and each answer of `weir gateway`.
 
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, Kind, Word};
 use crate::file::{FileSink, SinkError, StreamSink, behind_links, is_open_file, open_stream};
 use crate::limit::Limit;
 use crate::outage::{Outage, Outcome};
@@ -10,6 +10,7 @@ use crate::signals::Stop;
 use crate::slow::Slowness;
 use control::{Duration, Rate, Size, Time};
 use net::client::{ConnectError, Connection, Endpoint};
+use schemars::JsonSchema;
 use security::Proof;
 use serde::Serialize;
 use std::fs::File;
@@ -214,39 +215,51 @@ impl Endpoint for Driven<'_> {
     }
 }
 
+/// The proof by a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verified {
+    /// Signed by a trusted or own key.
+    Key,
+    /// Undamaged, of unknown origin.
+    Digest,
+    /// Signed by an unknown key.
+    Unchecked,
+}
+
 /// The result of a fetch, for people and for programs.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct Summary {
-    /// The object's versioned name.
+    /// The object's name, with its version.
     pub name: String,
-    /// The scheme.
+    /// The congestion-control scheme.
     pub control: String,
     /// Bytes of the object.
     pub bytes: u64,
-    /// Bytes that an earlier transfer had left.
+    /// Bytes that an earlier, interrupted transfer had left.
     pub resumed_bytes: u64,
-    /// Segments verified by this transfer.
+    /// Segments verified in this transfer.
     pub segments: u64,
-    /// From the first Interest to the last byte in its place.
+    /// Seconds from the first Interest to the last byte in its place.
     pub duration_s: f64,
-    /// Bytes fetched by this transfer over its duration.
+    /// Content of this transfer over its duration, in Mbit/s.
     pub goodput_mbps: f64,
-    /// The proof by the signature: `key`, `digest` or `unchecked`.
-    pub verified: &'static str,
-    /// The key that signed.
+    /// The proof by the signature.
+    pub verified: Verified,
+    /// The name of the key that signed, or null.
     pub key: Option<String>,
     /// Counters of the transfer.
     #[serde(flatten)]
     pub counters: Counters,
-    /// The former name of `false_timeouts`.
+    /// The former name of `false_timeouts`, in this version only.
     pub false_losses: u64,
-    /// Data packets that were no longer expected.
+    /// Data received after the segment had already arrived.
     pub duplicates: u64,
-    /// Data that was not what its publisher signed.
+    /// Data received that differs from its publisher's.
     pub forged: u64,
-    /// The smallest and the mean round-trip time.
+    /// The smallest round-trip time in ms, or null.
     pub rtt_min_ms: Option<f64>,
-    /// See above.
+    /// The mean round-trip time in ms, or null.
     pub rtt_mean_ms: Option<f64>,
 }
 
@@ -350,7 +363,7 @@ pub fn drive(
     if let Status::Failed(error) = fetch.status() {
         let failure = match error {
             FetchError::Stalled { .. } => {
-                Failure::new(Kind::Failed, error).then(again(watch.resumes))
+                Failure::new(Word::Stalled, error).then(again(watch.resumes))
             }
             _ => Failure::from(error),
         };
@@ -484,9 +497,9 @@ impl Summary {
         let stats = fetch.stats();
         let (there, fetched) = fetch.bytes();
         let (verified, key) = match fetch.proof() {
-            Some(Proof::Key(name)) => ("key", Some(name.to_string())),
-            Some(Proof::Digest) => ("digest", None),
-            Some(Proof::Unchecked) | None => ("unchecked", None),
+            Some(Proof::Key(name)) => (Verified::Key, Some(name.to_string())),
+            Some(Proof::Digest) => (Verified::Digest, None),
+            Some(Proof::Unchecked) | None => (Verified::Unchecked, None),
         };
         let ms = |d: Duration| d.as_secs_f64() * 1e3;
         Summary {
@@ -511,8 +524,8 @@ impl Summary {
     /// The proof by the signature, for people.
     pub fn proof(&self) -> String {
         match (self.verified, &self.key) {
-            ("key", Some(key)) => format!("signed by {key}"),
-            ("digest", _) => "undamaged, but not signed by anybody".to_owned(),
+            (Verified::Key, Some(key)) => format!("signed by {key}"),
+            (Verified::Digest, _) => "undamaged, but not signed by anybody".to_owned(),
             _ => "its signature could not be checked: no --trust, and not your own key".to_owned(),
         }
     }

@@ -3,7 +3,7 @@
 //! An error says what happened and where. The next step depends on the program, so it is added
 //! here, unless the error knows it.
 
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, Kind, Word};
 use crate::file::SinkError;
 use net::client::{AddressError, CommandError, ConnectError, DatasetError};
 use net::trust::TrustError;
@@ -39,13 +39,15 @@ impl From<CommandError> for Failure {
     fn from(error: CommandError) -> Failure {
         let (kind, next) = match error {
             CommandError::Connection(error) => return error.into(),
-            CommandError::TooLong { .. } => (Kind::Usage, "use a shorter name"),
-            CommandError::Interrupted => (Kind::Interrupted, "run the same command again"),
-            CommandError::Refused { code: 403, .. } => (Kind::Failed, "publish under another name"),
-            CommandError::Refused { code: 414, .. } => (Kind::Failed, "use a shorter name"),
-            CommandError::Refused { .. } => (Kind::Failed, "the forwarder's log says more"),
+            CommandError::TooLong { .. } => (Word::Usage, "use a shorter name"),
+            CommandError::Interrupted => (Word::Interrupted, "run the same command again"),
+            CommandError::Refused { code: 403, .. } => {
+                (Word::Rejected, "publish under another name")
+            }
+            CommandError::Refused { code: 414, .. } => (Word::Rejected, "use a shorter name"),
+            CommandError::Refused { .. } => (Word::Rejected, "the forwarder's log says more"),
             CommandError::NoAnswer { .. } => {
-                (Kind::NoForwarder, "does it take commands from this host? its log says more")
+                (Word::NoForwarder, "does it take commands from this host? its log says more")
             }
         };
         Failure::new(kind, error).then(next)
@@ -73,29 +75,29 @@ impl From<&FetchError> for Failure {
         use FetchError as E;
         let (kind, next) = match error {
             E::NoRoute(_) => (
-                Kind::NotFound,
+                Word::NoRoute,
                 "is its producer running, and does a [[route]] on the way lead to it?",
             ),
             E::NotThere(_) => {
-                (Kind::NotFound, "compare it with what the producer printed when it began to serve")
+                (Word::NotFound, "compare it with what the producer printed when it began to serve")
             }
             E::NotAnObject { .. } => (
-                Kind::NotFound,
+                Word::NotFound,
                 "`weir get` fetches what is in segments, as `weir put` and ndnputchunks publish; \
                  `weir peek --prefix` shows a single packet",
             ),
             E::NotFound { .. } => {
-                (Kind::NotFound, "is its producer running, and is the name spelled as it is there?")
+                (Word::NotFound, "is its producer running, and is the name spelled as it is there?")
             }
-            E::Stalled { .. } => (Kind::Failed, "run the same command again to resume"),
+            E::Stalled { .. } => (Word::Stalled, "run the same command again to resume"),
             E::Untrusted(_) | E::Manifest(ManifestError::Untrusted(_)) => {
-                (Kind::NotVerified, "--trust names the keys and certificates that are trusted")
+                (Word::NotTrusted, "--trust names the keys and certificates that are trusted")
             }
             E::Manifest(_) | E::Forged { .. } => (
-                Kind::NotVerified,
+                Word::NotVerified,
                 "run the same command again, and tell its publisher if that does not help",
             ),
-            E::WrongSize { .. } => (Kind::Failed, ""),
+            E::WrongSize { .. } => (Word::Failed, ""),
         };
         Failure::new(kind, error).then(next)
     }
@@ -132,7 +134,7 @@ impl From<SinkError> for Failure {
             ErrorKind::NotFound => "make its folder, or choose another place with -o FILE",
             _ => "choose another place with -o FILE",
         };
-        Failure::new(Kind::File, error).then(next)
+        Failure::new(Word::unwritable(&error.error), error).then(next)
     }
 }
 

@@ -38,6 +38,8 @@ pub use context::Gateway;
 pub use folder::MOST_SEARCHED;
 pub use folders::{Folders, Root};
 pub use log::Log;
+#[cfg(test)]
+pub use log::Printed;
 pub use page::{Item, MOST};
 pub use server::serve;
 pub use slots::Slots;

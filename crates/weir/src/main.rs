@@ -38,6 +38,6 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => output::failure(&failure),
+        Err(failure) => output::failure(&failure, usage::asks_json(std::env::args_os())),
     }
 }

@@ -10,7 +10,10 @@ pub use recent::Recent;
 pub use table::{Align, Column, Table};
 pub use tree_progress::{Moving, TreeProgress};
 
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, Kind, Word};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -69,14 +72,18 @@ fn folded(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
+/// The message, for programs, of a failure because nothing reads the output.
+pub const READER_GONE: &str = "the reader of the output has gone";
+
 /// The failure of standard output.
 pub fn unwritable(error: &std::io::Error) -> Failure {
     let next = match error.kind() {
-        ErrorKind::BrokenPipe => return Failure::silent(Kind::File),
+        ErrorKind::BrokenPipe => return Failure::silent(Kind::File, READER_GONE),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room, or send it elsewhere",
         _ => "see where it leads",
     };
-    Failure::new(Kind::File, format!("cannot write standard output: {error}")).then(next)
+    let message = format!("cannot write standard output: {error}");
+    Failure::new(Word::unwritable(error), message).then(next)
 }
 
 /// Prints a line about the progress on standard error. An error of this has no reader. Text of
@@ -85,11 +92,15 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", net::text::visible_lines(text));
 }
 
-/// Prints why the program fails, on standard error, and returns its exit code.
-pub fn failure(failure: &Failure) -> ExitCode {
+/// Prints why the program fails, on standard error, and returns its exit code. With `as_json` the
+/// last line is an object for programs: standard output may have content, and only results.
+pub fn failure(failure: &Failure, as_json: bool) -> ExitCode {
     let message = failure.to_string();
     if !message.is_empty() {
         note(&format!("weir: {message}"));
+    }
+    if as_json {
+        json_note(&failure.line());
     }
     failure.exit_code()
 }
@@ -98,8 +109,35 @@ pub fn failure(failure: &Failure) -> ExitCode {
 ///
 /// # Errors
 /// As for [`result`].
-pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    result(&serde_json::to_string(value).unwrap_or_default())
+pub fn json<T: Serialize + JsonSchema + ?Sized>(value: &T) -> Result<(), Failure> {
+    result(&json_text(value))
+}
+
+/// Prints an object as JSON on standard error, where standard output has something else.
+pub fn json_note<T: Serialize + JsonSchema + ?Sized>(value: &T) {
+    let _ = writeln!(std::io::stderr(), "{}", json_text(value));
+}
+
+/// An object as JSON in a line of printable ASCII: other characters, some of which change a
+/// terminal, are escaped. Each output has a schema.
+pub fn json_text<T: Serialize + JsonSchema + ?Sized>(value: &T) -> String {
+    ascii(&serde_json::to_string(value).unwrap_or_default())
+}
+
+/// JSON with characters outside of printable ASCII, which only texts have, escaped.
+fn ascii(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if (' '..='~').contains(&c) {
+            out.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "\\u{unit:04x}");
+        }
+    }
+    out
 }
 
 /// The columns of a terminal; `None` if `stream` is none.
@@ -125,5 +163,13 @@ mod tests {
         assert_eq!(folded("a link.near-far.loss", 10), ["a", "link.near-", "far.loss"]);
         assert_eq!(folded("  one two", 6), ["  one", "  two"]);
         assert_eq!(folded("äöü äöü", 3), ["äöü", "äöü"], "letters, not bytes");
+    }
+
+    #[test]
+    fn json_changes_no_terminal_and_loses_nothing() {
+        let hostile = "\x1b[2J\u{9b}31m\u{202e}evil\u{1f600}\u{7f}";
+        let text = json_text(hostile);
+        assert!(text.chars().all(|c| (' '..='~').contains(&c)), "{text:?}");
+        assert_eq!(serde_json::from_str::<String>(&text).unwrap(), hostile);
     }
 }

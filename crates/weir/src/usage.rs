@@ -18,10 +18,16 @@ pub fn answer(
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => output::result(text.trim_end()),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             output::note(text.trim_end());
-            Err(Failure::silent(Kind::Usage))
+            Err(Failure::silent(Kind::Usage, "a command is missing"))
         }
-        _ => Err(Failure::new(Kind::Usage, one_line(&text, &command(arguments)))),
+        _ => Err(in_one_line(&text, &command(arguments))),
     }
+}
+
+/// True if arguments ask for JSON. They may be wrong otherwise.
+pub fn asks_json(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> bool {
+    let options = arguments.into_iter().skip(1).map(Into::into);
+    options.take_while(|argument| argument != "--").any(|argument| argument == "--json")
 }
 
 /// The command that arguments begin with. The reader does not name it where an option's value is
@@ -38,16 +44,16 @@ fn command(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> String {
 
 /// The reader writes paragraphs: the mistake, tips, the usage, where there is more. The mistake and
 /// the tips make the line, and the command whose help is named.
-fn one_line(text: &str, command: &str) -> String {
-    let mut line = String::new();
+fn in_one_line(text: &str, command: &str) -> Failure {
+    let (mut mistake, mut next) = (String::new(), Vec::new());
     for paragraph in text.split("\n\n") {
         let words = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
-        if let Some(mistake) = words.strip_prefix("error: ") {
-            line = mistake.to_owned();
+        if let Some(words) = words.strip_prefix("error: ") {
+            mistake = words.to_owned();
         } else if let Some(tips) = words.strip_prefix("tip: ") {
-            line = line + "; " + &tips.replace(" tip: ", "; ");
+            next.push(tips.replace(" tip: ", "; "));
         } else if words.starts_with('[') {
-            line = line + "; " + &words;
+            next.push(words);
         }
     }
     for (standard, plain) in [
@@ -55,9 +61,10 @@ fn one_line(text: &str, command: &str) -> String {
         ("invalid float literal", "it is not a number"),
         ("number too large to fit in target type", "the number is too large"),
     ] {
-        line = line.replace(standard, plain);
+        mistake = mistake.replace(standard, plain);
     }
-    line + "; see `" + command + " --help`"
+    next.push(format!("see `{command} --help`"));
+    Failure::new(Kind::Usage, mistake).then(&next.join("; "))
 }
 
 #[cfg(test)]
@@ -96,5 +103,11 @@ mod tests {
             let said = said(arguments);
             assert!(said.contains(part) && !said.contains('\n'), "{said}");
         }
+    }
+
+    #[test]
+    fn json_is_asked_for_by_an_option_alone() {
+        assert!(asks_json(["weir", "get", "/a", "--json"]) && asks_json(["weir", "gt", "--json"]));
+        assert!(!asks_json(["--json", "get"]) && !asks_json(["weir", "get", "--", "--json"]));
     }
 }

@@ -2,12 +2,10 @@
 
 #[path = "../src/cli.rs"]
 mod cli;
-mod summaries;
 
 use clap::{Arg, Command, CommandFactory};
 use std::fmt::Write;
 use std::path::Path;
-use summaries::SUMMARIES;
 
 /// Set `WEIR_REGENERATE=1` to write the file anew.
 #[test]
@@ -35,29 +33,9 @@ fn markdown() -> String {
     commands(&mut out, &weir, "weir");
     out.push_str(EXIT_CODES);
     out.push_str(
-        "\n## JSON\n\nWith `--json` a command prints one JSON object on standard output \
-         (`doctor`, `key list` and\n`schemes`: a list of objects), and nothing if it fails, except \
-         `doctor`, and `ping`, `perf client` and `traceroute`, which print what they found \
-         until then. \
-         `get -o -` prints it \
-         on standard error, because the content is on\nstandard output. `gateway` prints one \
-         object per line: first its address in `listening`, then one after\neach answer. `put`, \
-         `share` and `perf server` print a line when they begin to serve, with objects or \
-         name in\n`serving`, and \
-         another at the end; so do `repo run` and `proxy`, with the prefixes in `serving`. \
-         `mount` prints \
-         its object when the content is mounted. `ls`, `repo ls` and `repo stat` print one object \
-         per entry and line, `chat` one per event, `status --watch` one per\nsecond and line. \
-         Fields may be added, but none changes its meaning. \
-         [Counters](counters.md) describes the\nobject of `weir status`.\n",
+        "\n## JSON\n\nEach command with `--json` has a JSON Schema: [JSON output](json.md) has \
+         the fields of all, and of errors.\n",
     );
-    for (command, fields) in SUMMARIES {
-        // Writing to a string cannot fail.
-        let _ = writeln!(out, "\n### `{command} --json`\n\n| field | meaning |\n|---|---|");
-        for (field, meaning) in *fields {
-            let _ = writeln!(out, "| `{field}` | {meaning} |");
-        }
-    }
     out
 }
 
@@ -74,7 +52,7 @@ fn commands(out: &mut String, command: &Command, path: &str) {
         let shown: Vec<_> = arguments.filter(|a| a.get_id() != "help").collect();
         if !shown.is_empty() {
             out.push_str("| argument | meaning | default |\n|---|---|---|\n");
-            shown.into_iter().for_each(|argument| row(out, argument));
+            shown.into_iter().for_each(|argument| row(out, argument, path));
             out.push('\n');
         }
     }
@@ -83,7 +61,7 @@ fn commands(out: &mut String, command: &Command, path: &str) {
     }
 }
 
-fn row(out: &mut String, argument: &Arg) {
+fn row(out: &mut String, argument: &Arg, path: &str) {
     let names = argument.get_short().map(|short| format!("-{short}")).into_iter();
     let names = names.chain(argument.get_long().map(|long| format!("--{long}")));
     let mut shown = names.collect::<Vec<_>>().join(", ");
@@ -94,13 +72,18 @@ fn row(out: &mut String, argument: &Arg) {
     }
     let help = argument.get_long_help().or(argument.get_help());
     let help = help.map(ToString::to_string).unwrap_or_default().replace(['\n', '|'], " ");
+    let mut help = help.trim_end_matches('.').to_owned();
+    if argument.get_long() == Some("json") {
+        let file = path.trim_start_matches("weir ").replace(' ', "-");
+        help += &format!(": [schema](json/{file}.schema.json)");
+    }
     let default: Vec<_> =
         argument.get_default_values().iter().map(|v| v.to_string_lossy()).collect();
     let default = match default.join(" ") {
         none if none.is_empty() || !argument.get_action().takes_values() => String::new(),
         value => format!("`{value}`"),
     };
-    let _ = writeln!(out, "| `{shown}` | {} | {default} |", help.trim_end_matches('.'));
+    let _ = writeln!(out, "| `{shown}` | {help} | {default} |");
 }
 
 const EXIT_CODES: &str = "\
@@ -118,7 +101,8 @@ const EXIT_CODES: &str = "\
 | 7 | could not read or write a local file or stream |
 
 Every error is one line on standard error: `weir: `, what happened and where, then what to do next;
-mistakes in a file follow it, one each, with the line.
+mistakes in a file follow it, one each, with the line. With `--json` the last line is
+[an object](json.md#errors).
 A file that `get` could not complete never appears under its name. The received part is in
 `FILE.part`, beside a journal of verified segments, and the same command resumes the transfer.
 ";

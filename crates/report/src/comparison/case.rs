@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 /// Runs of both folders that were set alike.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Case {
     /// The settings that distinguish the runs of a folder.
     pub settings: Settings,

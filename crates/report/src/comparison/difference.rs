@@ -20,6 +20,7 @@ const SHARES: &[&str] = &["utilization", "delivery_ratio", "hit_ratio", "jain_in
 
 /// How runs of the two folders belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
     /// Their seeds are the same: of the differences of the pairs, by Student's t.
@@ -32,6 +33,7 @@ pub enum Method {
 
 /// A quantity of a thing in both folders.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// `network`, `flow`, `workload`, `link` or `node`.
     pub kind: &'static str,

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 /// A thing that was measured, named as in the series.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Thing {
     /// `network`, `flow`, `workload`, `link` or `node`.
     pub kind: &'static str,

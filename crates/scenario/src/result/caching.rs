@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// The effect of content stores.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Caching {
     /// `mser-5` if the end of the warm-up was looked for, `given` if the scenario says it.

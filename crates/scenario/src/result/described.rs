@@ -31,6 +31,7 @@ pub enum Kind {
 
 /// A field's value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Value {
     /// Nothing: it does not apply.
@@ -108,6 +109,7 @@ macro_rules! record {
     ) => {
         $(#[doc = $about])+
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
         #[serde(default)]
         pub struct $name {
             $( $(#[doc = $help])+ pub $field: $type, )+

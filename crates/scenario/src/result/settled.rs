@@ -29,6 +29,7 @@ record! {
 
 /// The same over the repetitions of a combination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct SettledMeans {
     /// Content of all flows together.

@@ -53,6 +53,7 @@ record! {
 
 /// How long the flows of a class took.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Completions {
     /// The workload.

@@ -76,7 +76,7 @@ impl Printer {
         }
         state.bytes += line.len();
         // The thread has ended after a failure only.
-        self.lines.send(text(line)).map_err(|_| Failure::silent(Kind::File))
+        self.lines.send(text(line)).map_err(|_| Failure::silent(Kind::File, output::READER_GONE))
     }
 
     /// True if there is room for more lines.

@@ -1,14 +1,14 @@
 //! Events as lines, for people or as JSON. All of their text is from the network.
 
+use super::line::{ChatLine, Known, Sent};
 use super::printer::Printer;
 use super::room::{Event, Room};
 use crate::exit::Failure;
+use crate::output::json_text;
 use control::{Size, Time};
 use net::text::{shortened, visible};
 use packet::Name;
 use security::human_instant;
-use serde_json::{Value, json};
-use std::fmt::Write;
 use sync::Stream;
 use weir::message::{Body, Message};
 
@@ -44,7 +44,7 @@ impl Screen {
     /// Standard output cannot be written.
     pub fn event(&self, event: &Event, now_ms: u64) -> Result<(), Failure> {
         if self.json {
-            return self.object(&json_of(event, now_ms));
+            return self.line(|| json_of(event, now_ms));
         }
         match event {
             Event::Message { stream, seq, message, is_live } => {
@@ -74,7 +74,7 @@ impl Screen {
     /// Standard output cannot be written.
     pub fn note(&self, text: &str) -> Result<(), Failure> {
         if self.json {
-            return self.object(&json!({ "event": "note", "text": text }));
+            return self.line(|| ChatLine::Note { text: text.to_owned() });
         }
         match self.quiet {
             true => Ok(()),
@@ -88,17 +88,17 @@ impl Screen {
     /// Standard output cannot be written.
     pub fn error(&self, text: &str) -> Result<(), Failure> {
         if self.json {
-            return self.object(&json!({ "event": "error", "text": text }));
+            return self.line(|| ChatLine::Error { text: text.to_owned() });
         }
         self.printer.note(format!("weir chat: {}", visible(text)))
     }
 
-    /// Shows a JSON object, if JSON is wanted.
+    /// Shows a line of JSON, if JSON is wanted.
     ///
     /// # Errors
     /// Standard output cannot be written.
-    pub fn object(&self, object: &Value) -> Result<(), Failure> {
-        if self.json { self.printer.result(plain(&object.to_string())) } else { Ok(()) }
+    pub fn line(&self, line: impl FnOnce() -> ChatLine) -> Result<(), Failure> {
+        if self.json { self.printer.result(json_text(&line())) } else { Ok(()) }
     }
 
     /// Shows the members: those that are here, and the last publications of all.
@@ -107,18 +107,27 @@ impl Screen {
     /// Standard output cannot be written.
     pub fn members(&self, room: &Room, now: Time) -> Result<(), Failure> {
         let own = room.member().own();
-        let mut objects = vec![json!({
-            "member": own.name.to_string(), "boot": own.boot, "seq": room.member().seq(),
-            "here": true, "self": true,
-        })];
+        let seq = room.member().seq();
+        let mut members = vec![Known {
+            member: own.name.to_string(),
+            boot: own.boot,
+            seq,
+            confirmed: seq,
+            here: true,
+            is_self: true,
+        }];
         let mut lines = vec![format!("{}: you", self.label(&own.name))];
         for (stream, entry) in room.member().others() {
             let seen = room.presence().get(&stream.name);
             let here = seen.is_some_and(|seen| seen.is_here);
-            objects.push(json!({
-                "member": stream.name.to_string(), "boot": stream.boot, "seq": entry.seq,
-                "confirmed": entry.confirmed, "here": here, "self": false,
-            }));
+            members.push(Known {
+                member: stream.name.to_string(),
+                boot: stream.boot,
+                seq: entry.seq,
+                confirmed: entry.confirmed,
+                here,
+                is_self: false,
+            });
             let state = match seen {
                 Some(seen) if here => format!("here, seen {} ago", now.since(seen.at)),
                 Some(_) => "gone".to_owned(),
@@ -129,7 +138,7 @@ impl Screen {
             lines.push(format!("{name}: {state}; {seq} messages since {start}"));
         }
         if self.json {
-            return self.object(&json!({ "event": "members", "members": objects }));
+            return self.line(|| ChatLine::Members { members });
         }
         lines.into_iter().try_for_each(|line| self.printer.result(line))
     }
@@ -183,51 +192,38 @@ fn is_clock_off(stream: &Stream, message: &Message, is_live: bool, now_ms: u64) 
         || (is_live && message.time_ms.saturating_add(BEHIND_MS) < now_ms)
 }
 
-fn json_of(event: &Event, now_ms: u64) -> Value {
+fn json_of(event: &Event, now_ms: u64) -> ChatLine {
     match event {
-        Event::Here(member) => json!({ "event": "here", "member": member.to_string() }),
+        Event::Here(member) => ChatLine::Here { member: member.to_string() },
         Event::Gone { member, has_left } => {
-            json!({ "event": "gone", "member": member.to_string(), "left": has_left })
+            ChatLine::Gone { member: member.to_string(), left: *has_left }
         }
-        Event::Missing { stream, low, high, count } => json!({
-            "event": "missing", "member": stream.name.to_string(), "boot": stream.boot,
-            "low": low, "high": high, "count": count,
-        }),
-        Event::Rejected(why) => json!({ "event": "rejected", "why": why }),
+        Event::Missing { stream, low, high, count } => ChatLine::Missing {
+            member: stream.name.to_string(),
+            boot: stream.boot,
+            low: *low,
+            high: *high,
+            count: *count as u64,
+        },
+        Event::Rejected(why) => ChatLine::Rejected { why: why.clone() },
         Event::Message { stream, seq, message, is_live } => {
-            let mut object = json!({
-                "event": "message", "member": stream.name.to_string(), "boot": stream.boot,
-                "seq": seq, "time_ms": message.time_ms, "live": is_live,
-                "clock_off": is_clock_off(stream, message, *is_live, now_ms),
-            });
+            let sent = Sent {
+                member: stream.name.to_string(),
+                boot: stream.boot,
+                seq: *seq,
+                time_ms: message.time_ms,
+                live: *is_live,
+                clock_off: is_clock_off(stream, message, *is_live, now_ms),
+            };
             match &message.body {
-                Body::Text(text) => object["text"] = json!(text),
-                Body::File { object: file, bytes } => {
-                    object["event"] = json!("file");
-                    object["name"] = json!(file.to_string());
-                    object["bytes"] = json!(bytes);
+                Body::Text(text) => ChatLine::Message { sent, text: text.clone() },
+                Body::File { object, bytes } => {
+                    ChatLine::File { sent, name: object.to_string(), bytes: *bytes }
                 }
-                _ => object["event"] = json!("unknown"),
+                _ => ChatLine::Unknown { sent },
             }
-            object
         }
     }
-}
-
-/// JSON in printable ASCII: other characters, some of which change a terminal, are escaped.
-fn plain(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        if (' '..='~').contains(&c) {
-            out.push(c);
-            continue;
-        }
-        for unit in c.encode_utf16(&mut [0; 2]) {
-            // Writing to a string cannot fail.
-            let _ = write!(out, "\\u{unit:04x}");
-        }
-    }
-    out
 }
 
 #[cfg(test)]
@@ -267,11 +263,5 @@ mod tests {
         let line = shown(NOW_MS, true, text);
         assert!(line.chars().all(|c| (' '..='~').contains(&c)), "{line:?}");
         assert!(shown(NOW_MS, true, &"ä".repeat(100_000)).chars().count() < 4_100);
-        let object = json!({ "text": text });
-        let json = plain(&object.to_string());
-        assert!(json.chars().all(|c| (' '..='~').contains(&c)), "{json:?}");
-        assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), object, "and nothing is lost");
-        let emoji = json!("\u{1f600}");
-        assert_eq!(serde_json::from_str::<Value>(&plain(&emoji.to_string())).unwrap(), emoji);
     }
 }

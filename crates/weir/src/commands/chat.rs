@@ -3,7 +3,7 @@
 mod files;
 mod start;
 
-use crate::chat::{Event, Input, Line, Options, Printer, Room, Screen};
+use crate::chat::{ChatLine, Event, Input, Left, Line, Options, Printer, Room, Screen};
 use crate::cli::chat::ChatArgs;
 use crate::exit::{Failure, Kind};
 use crate::identity::{self, Signing};
@@ -17,7 +17,6 @@ use net::clock::unix_millis;
 use net::management::parameters::ControlParameters;
 use packet::Name;
 use security::{Certificate, Signer};
-use serde_json::json;
 use sync::Stream;
 use weir::message::{Body, MOST_TEXT};
 
@@ -189,10 +188,11 @@ impl Session<'_> {
     fn begin(&mut self, room: &mut Room, connection: &mut Connection) -> Result<(), Failure> {
         let own = room.member().own().clone();
         self.send(room, connection, Body::Joined)?;
-        self.screen.object(&json!({
-            "event": "joined", "group": self.args.group.to_string(),
-            "member": own.name.to_string(), "boot": own.boot,
-        }))?;
+        self.screen.line(|| ChatLine::Joined {
+            group: self.args.group.to_string(),
+            member: own.name.to_string(),
+            boot: own.boot,
+        })?;
         if !self.args.json {
             let group = &self.args.group;
             self.screen.note(&format!("you are {} in {group}; {HELP}", own.name))?;
@@ -214,7 +214,7 @@ impl Session<'_> {
         while !self.stop.requested() && !self.is_over {
             let until = connection.now() + TURN;
             if let Err(lost) = connection.turn(room, until) {
-                self.screen.object(&json!({ "event": "forwarder", "state": "away" }))?;
+                self.screen.line(|| ChatLine::Forwarder { state: "away" })?;
                 let (group, prefixes) = (&self.args.group, room.prefixes(&self.keys));
                 let mut greet = |connection: &mut Connection| {
                     register(connection, group, &prefixes).map(|_| ())
@@ -222,7 +222,7 @@ impl Session<'_> {
                 if outage.end(connection, lost, None, &mut greet)? != Outcome::Back {
                     break;
                 }
-                self.screen.object(&json!({ "event": "forwarder", "state": "back" }))?;
+                self.screen.line(|| ChatLine::Forwarder { state: "back" })?;
                 room.reconnected(connection.now());
             }
             self.show(room)?;
@@ -264,7 +264,7 @@ impl Session<'_> {
     fn send(&self, room: &mut Room, connection: &Connection, body: Body) -> Result<(), Failure> {
         let is_shown = matches!(body, Body::Text(_) | Body::File { .. });
         match room.send(connection.now(), body) {
-            Ok(seq) if is_shown => self.screen.object(&json!({ "event": "sent", "seq": seq })),
+            Ok(seq) if is_shown => self.screen.line(|| ChatLine::Sent { seq }),
             Ok(_) => Ok(()),
             Err(len) => self.screen.error(&format!(
                 "not sent: the message would have {len} bytes with its names, and a packet has \
@@ -337,9 +337,8 @@ impl Session<'_> {
         match done {
             Ok(files::Done::Sent { publication, bytes }) => {
                 let object = publication.name().clone();
-                self.screen.object(&json!({
-                    "event": "serving", "name": object.to_string(), "bytes": bytes,
-                }))?;
+                let name = object.to_string();
+                self.screen.line(|| ChatLine::Serving { name, bytes })?;
                 if !self.args.json {
                     self.screen.note(&format!("serving {object} until you leave"))?;
                 }
@@ -348,7 +347,7 @@ impl Session<'_> {
             }
             Ok(files::Done::Got { path, line }) => {
                 let file = path.display().to_string();
-                self.screen.object(&json!({ "event": "got", "file": file }))?;
+                self.screen.line(|| ChatLine::Got { file })?;
                 if self.args.json { Ok(()) } else { self.screen.note(&line) }
             }
             Err(failure) => self.screen.error(&failure.to_string()),
@@ -385,13 +384,17 @@ impl Session<'_> {
         }
         let unfetched = room.unfetched();
         let (counts, sync) = (room.counts(), room.member().stats());
-        self.screen.object(&json!({
-            "event": "left", "rejected": counts.rejected,
-            "rejected_vectors": counts.rejected_vectors, "unshown": counts.unshown,
-            "vectors_sent": sync.sent, "vectors_received": sync.received,
-            "suppressed": sync.suppressed, "implausible": sync.implausible,
-            "unfetched": unfetched,
-        }))?;
+        let left = Left {
+            rejected: counts.rejected,
+            rejected_vectors: counts.rejected_vectors,
+            unshown: counts.unshown,
+            vectors_sent: sync.sent,
+            vectors_received: sync.received,
+            suppressed: sync.suppressed,
+            implausible: sync.implausible,
+            unfetched: unfetched as u64,
+        };
+        self.screen.line(|| ChatLine::Left(left))?;
         match unfetched {
             0 => Ok(()),
             1 => Err(Failure::new(Kind::Failed, "no other member has fetched 1 message")),

@@ -17,6 +17,7 @@ use crate::exit::{Failure, Kind};
 use crate::output::{self, Align, Column, Table};
 use control::{Duration, Rate, Size};
 use network::{Link, Network};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -34,24 +35,36 @@ const RATES: [u64; 6] = [10, 20, 50, 100, 200, 500];
 const DELAY: Duration = Duration::from_millis(5);
 
 /// The result of the demonstration.
-#[derive(Serialize)]
-struct Summary {
+#[derive(JsonSchema, Serialize)]
+pub struct Summary {
+    /// The file.
     file: String,
+    /// Its size in bytes.
     bytes: u64,
+    /// The rate of the links in Mbit/s.
     link_mbps: f64,
+    /// The delay of the links in ms, each way.
     link_delay_ms: f64,
+    /// The name of the key that signed, or null.
     key: Option<String>,
+    /// The transfers.
     transfers: Vec<Transfer>,
 }
 
-#[derive(Serialize)]
-struct Transfer {
+/// A transfer.
+#[derive(JsonSchema, Serialize)]
+pub struct Transfer {
+    /// The number of the consumer, from 1.
     consumer: u32,
+    /// Content over the duration, in Mbit/s.
     goodput_mbps: f64,
+    /// Seconds from the first Interest to the last byte.
     duration_s: f64,
+    /// The copy has the SHA-256 of the file.
     sha256_matches: bool,
-    /// Data from the content store of A, and Data that C sent towards A.
+    /// Data from the content store of A.
     from_cache: u64,
+    /// Data that C sent towards A.
     from_producer: u64,
 }
 

@@ -16,7 +16,7 @@ pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
     }
     match count(&checks, Verdict::Wrong) {
         0 => Ok(()),
-        _ => Err(Failure::silent(Kind::Failed)),
+        _ => Err(Failure::silent(Kind::Failed, "a result is wrong")),
     }
 }
 

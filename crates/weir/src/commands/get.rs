@@ -9,6 +9,8 @@ mod tree;
 pub use least::version_of;
 pub use pages::{Page, each_page};
 pub use root::{Found, Search};
+#[cfg(test)]
+pub use tree::Summary as TreeSummary;
 pub use tree::fetch as fetch_tree;
 
 use crate::cli::GetArgs;
@@ -75,7 +77,7 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     if args.output.json && path.as_os_str() != "-" {
         output::json(&summary)?;
     } else if args.output.json {
-        output::note(&serde_json::to_string(&summary).unwrap_or_default());
+        output::json_note(&summary);
     } else if !args.output.quiet {
         output::note(&summary.line());
     }

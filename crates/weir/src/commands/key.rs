@@ -7,6 +7,8 @@ mod list;
 use crate::cli::{KeyCommand, KeyWord};
 use crate::exit::{Failure, Kind};
 use crate::{identity, output};
+#[cfg(test)]
+pub use list::Key;
 use packet::Name;
 use security::{Certificate, KeyType};
 use std::io::Read;

@@ -10,21 +10,30 @@ use crate::transfer::Transfers;
 use control::Size;
 use net::client::Connection;
 use packet::Name;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use tree::{Directory, Entry, Kind as EntryKind};
 
-/// An entry, for programs.
-#[derive(Serialize)]
-struct Line {
+/// The line of an entry.
+#[derive(JsonSchema, Serialize)]
+pub struct Line {
+    /// The path of the entry. Bytes that are no UTF-8 are replaced.
     path: String,
+    /// What it is.
     #[serde(rename = "type")]
+    #[schemars(extend("enum" = ["file", "directory", "link"]))]
     kind: &'static str,
+    /// Bytes of the file, or of all files in the directory; null for a link.
     size: Option<u64>,
+    /// Its permissions, as a number.
     mode: u16,
+    /// The time of its modification, in nanoseconds since 1970.
     modified: u64,
+    /// The name of the file's object, with its version, or null.
     name: Option<String>,
+    /// The target of the link, or null.
     target: Option<String>,
 }
 
@@ -90,7 +99,7 @@ impl List<'_> {
         let lines = std::mem::take(&mut self.lines);
         for line in lines.values() {
             if self.args.json {
-                self.text += &serde_json::to_string(line).unwrap_or_default();
+                self.text += &output::json_text(line);
                 self.text.push('\n');
                 continue;
             }

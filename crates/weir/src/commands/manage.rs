@@ -8,7 +8,7 @@ pub mod strategy;
 pub mod trace;
 
 use crate::cli::manage::{ListArgs, Switch};
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, Kind, Word};
 use crate::identity;
 use crate::output::{self, Align, Column, Table};
 use crate::signals::Stop;
@@ -16,7 +16,8 @@ use net::client::{Address, Connection, FaceEntry, lists};
 use net::management::parameters::ControlParameters;
 use net::management::response::ControlResponse;
 use net::uri::{Carrier, FaceUri};
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A connection to the forwarder; the first signal ends what is done with it.
 struct Session {
@@ -67,22 +68,22 @@ impl Session {
     }
 
     /// Prints an object, or a line for people.
-    fn tell(&self, object: &Value, line: &str) -> Result<(), Failure> {
+    fn tell(&self, object: &(impl Serialize + JsonSchema), line: &str) -> Result<(), Failure> {
         if self.json { output::json(object) } else { output::result(line) }
     }
 
     /// Prints a list as JSON, or as a table.
-    fn list(&self, objects: &[Value], table: &Table) -> Result<(), Failure> {
+    fn list(&self, objects: &[impl Serialize + JsonSchema], table: &Table) -> Result<(), Failure> {
         if self.json {
-            return output::json(&objects);
+            return output::json(objects);
         }
         let width = output::width(std::io::stdout());
         table.lines(width).iter().try_for_each(|line| output::result(line))
     }
 }
 
-/// The kind of a rejection by a module of the forwarder, and what to do next.
-fn next_step(code: u64, module: &str) -> (Kind, String) {
+/// The word for a rejection by a module of the forwarder, and what to do next.
+fn next_step(code: u64, module: &str) -> (Word, String) {
     let (group, list) = match module {
         "faces" => ("face", "face list"),
         "rib" => ("route", "route list"),
@@ -92,11 +93,11 @@ fn next_step(code: u64, module: &str) -> (Kind, String) {
     match code {
         403 => {
             let next = "its configuration says who may command; --sign chooses a key";
-            (Kind::Failed, next.to_owned())
+            (Word::Rejected, next.to_owned())
         }
-        404 | 410 => (Kind::NotFound, format!("see `weir {list}`")),
-        400 => (Kind::Usage, format!("see `weir {group} --help`")),
-        _ => (Kind::Failed, "the forwarder's log says more".to_owned()),
+        404 | 410 => (Word::NotFound, format!("see `weir {list}`")),
+        400 => (Word::Usage, format!("see `weir {group} --help`")),
+        _ => (Word::Rejected, "the forwarder's log says more".to_owned()),
     }
 }
 
@@ -149,10 +150,10 @@ mod tests {
     #[test]
     fn a_rejection_names_the_command_that_helps() {
         for (code, module, kind, next) in [
-            (400, "faces", Kind::Usage, "see `weir face --help`"),
-            (400, "cs", Kind::Usage, "see `weir cs --help`"),
-            (404, "strategy-choice", Kind::NotFound, "see `weir strategy list`"),
-            (410, "rib", Kind::NotFound, "see `weir route list`"),
+            (400, "faces", Word::Usage, "see `weir face --help`"),
+            (400, "cs", Word::Usage, "see `weir cs --help`"),
+            (404, "strategy-choice", Word::NotFound, "see `weir strategy list`"),
+            (410, "rib", Word::NotFound, "see `weir route list`"),
         ] {
             assert_eq!(next_step(code, module), (kind, next.to_owned()));
         }

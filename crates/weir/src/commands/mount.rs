@@ -3,6 +3,7 @@
 mod found;
 
 use crate::cli::MountArgs;
+use crate::consumer::Verified;
 use crate::exit::{Failure, Kind};
 use crate::mount::{self, Cache, Engine, EngineParts, Owner, Prepared, SourceName};
 use crate::output;
@@ -12,17 +13,24 @@ use crate::transfer::Transfers;
 use control::Size;
 use found::Found;
 use rustix::process::{getegid, geteuid};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 
 /// The line when the content is mounted, for programs.
-#[derive(Serialize)]
-struct Ready {
+#[derive(JsonSchema, Serialize)]
+pub struct Ready {
+    /// The folder, without links.
     mounted: String,
+    /// The versioned name of the object, or of the tree's root.
     name: String,
+    /// Files, directories and links.
     entries: u64,
+    /// Bytes of all files.
     bytes: u64,
-    verified: &'static str,
+    /// The proof by the signature.
+    verified: Verified,
+    /// The name of the key that signed, or null.
     key: Option<String>,
 }
 

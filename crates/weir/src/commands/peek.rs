@@ -1,7 +1,8 @@
 //! `weir peek`: asks for one packet, and shows it.
 
 use crate::cli::packets::PeekArgs;
-use crate::exit::{Failure, Kind};
+use crate::consumer::Verified;
+use crate::exit::{Failure, Kind, Word};
 use crate::identity;
 use crate::output;
 use crate::signals::Stop;
@@ -9,8 +10,9 @@ use control::{Duration, Size, Time};
 use net::client::{Address, Connection, Endpoint, Turn};
 use net::text::visible;
 use packet::{ContentType, Data, Interest, InterestBuf, KeyLocator, LpPacket, NackReason};
+use schemars::JsonSchema;
 use security::Proof;
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::io::Write;
 
 /// The answer to the Interest.
@@ -128,9 +130,36 @@ fn rejected(args: &PeekArgs, reason: NackReason) -> Failure {
         let text = format!("the producer of {} has no packet {place}", args.name);
         return Failure::new(Kind::NotFound, text).then(next);
     }
-    let kind = if reason == NackReason::NoRoute { Kind::NotFound } else { Kind::Failed };
-    Failure::new(kind, format!("a forwarder rejected {}: {reason}", args.name))
+    let word = if reason == NackReason::NoRoute { Word::NoRoute } else { Word::Failed };
+    Failure::new(word, format!("a forwarder rejected {}: {reason}", args.name))
         .then("is its producer running, and does a route on the way lead to it?")
+}
+
+/// A Data packet.
+#[derive(JsonSchema, Serialize)]
+pub struct Packet {
+    /// Its name.
+    name: String,
+    /// The number of its type: 0 for content.
+    content_type: u64,
+    /// Bytes of content.
+    content_bytes: usize,
+    /// Its freshness period in ms, or null.
+    freshness_ms: Option<u64>,
+    /// The last component of the object, as a component of a URI, or null.
+    final_block: Option<String>,
+    /// The proof by the signature.
+    verified: Verified,
+    /// The name of the key in the packet, or null.
+    key: Option<String>,
+    /// Its implicit digest, in hexadecimal digits.
+    digest: String,
+    /// Bytes of the packet.
+    packet_bytes: usize,
+    /// Its congestion mark; 0 for none.
+    mark: u64,
+    /// The round-trip time in ms.
+    rtt_ms: f64,
 }
 
 /// A packet with what was found out about it.
@@ -194,29 +223,29 @@ impl Shown<'_> {
         fields
     }
 
-    fn object(&self) -> Value {
+    fn object(&self) -> Packet {
         let data = &self.data;
         let key = match data.signature_info().key_locator() {
             Some(KeyLocator::Name(key)) => Some(key.to_string()),
             _ => None,
         };
-        json!({
-            "name": data.name().to_string(),
-            "content_type": data.content_type(),
-            "content_bytes": data.content().len(),
-            "freshness_ms": data.freshness_ms(),
-            "final_block": data.final_block().map(|last| last.to_string()),
-            "verified": match self.proof {
-                Proof::Key(_) => "key",
-                Proof::Digest => "digest",
-                Proof::Unchecked => "unchecked",
+        Packet {
+            name: data.name().to_string(),
+            content_type: data.content_type(),
+            content_bytes: data.content().len(),
+            freshness_ms: data.freshness_ms(),
+            final_block: data.final_block().map(|last| last.to_string()),
+            verified: match self.proof {
+                Proof::Key(_) => Verified::Key,
+                Proof::Digest => Verified::Digest,
+                Proof::Unchecked => Verified::Unchecked,
             },
-            "key": key,
-            "digest": self.digest(),
-            "packet_bytes": data.wire().len(),
-            "mark": self.mark,
-            "rtt_ms": self.took.as_secs_f64() * 1e3,
-        })
+            key,
+            digest: self.digest(),
+            packet_bytes: data.wire().len(),
+            mark: self.mark,
+            rtt_ms: self.took.as_secs_f64() * 1e3,
+        }
     }
 }
 

@@ -11,8 +11,12 @@ mod server;
 
 use crate::cli::perf::{self, PerfCommand};
 use crate::exit::Failure;
+#[cfg(test)]
+pub use client::Report;
 use packet::tlv::types;
 use packet::{Component, Name, NameRef};
+#[cfg(test)]
+pub use server::Printed;
 use transport::rdr;
 
 /// The keyword behind the prefix.

@@ -14,6 +14,7 @@ use crate::signals::Stop;
 use control::Duration;
 use net::client::{CommandError, Connection};
 use packet::Name;
+use schemars::JsonSchema;
 use security::{Certificate, Signer};
 use serde::Serialize;
 use std::sync::Arc;
@@ -22,15 +23,29 @@ use std::sync::atomic::AtomicU64;
 /// How often signals, expired Interests and the progress are looked at.
 const TICK: Duration = Duration::from_millis(250);
 
-/// The line that `--json` prints when serving begins.
-#[derive(Serialize)]
-struct Beginning {
+/// A line of `weir proxy`.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+pub enum Printed {
+    /// Serving begins.
+    Begin(Beginning),
+    /// Serving has ended.
+    End(Counts),
+}
+
+/// The line when serving begins.
+#[derive(JsonSchema, Serialize)]
+pub struct Beginning {
+    /// The origins.
     serving: Vec<Served>,
 }
 
-#[derive(Serialize)]
-struct Served {
+/// An origin that is served.
+#[derive(JsonSchema, Serialize)]
+pub struct Served {
+    /// The name below which its files are published.
     name: String,
+    /// The URL of the origin.
     origin: String,
 }
 
@@ -70,7 +85,7 @@ pub fn run(args: &ProxyArgs) -> Result<(), Failure> {
     served?;
     let counts = server.counts();
     if args.output.json {
-        return output::json(&counts);
+        return output::json(&Printed::End(counts));
     }
     Ok(())
 }
@@ -151,7 +166,8 @@ fn begin(args: &ProxyArgs, origins: &[Origin]) -> Result<(), Failure> {
             name: origin.prefix.to_string(),
             origin: origin.to_string(),
         };
-        return output::json(&Beginning { serving: origins.iter().map(served).collect() });
+        let serving = origins.iter().map(served).collect();
+        return output::json(&Printed::Begin(Beginning { serving }));
     }
     if !args.output.quiet {
         for origin in origins {

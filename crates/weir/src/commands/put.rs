@@ -17,6 +17,7 @@ use control::Size;
 use files::Files;
 use net::client::{CommandError, Connection};
 use packet::Name;
+use schemars::JsonSchema;
 use security::{Certificate, Signer};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -24,31 +25,55 @@ use std::path::{Path, PathBuf};
 use transport::publish::Publish;
 use trees::Trees;
 
-/// The line that `--json` prints when serving begins.
-#[derive(Serialize)]
-struct Beginning {
+/// A line of `weir put` and `weir share`.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+pub enum Printed {
+    /// Serving begins.
+    Begin(Beginning),
+    /// Serving has ended.
+    End(Summary),
+}
+
+/// The line when serving begins.
+#[derive(JsonSchema, Serialize)]
+pub struct Beginning {
+    /// The objects and trees that are served from now on.
     serving: Vec<Object>,
 }
 
 /// The result of serving, for programs.
-#[derive(Serialize)]
-struct Summary {
+#[derive(JsonSchema, Serialize)]
+pub struct Summary {
+    /// The objects and trees that were served.
     objects: Vec<Object>,
+    /// Interests answered with Data.
     answered: u64,
+    /// Bytes of content sent.
     content_bytes: u64,
+    /// Interests for missing parts of a published object.
     refused: u64,
+    /// Interests for names that are not published.
     unknown: u64,
+    /// Interests dropped from a full queue.
     dropped: u64,
+    /// Frames other than Interests.
     malformed: u64,
+    /// Answers that could not be made, because a file could not be read or had changed.
     failed: u64,
 }
 
-#[derive(Serialize)]
-struct Object {
+/// An object or a tree that is served.
+#[derive(JsonSchema, Serialize)]
+pub struct Object {
+    /// The name with its version; of a tree with a slash at its end.
     name: String,
+    /// Bytes of content.
     bytes: u64,
+    /// Segments of an object; absent for a tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     segments: Option<u64>,
+    /// Files of a tree; absent for an object.
     #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<u64>,
 }
@@ -102,7 +127,7 @@ pub fn publish(args: &PutArgs, watch: bool) -> Result<(), Failure> {
     progress.end();
     ended?;
     if args.output.json {
-        output::json(&summary(&publish, &content))?;
+        output::json(&Printed::End(summary(&publish, &content)))?;
     }
     Ok(())
 }
@@ -152,7 +177,7 @@ fn serve(
         other => other?,
     }
     if args.output.json {
-        output::json(&Beginning { serving: objects(publish, content) })?;
+        output::json(&Printed::Begin(Beginning { serving: objects(publish, content) }))?;
     } else if !args.output.quiet {
         objects(publish, content).iter().for_each(|object| output::note(&line(object)));
     }

@@ -17,12 +17,22 @@ mod upload;
 mod verify;
 
 use crate::cli::repo::{RepoCommand, StoreArgs};
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, Kind, Word};
 use crate::identity;
 use ::repo::{Entry, Store, StoreError, Top, View};
+#[cfg(test)]
+pub use change::{Collected, Exported, Removed};
+#[cfg(test)]
+pub use keep::Summary as Kept;
+#[cfg(test)]
+pub use list::Row;
 use packet::{Component, Name, NameRef};
+#[cfg(test)]
+pub use run::Printed;
 use std::path::PathBuf;
 pub use upload::{Publisher, StoreKeeper};
+#[cfg(test)]
+pub use verify::Summary as Verification;
 
 /// Does what the command says.
 pub fn run(command: &RepoCommand) -> Result<(), Failure> {
@@ -185,27 +195,27 @@ fn unknown(name: &Name, store: &Store) -> Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Failure {
         let (kind, next) = match &error {
-            error if error.is_full() => (Kind::File, "make room and run the same command again"),
+            error if error.is_full() => (Word::NoSpace, "make room and run the same command again"),
             StoreError::File { .. } | StoreError::Index { .. } => {
-                (Kind::File, "check the folder, its permissions and its disk")
+                (Word::File, "check the folder, its permissions and its disk")
             }
             StoreError::Damaged { .. } => {
-                (Kind::File, "move the store away, and put its content into a new one")
+                (Word::File, "move the store away, and put its content into a new one")
             }
             StoreError::None(_) => {
-                (Kind::File, "name another one by --store, or make one by `weir repo put`")
+                (Word::File, "name another one by --store, or make one by `weir repo put`")
             }
-            StoreError::Newer { .. } => (Kind::File, "use a newer weir"),
+            StoreError::Newer { .. } => (Word::File, "use a newer weir"),
             StoreError::Served(_) => {
-                (Kind::Usage, "end that one first; other commands work while it runs")
+                (Word::Usage, "end that one first; other commands work while it runs")
             }
             StoreError::Conflict { .. } => {
-                (Kind::Usage, "remove that with `weir repo rm`, or put a newer file")
+                (Word::Usage, "remove that with `weir repo rm`, or put a newer file")
             }
             StoreError::Quota { .. } => {
-                (Kind::File, "remove something with `weir repo rm`, or raise --quota")
+                (Word::NoSpace, "remove something with `weir repo rm`, or raise --quota")
             }
-            StoreError::Second { .. } => (Kind::Failed, ""),
+            StoreError::Second { .. } => (Word::Failed, ""),
         };
         Failure::new(kind, error).then(next)
     }

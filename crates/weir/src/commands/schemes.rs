@@ -4,33 +4,56 @@ use crate::cli::SchemesArgs;
 use crate::exit::Failure;
 use crate::output::{self, Align, Column, Table};
 use control::Scheme;
+use schemars::JsonSchema;
 use schemes::{Choice, SCHEMES, defaults, reference};
 use serde::Serialize;
 
-#[derive(Serialize)]
-struct Row {
+/// What a scheme may be where nothing is chosen.
+const DEFAULT_FOR: [&str; 4] = ["controller", "strategy", "parts of links", "baseline"];
+
+/// A scheme.
+#[derive(JsonSchema, Serialize)]
+pub struct Row {
+    /// The scheme's name.
     name: &'static str,
+    /// Its effect, in one line.
     summary: &'static str,
+    /// Its publication.
     paper: &'static str,
+    /// Its parts.
     parts: Vec<&'static str>,
+    /// What it is where nothing is chosen.
+    #[schemars(extend("items" = { "type": "string", "enum": DEFAULT_FOR }))]
     default_for: Vec<&'static str>,
+    /// Its equations.
     equations: Vec<Equation>,
+    /// Its parameters.
     parameters: Vec<Parameter>,
 }
 
-#[derive(Serialize)]
-struct Equation {
+/// An equation of a scheme.
+#[derive(JsonSchema, Serialize)]
+pub struct Equation {
+    /// What the source calls it.
     number: &'static str,
+    /// The equation.
     text: &'static str,
 }
 
-#[derive(Serialize)]
-struct Parameter {
+/// A parameter of a scheme.
+#[derive(JsonSchema, Serialize)]
+pub struct Parameter {
+    /// Its name.
     name: &'static str,
+    /// Its default, as it is written on the command line.
     default: String,
+    /// The smallest value.
     low: f64,
+    /// The largest value; null: there is no limit.
     high: f64,
+    /// Its meaning.
     help: &'static str,
+    /// The place in the source.
     source: &'static str,
 }
 

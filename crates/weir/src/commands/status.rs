@@ -10,10 +10,54 @@ use crate::signals::Stop;
 use control::{Duration, Size};
 use net::client::{Address, Connection, Found, General, lists};
 use packet::Name;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 /// The dataset with everything that the forwarder counts.
 const COUNTERS: &str = "/localhost/weir/counters";
+
+/// The output of `weir status`. A Weir forwarder's object comes from it as it is.
+#[cfg(test)]
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub enum Printed<'a> {
+    /// Of a Weir forwarder.
+    Weir(net::management::Counters<'a>),
+    /// Of another forwarder with NFD's management protocol.
+    Other(Other),
+}
+
+/// The status of a forwarder without Weir's counters.
+#[derive(JsonSchema, Serialize)]
+pub struct Other {
+    /// The forwarder's program and version.
+    forwarder: String,
+    /// Milliseconds since its start.
+    uptime_ms: u64,
+    /// Prefixes with routes.
+    fib: u64,
+    /// The pending Interest table.
+    pit: Entries,
+    /// The content store.
+    content_store: Entries,
+    /// Interests that were answered.
+    satisfied: u64,
+    /// Interests that were not answered.
+    unsatisfied: u64,
+    /// The faces.
+    faces: Vec<face::Face>,
+    /// The datasets that the forwarder does not have.
+    missing: [&'static str; 1],
+}
+
+/// The number of entries of a table.
+#[derive(JsonSchema, Serialize)]
+struct Entries {
+    /// The entries.
+    entries: u64,
+}
 
 /// Shows what the forwarder is doing.
 pub fn run(args: &StatusArgs) -> Result<(), Failure> {
@@ -33,7 +77,7 @@ fn shown(connection: &mut Connection, as_json: bool) -> Result<String, Failure> 
         Found::Other(bytes) => return other(connection, General::read(&bytes)?, as_json),
     };
     Ok(match as_json {
-        true => counters.to_string(),
+        true => output::json_text(&counters),
         false => block(&summary(&counters), &faces(&counters)),
     })
 }
@@ -66,18 +110,18 @@ fn other(connection: &mut Connection, general: General, as_json: bool) -> Result
     let all = lists::faces(connection)?;
     let General { version, uptime_ms, fib, pit, cached, satisfied, unsatisfied, .. } = general;
     if as_json {
-        let object = json!({
-            "forwarder": version,
-            "uptime_ms": uptime_ms,
-            "fib": fib,
-            "pit": { "entries": pit },
-            "content_store": { "entries": cached },
-            "satisfied": satisfied,
-            "unsatisfied": unsatisfied,
-            "faces": all.iter().map(face::object).collect::<Vec<_>>(),
-            "missing": [COUNTERS],
-        });
-        return Ok(object.to_string());
+        let other = Other {
+            forwarder: version,
+            uptime_ms,
+            fib,
+            pit: Entries { entries: pit },
+            content_store: Entries { entries: cached },
+            satisfied,
+            unsatisfied,
+            faces: all.iter().map(face::object).collect(),
+            missing: [COUNTERS],
+        };
+        return Ok(output::json_text(&other));
     }
     let uptime = Duration::from_millis(uptime_ms);
     let lines = [

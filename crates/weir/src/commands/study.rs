@@ -10,10 +10,43 @@ use crate::exit::{Failure, Kind};
 use crate::output::{self, RunProgress};
 use crate::signals::Stop;
 use scenario::{Progress, Watch};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
-use study::{Outcome, Quickness, Study, StudyError};
+use study::{OnDaemons, Outcome, Quickness, Study, StudyError};
+
+/// The result of `weir study`: of a folder that is a study, with `--all`, with `--testbed`, or of a
+/// folder that is an arena.
+#[cfg(test)]
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub enum Printed<'a> {
+    /// A study.
+    Study(Outcome),
+    /// All studies of a folder, with `--all`.
+    All(All<'a>),
+    /// Studies on real daemons, with `--testbed`.
+    AllOnDaemons(AllOnDaemons<'a>),
+    /// An arena.
+    Arena(arena::Outcome),
+}
+
+/// Several studies.
+#[derive(JsonSchema, Serialize)]
+pub struct All<'a> {
+    /// The studies.
+    studies: &'a [Outcome],
+}
+
+/// Several studies on real daemons.
+#[derive(JsonSchema, Serialize)]
+pub struct AllOnDaemons<'a> {
+    /// The studies.
+    studies: &'a [OnDaemons],
+}
 
 /// The default folder of studies.
 const STUDIES: &str = "scenarios";
@@ -71,7 +104,7 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     }
     match (args.json, &*outcomes) {
         (true, [only]) if !args.all => output::json(only)?,
-        (true, all) => output::json(&serde_json::json!({ "studies": all }))?,
+        (true, all) => output::json(&All { studies: all })?,
         _ => {}
     }
     verdict(&outcomes)
@@ -89,7 +122,7 @@ fn on_testbed(studies: &[Study], out: &Path, args: &StudyArgs, stop: &Stop) -> R
         all.push(done);
     }
     if args.json {
-        output::json(&serde_json::json!({ "studies": all }))?;
+        output::json(&AllOnDaemons { studies: &all })?;
     }
     all_ran(all.iter().flat_map(|one| &one.experiments).flat_map(|one| &one.failures))
 }

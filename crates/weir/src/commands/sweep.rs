@@ -2,10 +2,76 @@
 
 use crate::cli::sweep::SweepArgs;
 use crate::exit::{Failure, Kind};
+#[cfg(test)]
+use schemars::JsonSchema;
 use serde_json::json;
+#[cfg(test)]
+use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+
+/// The output of `weir sweep`, which the Python package prints.
+#[cfg(test)]
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub struct Printed {
+    /// The folder with the results.
+    place: String,
+    /// Points of the sweep.
+    points: u64,
+    /// Points that have results.
+    done: u64,
+    /// Points that this command has run.
+    new: u64,
+    /// Points that failed.
+    failed: Vec<FailedPoint>,
+    /// Comparisons, with `--until`.
+    comparisons: Vec<Comparison>,
+}
+
+/// A point that failed.
+#[cfg(test)]
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct FailedPoint {
+    /// Fields and values.
+    settings: BTreeMap<String, serde_json::Value>,
+    /// The seed.
+    seed: u64,
+    /// The reason.
+    error: String,
+}
+
+/// Two values of a field, compared by the differences of a measure.
+#[cfg(test)]
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Comparison {
+    /// The other swept fields and their values.
+    settings: BTreeMap<String, serde_json::Value>,
+    /// The first value of the field.
+    a: String,
+    /// The second value of the field.
+    b: String,
+    /// The median or mean of the differences, `a` less `b`, in the unit of the measure, or null.
+    difference: Option<f64>,
+    /// The lower end of its interval; null: there is none.
+    low: Option<f64>,
+    /// The upper end of its interval; null: there is none.
+    high: Option<f64>,
+    /// Seeds with a difference.
+    seeds: u64,
+    /// What `a` is: null if it is open.
+    #[schemars(extend("enum" = ["more", "less", "equal", null]))]
+    outcome: Option<String>,
+    /// Seeds whose difference is a bound, because not all flows finished.
+    bounded: u64,
+    /// Seeds without a difference.
+    missing: u64,
+    /// Why it was given up without a decision, or null.
+    reason: Option<String>,
+}
 
 /// The module that runs sweeps.
 const MODULE: &str = "weir._command";

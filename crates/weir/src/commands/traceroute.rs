@@ -11,6 +11,7 @@ use control::{Duration, Time};
 use net::client::{Address, Connection, Endpoint, Turn};
 use packet::traceroute::{Next, Reply, probe};
 use packet::{Data, Interest, InterestBuf, LpPacket, MAX_PACKET, NackReason};
+use schemars::JsonSchema;
 use security::TrustPolicy;
 use serde::Serialize;
 
@@ -73,27 +74,33 @@ impl Endpoint for Probe<'_> {
 }
 
 /// The result, for programs.
-#[derive(Serialize)]
-struct Summary {
+#[derive(JsonSchema, Serialize)]
+pub struct Summary {
+    /// The name.
     name: String,
+    /// The forwarder with the producer replied.
     reached: bool,
+    /// The forwarders on the way.
     hops: Vec<Hop>,
 }
 
 /// A place on the way, for programs.
-#[derive(Serialize)]
-struct Hop {
+#[derive(JsonSchema, Serialize)]
+pub struct Hop {
+    /// Its place on the way, from 1.
     hop: u8,
-    /// The number of the forwarder, in hexadecimal digits; null without a reply.
+    /// The number of the forwarder, 16 hexadecimal digits; null without a reply.
     node: Option<String>,
-    /// Its name, if it has one.
+    /// Its name, or null.
     name: Option<String>,
+    /// The round-trip time in ms, or null.
     rtt_ms: Option<f64>,
-    /// `forwarder`, `application` or `none`.
+    /// Where Interests for the name go from there; null without a reply.
+    #[schemars(extend("enum" = ["forwarder", "application", "none", null]))]
     next: Option<&'static str>,
-    /// Its content store has Data below the name.
+    /// Its content store has Data at or below the name; null without a reply.
     stored: Option<bool>,
-    /// The reason of a Nack.
+    /// The reason of a Nack, or null.
     rejected: Option<String>,
 }
 
@@ -172,7 +179,11 @@ pub fn run(args: &TracerouteArgs) -> Result<(), Failure> {
     if args.json {
         output::json(&Summary { name: args.name.to_string(), reached: is_reached, hops })?;
     }
-    if is_reached { Ok(()) } else { Err(Failure::silent(Kind::NotFound)) }
+    if is_reached {
+        Ok(())
+    } else {
+        Err(Failure::silent(Kind::NotFound, "the producer was not reached"))
+    }
 }
 
 /// Asks the forwarder at one place, several times if it does not reply.
@@ -202,7 +213,7 @@ fn ask(
         let end = connection.now() + args.timeout;
         while probe.answer.is_none() && connection.now() < end {
             if connection.turn(&mut probe, end)? == Turn::Interrupted || stop.requested() {
-                return Err(Failure::silent(Kind::Interrupted));
+                return Err(Failure::silent(Kind::Interrupted, "interrupted"));
             }
         }
         answer = probe.answer.unwrap_or(Answer::Silent);

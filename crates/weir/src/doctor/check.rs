@@ -1,9 +1,10 @@
 //! A check and its result.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The result of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Nothing to do.
@@ -28,10 +29,36 @@ impl Verdict {
     }
 }
 
+/// The names of all checks.
+const CHECKS: [&str; 21] = [
+    "receive-buffer",
+    "send-buffer",
+    "open-files",
+    "inotify-watches",
+    "inotify-instances",
+    "udp-gso",
+    "udp-gro",
+    "mtu",
+    "ethernet",
+    "clock",
+    "clock-synchronised",
+    "forwarder",
+    "forwarder-socket",
+    "forwarder-folder",
+    "home-folder",
+    "keys-folder",
+    "free-space",
+    "default-key",
+    "private-keys",
+    "key-files",
+    "certificates",
+];
+
 /// A check: the value found, the value wanted, and how to change it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Check {
     /// Its name, which never changes.
+    #[schemars(extend("enum" = CHECKS))]
     pub check: &'static str,
     /// The checked interface, key, file or folder, if there may be several.
     pub subject: Option<String>,

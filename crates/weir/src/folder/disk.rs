@@ -1,7 +1,7 @@
 //! Threads that write small files, so that the network does not wait for the disk.
 
 use super::target::{Dress, Target};
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, Word};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -121,5 +121,6 @@ pub fn cannot_write(target: &Target, path: &[u8], error: &io::Error) -> Failure 
         io::ErrorKind::AlreadyExists => "choose a folder on another file system, or --exclude one",
         _ => "run the same command again to resume once that is possible",
     };
-    Failure::new(Kind::File, format!("cannot write {}: {error}", target.shown(path))).then(next)
+    let message = format!("cannot write {}: {error}", target.shown(path));
+    Failure::new(Word::unwritable(error), message).then(next)
 }

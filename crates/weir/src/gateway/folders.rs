@@ -1,5 +1,6 @@
 //! The reader of folders.
 
+use crate::consumer::Verified;
 use crate::exit::Failure;
 use packet::Name;
 use tree::Entry;
@@ -26,7 +27,7 @@ pub struct Root {
     /// Components of the tree's own name.
     pub base: usize,
     /// The proof by the signature, and the key that signed.
-    pub verified: &'static str,
+    pub verified: Verified,
     /// See above.
     pub key: Option<String>,
 }

@@ -10,12 +10,14 @@ mod writer;
 
 pub use access::Sender;
 
+use crate::consumer::Verified;
 use crate::exit::{Failure, Kind};
 use crate::output;
 use access::AccessFile;
 use control::{Duration, Rate, Size};
 use net::limit::{Limit, Place};
 use net::text::shortened;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io;
 use std::path::Path;
@@ -33,32 +35,63 @@ const ANSWERED: Place = ("answers", 0);
 const FAILED: Place = ("failed requests", 0);
 const NOTED: Place = ("connections", 0);
 
+/// A line of `weir gateway`.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+pub enum Printed<'a> {
+    /// The gateway listens.
+    Listening(Listening),
+    /// An answer is over.
+    Answered(&'a Answered),
+    /// Lines are missing here.
+    LeftOut(LeftOut),
+}
+
+/// The line when the gateway listens.
+#[derive(JsonSchema, Serialize)]
+pub struct Listening {
+    /// Its address and port.
+    #[schemars(with = "String")]
+    listening: std::net::SocketAddr,
+}
+
+/// The line in place of others.
+#[derive(JsonSchema, Serialize)]
+pub struct LeftOut {
+    /// Lines that were left out.
+    pub left_out: u64,
+    /// What they were about.
+    pub of: String,
+    /// The reason.
+    pub why: &'static str,
+}
+
 /// One answer.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, JsonSchema, Serialize)]
 pub struct Answered {
-    /// The request: the method and the path, shortened.
+    /// The request's method, shortened.
     pub method: String,
-    /// See above.
+    /// The request's path as sent, shortened.
     pub path: String,
-    /// The status that the client got.
+    /// The HTTP status of the answer.
     pub status: u16,
-    /// The object's versioned name, if it was found.
+    /// The object's name, with its version, or null if it was not found.
     pub name: Option<String>,
-    /// The range, as the answer says it.
+    /// The Content-Range of the answer, or null.
     pub range: Option<String>,
-    /// Bytes of the body.
+    /// Bytes of content fetched for the client, or stored of an upload.
     pub bytes: u64,
-    /// Segments that were fetched, and Interests sent.
+    /// Verified segments.
     pub segments: u64,
-    /// See above.
+    /// Interests sent.
     pub interests: u64,
-    /// From the request to the last byte fetched.
+    /// Seconds from the request to the last byte fetched.
     pub duration_s: f64,
-    /// The proof by the signature, as in the summary of `weir get`.
-    pub verified: Option<&'static str>,
-    /// The key that signed.
+    /// The proof by the signature, or null.
+    pub verified: Option<Verified>,
+    /// The name of the key that signed, or null.
     pub key: Option<String>,
-    /// The error, shortened.
+    /// The error, shortened, or null.
     pub error: Option<String>,
     /// The sender of the request.
     #[serde(skip)]
@@ -132,7 +165,7 @@ impl Log {
         is_encrypted: bool,
     ) -> Result<(), Failure> {
         if self.json {
-            return output::json(&serde_json::json!({ "listening": address }));
+            return output::json(&Printed::Listening(Listening { listening: address }));
         }
         if !self.quiet {
             let scheme = if is_encrypted { "https" } else { "http" };
@@ -174,9 +207,10 @@ impl Log {
         self.limit.admits(self.limit.now(), place, || place.0.to_owned())
     }
 
-    fn write(&self, value: &impl Serialize, text: impl FnOnce() -> String) {
+    fn write(&self, answered: &Answered, text: impl FnOnce() -> String) {
         if self.json {
-            self.writer.send(Line::Result(serde_json::to_string(value).unwrap_or_default()));
+            let line = output::json_text(&Printed::Answered(answered));
+            self.writer.send(Line::Result(line));
         } else if !self.quiet {
             self.writer.send(Line::Note(text()));
         }

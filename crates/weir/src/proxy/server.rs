@@ -16,6 +16,7 @@ use packet::tlv::types;
 use packet::{
     Bytes, Data, HopOptions, Interest, LpHeader, LpPacket, MAX_PACKET, NackReason, Name, NameRef,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::VecDeque;
@@ -26,7 +27,7 @@ use weir::http::mirror::{Resource, head_name};
 const MOST_READY: usize = 1024;
 
 /// The counters of a proxy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Counts {
     /// Data packets sent.
     pub answered: u64,

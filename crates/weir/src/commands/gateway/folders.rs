@@ -38,7 +38,7 @@ impl Folders for Fetched {
             let each = |entry: &Entry| take(&page.directory.join(&entry.name), entry);
             is_enough = !page.entries.iter().all(each);
             match is_enough {
-                true => Err(Failure::silent(Kind::Interrupted)),
+                true => Err(Failure::silent(Kind::Interrupted, "interrupted")),
                 false => Ok(()),
             }
         });

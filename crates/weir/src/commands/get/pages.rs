@@ -1,7 +1,7 @@
 //! The pages of a tree, one after another.
 
 use super::root::Found;
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, Kind, Word};
 use crate::folder::{malformed, page_object, walk_of};
 use crate::signals::Stop;
 use crate::transfer::{Driven, Transfers};
@@ -68,7 +68,7 @@ pub fn each_page(
             BatchStatus::Stalled { waited, cause } => {
                 let name = &found.name;
                 let message = format!("nothing of {name}/ came for {waited} ({cause})");
-                return Err(Failure::new(Kind::Failed, message).then("run the same command again"));
+                return Err(Failure::new(Word::Stalled, message).then("run the same command again"));
             }
             BatchStatus::Running => {}
         }

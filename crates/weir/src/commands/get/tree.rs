@@ -3,7 +3,8 @@
 use super::least::{Least, version_of};
 use super::root::{Found, Search};
 use crate::cli::GetArgs;
-use crate::exit::{Failure, Kind};
+use crate::consumer::Verified;
+use crate::exit::{Failure, Kind, Word};
 use crate::folder::{Choices, Count, Filter, Receiver, Tally, Target, TreeFetch, Version, walk_of};
 use crate::identity;
 use crate::limit::Limit;
@@ -15,6 +16,7 @@ use crate::transfer::Transfers;
 use control::{Duration, Rate, Size, Time};
 use net::client::{ConnectError, Connection, Endpoint};
 use packet::Name;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,33 +31,48 @@ const HELD: Duration = Duration::from_millis(5);
 const VERSIONS: usize = 5;
 
 /// The result, for people and programs.
-#[derive(Debug, Serialize)]
-struct Summary {
-    /// The versioned name of the tree's object.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Summary {
+    /// The name of the tree's object, with its version.
     name: String,
+    /// The folder.
     folder: PathBuf,
+    /// The congestion-control scheme.
     control: String,
     #[serde(flatten)]
     entries: Entries,
+    /// Seconds from the first Interest to the last file.
     duration_s: f64,
+    /// Content from the network over the duration, in Mbit/s.
     goodput_mbps: f64,
-    verified: &'static str,
+    /// The proof of the tree by its signature.
+    verified: Verified,
+    /// The name of the key that signed, or null.
     key: Option<String>,
     #[serde(flatten)]
     counters: Counters,
+    /// Data received that differs from its publisher's.
     forged: u64,
 }
 
 /// Numbers of a tree and of its transfer.
-#[derive(Debug, Serialize)]
-struct Entries {
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Entries {
+    /// Files of the tree, without those that were not chosen.
     files: u64,
+    /// Directories in it.
     directories: u64,
+    /// Symbolic links in it.
     links: u64,
+    /// Bytes of the files.
     bytes: u64,
+    /// Files that were new or different.
     fetched_files: u64,
+    /// Bytes that came from the network.
     fetched_bytes: u64,
+    /// Files that were there already: by size and time, or by their content.
     unchanged_files: u64,
+    /// Entries that were removed because they are not in the tree.
     removed: u64,
 }
 
@@ -375,7 +392,7 @@ impl Getting<'_> {
         let name = &self.args.name.name;
         let message =
             format!("nothing of {name}/ came for {waited} ({cause}); {done} of {total} are there");
-        Failure::new(Kind::Failed, message).then("run the same command again to resume")
+        Failure::new(Word::Stalled, message).then("run the same command again to resume")
     }
 
     fn interrupted(&self, done: u64, total: u64) -> Failure {

@@ -2,19 +2,31 @@
 
 use crate::exit::Failure;
 use crate::{identity, output};
+use schemars::JsonSchema;
 use security::keychain::{KeyEntry, Listing, SharedEntry};
 use security::pib::{Pib, PibKey};
 use serde::Serialize;
 
-#[derive(Serialize)]
-struct Key {
+/// A key of the key chain.
+#[derive(JsonSchema, Serialize)]
+pub struct Key {
+    /// The key's name.
     name: String,
+    /// The name of its certificate; null for a shared key.
     certificate: Option<String>,
+    /// The type of the key.
+    #[schemars(extend("enum" = ["ed25519", "ecdsa", "rsa", "hmac"]))]
     r#type: String,
+    /// The certificate's expiry, in seconds since 1970; null for a shared key.
     not_after: Option<u64>,
+    /// The certificate is self-signed.
     self_signed: bool,
+    /// It is the default key.
     default: bool,
+    /// The file of the secret.
     secret: String,
+    /// The key chain: `ndn` is that of ndn-cxx and python-ndn.
+    #[schemars(extend("enum" = ["weir", "ndn"]))]
     store: &'static str,
 }
 

@@ -7,10 +7,89 @@ use crate::output::{Align, Table};
 use net::client::{FaceEntry, Passed, lists};
 use net::management::parameters::ControlParameters;
 use net::management::{CONGESTION_MARKING, LOCAL_FIELDS, RELIABILITY};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A face of a forwarder.
+#[derive(JsonSchema, Serialize)]
+pub struct Face {
+    /// Its number.
+    id: u64,
+    /// The URI of the other end.
+    uri: String,
+    /// The URI of this end.
+    local_uri: String,
+    /// It is one of an application on the same host.
+    local: bool,
+    /// When it ends.
+    #[schemars(extend("enum" = PERSISTENCIES))]
+    persistency: &'static str,
+    /// The services that are on.
+    #[schemars(extend("items" = { "type": "string", "enum": SERVICES }))]
+    flags: Vec<&'static str>,
+    /// The largest packet in bytes, or null.
+    mtu: Option<u64>,
+    /// Packets that came by it.
+    received: Packets,
+    /// Packets that left by it.
+    sent: Packets,
+}
+
+/// Packets of a face.
+#[derive(JsonSchema, Serialize)]
+struct Packets {
+    /// Interests.
+    interests: u64,
+    /// Data packets.
+    data: u64,
+    /// Nacks.
+    nacks: u64,
+    /// Bytes of all packets.
+    bytes: u64,
+}
+
+/// A face that was made or changed, as the forwarder says it. Null where it does not say it.
+#[derive(JsonSchema, Serialize)]
+pub struct Told {
+    /// The number of the face, or null.
+    id: Option<u64>,
+    /// The URI of the other end, or null.
+    uri: Option<String>,
+    /// The URI of this end, or null.
+    local_uri: Option<String>,
+    /// When it ends, or null.
+    #[schemars(extend("enum" = ["persistent", "on-demand", "permanent", "unknown", null]))]
+    persistency: Option<&'static str>,
+    /// The services that are on, or null.
+    flags: Option<Vec<&'static str>>,
+    /// The largest packet in bytes, or null.
+    mtu: Option<u64>,
+}
+
+/// The result of `weir face create`.
+#[derive(JsonSchema, Serialize)]
+pub struct Created {
+    #[serde(flatten)]
+    face: Told,
+    /// True if the face was made, false if it was there already.
+    created: bool,
+}
+
+/// The result of `weir face destroy`.
+#[derive(JsonSchema, Serialize)]
+pub struct Destroyed {
+    /// The number of the face.
+    id: u64,
+}
+
+/// The services of faces.
+const SERVICES: [&str; 3] = ["local-fields", "reliability", "marking"];
+
+/// The words for when faces end.
+const PERSISTENCIES: [&str; 4] = ["persistent", "on-demand", "permanent", "unknown"];
 
 const FLAGS: [(u64, &str); 3] =
-    [(LOCAL_FIELDS, "local-fields"), (RELIABILITY, "reliability"), (CONGESTION_MARKING, "marking")];
+    [(LOCAL_FIELDS, SERVICES[0]), (RELIABILITY, SERVICES[1]), (CONGESTION_MARKING, SERVICES[2])];
 
 /// A face exists that leads there.
 const CONFLICT: u64 = 409;
@@ -37,7 +116,7 @@ pub fn run(command: &FaceCommand) -> Result<(), Failure> {
             let asked = ControlParameters { face_id: Some(face), ..Default::default() };
             let what = format!("end face {face}");
             session.command(["nfd", "faces", "destroy"], &asked, &what, &[])?;
-            session.tell(&json!({ "id": face }), &format!("face {face} ended"))
+            session.tell(&Destroyed { id: face }, &format!("face {face} ended"))
         }
     }
 }
@@ -56,8 +135,7 @@ fn create(
     let answer = session.command(["nfd", "faces", "create"], &asked, &what, &[CONFLICT])?;
     let face = answer.body.face_id.unwrap_or_default();
     let known = answer.code == CONFLICT;
-    let mut object = told(&answer.body);
-    object["created"] = json!(!known);
+    let object = Created { face: told(&answer.body), created: !known };
     let how = if known { "was there already" } else { "made" };
     session.tell(&object, &format!("face {face} to {uri} {how}"))
 }
@@ -76,19 +154,19 @@ fn asked(options: &FaceOptions, local_fields: Option<Switch>) -> ControlParamete
     ControlParameters { persistency, mtu: options.mtu, flags, mask, ..Default::default() }
 }
 
-fn told(body: &ControlParameters) -> Value {
-    json!({
-        "id": body.face_id,
-        "uri": body.uri,
-        "local_uri": body.local_uri,
-        "persistency": body.persistency.map(persistency),
-        "flags": body.flags.map(|flags| words(flags, &FLAGS)),
-        "mtu": body.mtu,
-    })
+fn told(body: &ControlParameters) -> Told {
+    Told {
+        id: body.face_id,
+        uri: body.uri.clone(),
+        local_uri: body.local_uri.clone(),
+        persistency: body.persistency.map(persistency),
+        flags: body.flags.map(|flags| words(flags, &FLAGS)),
+        mtu: body.mtu,
+    }
 }
 
 fn persistency(number: u64) -> &'static str {
-    ["persistent", "on-demand", "permanent"].get(number as usize).copied().unwrap_or("unknown")
+    PERSISTENCIES.get(number as usize).copied().unwrap_or("unknown")
 }
 
 fn list(args: &ListArgs) -> Result<(), Failure> {
@@ -98,22 +176,22 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
 }
 
 /// A face as JSON.
-pub fn object(face: &FaceEntry) -> Value {
-    let passed = |p: &Passed| {
-        let Passed { interests, data, nacks, bytes } = p;
-        json!({ "interests": interests, "data": data, "nacks": nacks, "bytes": bytes })
+pub fn object(face: &FaceEntry) -> Face {
+    let packets = |p: &Passed| {
+        let Passed { interests, data, nacks, bytes } = *p;
+        Packets { interests, data, nacks, bytes }
     };
-    json!({
-        "id": face.id,
-        "uri": face.uri,
-        "local_uri": face.local_uri,
-        "local": face.is_local,
-        "persistency": persistency(face.persistency),
-        "flags": words(face.flags, &FLAGS),
-        "mtu": face.mtu,
-        "received": passed(&face.received),
-        "sent": passed(&face.sent),
-    })
+    Face {
+        id: face.id,
+        uri: face.uri.clone(),
+        local_uri: face.local_uri.clone(),
+        local: face.is_local,
+        persistency: persistency(face.persistency),
+        flags: words(face.flags, &FLAGS),
+        mtu: face.mtu,
+        received: packets(&face.received),
+        sent: packets(&face.sent),
+    }
 }
 
 /// Faces as a table. Where there is no room, the packets go first.

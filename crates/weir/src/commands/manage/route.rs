@@ -9,7 +9,56 @@ use net::client::{RouteEntry, lists};
 use net::management::parameters::ControlParameters;
 use net::management::rib::{CAPTURE, CHILD_INHERIT};
 use packet::Name;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A route of a forwarder.
+#[derive(JsonSchema, Serialize)]
+pub struct Route {
+    /// Its prefix.
+    prefix: String,
+    /// The number of its face.
+    face: u64,
+    /// The number of what made it, such as 255 for `weir route add`.
+    origin: u64,
+    /// Its cost.
+    cost: u64,
+    /// What it does besides.
+    #[schemars(extend("items" = { "type": "string", "enum": ["inherit", "capture"] }))]
+    flags: Vec<&'static str>,
+    /// The time until it ends in ms; null: it does not end.
+    expires_ms: Option<u64>,
+}
+
+/// The route of `weir route add`, as the forwarder says it. Null where it does not say it.
+#[derive(JsonSchema, Serialize)]
+pub struct Added {
+    /// Its prefix.
+    prefix: Option<String>,
+    /// The number of its face.
+    face: Option<u64>,
+    /// The number of what made it.
+    origin: Option<u64>,
+    /// Its cost.
+    cost: Option<u64>,
+    /// What it does besides: `inherit`, `capture`.
+    flags: Option<Vec<&'static str>>,
+    /// The time until it ends in ms; null: it does not end.
+    expires_ms: Option<u64>,
+}
+
+/// The result of `weir route remove`.
+#[derive(JsonSchema, Serialize)]
+pub struct Removed {
+    /// The prefix.
+    prefix: String,
+    /// The number of the face.
+    face: u64,
+    /// The number of what made the route; null with `--all`.
+    origin: Option<u64>,
+    /// Routes for the prefix to the face that are still there. If there are some, the command fails.
+    stay: Vec<Route>,
+}
 
 const FLAGS: [(u64, &str); 2] = [(CHILD_INHERIT, "inherit"), (CAPTURE, "capture")];
 
@@ -45,12 +94,12 @@ pub fn run(command: &RouteCommand) -> Result<(), Failure> {
                 session.unregister(prefix, face, origin)?;
             }
             let stay = session.routes(prefix, face)?;
-            let told = json!({
-                "prefix": prefix.to_string(),
-                "face": face,
-                "origin": (!all).then_some(*origin),
-                "stay": stay.iter().map(object).collect::<Vec<_>>(),
-            });
+            let told = Removed {
+                prefix: prefix.to_string(),
+                face,
+                origin: (!all).then_some(*origin),
+                stay: stay.iter().map(object).collect(),
+            };
             if stay.is_empty() {
                 return session
                     .tell(&told, &format!("no route for {prefix} to face {face} any more"));
@@ -96,15 +145,15 @@ fn others_stay(prefix: &Name, face: u64, removed: u64, stay: &[RouteEntry]) -> F
     Failure::new(Kind::Failed, text).then(&next)
 }
 
-fn told(body: &ControlParameters) -> Value {
-    json!({
-        "prefix": body.name.as_ref().map(ToString::to_string),
-        "face": body.face_id,
-        "origin": body.origin,
-        "cost": body.cost,
-        "flags": body.flags.map(|flags| words(flags, &FLAGS)),
-        "expires_ms": body.expiration_ms,
-    })
+fn told(body: &ControlParameters) -> Added {
+    Added {
+        prefix: body.name.as_ref().map(ToString::to_string),
+        face: body.face_id,
+        origin: body.origin,
+        cost: body.cost,
+        flags: body.flags.map(|flags| words(flags, &FLAGS)),
+        expires_ms: body.expiration_ms,
+    }
 }
 
 /// The words that NFD has for who made a route.
@@ -146,13 +195,13 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
     session.list(&routes.iter().map(object).collect::<Vec<_>>(), &table)
 }
 
-fn object(route: &RouteEntry) -> Value {
-    json!({
-        "prefix": route.prefix.to_string(),
-        "face": route.face,
-        "origin": route.origin,
-        "cost": route.cost,
-        "flags": words(route.flags, &FLAGS),
-        "expires_ms": route.expires_ms,
-    })
+fn object(route: &RouteEntry) -> Route {
+    Route {
+        prefix: route.prefix.to_string(),
+        face: route.face,
+        origin: route.origin,
+        cost: route.cost,
+        flags: words(route.flags, &FLAGS),
+        expires_ms: route.expires_ms,
+    }
 }

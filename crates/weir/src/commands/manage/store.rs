@@ -6,7 +6,40 @@ use crate::exit::Failure;
 use net::client::lists;
 use net::management::parameters::ControlParameters;
 use packet::Name;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The result of `weir cs config`.
+#[derive(JsonSchema, Serialize)]
+pub struct Configured {
+    /// The largest number of packets.
+    capacity: u64,
+    /// What it does: `admit` stores packets, `serve` answers with them.
+    #[schemars(extend("items" = { "type": "string", "enum": ["admit", "serve"] }))]
+    flags: Vec<&'static str>,
+}
+
+/// The content store, as `weir cs info` shows it.
+#[derive(JsonSchema, Serialize)]
+pub struct Info {
+    #[serde(flatten)]
+    configured: Configured,
+    /// Packets in it.
+    entries: u64,
+    /// Interests that it answered.
+    hits: u64,
+    /// Interests that it did not answer.
+    misses: u64,
+}
+
+/// The result of `weir cs erase`.
+#[derive(JsonSchema, Serialize)]
+pub struct Erased {
+    /// The prefix.
+    prefix: String,
+    /// Packets that were erased.
+    erased: u64,
+}
 
 const ADMIT: u64 = 1;
 const SERVE: u64 = 2;
@@ -28,7 +61,7 @@ pub fn run(command: &CsCommand) -> Result<(), Failure> {
             let what = "configure its content store";
             let body = session.command(["nfd", "cs", "config"], &asked, what, &[])?.body;
             let (capacity, flags) = (body.capacity.unwrap_or(0), body.flags.unwrap_or(0));
-            let object = json!({ "capacity": capacity, "flags": words(flags, &FLAGS) });
+            let object = Configured { capacity, flags: words(flags, &FLAGS) };
             session.tell(&object, &holds(capacity, flags))
         }
         CsCommand::Erase { prefix, count, list } => erase(prefix, *count, list),
@@ -43,13 +76,9 @@ fn holds(capacity: u64, flags: u64) -> String {
 fn info(args: &ListArgs) -> Result<(), Failure> {
     let mut session = Session::open(args)?;
     let store = lists::store(&mut session.connection)?;
-    let object = json!({
-        "capacity": store.capacity,
-        "flags": words(store.flags, &FLAGS),
-        "entries": store.entries,
-        "hits": store.hits,
-        "misses": store.misses,
-    });
+    let configured = Configured { capacity: store.capacity, flags: words(store.flags, &FLAGS) };
+    let object =
+        Info { configured, entries: store.entries, hits: store.hits, misses: store.misses };
     let asked = store.hits + store.misses;
     let line = format!(
         "{} packets, {}\ncache hits: {} of {asked}",
@@ -78,6 +107,6 @@ fn erase(prefix: &Name, count: Option<u64>, list: &ListArgs) -> Result<(), Failu
             break;
         }
     }
-    let object = json!({ "prefix": prefix.to_string(), "erased": erased });
+    let object = Erased { prefix: prefix.to_string(), erased };
     session.tell(&object, &format!("{erased} packets erased"))
 }

@@ -7,7 +7,24 @@ use crate::output::{Align, Table};
 use net::client::lists;
 use net::management::parameters::ControlParameters;
 use packet::Name;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The choice of a strategy.
+#[derive(JsonSchema, Serialize)]
+pub struct Choice {
+    /// The prefix that it is for.
+    prefix: String,
+    /// The name of the strategy.
+    strategy: String,
+}
+
+/// The result of `weir strategy unset`.
+#[derive(JsonSchema, Serialize)]
+pub struct Unset {
+    /// The prefix, which has no strategy of its own any more.
+    prefix: String,
+}
 
 /// Lists, chooses or takes back strategies.
 pub fn run(command: &StrategyCommand) -> Result<(), Failure> {
@@ -24,7 +41,7 @@ pub fn run(command: &StrategyCommand) -> Result<(), Failure> {
             let what = format!("choose {strategy} for {prefix}");
             let body = session.command(["nfd", "strategy-choice", "set"], &asked, &what, &[])?.body;
             let strategy = body.strategy.unwrap_or(strategy).to_string();
-            let object = json!({ "prefix": prefix.to_string(), "strategy": strategy });
+            let object = Choice { prefix: prefix.to_string(), strategy: strategy.clone() };
             session.tell(&object, &format!("{prefix} has {strategy}"))
         }
         StrategyCommand::Unset { prefix, list } => {
@@ -33,7 +50,7 @@ pub fn run(command: &StrategyCommand) -> Result<(), Failure> {
                 ControlParameters { name: Some(prefix.clone()), ..ControlParameters::default() };
             let what = format!("take back the strategy of {prefix}");
             session.command(["nfd", "strategy-choice", "unset"], &asked, &what, &[])?;
-            let object = json!({ "prefix": prefix.to_string() });
+            let object = Unset { prefix: prefix.to_string() };
             session.tell(&object, &format!("{prefix} has no strategy of its own any more"))
         }
     }
@@ -56,8 +73,8 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
     let mut objects = Vec::new();
     for entry in &all {
         let (prefix, strategy) = (entry.prefix.to_string(), entry.strategy.to_string());
-        objects.push(json!({ "prefix": prefix, "strategy": strategy }));
-        table.row(vec![prefix, strategy]);
+        table.row(vec![prefix.clone(), strategy.clone()]);
+        objects.push(Choice { prefix, strategy });
     }
     session.list(&objects, &table)
 }

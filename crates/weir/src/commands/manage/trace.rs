@@ -9,7 +9,8 @@ use crate::exit::{Failure, Kind};
 use crate::output;
 use control::Duration;
 use file::CaptureFile;
-use lines::Lines;
+pub use lines::Printed;
+use lines::{Lines, Lost};
 use net::client::{TraceReader, Turn};
 use net::management::WITH_PACKETS;
 use net::management::parameters::ControlParameters;
@@ -97,7 +98,9 @@ impl Target {
         };
         match self {
             Target::Lines(lines) => output::result(&joined(&|record| lines.line(record))),
-            Target::Json => output::result(&joined(&lines::json)),
+            Target::Json => {
+                output::result(&joined(&|record| output::json_text(&lines::object(record))))
+            }
             Target::File(file) => file.write(records),
         }
     }
@@ -109,7 +112,7 @@ impl Target {
                 output::note(&format!("{packets} packets are missing here"));
                 Ok(())
             }
-            Target::Json => output::json(&serde_json::json!({ "lost": packets })),
+            Target::Json => output::json(&Printed::Lost(Lost { lost: packets })),
             Target::File(_) => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::cli::MountArgs;
 use crate::commands::get::{Found as Tree, Search, version_of};
-use crate::consumer::{self, Absence, Keep, Summary, Watch};
+use crate::consumer::{self, Absence, Keep, Summary, Verified, Watch};
 use crate::exit::{Failure, Kind};
 use crate::mount::{Source, SourceName};
 use crate::output::Progress;
@@ -28,7 +28,7 @@ pub struct Found {
     /// The proof by its signature, for people.
     pub proof: String,
     /// The same for programs.
-    pub verified: &'static str,
+    pub verified: Verified,
     /// The key that signed.
     pub key: Option<String>,
 }

@@ -3,7 +3,7 @@
 use super::report::{Gauge, Lines, Sample, fairness};
 use super::{Run, base};
 use crate::cli::perf::PerfClientArgs;
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, Kind, Word};
 use crate::output;
 use crate::signals::Stop;
 use crate::transfer::Transfers;
@@ -11,6 +11,7 @@ use control::{Duration, Rate, Size, Time};
 use net::client::{Address, Connection, Endpoint};
 use packet::{Data, Interest, LpPacket, MAX_PACKET, Name, NameRef};
 use rustix::time::{ClockId, clock_gettime};
+use schemars::JsonSchema;
 use serde::Serialize;
 use transport::Histogram;
 use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Status};
@@ -180,38 +181,47 @@ impl Endpoint for Flows {
 }
 
 /// The result, for programs.
-#[derive(Serialize)]
-struct Report {
+#[derive(JsonSchema, Serialize)]
+pub struct Report {
+    /// The server's name.
     name: String,
-    /// The number of the first flow's run; those of the others follow.
+    /// The number of the first flow's run, 16 hexadecimal digits; those of the other flows follow.
     run: String,
+    /// The congestion-control scheme.
     control: String,
+    /// Bytes of content per segment.
     segment_size: u64,
     /// The whole run of all flows.
     #[serde(flatten)]
     whole: Sample,
     #[serde(flatten)]
     process: Process,
-    /// Jain's index of the flows' goodput.
+    /// Jain's index of the flows' goodput, or null for a single flow.
     fairness: Option<f64>,
+    /// Each flow, over its own time.
     flows: Vec<Sample>,
+    /// Each interval, of all flows together.
     intervals: Vec<Sample>,
     /// A signal ended the measurement early.
     interrupted: bool,
-    /// The reason if a flow or the connection failed.
+    /// The reason if a flow or the connection failed, or null.
     error: Option<String>,
 }
 
 /// Measurements of the process.
-#[derive(Serialize)]
-struct Process {
-    /// Bytes of all packets to the forwarder, with their link headers.
+#[derive(JsonSchema, Serialize)]
+pub struct Process {
+    /// Bytes of all packets to the forwarder, with link headers.
     sent_bytes: u64,
     /// Bytes of all packets from the forwarder.
     received_bytes: u64,
+    /// Data received after the segment had already arrived.
     duplicates: u64,
+    /// Data received that failed the check of its signature.
     forged: u64,
+    /// Frames that could not be decoded.
     malformed: u64,
+    /// Processor time of this process in seconds.
     cpu_s: f64,
 }
 
@@ -240,7 +250,7 @@ pub fn run(args: &PerfClientArgs) -> Result<(), Failure> {
     }
     match failure {
         Some(failure) => Err(failure),
-        None if report.interrupted => Err(Failure::silent(Kind::Interrupted)),
+        None if report.interrupted => Err(Failure::silent(Kind::Interrupted, "interrupted")),
         None => Ok(()),
     }
 }
@@ -248,10 +258,11 @@ pub fn run(args: &PerfClientArgs) -> Result<(), Failure> {
 /// The failure of a flow. The next step differs from that of `weir get`: nothing is resumed.
 fn explained(error: &FetchError) -> Failure {
     match error {
-        FetchError::Stalled { .. } => Failure::new(Kind::Failed, error)
+        FetchError::Stalled { .. } => Failure::new(Word::Stalled, error)
             .then("is the server still running? --patience waits longer"),
         FetchError::NoRoute(_) | FetchError::NotThere(_) | FetchError::NotFound { .. } => {
-            Failure::new(Kind::NotFound, error)
+            let is_route = matches!(error, FetchError::NoRoute(_));
+            Failure::new(if is_route { Word::NoRoute } else { Word::NotFound }, error)
                 .then("start `weir perf server` with the same name, and check the routes to it")
         }
         _ => Failure::from(error),

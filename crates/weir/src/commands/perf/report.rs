@@ -3,36 +3,36 @@
 use crate::output::width;
 use control::{Duration, Rate, Size, Time};
 use scenario::result::digits;
+use schemars::JsonSchema;
 use serde::Serialize;
 use transport::fetch::Fetch;
 use transport::{Counters, Histogram};
 
 /// Measured values of one flow or of several, over an interval.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Sample {
-    /// The interval, in seconds since the run began.
+    /// Begin of the measured time, in seconds since the run began.
     pub begin_s: f64,
-    /// See above.
+    /// Its end, in seconds since the run began.
     pub end_s: f64,
     /// Bytes of verified content.
     pub bytes: u64,
-    /// These bytes over the interval.
+    /// Content over this time, in Mbit/s.
     pub goodput_mbps: f64,
     /// Counters of the interval.
     #[serde(flatten)]
     pub counters: Counters,
-    /// Segments in flight at the end of the interval.
+    /// Segments in flight at the end.
     pub in_flight: u64,
-    /// The window of the scheme at the end of the interval, in segments.
+    /// The window of the scheme at the end, in segments, or null; a sum for several flows.
     pub window: Option<f64>,
-    /// The rate of the scheme at the end of the interval.
+    /// The rate of the scheme at the end, in Mbit/s, or null; a sum for several flows.
     pub rate_mbps: Option<f64>,
-    /// Round-trip times of the interval; the least and the percentile are rounded down by at most
-    /// 1/64.
+    /// The smallest round-trip time in ms, rounded down by at most 1/64, or null.
     pub rtt_min_ms: Option<f64>,
-    /// See above.
+    /// The mean round-trip time in ms, or null.
     pub rtt_mean_ms: Option<f64>,
-    /// See above.
+    /// The 99th percentile of the round-trip times in ms, rounded down by at most 1/64, or null.
     pub rtt_p99_ms: Option<f64>,
 }
 

@@ -14,6 +14,7 @@ use net::client::{Address, Connection, Endpoint};
 use packet::interest::DEFAULT_LIFETIME_MS;
 use packet::options::{Range, SegmentBits, answer};
 use packet::{Bytes, HopOptions, Interest, LpHeader, LpPacket, NackReason, Name};
+use schemars::JsonSchema;
 use security::Signer;
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -26,14 +27,31 @@ const MOST_WAITING: usize = 16_384;
 /// The same for Nacks, which contain the Interest.
 const MOST_NACKS: usize = 512;
 
+/// A line of `weir perf server`.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+pub enum Printed {
+    /// Serving begins.
+    Begin(Beginning),
+    /// Serving has ended.
+    End(Counts),
+}
+
+/// The line when serving begins.
+#[derive(JsonSchema, Serialize)]
+pub struct Beginning {
+    /// The name that is served.
+    serving: String,
+}
+
 /// The counters of a server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-struct Counts {
-    /// Data packets sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct Counts {
+    /// Interests answered with Data.
     answered: u64,
-    /// Bytes of content in them.
+    /// Bytes of content sent.
     content_bytes: u64,
-    /// Interests below the prefix for a packet that does not exist: answered with a Nack.
+    /// Requests below its name for packets that do not exist: answered with a Nack.
     refused: u64,
     /// Interests for other names.
     unknown: u64,
@@ -231,7 +249,7 @@ pub fn run(args: &PerfServerArgs) -> Result<(), Failure> {
     connection.register(&base)?;
     let mut server = Server::new(base.clone(), signer, Limit::new(args.limit_rate));
     if args.json {
-        output::json(&serde_json::json!({ "serving": base.to_string() }))?;
+        output::json(&Printed::Begin(Beginning { serving: base.to_string() }))?;
     } else if !args.quiet {
         output::note(&format!("serving {base}; Ctrl-C ends it"));
     }
@@ -244,7 +262,7 @@ pub fn run(args: &PerfServerArgs) -> Result<(), Failure> {
     served?;
     let Counts { answered, content_bytes, .. } = server.counts;
     if args.json {
-        return output::json(&server.counts);
+        return output::json(&Printed::End(server.counts));
     }
     if args.quiet {
         return Ok(());

@@ -1,6 +1,7 @@
 //! `weir ping --serve`
 
 use super::below;
+use super::{Answerer, Printed};
 use crate::cli::packets::PingArgs;
 use crate::exit::{Failure, Kind};
 use crate::identity::{self, Signing};
@@ -124,7 +125,7 @@ pub fn run(args: &PingArgs) -> Result<(), Failure> {
     progress.end();
     let Responder { answered, dropped, .. } = responder;
     if args.json {
-        return output::json(&serde_json::json!({ "answered": answered, "dropped": dropped }));
+        return output::json(&Printed::Answerer(Answerer { answered, dropped }));
     }
     output::result(&format!("answered {answered} Interests"))
 }

@@ -1,6 +1,7 @@
 //! `weir ping` without `--serve`
 
 use super::below;
+use super::{Asked, Printed};
 use crate::cli::packets::PingArgs;
 use crate::exit::{Failure, Kind};
 use crate::output;
@@ -8,7 +9,6 @@ use crate::signals::Stop;
 use control::{Duration, Rng, Time};
 use net::client::{Address, Connection, Endpoint};
 use packet::{Component, Data, Interest, InterestBuf, LpPacket, NackReason, Name};
-use serde_json::json;
 use std::collections::BTreeMap;
 
 /// A turn lasts this long at most, so that a signal is noticed.
@@ -203,8 +203,10 @@ pub fn run(args: &PingArgs) -> Result<(), Failure> {
         return Err(error.into());
     }
     match summary.answered {
-        0 if stop.requested() => Err(Failure::silent(Kind::Interrupted)),
-        0 => Err(Failure::silent(Kind::NotFound)),
+        0 if stop.requested() => {
+            Err(Failure::silent(Kind::Interrupted, "interrupted before an answer"))
+        }
+        0 => Err(Failure::silent(Kind::NotFound, "no Interest was answered")),
         _ => Ok(()),
     }
 }
@@ -224,16 +226,16 @@ fn show(args: &PingArgs, summary: &Tally) -> Result<(), Failure> {
     let Tally { sent, answered, rejected, given_up, least, most, .. } = *summary;
     let found = |value: f64| (answered > 0).then_some(value);
     if args.json {
-        return output::json(&json!({
-            "name": args.prefix.to_string(),
-            "sent": sent,
-            "answered": answered,
-            "rejected": rejected,
-            "timeouts": given_up,
-            "rtt_min_ms": found(least),
-            "rtt_mean_ms": found(mean),
-            "rtt_max_ms": found(most),
-            "rtt_stdev_ms": found(deviation),
+        return output::json(&Printed::Asked(Asked {
+            name: args.prefix.to_string(),
+            sent,
+            answered,
+            rejected,
+            timeouts: given_up,
+            rtt_min_ms: found(least),
+            rtt_mean_ms: found(mean),
+            rtt_max_ms: found(most),
+            rtt_stdev_ms: found(deviation),
         }));
     }
     let interests = if sent == 1 { "Interest" } else { "Interests" };

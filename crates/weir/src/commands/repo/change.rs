@@ -8,6 +8,7 @@ use crate::output;
 use control::Size;
 use packet::{Component, Name};
 use repo::{Entry, Freed, Object, Place, Store, StoreError, View};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::fs::File;
@@ -20,22 +21,32 @@ use std::time::Duration;
 const PAUSES: usize = 4;
 const PAUSE: Duration = Duration::from_millis(500);
 
-#[derive(Serialize)]
-struct Removed {
+/// The result of `weir repo rm`.
+#[derive(JsonSchema, Serialize)]
+pub struct Removed {
+    /// The names of the removed objects and trees.
     removed: Vec<String>,
+    /// Bytes that were removed from the disk.
     freed_bytes: u64,
 }
 
-#[derive(Serialize)]
-struct Collected {
+/// The result of `weir repo gc`.
+#[derive(JsonSchema, Serialize)]
+pub struct Collected {
+    /// Files without a name that were removed.
     files: u64,
+    /// Bytes in them.
     freed_bytes: u64,
 }
 
-#[derive(Serialize)]
-struct Exported {
+/// The result of `weir repo export`; on standard error if the content is on standard output.
+#[derive(JsonSchema, Serialize)]
+pub struct Exported {
+    /// The name of the object, with its version.
     name: String,
+    /// Bytes of content.
     bytes: u64,
+    /// The file.
     file: String,
 }
 
@@ -119,7 +130,7 @@ pub fn export(args: &RepoExportArgs) -> Result<(), Failure> {
     if args.output.json {
         let exported = Exported { name, bytes, file };
         match args.file.as_os_str() == "-" {
-            true => output::note(&serde_json::to_string(&exported).unwrap_or_default()),
+            true => output::json_note(&exported),
             false => output::json(&exported)?,
         }
     } else if !args.output.quiet {

@@ -1,23 +1,29 @@
 //! The end of an insertion.
 
 use crate::cli::repo::{KeepArgs, RepoOutputArgs};
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, Word};
 use crate::output;
 use control::Size;
 use net::clock::unix_millis;
 use packet::{Bytes, Name};
 use repo::{Body, Entry, Inserted, Insertion, Staging, Store, StoreError, Top};
+use schemars::JsonSchema;
 use security::Certificate;
 use serde::Serialize;
 use std::io;
 
 /// The result, for programs.
-#[derive(Serialize)]
-struct Summary {
+#[derive(JsonSchema, Serialize)]
+pub struct Summary {
+    /// The name of the object or tree, with its version.
     name: String,
+    /// Bytes of content.
     bytes: u64,
+    /// Files of a tree, or null.
     files: Option<u64>,
+    /// Bytes that the store did not have.
     new_bytes: u64,
+    /// The store had all of it before.
     was_there: bool,
 }
 
@@ -119,5 +125,6 @@ pub fn unwritable(error: &io::Error) -> Failure {
         }
         _ => "check the folder of the store",
     };
-    Failure::new(Kind::File, format!("cannot write into the store: {error}")).then(next)
+    let message = format!("cannot write into the store: {error}");
+    Failure::new(Word::unwritable(error), message).then(next)
 }

@@ -7,19 +7,29 @@ use crate::output::{self, Align, Column, Table};
 use control::Size;
 use packet::{Data, KeyLocator};
 use repo::{Place, View};
+use schemars::JsonSchema;
 use security::human_instant;
 use serde::Serialize;
 
-/// A named thing, for programs.
-#[derive(Serialize)]
-struct Row {
+/// The line of an object or a tree.
+#[derive(JsonSchema, Serialize)]
+pub struct Row {
+    /// The name of the object or tree, with its version.
     name: String,
+    /// What it is.
+    #[schemars(extend("enum" = ["object", "tree"]))]
     r#type: &'static str,
+    /// Bytes of content.
     bytes: u64,
+    /// Files of a tree, or null.
     files: Option<u64>,
+    /// The time when it was stored, in ms since 1970.
     added_ms: u64,
+    /// Bytes of content in a segment.
     segment_size: u32,
+    /// The key that signed, or null.
     key: Option<String>,
+    /// The SHA-256 of the content of an object, or null.
     sha256: Option<String>,
 }
 

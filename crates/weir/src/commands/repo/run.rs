@@ -12,29 +12,50 @@ use control::Size;
 use net::client::{CommandError, Connection};
 use packet::Name;
 use repo::{Top, Usage, View};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use transport::publish::{Publish, PublishStats};
 use weir::http::ask::is_under;
 
-/// The line that `--json` prints when serving begins.
-#[derive(Serialize)]
-struct Beginning {
+/// A line of `weir repo run`.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+pub enum Printed {
+    /// Serving begins.
+    Begin(Beginning),
+    /// Serving has ended.
+    End(Summary),
+}
+
+/// The line when serving begins.
+#[derive(JsonSchema, Serialize)]
+pub struct Beginning {
+    /// The prefixes that are served.
     serving: Vec<String>,
+    /// Objects and trees in the store.
     objects: u64,
+    /// Bytes of their content.
     bytes: u64,
 }
 
 /// The result of serving, for programs.
-#[derive(Serialize)]
-struct Summary {
+#[derive(JsonSchema, Serialize)]
+pub struct Summary {
+    /// Interests answered with Data.
     answered: u64,
+    /// Bytes of content sent.
     content_bytes: u64,
+    /// Requests for packets that do not exist.
     refused: u64,
+    /// Interests for names that are not in the store.
     unknown: u64,
+    /// Requests dropped because too many answers were waiting.
     dropped: u64,
+    /// Frames that are not Interests.
     malformed: u64,
+    /// Answers that could not be made, because of damage or a disk.
     failed: u64,
 }
 
@@ -62,7 +83,7 @@ pub fn run(args: &RepoRunArgs) -> Result<(), Failure> {
     progress.end();
     ended?;
     if args.output.json {
-        output::json(&Summary::of(publish.stats()))?;
+        output::json(&Printed::End(Summary::of(publish.stats())))?;
     }
     Ok(())
 }
@@ -118,7 +139,7 @@ fn begin(prefixes: &Prefixes, usage: Usage, args: &RepoRunArgs) -> Result<(), Fa
     let serving: Vec<String> = prefixes.all().iter().map(ToString::to_string).collect();
     let (objects, bytes) = (usage.tops, usage.bytes);
     if args.output.json {
-        return output::json(&Beginning { serving, objects, bytes });
+        return output::json(&Printed::Begin(Beginning { serving, objects, bytes }));
     }
     if !args.output.quiet {
         let below = match serving.len() {

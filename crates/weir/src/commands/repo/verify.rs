@@ -7,19 +7,28 @@ use crate::output::{self, Progress};
 use crate::signals::Stop;
 use control::Size;
 use repo::View;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Serialize)]
-struct Summary {
+/// The result of `weir repo verify`.
+#[derive(JsonSchema, Serialize)]
+pub struct Summary {
+    /// Objects and trees that were read.
     objects: u64,
+    /// Objects and packets in them.
     entries: u64,
+    /// Bytes of content that were read.
     bytes: u64,
+    /// The entries that are damaged.
     damaged: Vec<Damaged>,
 }
 
-#[derive(Serialize)]
-struct Damaged {
+/// A damaged entry.
+#[derive(JsonSchema, Serialize)]
+pub struct Damaged {
+    /// Its name.
     name: String,
+    /// The damage.
     why: String,
 }
 

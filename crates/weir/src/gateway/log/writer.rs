@@ -1,5 +1,7 @@
 //! The thread that writes lines, and the queue before it.
 
+use super::{LeftOut, Printed};
+use crate::output;
 use net::limit::Limit;
 use std::io;
 use std::sync::Arc;
@@ -110,10 +112,10 @@ impl<W: FnMut(Line)> Thread<W> {
         }
     }
 
-    fn left_out(&mut self, lines: u64, of: &str, why: &str) {
+    fn left_out(&mut self, lines: u64, of: &str, why: &'static str) {
         (self.write)(if self.json {
-            let value = serde_json::json!({ "left_out": lines, "of": of, "why": why });
-            Line::Result(value.to_string())
+            let left_out = LeftOut { left_out: lines, of: of.to_owned(), why };
+            Line::Result(output::json_text(&Printed::LeftOut(left_out)))
         } else {
             Line::Note(format!("left out {lines} lines about {of}: {why}"))
         });

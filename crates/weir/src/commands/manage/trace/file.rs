@@ -1,7 +1,7 @@
 //! A trace as a capture that Wireshark opens.
 
 use super::lines::action;
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, Kind, Word};
 use crate::output;
 use net::trace::{Direction, Record};
 use packet::{LpHeader, NackReason};
@@ -112,7 +112,7 @@ fn failure(path: &Path, error: &io::Error) -> Failure {
         return output::unwritable(error);
     }
     let next = match error.kind() {
-        ErrorKind::BrokenPipe => return Failure::silent(Kind::File),
+        ErrorKind::BrokenPipe => return Failure::silent(Kind::File, output::READER_GONE),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "make room; the capture holds the packets before"
         }
@@ -121,5 +121,6 @@ fn failure(path: &Path, error: &io::Error) -> Failure {
     // `tempfile` appends the path of its own file.
     let text = error.to_string();
     let why = text.split(" at path ").next().unwrap_or_default();
-    Failure::new(Kind::File, format!("cannot write {}: {why}", path.display())).then(next)
+    let message = format!("cannot write {}: {why}", path.display());
+    Failure::new(Word::unwritable(error), message).then(next)
 }

@@ -3,7 +3,8 @@
 use control::Kind;
 use net::text::visible;
 use net::trace::{Action, Direction, Record};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A terminal of fewer columns gets short lines.
 const WIDE: usize = 100;
@@ -73,23 +74,71 @@ impl Lines {
     }
 }
 
-/// The record as an object of one line.
-pub fn json(record: &Record) -> String {
-    let kind = record.kind.map(|kind| self::kind(Some(kind)).to_lowercase());
-    let mut object = json!({
-        "time_ns": record.time_ns,
-        "face": record.face,
-        "direction": record.direction.word(),
-        "type": kind,
-        "bytes": record.size,
-        "name": record.kind.map(|_| record.name.to_string()),
-        "action": record.action.word(),
-        "faces": record.faces,
-    });
-    if let Action::Dropped(reason) = &record.action {
-        object["reason"] = json!(reason);
-    }
-    object.to_string()
+/// The words for what the forwarder did.
+const ACTIONS: [&str; 7] =
+    ["hit", "aggregated", "forwarded", "nacked", "kept", "queued", "dropped"];
+
+/// A line of `weir trace --json`.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+pub enum Printed {
+    /// A packet.
+    Packet(Packet),
+    /// Packets are missing here.
+    Lost(Lost),
+}
+
+/// The line about a packet.
+#[derive(JsonSchema, Serialize)]
+pub struct Packet {
+    /// When it came or left, in nanoseconds since 1970.
+    time_ns: u64,
+    /// The number of its face.
+    face: u64,
+    /// It came by the face, or left by it.
+    #[schemars(extend("enum" = ["in", "out"]))]
+    direction: &'static str,
+    /// What it is; null for a frame that could not be decoded.
+    #[schemars(extend("enum" = ["interest", "data", "nack", null]))]
+    r#type: Option<String>,
+    /// Its size in bytes.
+    bytes: u64,
+    /// Its name; null for a frame that could not be decoded.
+    name: Option<String>,
+    /// What the forwarder did with it.
+    #[schemars(extend("enum" = ACTIONS))]
+    action: &'static str,
+    /// The numbers of the faces to which it went on.
+    faces: Vec<u64>,
+    /// Why it was dropped; absent unless the action is `dropped`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+/// The line in place of packets.
+#[derive(JsonSchema, Serialize)]
+pub struct Lost {
+    /// Packets that are missing here, because they came faster than they were read.
+    pub lost: u64,
+}
+
+/// The record as an object.
+pub fn object(record: &Record) -> Printed {
+    let reason = match &record.action {
+        Action::Dropped(reason) => Some(reason.clone()),
+        _ => None,
+    };
+    Printed::Packet(Packet {
+        time_ns: record.time_ns,
+        face: record.face,
+        direction: record.direction.word(),
+        r#type: record.kind.map(|kind| self::kind(Some(kind)).to_lowercase()),
+        bytes: record.size,
+        name: record.kind.map(|_| record.name.to_string()),
+        action: record.action.word(),
+        faces: record.faces.clone(),
+        reason,
+    })
 }
 
 fn kind(kind: Option<Kind>) -> &'static str {
@@ -211,8 +260,8 @@ mod tests {
         assert_eq!(words(data, way, Action::Kept, &[]), "no downstream");
         let dropped = Action::Dropped("data-queue-full".to_owned());
         assert_eq!(words(data, Direction::Out, dropped.clone(), &[]), "dropped data-queue-full");
-        let object = json(&Record { action: dropped, ..record() });
-        let object: serde_json::Value = serde_json::from_str(&object).unwrap();
+        let object = object(&Record { action: dropped, ..record() });
+        let object = serde_json::to_value(object).unwrap();
         assert_eq!(object["reason"], "data-queue-full");
         assert_eq!(object["type"], "interest");
     }
@@ -222,6 +271,6 @@ mod tests {
         let malformed = Action::Dropped("malformed".to_owned());
         let of = Record { kind: None, action: malformed, faces: Vec::new(), ..record() };
         assert!(Lines::new(None).line(&of).ends_with("dropped malformed         -"));
-        assert!(json(&of).contains("\"type\":null"));
+        assert_eq!(serde_json::to_value(object(&of)).unwrap()["type"], serde_json::Value::Null);
     }
 }

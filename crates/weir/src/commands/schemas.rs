@@ -1,0 +1,174 @@
+//! The JSON Schemas of what commands print with `--json`, and the page about them.
+//!
+//! They are made from the types that are printed. `WEIR_REGENERATE=1 cargo test -p weir --bin weir
+//! schemas` writes them to `docs/reference/json`.
+
+mod list;
+mod page;
+
+use list::{ENTRIES, Entry, Form};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The generator of the schema of a type, as it is written.
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().for_serialize().into_generator()
+}
+
+/// The schema of a type.
+fn of<T: JsonSchema>() -> Schema {
+    generator().into_root_schema_for::<T>()
+}
+
+/// The schema of a type, with name, title and description.
+fn finished(schema: Schema, name: &str, title: &str, description: &str) -> Value {
+    let mut whole = tidied(schema.to_value());
+    // The names are no addresses: there is no host to ask.
+    whole["$id"] = json!(format!("urn:weir:json:{name}"));
+    whole["title"] = json!(title);
+    whole["description"] = json!(description);
+    // The kinds exclude each other by the fields that they must have.
+    if let Some(kinds) = whole.as_object_mut().and_then(|whole| whole.remove("anyOf")) {
+        whole["oneOf"] = kinds;
+    }
+    whole
+}
+
+/// A schema without sizes of integers, which JSON does not have, and with each description in one
+/// line.
+fn tidied(value: Value) -> Value {
+    match value {
+        Value::Object(object) => {
+            let fields = object.into_iter().filter(|(key, value)| {
+                key != "format" || !value.as_str().is_some_and(|format| format.contains("int"))
+            });
+            let fields = fields.map(|(key, value)| match (key.as_str(), value) {
+                ("description", Value::String(text)) => (key, json!(text.replace('\n', " "))),
+                (_, value) => (key, tidied(value)),
+            });
+            Value::Object(fields.collect::<Map<_, _>>())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(tidied).collect()),
+        other => other,
+    }
+}
+
+/// The schema of a command.
+fn schema(entry: &Entry) -> Value {
+    let title = format!("weir {} --json", entry.command);
+    let description = match entry.form {
+        Form::Object => "The object that the command prints.",
+        Form::List => "The list that the command prints.",
+        Form::Lines => "A line of the output, each of which is an object.",
+    };
+    finished((entry.schema)(), &entry.file_name(), &title, description)
+}
+
+/// The schema of errors.
+fn error_schema() -> Value {
+    let description = "The last line on standard error of a command that fails.";
+    finished(of::<crate::exit::ErrorLine<'_>>(), "error", "error of weir --json", description)
+}
+
+/// All files by their names in `docs/reference/json`.
+fn files() -> BTreeMap<String, String> {
+    let named = |name: String, schema: &Value| {
+        let text = serde_json::to_string_pretty(schema).unwrap();
+        (format!("{name}.schema.json"), text + "\n")
+    };
+    let commands = ENTRIES.iter().map(|entry| named(entry.file_name(), &schema(entry)));
+    commands.chain([named("error".to_owned(), &error_schema())]).collect()
+}
+
+fn reference() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference")
+}
+
+const REGENERATE: &str =
+    "is out of date; run WEIR_REGENERATE=1 cargo test -p weir --bin weir schemas";
+
+/// Set `WEIR_REGENERATE=1` to write the files anew.
+#[test]
+fn the_committed_schemas_are_those_of_the_types() {
+    let (folder, files) = (reference().join("json"), files());
+    if std::env::var_os("WEIR_REGENERATE").is_some() {
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        files.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
+    }
+    for (name, text) in &files {
+        let committed = std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+        assert!(committed == *text, "docs/reference/json/{name} {REGENERATE}");
+    }
+    let there = std::fs::read_dir(&folder).unwrap().count();
+    assert_eq!(there, files.len(), "docs/reference/json has files of no command");
+}
+
+/// Set `WEIR_REGENERATE=1` to write the page anew.
+#[test]
+fn the_committed_page_is_that_of_the_schemas() {
+    let (path, current) = (reference().join("json.md"), page::page());
+    if std::env::var_os("WEIR_REGENERATE").is_some() {
+        std::fs::write(&path, &current).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == current, "docs/reference/json.md {REGENERATE}");
+}
+
+/// The commands with an option `--json` below a command.
+fn with_json(command: &clap::Command, path: &str, found: &mut Vec<String>) {
+    if command.get_arguments().any(|argument| argument.get_long() == Some("json")) {
+        found.push(path.trim_start().to_owned());
+    }
+    for below in command.get_subcommands() {
+        with_json(below, &format!("{path} {}", below.get_name()), found);
+    }
+}
+
+#[test]
+fn each_command_with_json_has_a_schema() {
+    let mut weir = <crate::cli::Cli as clap::CommandFactory>::command();
+    weir.build();
+    let mut commands = Vec::new();
+    with_json(&weir, "", &mut commands);
+    commands.retain(|command| !command.starts_with("help"));
+    commands.sort();
+    let mut entries: Vec<&str> = ENTRIES.iter().map(|entry| entry.command).collect();
+    entries.sort_unstable();
+    assert_eq!(entries, commands);
+}
+
+/// Fields of a schema without a description.
+fn undescribed(schema: &Value, path: &str, found: &mut Vec<String>) {
+    match schema {
+        Value::Object(object) => {
+            for (key, value) in object {
+                let below = format!("{path}/{key}");
+                if key == "properties" {
+                    let fields = value.as_object().into_iter().flatten();
+                    let bare = fields.filter(|(_, field)| {
+                        // The constant of a tag says what it is.
+                        field.get("description").is_none() && field.get("const").is_none()
+                    });
+                    found.extend(bare.map(|(name, _)| format!("{below}/{name}")));
+                }
+                undescribed(value, &below, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| undescribed(item, path, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn each_field_has_a_description_of_its_own() {
+    for (name, text) in files() {
+        let mut bare = Vec::new();
+        undescribed(&serde_json::from_str(&text).unwrap(), &name, &mut bare);
+        assert_eq!(bare, [""; 0]);
+        assert!(!text.contains("See above."), "{name}");
+    }
+}
