@@ -244,8 +244,8 @@ fn read(choice: Choice, _section: &Section<'_>) -> Result<Choice, String> {
     Ok(choice)
 }
 
-/// The same value with an absolute path, if it chooses a scheme with a file: `folder` is that of the
-/// document. `None` if it has none.
+/// The same value with an absolute path, if it chooses a scheme with a file: `folder` is that of
+/// the document. `None` if it has none.
 #[must_use]
 pub fn with_absolute_path(value: &DeValue<'_>, folder: &Path) -> Option<String> {
     let mut choice = match value {

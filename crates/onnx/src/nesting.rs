@@ -1,6 +1,6 @@
 //! Messages in messages of a file. The library reads them by calling itself, so that a file of
-//! graphs in graphs would end its stack. No operator that is evaluated has a graph: a model with one
-//! is rejected here, without a call for each.
+//! graphs in graphs would end its stack. No operator that is evaluated has a graph: a model with
+//! one is rejected here, without a call for each.
 //!
 //! Numbers of fields are those of onnx.proto; the coding is that of Protocol Buffers ("Encoding",
 //! message structure).

@@ -157,8 +157,8 @@ impl Choice {
         })
     }
 
-    /// The file that the scheme needs, if it has not been read: the parameter with its path, and the
-    /// path.
+    /// The file that the scheme needs, if it has not been read: the parameter with its path, and
+    /// the path.
     #[must_use]
     pub fn unread(&self) -> Option<(&'static str, &'static str)> {
         if self.params.policy().is_some() { None } else { self.params.file() }

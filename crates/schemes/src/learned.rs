@@ -2,16 +2,16 @@
 //!
 //! The policy may be learned in the environments of `weir.env`: its observations and actions, and
 //! the code that makes them, are the same here (`control::observation`). The file is a model in
-//! ONNX, with the observation as a float tensor of 1 by 8 and the action as one of 1 by 1, or of the
-//! shapes `[8]` and `[1]`. Programs read it before anything is sent, and reject it there if it is
-//! too large or does not compute.
+//! ONNX, with the observation as a float tensor of 1 by 8 and the action as one of 1 by 1, or of
+//! the shapes `[8]` and `[1]`. Programs read it before anything is sent, and reject it there if it
+//! is too large or does not compute.
 //!
 //! Differences to an environment: a step ends with the first Data or loss after its time, as this
 //! consumer has no timer; time counts from the first Interest. Without a model, and where a model's
 //! output is not a number, the rule below acts.
 //!
-//! Equal inputs give equal outputs on one processor. A model's sums of products depend in their last
-//! bits on the processor's vector instructions, so that two kinds of processors may differ.
+//! Equal inputs give equal outputs on one processor. A model's sums of products depend in their
+//! last bits on the processor's vector instructions, so that two kinds of processors may differ.
 
 use control::observation::{FIRST_WINDOW, scaled};
 use control::{

@@ -128,8 +128,8 @@ pub fn perform_with(
     outcome
 }
 
-/// Does some runs, by their places in [`Study::runs`], and keeps their records. Returns the errors of
-/// those that failed, in their order, with `None` for the others; fewer if the watch ended them.
+/// Does some runs, by their places in [`Study::runs`], and keeps their records. Returns the errors
+/// of those that failed, in their order, with `None` for the others; fewer if the watch ended them.
 #[must_use]
 pub fn complete(
     study: &Study,

@@ -21,10 +21,10 @@ pub mod proxy;
 pub mod repo;
 #[path = "cli/sim.rs"]
 pub mod sim;
-#[path = "cli/swarm.rs"]
-pub mod swarm;
 #[path = "cli/study.rs"]
 pub mod study;
+#[path = "cli/swarm.rs"]
+pub mod swarm;
 #[path = "cli/sweep.rs"]
 pub mod sweep;
 #[path = "cli/upload.rs"]
