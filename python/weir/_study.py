@@ -7,7 +7,6 @@ does from runs of its own.
 
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -139,7 +138,7 @@ def main(text):
         note(f"{len(records.runs)} runs, {records.new} of them new")
     failed = list(records._failed.items())
     for key, error in failed[:LISTED]:
-        note(f"weir: run {key} failed: {re.sub(r'\\s+', ' ', str(error))}")
+        note(f"weir: run {key} failed: {' '.join(str(error).split())}")
     return pages(asked)
 
 

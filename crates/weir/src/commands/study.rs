@@ -68,7 +68,10 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     for study in &studies {
         let kept = folder(study, args)?;
         let watch = Watcher::new(study, stop.clone(), args.quiet || args.json);
-        let kept: &dyn study::Records = kept.as_ref().map_or(&(), |kept| kept);
+        let kept: &dyn study::Records = match &kept {
+            Some(kept) => kept,
+            None => &(),
+        };
         let outcome = study::perform_with(study, jobs, &watch, kept);
         watch.end();
         if !args.json && !args.quiet {

@@ -31,23 +31,28 @@ pub fn run(folder: &Path, args: &StudyArgs) -> Result<(), Failure> {
     let stop = Stop::listen().map_err(|error| {
         Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
     })?;
-    let out = args.out.clone().unwrap_or_else(|| super::OUT.into());
-    pages::begin(&out)?;
-    let watch = Watcher::new(&arena, &runs, stop, args.quiet || args.json);
     let jobs = super::super::jobs(args.jobs);
+    let watch = Watcher::new(&arena, &runs, stop, args.quiet || args.json);
     if let (Some(records), false) = (&records, args.shared.run.is_empty()) {
         let numbers = records.numbers(&args.shared.run)?;
         let errors = runs.complete(&numbers, jobs, &watch, records);
         watch.end();
         return shared::report(&numbers, errors);
     }
-    let kept: &dyn study::Records = records.as_ref().map_or(&(), |records| records);
+    let out = args.out.clone().unwrap_or_else(|| super::OUT.into());
+    pages::begin(&out)?;
+    let kept: &dyn study::Records = match &records {
+        Some(records) => records,
+        None => &(),
+    };
     let outcome = arena::perform_with(&runs, jobs, &watch, kept);
     watch.end();
     let Some(mut outcome) = outcome else {
         let what = "interrupted; no page was written, because a regret needs all schemes";
-        return Err(Failure::new(Kind::Interrupted, what)
-            .then("run cell by cell with --only CELL: the page keeps cells of earlier runs"));
+        return Err(Failure::new(Kind::Interrupted, what).then(match records {
+            Some(_) => "the same command does the runs that are left",
+            None => "run cell by cell with --only CELL, or keep records with --records DIR",
+        }));
     };
     if records.as_ref().is_none_or(|records| records.found() == 0) {
         outcome.effort.cpu_s = processor_seconds();

@@ -101,7 +101,7 @@ impl Folder {
     pub fn numbers(&self, given: &[String]) -> Result<Vec<usize>, Failure> {
         let number = |text: &String| {
             let (number, key) = text.split_once(':').unwrap_or((text, ""));
-            let number = number.parse().ok();
+            let number: Option<usize> = number.parse().ok();
             match number.filter(|number| self.keys.get(*number).is_some_and(|own| own == key)) {
                 Some(number) => Ok(number),
                 None => Err(Failure::new(Kind::Usage, format!("there is no run {text}")).then(
