@@ -7,7 +7,6 @@ from collections import deque
 
 from . import _worker
 from ._errors import RunError, WeirError
-from ._store import TABLES
 
 # A task is to take so many seconds: less would cost more in transport, and more would be lost
 # with a worker.
@@ -23,7 +22,7 @@ TURN = 0.2
 
 
 class Cluster:
-    """Runs the points that a sweep lacks on an engine."""
+    """Runs the points that a sweep, or the runs that a study lacks, on an engine."""
 
     def __init__(self, engine, made, points, patience):
         self.engine, self.made, self.patience = engine, made, patience
@@ -69,10 +68,7 @@ class Cluster:
             )
         while (self.left or self.alone) and len(self.running) < TASKS_EACH * places:
             keys = self.next_keys(places)
-            points = [self.points[key] for key in keys]
-            schemes = {name: cls for point in points for name, cls in point.schemes.items()}
-            jobs = [_worker.Job.of(point) for point in points]
-            task = _worker.pack(jobs, list(schemes.values()), TABLES, self.patience)
+            task = self.made._pack([self.points[key] for key in keys], self.patience)
             self.running[self.engine.submit(task)] = keys
 
     def next_keys(self, places):
@@ -100,7 +96,7 @@ class Cluster:
             if (error := answer.exception()) is not None:
                 self.fail(answer.key, error)
             else:
-                self.made._store.keep(self.points[answer.key], answer.tables)
+                self.made._keep(self.points[answer.key], answer)
                 self.made.new += 1
 
     def lose(self, keys, error):

@@ -8,7 +8,7 @@ import threading
 import tomllib
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
-from . import _parts, _weir
+from . import _parts, _weir, _worker
 from ._checks import listed, whole
 from ._cluster import Cluster
 from ._design import Design, Until
@@ -92,6 +92,16 @@ class Sweep:
         left = {point.key: point for point in points}
         return [point for key, point in left.items() if not self._store.has(key)]
 
+    def _pack(self, points, patience):
+        """The task of these points, for a worker."""
+        schemes = {name: cls for point in points for name, cls in point.schemes.items()}
+        jobs = [_worker.Job.of(point) for point in points]
+        return _worker.pack(jobs, list(schemes.values()), TABLES, patience)
+
+    def _keep(self, point, answer):
+        """Keep what a worker answered."""
+        self._store.keep(point, answer.tables)
+
     def _fail(self, point, error):
         self._failed[point.key] = error
         self.failed[(*point.settings.items(), ("seed", point.seed))] = error
@@ -154,12 +164,8 @@ def _schemes_in(text):
 
 def _hashes_of_files(text):
     """SHA-256 of the files that a scenario with all defaults names, by their absolute paths."""
-    filled = tomllib.loads(text)
-    topology, workloads = filled.get("topology", {}), filled.get("workload", [])
-    paths = [topology.get("file"), topology.get("latencies")]
-    paths += [workload.get("trace") for workload in workloads]
     found = {}
-    for path in filter(None, paths):
+    for path in _weir.files_of(text):
         try:
             with open(path, "rb") as file:
                 found[path] = hashlib.file_digest(file, "sha256").hexdigest()

@@ -36,6 +36,11 @@ class Job:
         scenario = point.scenario
         return cls(point.key, scenario.filled, scenario.file, point.seed, point.files)
 
+    @staticmethod
+    def answers(jobs, tables, patience):
+        """The answers to these jobs."""
+        return [_one(job, tables, patience) for job in jobs]
+
 
 @dataclass
 class Answer:
@@ -97,7 +102,7 @@ def run(task):
     for scheme in schemes:
         # A class that came as a value was empty when it was registered.
         _parts.make_scheme(scheme)
-    return pickle.dumps([_one(job, tables, patience) for job in jobs])
+    return pickle.dumps(type(jobs[0]).answers(jobs, tables, patience))
 
 
 def _one(job, tables, patience):

@@ -16,7 +16,7 @@ Several flows at a time are a parallel environment of PettingZoo, with an agent 
 Observation of a flow, a vector of eight numbers about the last step:
 
     0  window        segments that may be in flight
-    1  goodput       content that came, in Mbit/s
+    1  goodput       Data packets that came, in Mbit/s
     2  rtt           mean round-trip time in ms; the last known one if nothing came
     3  rtt_min       smallest round-trip time so far, in ms
     4  in_flight     segments in flight when Data came last
@@ -32,6 +32,9 @@ the smallest round-trip time, minus `loss_weight` times the share of segments th
 `rate` is in bit/s; without it, it is the rate of the narrowest link, divided by the number of
 agents. `reward` replaces all this by a function of the observation.
 
+The scheme `learned` has the same observations and actions: `control="learned:model=policy.onnx"`
+runs a policy from an ONNX file in the simulator and in `weir get`.
+
 An episode of a flow is terminated when everything has come, and truncated at the scenario's end.
 """
 
@@ -41,19 +44,8 @@ import numpy
 from . import _weir
 from ._scenario import Scenario
 
-OBSERVATION = (
-    "window",
-    "goodput",
-    "rtt",
-    "rtt_min",
-    "in_flight",
-    "marks",
-    "losses",
-    "time",
-)
-
-FIRST_WINDOW = 10.0
-LAST_WINDOW = 262_144.0
+OBSERVATION = tuple(_weir.OBSERVED)
+FIRST_WINDOW = _weir.FIRST_WINDOW
 
 __all__ = ["OBSERVATION", "Flow", "network"]
 
@@ -124,10 +116,7 @@ def first_observation():
 
 def scaled(window, action):
     """The window after an action."""
-    power = float(action[0])
-    if not -1.0 <= power <= 1.0:
-        raise ValueError(f"an action of {power}; it is from -1 to 1")
-    return min(max(window * 2.0**power, 1.0), LAST_WINDOW)
+    return _weir.scaled(window, float(action[0]))
 
 
 class Flow(gymnasium.Env):

@@ -1,8 +1,11 @@
 """Sweeps on clusters: a real one of Ray and a real one of Dask, whose workers die in mid-sweep."""
 
+import json
 import os
 import signal
+import subprocess
 import sys
+import sysconfig
 import tempfile
 import unittest
 from pathlib import Path
@@ -12,8 +15,10 @@ import distributed
 import ray
 import weir
 from _network import SCENARIO
+from support import weir as weir_of_tests
 from weir import _cluster, _engines, _weir
 
+PROGRAM = Path(sysconfig.get_path("scripts"), "weir")
 TWO = weir.Scenario.from_text(SCENARIO, name="two.toml")
 
 
@@ -122,6 +127,45 @@ class OnCluster:
         self.assertGreaterEqual(done, 1)
         self.assertEqual(self.sweep(repetitions=5).new, 20 - done)
 
+    def study(self, *words):
+        """Run `weir study` with these words; its outcome, without times."""
+        command = [PROGRAM, "study", *words, "--quick", "--json", "--out", self.place]
+        environment = {**os.environ, **self.cluster()}
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=environment, cwd=weir_of_tests.ROOT
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return without_times(json.loads(done.stdout)), done.stderr
+
+    def test_a_study_has_the_numbers_of_this_process(self):
+        """Those of a run without a cluster, and a run is never done twice."""
+        words = ["scenarios/packet-pair", "--only", "two-flows"]
+        alone, _ = self.study(*words)
+        records = self.place / "records"
+        self.assertFalse(records.exists())
+        found, said = self.study(*words, "--engine", self.engine)
+        self.assertEqual(found, alone)
+        kept = {file: file.stat().st_mtime_ns for file in records.iterdir()}
+        self.assertGreater(len(kept), 1)
+        self.assertRegex(said, f"^{len(kept)} runs, {len(kept)} of them new")
+        # An interruption has left all but one.
+        lost = sorted(kept)[0]
+        lost.unlink()
+        again, said = self.study(*words, "--engine", self.engine)
+        self.assertEqual(again, alone)
+        self.assertRegex(said, f"^{len(kept)} runs, 1 of them new")
+        del kept[lost]
+        self.assertEqual({file: file.stat().st_mtime_ns for file in kept}, kept)
+
+    def test_a_part_of_the_arena_has_the_numbers_of_this_process(self):
+        """Optima, scores and regrets of one cell."""
+        words = ["scenarios/arena", "--only", "short"]
+        alone, _ = self.study(*words)
+        self.assertEqual(len(alone["cells"]), 1)
+        self.place = self.place.with_name("other")
+        found, _ = self.study(*words, "--engine", self.engine)
+        self.assertEqual(found, alone)
+
     def test_a_worker_with_another_version_ends_the_sweep(self):
         """Its results would be of another program."""
         with mock.patch.object(_weir, "BUILD", "9.9.9 (123456789, 2026-11-29)"):
@@ -129,6 +173,16 @@ class OnCluster:
                 self.sweep()
         with self.assertRaisesRegex(ValueError, "`jobs` is for the engine `local`"):
             self.sweep(jobs=2)
+
+
+def without_times(outcome):
+    """An outcome without the times that runs took, and the processes that did them."""
+    if isinstance(outcome, list):
+        return [without_times(one) for one in outcome]
+    if isinstance(outcome, dict):
+        times = {"wall_s", "run_s", "cpu_s", "jobs"}
+        return {name: without_times(one) for name, one in outcome.items() if name not in times}
+    return outcome
 
 
 class Tasks(unittest.TestCase):
@@ -203,6 +257,10 @@ class OnRay(OnCluster, unittest.TestCase):
         ray.init(num_cpus=2, log_to_driver=False, logging_level="ERROR", **options)
         cls.addClassCleanup(ray.shutdown)
 
+    def cluster(self):
+        """The cluster for another process."""
+        return {"RAY_ADDRESS": ray.get_runtime_context().gcs_address}
+
 
 class OnDask(OnCluster, unittest.TestCase):
     """Two workers."""
@@ -214,8 +272,12 @@ class OnDask(OnCluster, unittest.TestCase):
         quiet = {"silence_logs": 50, "dashboard_address": None}
         cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, **quiet)
         cls.addClassCleanup(cluster.close)
-        client = distributed.Client(cluster)
-        cls.addClassCleanup(client.close)
+        cls.client = distributed.Client(cluster)
+        cls.addClassCleanup(cls.client.close)
+
+    def cluster(self):
+        """The cluster for another process."""
+        return {"DASK_SCHEDULER_ADDRESS": self.client.scheduler.address}
 
 
 class Absent(unittest.TestCase):

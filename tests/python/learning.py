@@ -66,6 +66,20 @@ class Environment(unittest.TestCase):
             },
             consumer={"at": "a", "name": "/x"},
         )
+        sizes = set()
+
+        class Sized(weir.WindowLaw):
+            """Sees the sizes of Data packets, in which the content has its name and digest."""
+
+            def on_ack(self, cx, ack):
+                sizes.add(ack.size)
+
+            def on_congestion(self, cx, signal, rtt):
+                pass
+
+        weir.run(small, control=Sized, progress=False)
+        packet = max(sizes)
+        self.assertTrue(segment < packet < 1.2 * segment, sizes)
         env = envs.Flow(small, step=0.1, delay_weight=0.0)
         env.reset(seed=1)
         before, with_losses, is_late = 0.0, 0, False
@@ -74,7 +88,7 @@ class Environment(unittest.TestCase):
             action = [1.0] if before < 0.45 else [0.0]
             seen, reward, _, is_late, _ = env.step(action)
             now = dict(zip(envs.OBSERVATION, map(float, seen)))
-            delivered = now["goodput"] * 1e6 / 8 / segment * (now["time"] - before)
+            delivered = now["goodput"] * 1e6 / 8 / packet * (now["time"] - before)
             lost = now["losses"] / max(1.0, now["losses"] + delivered)
             self.assertAlmostEqual(reward, now["goodput"] * 1e6 / rate - lost, places=4)
             with_losses += now["losses"] > 0

@@ -65,6 +65,7 @@ class Notebooks(unittest.TestCase):
         """The policy gets better, its file says the same, and it fills links with short queues."""
         shown = self.execute("learn-a-scheme")
         said = "".join(one.get("text", "") for one in shown)
+        self.assertIn("the same learned", said)
         first, last = map(float, re.search(r"reward (\S+) at first, (\S+) after", said).groups())
         self.assertGreater(last, first)
         texts = [one["data"]["text/plain"] for one in shown if "text/plain" in one.get("data", {})]

@@ -28,6 +28,6 @@ pub use model::{Arena, Cached, Cell, Limits, Quick, Term, Verdict, Wanted};
 pub use outcome::{CellOutcome, Effort, Entry, Outcome};
 pub use page::Page;
 pub use pairing::{Competitor, competitors};
-pub use perform::{Runs, perform};
+pub use perform::{Runs, perform, perform_with};
 pub use pictures::COLUMNS;
 pub use read::{FILE, load};

@@ -7,6 +7,7 @@ use crate::score::{delay_factor, geometric_mean, ramp_factor};
 use scenario::Scenario;
 use scenario::model::Manner;
 use scenario::result::{Flow, RunResult};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// By flow: instants in seconds, and bytes of content received until then.
@@ -23,28 +24,38 @@ const SPAN_S: f64 = 0.05;
 const ENOUGH: f64 = 3.0;
 
 /// The measures of a run. A measure that is not taken in its cell is `None`.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Content of all fetches after the warm-up, as a share of the optimum.
+    #[serde(with = "study::records::exact")]
     pub share: Option<f64>,
     /// The largest shortfall of a fetch from its max-min rate.
+    #[serde(with = "study::records::exact")]
     pub unfair: Option<f64>,
     /// Mean queueing delay in milliseconds. With paths of several lengths, round trips do not show
     /// it.
+    #[serde(with = "study::records::exact")]
     pub delay_mean_ms: Option<f64>,
     /// Its 99th percentile.
+    #[serde(with = "study::records::exact")]
     pub delay_p99_ms: Option<f64>,
     /// The factor of the latter.
+    #[serde(with = "study::records::exact")]
     pub delay: Option<f64>,
     /// Seconds until the watched fetch had its share; `None` if it never had.
+    #[serde(with = "study::records::exact")]
     pub ramp_s: Option<f64>,
     /// The factor of this time.
+    #[serde(with = "study::records::exact")]
     pub ramp: Option<f64>,
     /// Mean of ideal completion over measured completion of short flows.
+    #[serde(with = "study::records::exact")]
     pub short: Option<f64>,
     /// Mean of measured completion, less a round trip, over the ideal one.
+    #[serde(with = "study::records::exact")]
     pub slowdown: Option<f64>,
     /// Data sent in vain, as a share of those sent.
+    #[serde(with = "study::records::exact")]
     pub vain: Option<f64>,
 }
 

@@ -10,8 +10,10 @@ use crate::wanted::verdicts;
 use control::Duration;
 use scenario::series::{Row, Rows, Subject};
 use scenario::{Batch, Progress, Watch, execute, several};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use study::records::{Records, recorded};
 
 /// The runs of an arena, in the order in which they begin.
 #[derive(Debug)]
@@ -34,12 +36,14 @@ struct Run {
     seed: u64,
 }
 
-/// The kept data of a run.
+/// The kept data of a run: its record.
+#[derive(Serialize, Deserialize)]
 struct Kept {
     measured: Measured,
     limits: Limits,
     simulated_s: f64,
     packet_hops: u64,
+    wall_s: f64,
     interrupted: bool,
 }
 
@@ -97,6 +101,47 @@ impl<'a> Runs<'a> {
         &self.durations
     }
 
+    /// All that the record of a run depends on, except the program's version and the content of
+    /// files that the scenario names, and the scenario with all defaults.
+    ///
+    /// # Errors
+    /// The scenario has a mistake.
+    pub fn identity(&self, number: usize) -> Result<(String, Arc<str>), ArenaError> {
+        let run = self.all[number];
+        let cell = &self.arena.cells[run.cell];
+        let competitor = self.competitors[run.scheme];
+        let batch = load(self.arena, cell, competitor, run.seed)?;
+        let filled = Arc::clone(&batch.runs[0].filled);
+        Ok((format!("{} {} {cell:?}", competitor.scheme.name, run.seed), filled))
+    }
+
+    /// Does some runs, by their places in [`Runs::durations`], and keeps their records. Returns the
+    /// errors of those that failed, in their order, with `None` for the others; fewer if the watch
+    /// ended them.
+    #[must_use]
+    pub fn complete(
+        &self,
+        numbers: &[usize],
+        jobs: usize,
+        watch: &dyn Watch,
+        records: &dyn Records,
+    ) -> Vec<Option<String>> {
+        several(numbers.len(), jobs.clamp(1, numbers.len().max(1)), |place| {
+            let kept = self.recorded(numbers[place], watch, records);
+            let goes_on = !kept.as_ref().is_ok_and(|kept| kept.interrupted);
+            (kept.err(), goes_on)
+        })
+    }
+
+    fn recorded(
+        &self,
+        number: usize,
+        watch: &dyn Watch,
+        records: &dyn Records,
+    ) -> Result<Kept, String> {
+        recorded(records, number, |kept: &Kept| !kept.interrupted, || self.one(number, watch))
+    }
+
     fn one(&self, number: usize, watch: &dyn Watch) -> Result<Kept, String> {
         let run = self.all[number];
         let cell = &self.arena.cells[run.cell];
@@ -121,6 +166,7 @@ impl<'a> Runs<'a> {
             limits,
             simulated_s: result.duration_s,
             packet_hops: result.packet_hops,
+            wall_s: result.wall_s,
             interrupted: result.interrupted,
         })
     }
@@ -185,10 +231,21 @@ impl Rows for Keeper {
 /// identifies runs by their places in [`Runs::durations`].
 #[must_use]
 pub fn perform(runs: &Runs<'_>, jobs: usize, watch: &dyn Watch) -> Option<Outcome> {
+    perform_with(runs, jobs, watch, &())
+}
+
+/// Does the runs that have no record, and keeps their records. Then it is as [`perform`].
+#[must_use]
+pub fn perform_with(
+    runs: &Runs<'_>,
+    jobs: usize,
+    watch: &dyn Watch,
+    records: &dyn Records,
+) -> Option<Outcome> {
     let began = watch.seconds();
     let jobs = jobs.clamp(1, runs.all.len().max(1));
     let records = several(runs.all.len(), jobs, |number| {
-        let kept = runs.one(number, watch);
+        let kept = runs.recorded(number, watch, records);
         let goes_on = !kept.as_ref().is_ok_and(|kept| kept.interrupted);
         (kept, goes_on)
     });
@@ -200,6 +257,8 @@ pub fn perform(runs: &Runs<'_>, jobs: usize, watch: &dyn Watch) -> Option<Outcom
     for kept in records.iter().flatten() {
         effort.simulated_s += kept.simulated_s;
         effort.packet_hops += kept.packet_hops;
+        // A run takes one thread; the driver may know better.
+        effort.cpu_s += kept.wall_s;
     }
     effort.wall_s = watch.seconds() - began;
     let arena = runs.arena;

@@ -12,6 +12,7 @@ pub mod context;
 pub mod link;
 pub mod lossy;
 pub mod math;
+pub mod observation;
 pub mod params;
 pub mod quantity;
 mod quickest;
@@ -36,7 +37,8 @@ pub use link::{
     QueueView, Queued, Released, Returned, Shaper, Stage, Stamper, Verdict,
 };
 pub use lossy::{LossModel, Lossy};
-pub use params::{ParamError, ParamSpec, Params, Value, Word};
+pub use observation::{Observation, Observer, Policy, Steps};
+pub use params::{NO_FILE, ParamError, ParamSpec, Params, Value, Word};
 pub use quantity::{Rate, Ratio, Size};
 pub use quickest::{Baseline, Beyond, Quickest};
 pub use recovery::Recovery;

@@ -1,11 +1,14 @@
 //! Parameter tables: one row per parameter, beside the algorithm. Command line, configuration,
 //! reference manual and all other places read these rows.
 
+use crate::observation::Policy;
 use crate::quantity::{Rate, Size};
 use crate::time::Duration;
 use crate::unit::QuantityError;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 /// A parameter's value; the variant is its unit.
@@ -23,6 +26,37 @@ pub enum Value {
     Switch(bool),
     /// One of several words.
     Word(Word),
+    /// A file with a policy, by its path; `none` is no file. A program reads it, see
+    /// [`Params::with_policy`].
+    File(&'static str),
+}
+
+/// The path of no file.
+pub const NO_FILE: &str = "none";
+
+/// The longest path of a file, as for the system's calls.
+const MAX_PATH: usize = 4096;
+
+/// The paths that values have. They stay in memory: values are copied and compared by the thousand,
+/// and a program reads few files.
+static PATHS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+
+/// A path, written as in `scheme:file=PATH`, where a comma ends it.
+fn path(text: &str) -> Result<&'static str, String> {
+    let text = text.trim();
+    if text.is_empty() || text.len() > MAX_PATH {
+        return Err(format!("a path has 1 to {MAX_PATH} bytes, and this has {}", text.len()));
+    }
+    if let Some(bad) = text.chars().find(|c| *c == ',' || c.is_control()) {
+        return Err(format!("a path with {bad:?} cannot be written here; rename or link the file"));
+    }
+    let mut paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = paths.get(text) {
+        return Ok(known);
+    }
+    let kept: &'static str = Box::leak(text.into());
+    paths.insert(kept);
+    Ok(kept)
 }
 
 /// A word of a list. The list is a function, so that it may depend on the registry, which contains
@@ -54,8 +88,8 @@ pub struct ParamSpec {
     pub name: &'static str,
     /// The default; its variant fixes the unit.
     pub default: Value,
-    /// Smallest and largest value, in the unit's base (s, bit/s, bytes); unused for a switch or a
-    /// word.
+    /// Smallest and largest value, in the unit's base (s, bit/s, bytes); unused for a switch, a
+    /// word or a file.
     pub range: (f64, f64),
     /// Its effect, in one sentence.
     pub help: &'static str,
@@ -119,7 +153,7 @@ pub enum ParamError {
 
 impl Value {
     /// The value in the unit's base: seconds, bits per second, bytes, 0 or 1, the index of a word
-    /// in its list.
+    /// in its list, 0 for a file.
     #[must_use]
     pub fn base(self) -> f64 {
         match self {
@@ -131,6 +165,7 @@ impl Value {
             Value::Word(word) => {
                 (word.of)().iter().position(|text| *text == word.text).unwrap_or(0) as f64
             }
+            Value::File(_) => 0.0,
         }
     }
 
@@ -157,6 +192,7 @@ impl Value {
                     None => Err(format!("`{text}` is none of {}", words.join(", "))),
                 }
             }
+            Value::File(_) => path(text).map(Value::File),
         }
     }
 }
@@ -184,6 +220,7 @@ impl fmt::Display for Value {
             Value::Size(s) => exact(f, s, || format!("{} B", s.0)),
             Value::Switch(on) => on.fmt(f),
             Value::Word(word) => f.write_str(word.text),
+            Value::File(path) => f.write_str(path),
         }
     }
 }
@@ -194,6 +231,7 @@ pub struct Params {
     table: &'static [ParamSpec],
     values: Vec<Value>,
     key: u64,
+    policy: Option<Arc<dyn Policy>>,
 }
 
 impl PartialEq for Params {
@@ -208,7 +246,33 @@ impl Params {
     /// All defaults.
     #[must_use]
     pub fn defaults(table: &'static [ParamSpec]) -> Params {
-        Params { table, values: table.iter().map(|row| row.default).collect(), key: 0 }
+        Params {
+            table,
+            values: table.iter().map(|row| row.default).collect(),
+            key: 0,
+            policy: None,
+        }
+    }
+
+    /// The same with the policy that a program has read from the file that a value names.
+    #[must_use]
+    pub fn with_policy(self, policy: Arc<dyn Policy>) -> Params {
+        Params { policy: Some(policy), ..self }
+    }
+
+    /// The policy of [`Params::with_policy`].
+    #[must_use]
+    pub fn policy(&self) -> Option<&Arc<dyn Policy>> {
+        self.policy.as_ref()
+    }
+
+    /// The parameter that names a file, and its path.
+    #[must_use]
+    pub fn file(&self) -> Option<(&'static str, &'static str)> {
+        self.rows().find_map(|(row, value)| match value {
+            Value::File(path) if path != NO_FILE => Some((row.name, path)),
+            _ => None,
+        })
     }
 
     /// The same for the scheme with this [key](crate::Scheme::key).
@@ -240,9 +304,13 @@ impl Params {
             .parse_like(text)
             .map_err(|why| ParamError::Malformed { name: row.name, why })?;
         let (low, high) = row.range;
-        let bounded = !matches!(value, Value::Switch(_) | Value::Word(_));
+        let bounded = !matches!(value, Value::Switch(_) | Value::Word(_) | Value::File(_));
         if bounded && !(low..=high).contains(&value.base()) {
             return Err(ParamError::OutOfRange { name: row.name, value, low, high });
+        }
+        if matches!(value, Value::File(_)) && value != self.values[i] {
+            // The policy is that of another file.
+            self.policy = None;
         }
         self.values[i] = value;
         Ok(())

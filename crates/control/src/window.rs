@@ -5,6 +5,7 @@ use crate::consumer::{
 };
 use crate::context::Cx;
 use crate::params::{ParamSpec, Value};
+use crate::quantity::Size;
 use crate::recovery::Recovery;
 use crate::round::{Came, Round, Rounds};
 use crate::rtt::RttEstimate;
@@ -29,6 +30,8 @@ pub struct Ack {
     pub window_limited: bool,
     /// The round that is under way, this Data included.
     pub round: Round,
+    /// The Data packet's size.
+    pub size: Size,
 }
 
 /// A reason to shrink.
@@ -289,6 +292,7 @@ impl Controller for Windowed {
                 in_flight,
                 window_limited,
                 round: self.rounds.current(),
+                size: arrival.size,
             };
             self.law.on_ack(cx, &ack);
         }
@@ -328,7 +332,6 @@ impl Controller for Windowed {
 mod tests {
     use super::*;
     use crate::consumer::{InFlight, Load};
-    use crate::quantity::Size;
     use crate::rng::Rng;
 
     #[derive(Clone)]

@@ -7,6 +7,7 @@ use crate::value::{Words, shown, spoken, text, word};
 use document_derive::{Fields, Read};
 use forwarder::tables::{Admission, PolicyKind};
 use schemes::{Choice, ChoiceError};
+use std::path::Path;
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -218,11 +219,57 @@ fn part(section: &Section<'_>, field: &str, lacks: Lacks) -> Option<Choice> {
             .map_err(|why| mistake(given, why))
             .ok()?,
     };
+    let choice = read(choice, section).map_err(|why| mistake(given, why)).ok()?;
     if let Some(why) = lacks(&choice) {
         mistake(given, why);
         return None;
     }
     Some(choice)
+}
+
+/// With the content of the file that a parameter names.
+#[cfg(feature = "onnx")]
+fn read(mut choice: Choice, section: &Section<'_>) -> Result<Choice, String> {
+    match onnx::load(&mut choice, &section.doc.folder()) {
+        Ok(()) => Ok(choice),
+        Err(error @ onnx::ModelError::Read { .. }) => {
+            Err(format!("{error}; it is looked for in the folder of this file"))
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(not(feature = "onnx"))]
+fn read(choice: Choice, _section: &Section<'_>) -> Result<Choice, String> {
+    Ok(choice)
+}
+
+/// The same value with an absolute path, if it chooses a scheme with a file: `folder` is that of
+/// the document. `None` if it has none.
+#[must_use]
+pub fn with_absolute_path(value: &DeValue<'_>, folder: &Path) -> Option<String> {
+    let mut choice = match value {
+        DeValue::String(text) => text.parse::<Choice>().ok()?,
+        DeValue::Table(table) => {
+            let mut choice = Choice::named(table.get("scheme")?.get_ref().as_str()?).ok()?;
+            for (key, value) in table.iter() {
+                match key.get_ref().as_ref() {
+                    "scheme" => {}
+                    "startup" => {
+                        choice.begin_with(&value.get_ref().as_str()?.parse().ok()?).ok()?;
+                    }
+                    key => set(&mut choice, key, value.get_ref()).ok()?,
+                }
+            }
+            choice
+        }
+        _ => return None,
+    };
+    let (name, path) = choice.unread()?;
+    let path = folder.join(path);
+    let path = std::path::absolute(&path).unwrap_or(path);
+    choice.set(name, &path.display().to_string()).ok()?;
+    Some(choice.to_string())
 }
 
 /// Sets one parameter from its TOML value.

@@ -5,8 +5,8 @@ use crate::hosting::{Cause, Fault, Hosted};
 use crate::running::of_fault;
 use crate::scenarios::Scenario;
 use control::{
-    Ack, Controller, Cx, Duration, MAX_WINDOW, Params, Round, RttEstimate, Scheme, Signal, Time,
-    WindowLaw, Windowed,
+    Ack, Controller, Cx, Duration, Observation, Observer, Params, Round, RttEstimate, Scheme,
+    Signal, Time, WindowLaw, Windowed, observation,
 };
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -18,76 +18,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub const NAME: &str = "agent";
 /// The key of that scheme. Classes of Python count from 1 on.
 const KEY: u64 = u64::MAX;
-/// Segments of the window at the beginning.
-const FIRST: f64 = 10.0;
 
-/// The numbers that pass between a flow and the environment.
-#[derive(Clone, Copy)]
-struct Seen {
-    window: f64,
-    /// Since the last step.
-    delivered: u64,
-    marks: u64,
-    losses: u64,
-    rtt_sum_s: f64,
-    samples: u64,
-    /// As it was last.
-    rtt_s: f64,
-    rtt_min_s: f64,
-    in_flight: u32,
-}
-
-impl Default for Seen {
-    fn default() -> Seen {
-        Seen {
-            window: FIRST,
-            delivered: 0,
-            marks: 0,
-            losses: 0,
-            rtt_sum_s: 0.0,
-            samples: 0,
-            rtt_s: 0.0,
-            rtt_min_s: 0.0,
-            in_flight: 0,
-        }
-    }
-}
-
-impl Seen {
-    /// Another step begins, with this window.
-    fn begin(&mut self, window: f64) {
-        let Seen { rtt_s, rtt_min_s, in_flight, .. } = *self;
-        let window = window.clamp(1.0, MAX_WINDOW);
-        *self = Seen { window, rtt_s, rtt_min_s, in_flight, ..Seen::default() };
-    }
-
-    /// A step has ended at `now` that took `taken`, of a flow with segments of `segment_bits`.
-    fn observation(&self, now: Time, taken: Duration, segment_bits: f64) -> Observation {
-        let rtt_s = match self.samples {
-            0 => self.rtt_s,
-            n => self.rtt_sum_s / n as f64,
-        };
-        [
-            self.window,
-            self.delivered as f64 * segment_bits * 1e-6 / taken.as_secs_f64(),
-            rtt_s * 1e3,
-            self.rtt_min_s * 1e3,
-            f64::from(self.in_flight),
-            self.marks as f64,
-            self.losses as f64,
-            now.since(Time::ZERO).as_secs_f64(),
-        ]
-    }
-}
-
-type Shared = Arc<Mutex<Seen>>;
+type Shared = Arc<Mutex<Observer>>;
 
 thread_local! {
     /// The flows of the network that is being built in this thread.
     static BUILDING: RefCell<Option<Vec<Shared>>> = const { RefCell::new(None) };
 }
 
-fn lock(shared: &Shared) -> MutexGuard<'_, Seen> {
+fn lock(shared: &Shared) -> MutexGuard<'_, Observer> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -107,30 +46,20 @@ fn make(_params: &Params) -> Box<dyn Controller> {
 
 impl WindowLaw for Agent {
     fn window(&self) -> f64 {
-        lock(&self.0).window
+        lock(&self.0).window()
     }
 
     fn on_ack(&mut self, _cx: &mut Cx<'_>, ack: &Ack) {
-        let mut seen = lock(&self.0);
-        seen.delivered += 1;
-        seen.in_flight = ack.in_flight;
-        seen.rtt_min_s = ack.rtt_min.as_secs_f64();
-        if let Some(rtt) = ack.rtt {
-            seen.rtt_s = rtt.as_secs_f64();
-            seen.rtt_sum_s += seen.rtt_s;
-            seen.samples += 1;
-        }
+        lock(&self.0).on_ack(ack);
     }
 
     fn on_round(&mut self, _cx: &mut Cx<'_>, round: &Round) {
-        lock(&self.0).losses += u64::from(round.lost);
+        lock(&self.0).on_round(round);
     }
 
     fn on_congestion(&mut self, _cx: &mut Cx<'_>, signal: Signal, _rtt: &RttEstimate) {
-        let mut seen = lock(&self.0);
         if signal == Signal::Mark {
-            seen.marks += 1;
-            seen.delivered += 1;
+            lock(&self.0).on_mark();
         }
     }
 
@@ -145,8 +74,6 @@ impl WindowLaw for Agent {
 struct Flow {
     id: FlowId,
     shared: Shared,
-    /// Bits of content in a segment.
-    segment_bits: f64,
 }
 
 /// A simulation that goes on by steps.
@@ -161,9 +88,6 @@ pub struct Stepped {
     end: Time,
 }
 
-/// Window, goodput in Mbit/s, mean and smallest round-trip time in ms, segments in flight, marks,
-/// losses, time in seconds.
-type Observation = [f64; 8];
 /// Of each flow: its observation of a step, the segments that came in it, and whether everything
 /// has come. The time is over.
 type Step = (Vec<(Observation, u64, bool)>, bool);
@@ -230,9 +154,8 @@ impl Stepped {
             return Err(PyValueError::new_err(what));
         }
         let flow = |(at, shared): (usize, Shared)| {
-            let content = &run.scenario.contents[run.scenario.consumers[at].content];
             // Each consumer is a flow, and they are the first ones.
-            Flow { id: FlowId(at as u32), shared, segment_bits: content.segment.0 as f64 * 8.0 }
+            Flow { id: FlowId(at as u32), shared }
         };
         Ok(Stepped {
             network: Mutex::new(Box::new(network)),
@@ -278,14 +201,24 @@ impl Stepped {
         network.advance(next);
         let seen = self.flows.iter().map(|flow| {
             let seen = lock(&flow.shared);
-            let observation = seen.observation(next, next.since(now), flow.segment_bits);
-            (observation, seen.delivered, network.is_flow_over(flow.id))
+            let observation = seen.observation(next.since(Time::ZERO), next.since(now));
+            (observation, seen.delivered(), network.is_flow_over(flow.id))
         });
         Ok((seen.collect(), next >= self.end))
     }
 }
 
-/// Adds the class, and the scheme of its flow.
+/// The window after an action.
+///
+/// # Errors
+/// `ValueError`: the action is not from -1 to 1.
+#[pyfunction]
+fn scaled(window: f64, action: f64) -> PyResult<f64> {
+    let wrong = || PyValueError::new_err(format!("an action of {action}; it is from -1 to 1"));
+    observation::scaled(window, action).ok_or_else(wrong)
+}
+
+/// Adds the class, the scheme of its flow, and what observations and actions are.
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let scheme = Scheme {
         name: NAME,
@@ -296,5 +229,8 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     };
     let py = module.py();
     schemes::add(scheme).map_err(|error| raise(py, "WeirError", (error.to_string(),)))?;
+    module.add("OBSERVED", observation::OBSERVED)?;
+    module.add("FIRST_WINDOW", observation::FIRST_WINDOW)?;
+    module.add_function(wrap_pyfunction!(scaled, module)?)?;
     module.add_class::<Stepped>()
 }

@@ -27,6 +27,7 @@ fn _weir(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<results::Results>()?;
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(running::run, module)?)?;
+    module.add_function(wrap_pyfunction!(scenarios::files_of, module)?)?;
     module.add_function(wrap_pyfunction!(results::measures, module)?)?;
     module.add_function(wrap_pyfunction!(results::empty_table, module)?)?;
     module.add_function(wrap_pyfunction!(results::swept_table, module)?)?;

@@ -146,3 +146,9 @@ impl Scenario {
         drawing::text(scenario, &Layout::new(scenario), WIDTH).join("\n")
     }
 }
+
+/// The files that a scenario with all defaults names, by their absolute paths.
+#[pyfunction]
+pub fn files_of(filled: &str) -> Vec<String> {
+    scenario::files(filled).into_iter().map(|path| path.display().to_string()).collect()
+}

@@ -2,10 +2,14 @@
 
 use crate::schema::SECTIONS;
 use crate::topology::{FIELDS_OF_FILES, OWN_FIELDS, fields_of};
-use document::schema::Section;
+use document::parts::with_absolute_path;
+use document::schema::{Form, Section};
 use document::word;
+use schemes::Choice;
+use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// The sections as TOML, in the order of the manual.
@@ -99,15 +103,15 @@ fn write_fields(out: &mut String, section: &Section, fields: &DeTable<'_>, about
     for field in section.fields() {
         let value = match fields.get(field.name) {
             // The filled-in file is kept elsewhere.
-            Some(value)
-                if matches!(
-                    (section.name, field.name),
-                    ("topology", "file" | "latencies") | ("workload", "trace")
-                ) =>
-            {
+            Some(value) if is_path(section.name, field.name) => {
                 let path = about.folder.join(value.get_ref().as_str().unwrap_or_default());
                 let path = std::path::absolute(&path).unwrap_or(path);
                 toml::Value::from(path.display().to_string()).to_string()
+            }
+            Some(value) if matches!(field.form, Form::Part(_)) => {
+                let absolute = with_absolute_path(value.get_ref(), about.folder);
+                let text = absolute.map(|choice| toml::Value::from(choice).to_string());
+                text.unwrap_or_else(|| shown(value.get_ref()))
             }
             Some(value) => shown(value.get_ref()),
             None if field.default.is_empty() => continue,
@@ -116,6 +120,44 @@ fn write_fields(out: &mut String, section: &Section, fields: &DeTable<'_>, about
         };
         let _ = writeln!(out, "{} = {value}", field.name);
     }
+}
+
+/// The files that a scenario with all defaults names, by their absolute paths: topologies, traces
+/// and models of schemes. Results depend on their content too.
+#[must_use]
+pub fn files(filled: &str) -> Vec<PathBuf> {
+    let mut found = BTreeSet::new();
+    let table = DeTable::parse(filled).map(Spanned::into_inner);
+    for (name, section) in table.iter().flat_map(|table| table.iter()) {
+        collect(&mut found, name.get_ref(), "", section.get_ref());
+    }
+    found.into_iter().collect()
+}
+
+fn collect(found: &mut BTreeSet<PathBuf>, section: &str, field: &str, value: &DeValue<'_>) {
+    match value {
+        DeValue::String(text) if is_path(section, field) => {
+            found.insert(PathBuf::from(text.as_ref()));
+        }
+        DeValue::String(text) => {
+            // Only a choice of a scheme has an assignment behind a colon.
+            let choice = text.contains('=').then(|| text.parse::<Choice>().ok()).flatten();
+            found.extend(choice.and_then(|choice| choice.unread()).map(|(_, path)| path.into()));
+        }
+        DeValue::Array(list) => {
+            list.iter().for_each(|one| collect(found, section, field, one.get_ref()));
+        }
+        DeValue::Table(table) => {
+            table.iter().for_each(|(key, one)| {
+                collect(found, section, key.get_ref(), one.get_ref());
+            });
+        }
+        _ => {}
+    }
+}
+
+fn is_path(section: &str, field: &str) -> bool {
+    matches!((section, field), ("topology", "file" | "latencies") | ("workload", "trace"))
 }
 
 /// A value as it may stand in a file.

@@ -32,6 +32,7 @@ pub use batch::{Batch, Run};
 pub use build::{BuildError, build};
 pub use error::ScenarioError;
 pub use execute::{Progress, Watch, execute, execute_all, execute_rest, several};
+pub use filled::files;
 pub use layout::Layout;
 pub use model::{Manner, Scenario};
 pub use sim::{Applications, FlowId, Network, OnHashing};

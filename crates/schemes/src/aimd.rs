@@ -162,6 +162,7 @@ mod tests {
             in_flight: 1,
             window_limited,
             round: Round::default(),
+            size: control::Size(8000),
         };
         with(law, |law, cx| law.on_ack(cx, &ack));
     }

@@ -1,7 +1,8 @@
 //! Choosing a scheme by text, and building its parts.
 
 use crate::added::all;
-use control::{Controller, Marker, ParamError, Params, Scheme, Shaper, Stamper, Strategy};
+use control::{Controller, Marker, ParamError, Params, Policy, Scheme, Shaper, Stamper, Strategy};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// A strategy's name in the NFD management protocol, for messages.
@@ -49,6 +50,14 @@ pub enum ChoiceError {
         has: String,
         /// The schemes that have the part.
         valid: String,
+    },
+    /// A parameter names a file that this program has not read.
+    #[error("`{scheme}` needs the content of `{path}`, and this program reads no models")]
+    NotRead {
+        /// The scheme.
+        scheme: &'static str,
+        /// The path of the file.
+        path: &'static str,
     },
     /// A name is that of no strategy.
     #[error("`{name}` is no strategy; one is named like {EXAMPLE}, and there are {valid}")]
@@ -148,6 +157,18 @@ impl Choice {
         })
     }
 
+    /// The file that the scheme needs, if it has not been read: the parameter with its path, and
+    /// the path.
+    #[must_use]
+    pub fn unread(&self) -> Option<(&'static str, &'static str)> {
+        if self.params.policy().is_some() { None } else { self.params.file() }
+    }
+
+    /// Takes the policy that a program has read from the file.
+    pub fn adopt(&mut self, policy: Arc<dyn Policy>) {
+        self.params = self.params.clone().with_policy(policy);
+    }
+
     /// The scheme.
     #[must_use]
     pub fn scheme(&self) -> &'static Scheme {
@@ -226,7 +247,10 @@ impl Choice {
         make: fn(&Scheme) -> Option<control::registry::Make<T>>,
     ) -> Result<Box<T>, ChoiceError> {
         match make(self.scheme) {
-            Some(make) => Ok(make(&self.params)),
+            Some(make) => match self.unread() {
+                Some((_, path)) => Err(ChoiceError::NotRead { scheme: self.scheme.name, path }),
+                None => Ok(make(&self.params)),
+            },
             None => Err(self.lacks(part, |scheme| make(scheme).is_some())),
         }
     }

@@ -52,6 +52,7 @@ control::registry! {
     hr_icp,
     icp,
     ictp,
+    learned,
     ledbat,
     mircc,
     multicast,

@@ -77,6 +77,7 @@ pub fn range(row: &ParamSpec) -> String {
     let unit = match row.default {
         Value::Switch(_) => return "on, off".to_owned(),
         Value::Word(word) => return (word.of)().join(", "),
+        Value::File(_) => return "path of a file, none".to_owned(),
         Value::Number(_) => "",
         Value::Time(_) => " s",
         Value::Rate(_) => " bit/s",

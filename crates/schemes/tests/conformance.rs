@@ -72,6 +72,8 @@ fn ends(row: &control::ParamSpec) -> Vec<String> {
         control::Value::Size(_) => " B",
         control::Value::Switch(_) => return vec!["false".to_owned(), "true".to_owned()],
         control::Value::Word(word) => return (word.of)().iter().map(|w| (*w).to_owned()).collect(),
+        // A program reads files before it builds a part.
+        control::Value::File(_) => return vec![control::NO_FILE.to_owned()],
     };
     [row.range.0, row.range.1].map(|end| format!("{end}{unit}")).to_vec()
 }

@@ -18,6 +18,7 @@ mod page;
 mod perform;
 mod pictures;
 mod read;
+pub mod records;
 pub mod reference;
 mod samples;
 mod selector;
@@ -36,8 +37,9 @@ pub use outcome::{
     Series,
 };
 pub use page::{Page, index, index_html};
-pub use perform::perform;
+pub use perform::{complete, identity, perform, perform_with};
 pub use read::{EXPECTED, Quickness, find, load};
+pub use records::Records;
 pub use selector::Selector;
 pub use testbed::{ExperimentOnDaemons, OnDaemons, Row};
 pub use words::{Cells, Count};

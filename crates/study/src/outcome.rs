@@ -197,14 +197,14 @@ pub struct CaseValue {
 }
 
 /// The data of a picture, in the order of the experiment's pictures.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Drawable {
     /// Its lines.
     pub lines: Vec<Series>,
 }
 
 /// A line of a picture.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// The place of the case.
     pub case: usize,

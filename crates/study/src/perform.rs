@@ -5,11 +5,13 @@ use crate::judge::{Values, judge};
 use crate::measure::What;
 use crate::model::{Case, Experiment, Form, Study};
 use crate::outcome::{CaseValue, Drawable, ExperimentResult, Outcome, Series};
+use crate::records::{self, Records, recorded};
 use crate::samples::{Collector, Samples, Wanted};
 use crate::selector::Selector;
 use scenario::result::{Completions, RunResult};
 use scenario::series::{Rows, Subject, class_label};
 use scenario::{Progress, Watch, execute, several};
+use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The kept data of a run.
@@ -20,8 +22,10 @@ struct Record {
     experiment: usize,
 }
 
+/// The content of a record.
+#[derive(Serialize, Deserialize)]
 struct Kept {
-    values: Vec<Option<f64>>,
+    values: Vec<Value>,
     mistakes: Vec<String>,
     lines: Vec<Drawable>,
     simulated_s: f64,
@@ -29,6 +33,10 @@ struct Kept {
     wall_s: f64,
     interrupted: bool,
 }
+
+/// A measured value.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Value(#[serde(with = "records::exact")] Option<f64>);
 
 /// The watch of one run: `watch` provides the clock and receives the progress, with the index of
 /// the run in the whole study.
@@ -61,12 +69,29 @@ impl Watch for Watched<'_> {
 /// index in [`Study::runs`].
 #[must_use]
 pub fn perform(study: &Study, jobs: usize, watch: &dyn Watch) -> Outcome {
+    perform_with(study, jobs, watch, &())
+}
+
+/// Does the runs of a study that have no record, and keeps their records. Then it is as
+/// [`perform`].
+#[must_use]
+pub fn perform_with(
+    study: &Study,
+    jobs: usize,
+    watch: &dyn Watch,
+    records: &dyn Records,
+) -> Outcome {
     let began = watch.seconds();
     let all: Vec<(usize, usize)> = study.runs().collect();
     let jobs = jobs.clamp(1, all.len().max(1));
     let records = several(all.len(), jobs, |number| {
         let (experiment, run) = all[number];
-        let result = one(&study.experiments[experiment], run, number, watch);
+        let result = recorded(
+            records,
+            number,
+            |kept: &Kept| !kept.interrupted,
+            || one(&study.experiments[experiment], run, number, watch),
+        );
         // A run that fails does not keep the others from being done.
         let goes_on = result.as_ref().map_or(true, |kept| !kept.interrupted);
         (Record { result, run, experiment }, goes_on)
@@ -103,6 +128,47 @@ pub fn perform(study: &Study, jobs: usize, watch: &dyn Watch) -> Outcome {
     outcome
 }
 
+/// Does some runs, by their places in [`Study::runs`], and keeps their records. Returns the errors
+/// of those that failed, in their order, with `None` for the others; fewer if the watch ended them.
+#[must_use]
+pub fn complete(
+    study: &Study,
+    numbers: &[usize],
+    jobs: usize,
+    watch: &dyn Watch,
+    records: &dyn Records,
+) -> Vec<Option<String>> {
+    let all: Vec<(usize, usize)> = study.runs().collect();
+    several(numbers.len(), jobs.clamp(1, numbers.len().max(1)), |place| {
+        let number = numbers[place];
+        let (experiment, run) = all[number];
+        let result = recorded(
+            records,
+            number,
+            |kept: &Kept| !kept.interrupted,
+            || one(&study.experiments[experiment], run, number, watch),
+        );
+        let goes_on = result.as_ref().map_or(true, |kept| !kept.interrupted);
+        (result.err(), goes_on)
+    })
+}
+
+/// All that the record of a run depends on, except the program's version and the content of files
+/// that the scenario names: texts that are equal for equal runs alone. The file of the second part
+/// is [`scenario::files`]'s argument.
+#[must_use]
+pub fn identity(study: &Study, number: usize) -> Option<(String, Arc<str>)> {
+    let (experiment, run) = study.runs().nth(number)?;
+    let experiment = &study.experiments[experiment];
+    let place = (run / experiment.seeds, run % experiment.seeds);
+    let one = &experiment.batch.runs[run];
+    // The interval of series depends on how many runs there are.
+    let count = experiment.batch.runs.len();
+    let taken = (&experiment.measures, &experiment.pictures);
+    let name = &experiment.name;
+    Some((format!("{name} {place:?} {count} {} {taken:?}", one.seed), Arc::clone(&one.filled)))
+}
+
 fn one(
     experiment: &Experiment,
     run: usize,
@@ -123,7 +189,7 @@ fn one(
         })
     });
     Ok(Kept {
-        values: values.collect(),
+        values: values.map(Value).collect(),
         lines: lines(experiment, case, seed, &result, &samples),
         mistakes,
         simulated_s: result.duration_s,
@@ -227,7 +293,7 @@ fn summed(experiment: &Experiment, records: &[&Record]) -> (ExperimentResult, Va
                 if kept.interrupted {
                     continue;
                 }
-                values.cases[case][seed] = Some(kept.values.clone());
+                values.cases[case][seed] = Some(kept.values.iter().map(|value| value.0).collect());
                 result.runs += 1;
                 result.simulated_s += kept.simulated_s;
                 result.packet_hops += kept.packet_hops;

@@ -21,6 +21,8 @@ pub mod proxy;
 pub mod repo;
 #[path = "cli/sim.rs"]
 pub mod sim;
+#[path = "cli/study.rs"]
+pub mod study;
 #[path = "cli/swarm.rs"]
 pub mod swarm;
 #[path = "cli/sweep.rs"]
@@ -484,6 +486,8 @@ pub struct StudyArgs {
     /// The number of concurrent runs; the default is one per core.
     #[arg(long, value_name = "N")]
     pub jobs: Option<std::num::NonZeroUsize>,
+    #[command(flatten)]
+    pub shared: study::SharedArgs,
     /// Print one JSON object at the end.
     #[arg(long)]
     pub json: bool,

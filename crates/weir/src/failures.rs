@@ -165,3 +165,16 @@ impl From<schemes::ChoiceError> for Failure {
             .then("`weir schemes` lists all, `weir schemes NAME` explains one")
     }
 }
+
+#[cfg(feature = "onnx")]
+impl From<onnx::ModelError> for Failure {
+    fn from(error: onnx::ModelError) -> Failure {
+        match error {
+            onnx::ModelError::Choice(error) => error.into(),
+            onnx::ModelError::Read { .. } => {
+                Failure::new(Kind::File, error).then("name a file with --set model=FILE")
+            }
+            onnx::ModelError::Fault { .. } => Failure::new(Kind::Usage, error),
+        }
+    }
+}

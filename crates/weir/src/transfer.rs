@@ -107,6 +107,8 @@ fn choice(args: &TransferArgs) -> Result<Choice, Failure> {
         })?;
         choice.set(name, value)?;
     }
+    #[cfg(feature = "onnx")]
+    onnx::load(&mut choice, std::path::Path::new("."))?;
     Ok(choice)
 }
 

@@ -105,6 +105,12 @@ impl Ack {
         self.0.in_flight
     }
 
+    /// The Data packet's size in bytes.
+    #[getter]
+    fn size(&self) -> u64 {
+        self.0.size.0
+    }
+
     /// The window was in use when the Interest left. A window that is not used must not grow.
     #[getter]
     fn window_limited(&self) -> bool {

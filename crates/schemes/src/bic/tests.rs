@@ -26,6 +26,7 @@ fn acked(law: &mut Bic, window_limited: bool) -> f64 {
         in_flight: 1,
         window_limited,
         round: Round::default(),
+        size: control::Size(8000),
     };
     with(law, |law, cx| law.on_ack(cx, &ack));
     law.window

@@ -25,6 +25,7 @@ fn data(law: &mut Copa, now: Time, rtt: Duration) {
         in_flight: 1,
         window_limited: true,
         round: Round::default(),
+        size: control::Size(8000),
     };
     with_cx(now, |cx| law.on_ack(cx, &ack));
 }
@@ -99,6 +100,7 @@ fn data_without_a_round_trip_moves_the_window() {
         in_flight: 1,
         window_limited: true,
         round: Round::default(),
+        size: control::Size(8000),
     };
     with_cx(at(200), |cx| law.on_ack(cx, &ack));
     // As with a sample of 110 ms.
@@ -245,6 +247,7 @@ fn a_flow_alone_keeps_two_segments_in_the_queue() {
             in_flight: flying.len() as u32 + 1,
             window_limited: true,
             round: rounds.current(),
+            size: control::Size(8000),
         };
         with_cx(now, |cx| {
             if let Some(ended) = ended {

@@ -26,6 +26,7 @@ fn ack(law: &mut Cubic, now: Time, window_limited: bool) {
         in_flight: 1,
         window_limited,
         round: Round::default(),
+        size: control::Size(8000),
     };
     at(now, |cx| law.on_ack(cx, &ack));
 }
@@ -174,6 +175,7 @@ fn a_rise_of_the_round_trip_time_ends_slow_start() {
                 in_flight: 1,
                 window_limited: true,
                 round: rounds.current(),
+                size: control::Size(8000),
             };
             at(now, |cx| cubic.on_ack(cx, &ack));
         }

@@ -30,6 +30,7 @@ fn ack(window_limited: bool) -> Ack {
         in_flight: 1,
         window_limited,
         round: Round::default(),
+        size: Size(8000),
     }
 }
 

@@ -23,6 +23,7 @@ fn data(law: &mut Ledbat, second: u64, ms: u64, window_limited: bool) {
         in_flight: 1,
         window_limited,
         round: Round::default(),
+        size: control::Size(8000),
     };
     law.on_ack(&mut cx, &ack);
 }

@@ -26,6 +26,7 @@ fn data(law: &mut Prague, rtt_ms: u64) {
         in_flight: 1,
         window_limited: true,
         round: Round::default(),
+        size: Size(8000),
     };
     with_cx(0, |cx| law.on_ack(cx, &ack));
 }

@@ -21,9 +21,12 @@ use crate::reach::Reach;
 use crate::record::Record;
 use crate::signals::Stop;
 use crate::transfer::Transfers;
+use control::Event;
 use packet::NameRef;
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use weir::http::media::called;
 
 /// Fetches.
@@ -45,12 +48,8 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     let target = Target::new(&path, &stop)?;
     let mut config = transfers.config(args.name.name.clone())?;
     config.in_order = target.is_stream();
-    if args.output.verbose {
-        config.tap = Box::new(|event| {
-            let (at, name, value) = (event.at.as_secs_f64(), event.name, event.value);
-            output::note(&format!("{at:.6} {name} {value}"));
-        });
-    }
+    let invalid = Arc::new(AtomicU64::new(0));
+    config.tap = tap(args.output.verbose, &invalid);
     if args.record.as_deref() == Some(&*path) {
         let message = format!("{} cannot be both output and record", path.display());
         return Err(Failure::new(Kind::Usage, message).then("choose another file with --record"));
@@ -74,6 +73,11 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     progress.end();
     let took = result.map_err(|failure| reach.explain(failure))?;
     let summary = Summary::of(&fetch, &transfers.control(), took);
+    let count = invalid.load(Ordering::Relaxed);
+    if count > 0 {
+        let what = "actions of the model were not numbers; the rule of `learned` acted instead";
+        output::note(&format!("weir: {count} {what}"));
+    }
     if args.output.json && path.as_os_str() != "-" {
         output::json(&summary)?;
     } else if args.output.json {
@@ -82,6 +86,21 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
         output::note(&summary.line());
     }
     Ok(())
+}
+
+/// Receives the events of a fetch: counts the actions of a policy that were not numbers, and shows
+/// all events if it is asked to.
+fn tap(verbose: bool, invalid: &Arc<AtomicU64>) -> Box<dyn FnMut(Event) + Send> {
+    let invalid = Arc::clone(invalid);
+    Box::new(move |event| {
+        if event.name == schemes::learned::INVALID {
+            invalid.store(event.value as u64, Ordering::Relaxed);
+        }
+        if verbose {
+            let (at, name, value) = (event.at.as_secs_f64(), event.name, event.value);
+            output::note(&format!("{at:.6} {name} {value}"));
+        }
+    })
 }
 
 /// The folder for a tree.

@@ -3,12 +3,16 @@
 mod arenas;
 mod daemons;
 mod pages;
+mod records;
+mod shared;
 mod tables;
 
 use crate::cli::StudyArgs;
+use crate::cli::sweep::EngineWord;
 use crate::exit::{Failure, Kind};
 use crate::output::{self, RunProgress};
 use crate::signals::Stop;
+use records::Folder;
 use scenario::{Progress, Watch};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -55,6 +59,9 @@ const OUT: &str = "studies";
 
 /// Runs what the command line says.
 pub fn run(args: &StudyArgs) -> Result<(), Failure> {
+    if let Some(engine @ (EngineWord::Ray | EngineWord::Dask)) = args.shared.engine {
+        return shared::on_cluster(args, engine);
+    }
     let given = args.folder.clone();
     if let Some(folder) = given.as_deref().filter(|folder| folder.join(arena::FILE).is_file())
         && !args.all
@@ -71,6 +78,10 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     };
     // All are read before one is run: a mistake in the last should not show after an hour.
     let studies = folders.iter().map(|folder| load(folder, args)).collect::<Result<Vec<_>, _>>()?;
+    if args.shared.plan {
+        let plans = studies.iter().map(records::of_study).collect::<Result<Vec<_>, _>>()?;
+        return shared::print(&plans);
+    }
     if args.testbed {
         super::testbed::ensure_rights()?;
     }
@@ -78,6 +89,9 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
         Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
     })?;
     let jobs = super::jobs(args.jobs);
+    if !args.shared.run.is_empty() {
+        return some(&studies, args, jobs, &stop);
+    }
     let out = args.out.clone().unwrap_or_else(|| OUT.into());
     pages::begin(&out)?;
     let mut outcomes = Vec::new();
@@ -85,8 +99,13 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
         return on_testbed(&studies, &out, args, &stop);
     }
     for study in &studies {
+        let kept = folder(study, args)?;
         let watch = Watcher::new(study, stop.clone(), args.quiet || args.json);
-        let outcome = study::perform(study, jobs, &watch);
+        let kept: &dyn study::Records = match &kept {
+            Some(kept) => kept,
+            None => &(),
+        };
+        let outcome = study::perform_with(study, jobs, &watch, kept);
         watch.end();
         if !args.json && !args.quiet {
             tables::study(study, &outcome)?;
@@ -108,6 +127,23 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
         _ => {}
     }
     verdict(&outcomes)
+}
+
+/// The records of a study, if they are kept.
+fn folder(study: &Study, args: &StudyArgs) -> Result<Option<Folder>, Failure> {
+    let place = shared::wanted(&args.shared, args.out.as_deref());
+    place.map(|place| Folder::new(&place, records::of_study(study)?)).transpose()
+}
+
+/// Does some runs of a study.
+fn some(studies: &[Study], args: &StudyArgs, jobs: usize, stop: &Stop) -> Result<(), Failure> {
+    let Some(study) = studies.first() else { return Ok(()) };
+    let Some(kept) = folder(study, args)? else { return Ok(()) };
+    let numbers = kept.numbers(&args.shared.run)?;
+    let watch = Watcher::new(study, stop.clone(), args.quiet || args.json);
+    let errors = study::complete(study, &numbers, jobs, &watch, &kept);
+    watch.end();
+    shared::report(&numbers, errors)
 }
 
 /// Runs on daemons what can be, and puts it into the pages.

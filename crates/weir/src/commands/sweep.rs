@@ -78,7 +78,6 @@ const MODULE: &str = "weir._command";
 
 /// Replaces this process by the Python package's, which has its exit codes.
 pub fn run(args: &SweepArgs) -> Result<(), Failure> {
-    let python = python();
     let Some(file) = args.scenario.file.to_str() else {
         let what = format!("{} is not UTF-8", args.scenario.file.display());
         return Err(Failure::new(Kind::Usage, what).then("rename the file"));
@@ -94,11 +93,18 @@ pub fn run(args: &SweepArgs) -> Result<(), Failure> {
         "json": args.json,
         "quiet": args.quiet,
     });
+    hand_over(MODULE, &asked)
+}
+
+/// Replaces this process by a module of the Python package, with what is asked of it. Its exit
+/// codes are the program's.
+pub fn hand_over(module: &str, asked: &serde_json::Value) -> Result<(), Failure> {
+    let python = python();
     let shown = python.display();
     // The current folder may have a module of the same name: `-P` leaves it out of the path.
     let probe = format!(
         "import importlib.util as u, sys; sys.exit(u.find_spec('weir') is None or \
-         u.find_spec('{MODULE}') is None)"
+         u.find_spec('{module}') is None)"
     );
     let found = Command::new(&python)
         .args(["-P", "-c", &probe])
@@ -113,7 +119,7 @@ pub fn run(args: &SweepArgs) -> Result<(), Failure> {
         }
         Err(error) => return Err(no_python(&python, &error)),
     }
-    let error = Command::new(&python).args(["-P", "-m", MODULE, &asked.to_string()]).exec();
+    let error = Command::new(&python).args(["-P", "-m", module, &asked.to_string()]).exec();
     Err(no_python(&python, &error))
 }
 

@@ -1,6 +1,8 @@
 //! `weir study` of an arena: all schemes on the same networks.
 
 use super::pages;
+use super::records::{Folder, Keys, Plan, Planned};
+use super::shared;
 use crate::cli::StudyArgs;
 use crate::exit::{Failure, Kind};
 use crate::output::{self, Align, Column, RunProgress, Table};
@@ -21,20 +23,40 @@ pub fn run(folder: &Path, args: &StudyArgs) -> Result<(), Failure> {
     let arena = chosen(&whole, folder, args)?;
     let runs = Runs::new(&arena, args.seeds.map(std::num::NonZeroU64::get));
     let runs = runs.map_err(|error| unread(&error))?;
+    let records = match shared::wanted(&args.shared, args.out.as_deref()) {
+        Some(place) => Some(Folder::new(&place, plan(&arena, &runs)?)?),
+        None if args.shared.plan => return shared::print(&[plan(&arena, &runs)?]),
+        None => None,
+    };
     let stop = Stop::listen().map_err(|error| {
         Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
     })?;
+    let jobs = super::super::jobs(args.jobs);
+    let watch = Watcher::new(&arena, &runs, stop, args.quiet || args.json);
+    if let (Some(records), false) = (&records, args.shared.run.is_empty()) {
+        let numbers = records.numbers(&args.shared.run)?;
+        let errors = runs.complete(&numbers, jobs, &watch, records);
+        watch.end();
+        return shared::report(&numbers, errors);
+    }
     let out = args.out.clone().unwrap_or_else(|| super::OUT.into());
     pages::begin(&out)?;
-    let watch = Watcher::new(&arena, &runs, stop, args.quiet || args.json);
-    let outcome = arena::perform(&runs, super::super::jobs(args.jobs), &watch);
+    let kept: &dyn study::Records = match &records {
+        Some(records) => records,
+        None => &(),
+    };
+    let outcome = arena::perform_with(&runs, jobs, &watch, kept);
     watch.end();
     let Some(mut outcome) = outcome else {
         let what = "interrupted; no page was written, because a regret needs all schemes";
-        return Err(Failure::new(Kind::Interrupted, what)
-            .then("run cell by cell with --only CELL: the page keeps cells of earlier runs"));
+        return Err(Failure::new(Kind::Interrupted, what).then(match records {
+            Some(_) => "the same command does the runs that are left",
+            None => "run cell by cell with --only CELL, or keep records with --records DIR",
+        }));
     };
-    outcome.effort.cpu_s = processor_seconds();
+    if records.as_ref().is_none_or(|records| records.found() == 0) {
+        outcome.effort.cpu_s = processor_seconds();
+    }
     let earlier = pages::kept_arena(&out, &arena.name).filter(|_| !args.only.is_empty());
     let outcome = match earlier {
         Some(earlier) => outcome.joined(earlier, &whole),
@@ -52,6 +74,18 @@ pub fn run(folder: &Path, args: &StudyArgs) -> Result<(), Failure> {
     }
     let failures = outcome.cells.iter().flat_map(|cell| &cell.entries);
     super::all_ran(failures.flat_map(|entry| &entry.failures))
+}
+
+/// The runs with their keys.
+fn plan(arena: &Arena, runs: &Runs<'_>) -> Result<Plan, Failure> {
+    let mut keys = Keys::default();
+    let planned = |(number, duration): (usize, &control::Duration)| {
+        let (identity, filled) = runs.identity(number).map_err(|error| unread(&error))?;
+        let key = keys.key(&identity, &filled)?;
+        Ok(Planned { number, key, seconds: duration.as_secs_f64() })
+    };
+    let all = runs.durations().iter().enumerate().map(planned);
+    Ok(Plan { folder: arena.folder.clone(), runs: all.collect::<Result<_, Failure>>()? })
 }
 
 /// The arena with the cells that are asked for.

@@ -1,0 +1,114 @@
+//! Policies from ONNX files: read, checked and evaluated.
+//!
+//! A model has one input, the observation of `control::observation` as a float tensor of 1 by 8 or
+//! of 8, and one output, the action as a float tensor with one element. It is made by anybody, so
+//! that its size, its operators and the size of each of its values are limited before anything is
+//! computed ([`limits`]).
+//!
+//! The evaluation is `rten`'s, in one thread. Its results are the same for the same processor; on
+//! another one they may differ in their last bits, as it has other vector instructions.
+#![forbid(unsafe_code)]
+
+mod guard;
+pub mod limits;
+mod model;
+mod nesting;
+mod thread;
+
+pub use model::Model;
+
+use control::Policy;
+use schemes::{Choice, ChoiceError};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use thiserror::Error;
+
+/// Why a file is no policy.
+#[derive(Debug, Error)]
+pub enum ModelError {
+    /// The file cannot be read.
+    #[error("cannot read the model `{path}`: {error}")]
+    Read {
+        /// Its path.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// It is read, and is no policy.
+    #[error("the model `{path}`: {fault}")]
+    Fault {
+        /// Its path.
+        path: String,
+        /// Why.
+        fault: Fault,
+    },
+    /// The scheme does not take the path.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+}
+
+/// A fault of a model.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Fault {
+    /// It has too many bytes.
+    #[error("it has more than {} bytes; a policy is small, train a smaller one", limits::FILE)]
+    TooLarge,
+    /// It is another kind of file, or a damaged one.
+    #[error("it is no ONNX model ({0}); export the policy again")]
+    NotAModel(String),
+    /// An operator that is not evaluated.
+    #[error("`{0}` is not among the operators that are evaluated: {known}", known = guard::known())]
+    Operator(String),
+    /// Its input or its output is another one.
+    #[error("{0}; the input is a float tensor of 1 by 8, the output one of 1 by 1")]
+    Form(String),
+    /// A value of the model, or their number, is too large.
+    #[error("{0}; train a smaller policy")]
+    TooMuch(String),
+    /// It cannot be computed.
+    #[error("it cannot be computed: {0}")]
+    Computation(String),
+}
+
+/// The models that are in use: a scenario may name one many times.
+static KNOWN: Mutex<Vec<Weak<Model>>> = Mutex::new(Vec::new());
+
+/// The policy with this content.
+///
+/// # Errors
+/// A [`Fault`]; nothing of the model is computed before its size is known.
+pub fn policy(bytes: &[u8]) -> Result<Arc<Model>, Fault> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.retain(|model| model.strong_count() > 0);
+    if let Some(model) = known.iter().filter_map(Weak::upgrade).find(|model| model.is(bytes)) {
+        return Ok(model);
+    }
+    let model = Arc::new(Model::new(bytes)?);
+    known.push(Arc::downgrade(&model));
+    Ok(model)
+}
+
+/// Reads the file that a choice names, relative to a folder. The path of the choice is absolute
+/// then. A choice without a file is left as it is.
+///
+/// # Errors
+/// The file cannot be read or is no policy.
+pub fn load(choice: &mut Choice, folder: &Path) -> Result<(), ModelError> {
+    let Some((name, given)) = choice.unread() else { return Ok(()) };
+    let read = |error| ModelError::Read { path: given.to_owned(), error };
+    let path = std::path::absolute(folder.join(given)).map_err(read)?;
+    let fault = |fault| ModelError::Fault { path: given.to_owned(), fault };
+    let mut bytes = Vec::new();
+    let file = File::open(&path).map_err(read)?;
+    // Of a pipe, nothing would come.
+    if !file.metadata().map_err(read)?.is_file() {
+        return Err(read(io::Error::other("it is no file")));
+    }
+    file.take(limits::FILE + 1).read_to_end(&mut bytes).map_err(read)?;
+    let policy: Arc<dyn Policy> = policy(&bytes).map_err(fault)?;
+    choice.set(name, &path.display().to_string())?;
+    choice.adopt(policy);
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! Records of runs in a folder, by keys that are equal for equal runs alone.
+
+use crate::exit::{Failure, Kind};
+use crate::file;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The digits of a key, as those of points of a sweep.
+const DIGITS: usize = 32;
+
+/// Keys of runs. Files that many runs name are read once.
+#[derive(Default)]
+pub struct Keys {
+    hashes: BTreeMap<PathBuf, String>,
+}
+
+impl Keys {
+    /// The key of a run, from its identity and its scenario with all defaults.
+    ///
+    /// # Errors
+    /// A file that the scenario names cannot be read.
+    pub fn key(&mut self, identity: &str, filled: &str) -> Result<String, Failure> {
+        let mut hash = Sha256::new();
+        let mut part = |text: &str| {
+            hash.update((text.len() as u64).to_be_bytes());
+            hash.update(text);
+        };
+        part(env!("WEIR_VERSION"));
+        part(identity);
+        part(filled);
+        for path in scenario::files(filled) {
+            part(self.hash(&path)?);
+        }
+        let digits = |byte: &u8| format!("{byte:02x}");
+        Ok(hash.finalize().iter().map(digits).collect::<String>()[..DIGITS].to_owned())
+    }
+
+    fn hash(&mut self, path: &Path) -> Result<&str, Failure> {
+        if !self.hashes.contains_key(path) {
+            let content = std::fs::read(path).map_err(|error| {
+                let what = format!("cannot read {}: {error}", path.display());
+                Failure::new(Kind::File, what).then("the results of the study depend on it")
+            })?;
+            let hash = Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect();
+            self.hashes.insert(path.to_owned(), hash);
+        }
+        Ok(self.hashes.get(path).map_or("", String::as_str))
+    }
+}
+
+/// A run in the plan of a study.
+#[derive(Serialize)]
+pub struct Planned {
+    /// Its place among all runs.
+    pub number: usize,
+    /// Its key.
+    pub key: String,
+    /// Simulated seconds.
+    pub seconds: f64,
+}
+
+/// The runs of a study or of an arena.
+#[derive(Serialize)]
+pub struct Plan {
+    /// The folder of the study.
+    pub folder: PathBuf,
+    /// The runs, in their order.
+    pub runs: Vec<Planned>,
+}
+
+/// A folder of records.
+pub struct Folder {
+    place: PathBuf,
+    keys: Vec<String>,
+    /// Records that were used.
+    found: AtomicUsize,
+}
+
+impl Folder {
+    /// The records of the runs of a plan.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub fn new(place: &Path, plan: Plan) -> Result<Folder, Failure> {
+        std::fs::create_dir_all(place).map_err(|error| {
+            let what = format!("cannot make {}: {error}", place.display());
+            Failure::new(Kind::File, what).then("choose another folder with --records")
+        })?;
+        let keys = plan.runs.into_iter().map(|run| run.key).collect();
+        Ok(Folder { place: place.to_owned(), keys, found: AtomicUsize::new(0) })
+    }
+
+    /// The numbers of runs that are given as `NUMBER:KEY`.
+    ///
+    /// # Errors
+    /// There is no such run, or it has another key here.
+    pub fn numbers(&self, given: &[String]) -> Result<Vec<usize>, Failure> {
+        let number = |text: &String| {
+            let (number, key) = text.split_once(':').unwrap_or((text, ""));
+            let number: Option<usize> = number.parse().ok();
+            match number.filter(|number| self.keys.get(*number).is_some_and(|own| own == key)) {
+                Some(number) => Ok(number),
+                None => Err(Failure::new(Kind::Usage, format!("there is no run {text}")).then(
+                    "the study, or this program, differs from the one that made the plan; share \
+                     the folder, and install the same package everywhere",
+                )),
+            }
+        };
+        given.iter().map(number).collect()
+    }
+
+    /// Records that were used.
+    pub fn found(&self) -> usize {
+        self.found.load(Ordering::Relaxed)
+    }
+
+    fn path(&self, run: usize) -> Option<PathBuf> {
+        self.keys.get(run).map(|key| self.place.join(format!("{key}.json")))
+    }
+}
+
+impl study::Records for Folder {
+    fn find(&self, run: usize) -> Option<String> {
+        let text = std::fs::read_to_string(self.path(run)?).ok()?;
+        self.found.fetch_add(1, Ordering::Relaxed);
+        Some(text)
+    }
+
+    fn keep(&self, run: usize, record: &str) {
+        // A record that cannot be kept costs its run the next time, and this one nothing.
+        if let Some(path) = self.path(run)
+            && let Err(error) = file::replace(&path, record)
+        {
+            note(&path, &error);
+        }
+    }
+}
+
+fn note(path: &Path, error: &std::io::Error) {
+    crate::output::note(&format!("weir: cannot keep {}: {error}", path.display()));
+}
+
+/// The plan of a study.
+///
+/// # Errors
+/// A file that a scenario names cannot be read.
+pub fn of_study(study: &study::Study) -> Result<Plan, Failure> {
+    let mut keys = Keys::default();
+    let runs = study.runs().enumerate().filter_map(|(number, (experiment, run))| {
+        let (identity, filled) = study::identity(study, number)?;
+        let duration = study.experiments[experiment].batch.runs[run].scenario.duration;
+        Some((number, identity, filled, duration.as_secs_f64()))
+    });
+    let planned = |(number, identity, filled, seconds): (usize, String, Arc<str>, f64)| {
+        Ok(Planned { number, key: keys.key(&identity, &filled)?, seconds })
+    };
+    let runs = runs.map(planned).collect::<Result<_, Failure>>()?;
+    Ok(Plan { folder: study.folder.clone(), runs })
+}
