@@ -3,6 +3,7 @@
 use control::Kind;
 use std::fmt;
 
+use crate::histogram::DurationHistogram;
 use crate::tables::Refusal;
 
 /// A list of reasons, each with its name and meaning, and the counts of each.
@@ -340,6 +341,11 @@ pub struct FaceCounters {
     pub queue: QueueTally,
     /// Data that left with a congestion mark.
     pub marked: u64,
+    /// Of Data that answers an Interest, the time since the latest such Interest left by the face,
+    /// unless that was repeated: it is not known which one the Data is for.
+    pub round_trips: DurationHistogram,
+    /// The time that packets waited in the queues, until they were taken out to be sent.
+    pub waits: DurationHistogram,
     /// Packets that the peer had to acknowledge.
     pub reliability: ReliabilityCounters,
     /// Drops by reason.

@@ -12,6 +12,7 @@ pub mod counters;
 mod events;
 pub mod forwarder;
 mod frames;
+mod histogram;
 pub mod link;
 mod node;
 mod pipeline;
@@ -29,6 +30,7 @@ pub use counters::{
 pub use events::{PacketEvent, PacketTap, Reporter, Step, Tap};
 pub use forwarder::Forwarder;
 pub use frames::{Transmit, Wire};
+pub use histogram::DurationHistogram;
 pub use link::allowance::Allowance;
 pub use link::capabilities::{Announce, Capabilities, Carrier, Heard};
 pub use link::{Occupancy, ReassemblyLimits, Sender};

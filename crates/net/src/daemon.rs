@@ -21,6 +21,7 @@ mod devices;
 mod error;
 mod face;
 mod faces;
+mod health;
 mod io;
 mod listeners;
 pub mod log;
@@ -35,6 +36,7 @@ mod unproved;
 mod wake_up;
 
 pub use error::DaemonError;
+pub use health::Health;
 pub use stop::Stopper;
 pub use wake_up::{Observer, Reread};
 
@@ -262,7 +264,7 @@ impl Daemon {
         let Daemon { io, forwarder, faces, control_plane, .. } = self;
         let woken = io.wait(self.clock.now(), sleep, faces)?;
         if woken.asked {
-            control_plane.answer_wake_ups(forwarder, faces);
+            control_plane.answer_wake_ups(forwarder, faces, self.is_stopping);
         }
         self.is_stopping |= woken.stop;
         Ok(())

@@ -29,6 +29,7 @@ pub(crate) mod status;
 mod store;
 mod strategies;
 mod trace;
+mod verification;
 
 pub use counters::{Counters, counters_json};
 pub use events::FaceEvent;
@@ -51,10 +52,9 @@ use refusals::Refusals;
 use response::ControlResponse;
 use rib::Rib;
 use routes::Routes;
-use security::Validator;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use trace::Traces;
+use verification::{Announcers, Checks};
 
 /// Datasets that clients may still read take at most this part of the shared memory.
 const DATASETS: usize = 32;
@@ -161,8 +161,7 @@ pub struct Management {
     face: FaceId,
     routes_per_face: usize,
     authority: Authority,
-    /// The accepted signers of announcements; `None` accepts all.
-    announcers: Option<Arc<Validator>>,
+    announcers: Announcers,
     certificates: Certificates,
     hub: Hub,
     rib: Rib,
@@ -239,7 +238,7 @@ impl Management {
             face,
             routes_per_face,
             authority: Authority::new(Vec::new()).started(started_ms),
-            announcers: None,
+            announcers: Announcers::default(),
             certificates: Certificates::default(),
             hub: Hub::default(),
             rib: Rib::default(),
@@ -272,6 +271,12 @@ impl Management {
     /// Sets the prefixes reported to hosts that ask for them.
     pub fn set_routable(&mut self, prefixes: &[Name]) {
         self.hub.set(prefixes);
+    }
+
+    /// How long signatures were checked, by the name of what was signed.
+    pub fn checks(&self) -> impl Iterator<Item = (&'static str, &Checks)> {
+        let announcements = &self.announcers.checks;
+        [("command", self.authority.checks()), ("announcement", announcements)].into_iter()
     }
 
     /// True if peers may send requests or commands, under [`remote_prefix`].

@@ -1,9 +1,10 @@
 //! Pages in `docs/reference` are what the code says: configuration.md, trust.md, and counters.md
 //! from "Metrics" on.
 
-use forwarder::{DropReason, OptionFault};
+use forwarder::{DropReason, DurationHistogram, OptionFault};
 use net::config::reference::manual;
 use net::management::metrics::{Family, families};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -44,12 +45,17 @@ fn the_reasons_on_the_page_of_counters_are_current() {
         let Family { name, help, .. } = family;
         format!("| `{name}` | {} | {} | {help} |\n", family.kind(), labels.join(", "))
     });
+    let bounds = DurationHistogram::BOUNDS.map(|bound| (bound.0 as f64 / 1e9).to_string());
+    let bounds = bounds.join(", ");
     let says = format!(
         "## Metrics\n\nWith `listen` under `[metrics]` in [the configuration]\
          (configuration.md#metrics), `GET /metrics` answers in the\ntext format of \
          [Prometheus](https://prometheus.io). Labels tell what a number is of: `type` is \
          `interest`, `data` or\n`nack`, `how` is `satisfied`, `nacked` or `expired`, `reason` one \
          of those below; faces that end take\ntheir numbers with them.\n\n\
+         A histogram has the buckets {bounds}\nseconds and `+Inf`. It is left out until there is a \
+         first duration. [Watch a forwarder](../how-to/watch-a-forwarder.md) has\na dashboard and \
+         alerts.\n\n\
          | metric | type | labels | what it is |\n|---|---|---|---|\n{}\n\
          ## Reasons for dropping\n\n| reason | what was dropped, or why |\n|---|---|\n{}\n\
          ## Malformed options\n\nAn option that is not as [the wire format](wire.md) has it is \
@@ -61,6 +67,32 @@ fn the_reasons_on_the_page_of_counters_are_current() {
         table(faults),
     );
     is_current("counters.md", Some("## Metrics"), &says);
+}
+
+/// The dashboard and the alerts of `packaging` use no other metrics, and all of them are of use.
+#[test]
+fn the_dashboard_and_the_alerts_use_metrics_that_there_are() {
+    let packaging = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");
+    let read = |file| fs::read_to_string(packaging.join(file)).expect("the file can be read");
+    let mut known = BTreeSet::new();
+    for (family, _) in families() {
+        match family.kind() {
+            "histogram" => known.extend(["bucket", "sum", "count"].map(|s| family.sample(s))),
+            _ => _ = known.insert(family.name.to_owned()),
+        }
+    }
+    let mut used = BTreeSet::new();
+    for file in ["grafana/weir.json", "prometheus/weir.rules.yml", "prometheus/weir.test.yml"] {
+        let text = read(file);
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        used.extend(words.filter(|word| word.starts_with("weir_")).map(str::to_owned));
+    }
+    let unknown: Vec<&String> = used.difference(&known).collect();
+    assert!(unknown.is_empty(), "no such metrics: {unknown:?}");
+    for (family, _) in families() {
+        let is_used = used.iter().any(|name| name.starts_with(family.name));
+        assert!(is_used, "no panel shows {}", family.name);
+    }
 }
 
 fn table(rows: impl Iterator<Item = (&'static str, &'static str)>) -> String {

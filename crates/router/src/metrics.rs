@@ -1,5 +1,6 @@
-//! The daemon's counters by HTTP: `GET /metrics`, from a thread of its own. Pages of other servers
-//! do not get them ([`Guard::of_metrics`]).
+//! The daemon's counters by HTTP, `GET /metrics`, and whether it is alive and ready, `GET /healthz`
+//! and `GET /readyz`, from a thread of its own. Pages of other servers do not get them
+//! ([`Guard::of_metrics`]).
 
 use crate::guard::{Guard, Head};
 use hyper::body::Incoming;
@@ -8,7 +9,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use net::daemon::Observer;
+use net::daemon::{Health, Observer};
 use std::any::Any;
 use std::convert::Infallible;
 use std::io;
@@ -17,8 +18,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
 
-/// The format and its version.
+/// The format of the metrics and its version.
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+/// The format of the answers about health.
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// A connection without a request is closed after this time; others wait no longer for its place.
 const SILENT: Duration = Duration::from_secs(2);
 /// A connection is closed after this time.
@@ -83,10 +86,11 @@ async fn accept(listener: &tokio::net::TcpListener, server: Arc<Server>) {
 }
 
 /// One request and its answer.
-async fn converse(server: &Server, stream: tokio::net::TcpStream) {
+async fn converse(server: &Arc<Server>, stream: tokio::net::TcpStream) {
     // It fails if the client is gone.
     let Ok(local) = stream.local_addr().map(|local| local.ip()) else { return };
-    let answer = |request| async move { Ok::<_, Infallible>(respond(server, &request, local)) };
+    let answer =
+        |request| async move { Ok::<_, Infallible>(respond(server, &request, local).await) };
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(SILENT)
@@ -97,28 +101,56 @@ async fn converse(server: &Server, stream: tokio::net::TcpStream) {
     let _ = tokio::time::timeout(LONGEST, connection).await;
 }
 
-fn respond(server: &Server, request: &Request<Incoming>, local: IpAddr) -> Response<String> {
-    let said = |status, text: &str| {
-        let mut response = Response::new(text.to_owned());
-        *response.status_mut() = status;
-        response.headers_mut().insert(CONTENT_TYPE, TEXT);
-        response
-    };
+/// A question for the daemon by its path.
+fn question(path: &str) -> Option<fn(&Observer) -> Response<String>> {
+    match path {
+        "/metrics" => Some(|observer| match observer.metrics() {
+            Some(text) => said(StatusCode::OK, TEXT, text),
+            None => plain(StatusCode::SERVICE_UNAVAILABLE, "the forwarder does not answer\n"),
+        }),
+        "/healthz" => Some(|observer| health(observer.alive())),
+        "/readyz" => Some(|observer| health(observer.ready())),
+        _ => None,
+    }
+}
+
+fn health(Health { is_good, json }: Health) -> Response<String> {
+    let status = if is_good { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    said(status, JSON, json)
+}
+
+fn plain(status: StatusCode, text: &str) -> Response<String> {
+    said(status, TEXT, text.to_owned())
+}
+
+fn said(status: StatusCode, format: HeaderValue, text: String) -> Response<String> {
+    let mut response = Response::new(text);
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, format);
+    response
+}
+
+async fn respond(
+    server: &Arc<Server>,
+    request: &Request<Incoming>,
+    local: IpAddr,
+) -> Response<String> {
     let (method, uri) = (request.method(), request.uri());
     let (version, headers) = (request.version(), request.headers());
     if let Err(refusal) = server.guard.admit(&Head { method, uri, version, headers, local }) {
-        return said(refusal.status, &format!("{}\n", refusal.text));
+        return plain(refusal.status, &format!("{}\n", refusal.text));
     }
-    if uri.path() != "/metrics" {
-        return said(StatusCode::NOT_FOUND, "there is nothing here but /metrics\n");
-    }
+    let Some(question) = question(uri.path()) else {
+        let text = "there is nothing here but /metrics, /healthz and /readyz\n";
+        return plain(StatusCode::NOT_FOUND, text);
+    };
     if !matches!(*method, Method::GET | Method::HEAD) {
-        let mut refused = said(StatusCode::METHOD_NOT_ALLOWED, "metrics can be read only\n");
+        let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "this can be read only\n");
         refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return refused;
     }
-    match server.observer.metrics() {
-        Some(text) => said(StatusCode::OK, &text),
-        None => said(StatusCode::SERVICE_UNAVAILABLE, "the forwarder does not answer\n"),
-    }
+    // The daemon may be blocked: others are answered meanwhile.
+    let server = Arc::clone(server);
+    let answer = tokio::task::spawn_blocking(move || question(&server.observer)).await;
+    answer.unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "the answer failed\n"))
 }

@@ -75,9 +75,11 @@ impl Link {
                 }
             }
             let left = if let Some(item) = self.line.pop_control(env.now) {
+                self.counters.waits.record(env.now.since(item.at));
                 self.send_control(env, node, marks, item, out.frames)
             } else {
                 let item = self.line.pop_data(env.now)?;
+                self.counters.waits.record(env.now.since(item.at));
                 let (flow, len) = (item.subject.flow, item.packet.len());
                 self.parts.report_queued(env, &self.line, flow, len, Queued::Left);
                 self.send_data(env, node, item, out)

@@ -1,6 +1,6 @@
 //! The journey of Data, from top to bottom.
 
-use control::{DataMeta, Duration, Kind, Size};
+use control::{DataMeta, Duration, Kind, Size, Time};
 use packet::options::{ResidenceTime, ServedBy, answer};
 use packet::traceroute;
 use packet::{Data, HopOption, HopOptions};
@@ -72,9 +72,14 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
         let cached = may && cache(p, &data, &packet, &name, verdict);
         let (data, name, mark) = (&data, &name, incoming.mark);
         let mut a = DataCx { face, data, name, packet, mark, options, subject, cached, answers };
-        // Stamper of the upstream.
-        if p.has_parts() {
-            stamp(p, &mut a, &satisfied, incoming.size());
+        // Round-trip time; stamper of the upstream.
+        if let Some((left, is_repeated)) = latest_asked(p, face, &satisfied) {
+            let since = p.now.since(left);
+            let of_link = (!is_repeated).then_some(since);
+            p.faces.count_round_trip(face, of_link);
+            if p.has_parts() {
+                stamp(p, &mut a, since, of_link, incoming.size());
+            }
         }
         // Each entry that it satisfies.
         let mut more = satisfied.len();
@@ -123,20 +128,25 @@ fn cache(
     p.tables.cache_mut().insert(p.now, data, packet, name, verdict)
 }
 
-/// The stamper of the face that the Data came by may write on it. Of several entries the one whose
-/// Interest left last says how long it took.
-fn stamp(p: &mut Pipeline<'_>, a: &mut DataCx<'_>, satisfied: &[PitKey], size: usize) {
+/// When the Interest of these entries that left last by `face` did, and whether that was repeated.
+fn latest_asked(p: &Pipeline<'_>, face: FaceId, satisfied: &[PitKey]) -> Option<(Time, bool)> {
     let entries = satisfied.iter().filter_map(|key| p.pit().get(*key));
-    let records = entries.filter_map(|entry| entry.out_record(a.face));
-    let latest = records.max_by_key(|record| record.released_at());
-    let Some((left, is_repeated)) = latest.and_then(|r| Some((r.released_at()?, r.is_repeated)))
-    else {
-        return;
-    };
-    let since = p.now.since(left);
+    let records = entries.filter_map(|entry| entry.out_record(face));
+    let latest = records.max_by_key(|record| record.released_at())?;
+    Some((latest.released_at()?, latest.is_repeated))
+}
+
+/// The stamper of the face that the Data came by may write on it, `since` its Interest left;
+/// `of_link` is the same if the Data is known to answer that one.
+fn stamp(
+    p: &mut Pipeline<'_>,
+    a: &mut DataCx<'_>,
+    since: Duration,
+    of_link: Option<Duration>,
+    size: usize,
+) {
     // The meter of its rate in.
     let (now, residence) = (p.now, a.options.get::<ResidenceTime>());
-    let of_link = (!is_repeated).then_some(since);
     p.with_link(a.face, |link, _, _| link.on_arrival(now, of_link, residence, Size(size as u64)));
     let mut meta = DataMeta {
         flow: a.subject.flow,

@@ -320,6 +320,14 @@ impl Faces {
         Some(face)
     }
 
+    /// Counts how long the answer to an Interest took that left by this face.
+    #[inline]
+    pub(crate) fn count_round_trip(&mut self, face: FaceId, since: Option<Duration>) {
+        if let (Some(since), Some(face)) = (since, self.table.get_mut(face)) {
+            face.link.counters.round_trips.record(since);
+        }
+    }
+
     /// Counts a frame that came. `None`, and a drop, if the face is gone.
     #[inline]
     pub(crate) fn count_frame(&mut self, face: FaceId, bytes: usize) -> Option<&Face> {

@@ -146,7 +146,8 @@ impl Listen {
     }
 }
 
-/// The daemon's counters for Prometheus: `GET /metrics` by HTTP.
+/// The daemon's counters for Prometheus, `GET /metrics` by HTTP, and its health for supervisors,
+/// `GET /healthz` and `GET /readyz`.
 #[derive(Debug, Fields, Read)]
 #[section(name = "metrics")]
 pub(super) struct Metrics {

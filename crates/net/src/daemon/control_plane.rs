@@ -8,8 +8,9 @@ use super::accounts;
 use super::applied::choose;
 use super::error::DaemonError;
 use super::faces::{FaceSet, News};
+use super::health::Condition;
 use super::metrics::Served;
-use super::wake_up::{Reread, WakeUps};
+use super::wake_up::{Question, Reread, WakeUps};
 use super::{ServeMetrics, permissions, supervisor};
 use crate::clock::{Clock, unix_millis};
 use crate::config::{Config, ConfigError};
@@ -33,6 +34,10 @@ pub(super) struct ControlPlane {
     configured: Configured,
     metrics: Served,
     wake_ups: WakeUps,
+    /// Parts of the configuration that could not be applied, and why.
+    left_out: Vec<String>,
+    /// Why the configuration was not applied when it was last read.
+    mistakes: Vec<String>,
 }
 
 impl ControlPlane {
@@ -56,6 +61,8 @@ impl ControlPlane {
             configured,
             metrics,
             wake_ups,
+            left_out: Vec::new(),
+            mistakes: Vec::new(),
         })
     }
 
@@ -88,15 +95,45 @@ impl ControlPlane {
         self.wake_ups.reread = reread;
     }
 
-    /// Answers other threads and signals.
-    pub fn answer_wake_ups(&mut self, forwarder: &mut Forwarder, faces: &mut FaceSet) {
-        if self.wake_ups.take_signal() {
+    /// Answers other threads and signals. A daemon that is stopping reads no configuration.
+    pub fn answer_wake_ups(
+        &mut self,
+        forwarder: &mut Forwarder,
+        faces: &mut FaceSet,
+        is_stopping: bool,
+    ) {
+        if self.wake_ups.take_signal() && !is_stopping {
             self.reread(forwarder, faces);
         }
-        while let Some(asker) = self.wake_ups.next_asker() {
-            let uptime_ms = self.management.uptime_ms(unix_millis());
-            // An asker that waits no longer needs no answer.
-            let _ = asker.send(metrics::text(forwarder, &faces.infos(forwarder), uptime_ms));
+        while let Some(question) = self.wake_ups.next_question() {
+            // A thread that waits no longer needs no answer.
+            let _ = match question {
+                Question::Metrics(asker) => asker.send(self.metrics(forwarder, faces)).is_ok(),
+                Question::Condition(asker) => {
+                    asker.send(Condition { is_stopping, ..self.condition(faces) }).is_ok()
+                }
+            };
+        }
+    }
+
+    fn metrics(&self, forwarder: &Forwarder, faces: &FaceSet) -> String {
+        let condition = self.condition(faces);
+        let node = metrics::Node {
+            forwarder,
+            management: &self.management,
+            uptime_ms: condition.uptime_ms,
+            is_applied: condition.is_applied(),
+        };
+        metrics::text(&node, &faces.infos(forwarder))
+    }
+
+    fn condition(&self, faces: &FaceSet) -> Condition {
+        Condition {
+            uptime_ms: self.management.uptime_ms(unix_millis()),
+            is_stopping: false,
+            listening: faces.listening(),
+            left_out: self.left_out.clone(),
+            mistakes: self.mistakes.clone(),
         }
     }
 
@@ -107,14 +144,21 @@ impl ControlPlane {
         };
         supervisor::tell(&supervisor::reloading());
         match read() {
-            Ok(config) => self.adopt(forwarder, faces, &config),
+            Ok(config) => {
+                self.mistakes.clear();
+                self.adopt(forwarder, faces, &config);
+            }
             Err(ConfigError::Mistakes(mistakes)) => {
                 for mistake in &mistakes {
                     tracing::error!("{mistake}");
                 }
                 tracing::error!(mistakes = mistakes.len(), "everything stays as it was");
+                self.mistakes = mistakes.iter().map(ToString::to_string).collect();
             }
-            Err(error) => tracing::error!(%error, "everything stays as it was"),
+            Err(error) => {
+                tracing::error!(%error, "everything stays as it was");
+                self.mistakes = vec![error.to_string()];
+            }
         }
         supervisor::tell(supervisor::READY);
     }

@@ -2,29 +2,34 @@
 //! report its counters, and to read its configuration again.
 
 use super::error::DaemonError;
+use super::health::{self, BLOCKED, Condition, Health};
 use super::stop::{Stopper, pair};
 use crate::config::{Config, ConfigError};
 use mio::net::UnixStream;
 use signal_hook::consts::SIGHUP;
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
 /// The byte that a requesting thread writes. Any other byte, as a signal brings it, means to read
 /// the configuration again.
 const QUESTION: u8 = b'?';
 const AGAIN: u8 = b'!';
 
-/// How long an answer may take: a turn of the loop, and what a busy host adds to it.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// Reads the configuration again.
 pub type Reread = Box<dyn FnMut() -> Result<Config, ConfigError> + Send>;
 
-/// Access of other threads to a running daemon.
+/// A question of another thread, and where its answer goes.
+#[derive(Debug)]
+pub(super) enum Question {
+    Metrics(Sender<String>),
+    Condition(Sender<Condition>),
+}
+
+/// Access of other threads to a running daemon. Its calls return when the daemon's loop has
+/// answered, or after five seconds: the loop is blocked.
 #[derive(Debug)]
 pub struct Observer {
-    questions: Sender<Sender<String>>,
+    questions: Sender<Question>,
     wake: Stopper,
 }
 
@@ -33,10 +38,27 @@ impl Observer {
     /// more.
     #[must_use]
     pub fn metrics(&self) -> Option<String> {
+        self.ask(Question::Metrics)
+    }
+
+    /// Whether the daemon's loop turns.
+    #[must_use]
+    pub fn alive(&self) -> Health {
+        health::alive(self.ask(Question::Condition).as_ref())
+    }
+
+    /// Whether the daemon has opened its listeners, has applied its configuration, and is not about
+    /// to stop.
+    #[must_use]
+    pub fn ready(&self) -> Health {
+        health::ready(self.ask(Question::Condition).as_ref())
+    }
+
+    fn ask<T>(&self, question: impl FnOnce(Sender<T>) -> Question) -> Option<T> {
         let (answer, answers) = channel();
-        self.questions.send(answer).ok()?;
+        self.questions.send(question(answer)).ok()?;
         self.wake.write(QUESTION);
-        answers.recv_timeout(PATIENCE).ok()
+        answers.recv_timeout(BLOCKED).ok()
     }
 
     /// Makes the daemon read its configuration again, as SIGHUP does. Later requests are answered
@@ -50,8 +72,8 @@ impl Observer {
 pub(super) struct WakeUps {
     pub socket: UnixStream,
     wake: Stopper,
-    questions: Receiver<Sender<String>>,
-    ask: Sender<Sender<String>>,
+    questions: Receiver<Question>,
+    ask: Sender<Question>,
     pub reread: Option<Reread>,
 }
 
@@ -97,8 +119,8 @@ impl WakeUps {
         is_asked
     }
 
-    /// A thread that waits for the metrics.
-    pub fn next_asker(&self) -> Option<Sender<String>> {
+    /// The next question of another thread.
+    pub fn next_question(&self) -> Option<Question> {
         self.questions.try_recv().ok()
     }
 }

@@ -6,6 +6,7 @@ mod once;
 mod replay;
 
 use super::command::{Claim, Command, Refusal};
+use super::verification::Checks;
 use control::{Duration, Time};
 use document::Words;
 use forwarder::FaceId;
@@ -194,7 +195,12 @@ impl Rule {
         self.from == from && has && name.as_ref().starts_with(self.prefix.as_ref())
     }
 
-    fn judge(&self, command: &Command<'_>, wall_ms: u64) -> Result<Grant, Doubt> {
+    fn judge(
+        &self,
+        command: &Command<'_>,
+        wall_ms: u64,
+        checks: &mut Checks,
+    ) -> Result<Grant, Doubt> {
         let claim = &command.claim;
         let key = match &self.who {
             Who::Anybody => return Ok(self.grant(None)),
@@ -202,10 +208,13 @@ impl Rule {
                 let why = "a digest says nothing of who commands; a key's signature is needed";
                 return Err(Refusal::unauthorized(why).into());
             }
-            Who::Key(key) => judge(key, claim, wall_ms).map_err(Refusal::Unauthorized)?,
-            Who::Trusted(validator) => command
-                .judged_by(validator, wall_ms / 1000)
-                .map_err(|broken| Doubt::of(&broken, validator))?,
+            Who::Key(key) => checks.time(|| {
+                judge(key, claim, wall_ms).map_err(|why| Refusal::Unauthorized(why).into())
+            })?,
+            Who::Trusted(validator) => checks.time(|| {
+                let judged = command.judged_by(validator, wall_ms / 1000);
+                judged.map_err(|broken| Doubt::of(&broken, validator))
+            })?,
         };
         Ok(self.grant(Some(key)))
     }
@@ -227,6 +236,8 @@ pub struct Authority {
     /// Commands without a verified key, local ones and those of peers.
     local: Once,
     remote: Once,
+    /// How long signatures of commands were checked.
+    checks: Checks,
 }
 
 impl Authority {
@@ -240,6 +251,7 @@ impl Authority {
             replays: Replays::default(),
             local: Once::new(once::LOCAL),
             remote: Once::new(once::REMOTE),
+            checks: Checks::default(),
         };
         made.set_rules(rules);
         made
@@ -278,7 +290,7 @@ impl Authority {
     /// No rule lets it; why not by the last one that is about such commands, or what is missing if
     /// a rule may let it yet.
     pub fn permit(
-        &self,
+        &mut self,
         command: &Command<'_>,
         from: Origin,
         account: Option<Account>,
@@ -293,8 +305,9 @@ impl Authority {
         };
         let mut doubt = Doubt::from(Refusal::Unauthorized(why));
         let about = |rule: &&Rule| rule.is_about(command, from) && rule.users.have(account);
-        for rule in self.rules.iter().filter(about) {
-            match rule.judge(command, wall_ms) {
+        let Authority { rules, checks, .. } = self;
+        for rule in rules.iter().filter(about) {
+            match rule.judge(command, wall_ms, checks) {
                 Ok(grant) => return Ok(grant),
                 Err(Doubt::Refused(_) | Doubt::Untrusted(..))
                     if matches!(doubt, Doubt::Lacks(_)) => {}
@@ -331,6 +344,12 @@ impl Authority {
             (None, Origin::Local) => self.local.admit(claim, arrival, grant.skew),
             (None, Origin::Remote) => self.remote.admit(claim, arrival, grant.skew),
         }
+    }
+
+    /// How long signatures of commands were checked.
+    #[must_use]
+    pub fn checks(&self) -> &Checks {
+        &self.checks
     }
 
     /// Bytes that remembered commands without a key take.

@@ -7,14 +7,14 @@ use super::learning::Hearing;
 use super::{Answer, Host, Management, Question};
 use control::Time;
 use forwarder::{FaceId, Forwarder};
-use packet::{Bytes, Data, Interest, Name};
+use packet::{Bytes, Interest, Name};
 use security::Validator;
 use std::sync::Arc;
 
 impl Management {
     /// Sets the accepted signers of announcements; `None` accepts all.
     pub fn set_announcers(&mut self, announcers: Option<Arc<Validator>>) {
-        self.announcers = announcers;
+        self.announcers.validator = announcers;
     }
 
     /// Decides if a command may be executed now. Returns true if it is limited; see
@@ -36,7 +36,7 @@ impl Management {
             return Err(Refusal::unauthorized("peers may register for themselves alone").into());
         }
         if let Asked::Announcement(bytes) = command.asked {
-            self.judge_announcement(bytes, wall_ms)?;
+            self.announcers.judge(bytes, wall_ms)?;
         }
         // Last: a command that has to wait is the same one when it is judged again.
         let is_bounded = grant.is_bounded;
@@ -77,15 +77,6 @@ impl Management {
             return refused("register names that an application of another user has registered");
         }
         Ok(())
-    }
-
-    /// Checks that an announcement has an accepted signer. Bytes that are no announcement pass
-    /// here.
-    pub(super) fn judge_announcement(&self, bytes: &[u8], wall_ms: u64) -> Result<(), Doubt> {
-        let Some(validator) = &self.announcers else { return Ok(()) };
-        let Ok(data) = Data::decode(bytes) else { return Ok(()) };
-        let judged = validator.verify(&data, wall_ms / 1000);
-        judged.map(|_| ()).map_err(|broken| Doubt::of(&broken, validator))
     }
 
     /// Handles a command that is not executed: returns the reply of a rejection, or nothing if it

@@ -70,7 +70,7 @@ impl Management {
             Ok(read) => read,
             Err(doubt) => return refuse(doubt.to_string()),
         };
-        if let Err(doubt) = self.judge_announcement(&heard.announcement, wall_ms) {
+        if let Err(doubt) = self.announcers.judge(&heard.announcement, wall_ms) {
             let waiting =
                 || Waiting { what: What::Announcement(heard), from: face, since, wall_ms, is_last };
             let refused = self.wait_or_refuse(forwarder, now, doubt, waiting);

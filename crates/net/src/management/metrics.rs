@@ -1,13 +1,17 @@
 //! The counters in Prometheus' text exposition format, version 0.0.4.
 //!
-//! The tables `NODE` and `FACE` declare all metrics except the uptime. They read the forwarder and
-//! [`FaceInfo`]; other values are arguments of [`text`]. The manual is generated from them. Names
-//! have lower-case letters and `_`, and values are whole numbers.
+//! The tables `NODE`, `CHECKS`, `FACE` and `TIMES` declare all metrics. They read a [`Node`] and the
+//! [`FaceInfo`]s, and the manual is generated from them. Names have lower-case letters and `_`.
+//! Values are whole numbers; those of histograms are the numbers of durations, with bounds and sums
+//! in seconds. A histogram without durations is left out: most faces lead only to consumers, or
+//! only to producers.
 
-use super::FaceInfo;
+use super::{FaceInfo, Management};
 use crate::resident::resident;
-use forwarder::{Drops, FaceCounters, Forwarder, ForwarderStats, Traffic};
-use std::fmt::Write;
+use forwarder::{
+    DropReason, Drops, DurationHistogram, FaceCounters, Forwarder, ForwarderStats, Traffic,
+};
+use std::fmt::{Display, Write};
 
 /// A family of metrics.
 #[derive(Clone, Copy, Debug)]
@@ -18,26 +22,62 @@ pub struct Family {
     pub help: &'static str,
     /// Its labels besides those of a face.
     pub labels: &'static str,
+    is_histogram: bool,
 }
 
 impl Family {
+    /// The name of a histogram's samples of a kind: `bucket`, `sum` or `count`.
+    #[must_use]
+    pub fn sample(&self, kind: &str) -> String {
+        format!("{}_{kind}", self.name)
+    }
+
     /// Prometheus' own word for its type: what only grows is a counter, and ends in `_total`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
-        if self.name.ends_with("_total") { "counter" } else { "gauge" }
+        match self.name.ends_with("_total") {
+            _ if self.is_histogram => "histogram",
+            true => "counter",
+            false => "gauge",
+        }
     }
 }
 
 const fn of(name: &'static str, labels: &'static str, help: &'static str) -> Family {
-    Family { name, help, labels }
+    Family { name, help, labels, is_histogram: false }
+}
+
+const fn histogram(name: &'static str, labels: &'static str, help: &'static str) -> Family {
+    Family { name, help, labels, is_histogram: true }
 }
 
 /// Takes labels and number of each sample.
 type Put<'p> = dyn FnMut(&[(&str, &str)], u64) + 'p;
 /// The reader of a metric of the node.
-type OfNode = fn(&Forwarder, &mut Put<'_>);
+type OfNode = fn(&Node<'_>, &mut Put<'_>);
 /// The reader of a metric of a face.
 type OfFace = fn(&Face<'_>, &mut Put<'_>);
+/// The reader of a histogram of a face.
+type OfTimes = fn(&FaceCounters) -> &DurationHistogram;
+
+/// What is counted, but for the faces.
+#[derive(Clone, Copy, Debug)]
+pub struct Node<'a> {
+    /// The forwarder.
+    pub forwarder: &'a Forwarder,
+    /// Its management.
+    pub management: &'a Management,
+    /// Milliseconds since the daemon's start.
+    pub uptime_ms: u64,
+    /// True if the configuration was applied, and completely, when it was last read.
+    pub is_applied: bool,
+}
+
+impl Node<'_> {
+    fn stats(&self) -> &ForwarderStats {
+        self.forwarder.stats()
+    }
+}
 
 /// A face with what it has counted.
 struct Face<'a> {
@@ -47,6 +87,20 @@ struct Face<'a> {
 }
 
 const NODE: &[(Family, OfNode)] = &[
+    (of("weir_build_info", "version", "1, with the program's version"), |_, put| {
+        put(&[("version", env!("CARGO_PKG_VERSION"))], 1);
+    }),
+    (of("weir_uptime_seconds", "", "How long the daemon runs"), |node, put| {
+        put(&[], node.uptime_ms / 1000);
+    }),
+    (
+        of(
+            "weir_config_last_reload_successful",
+            "",
+            "Whether all of the configuration was applied when it was last read",
+        ),
+        |node, put| put(&[], u64::from(node.is_applied)),
+    ),
     (of("weir_packets_received_total", "type", "Packets that came in"), |f, put| {
         packets(&f.stats().received, put);
     }),
@@ -66,15 +120,34 @@ const NODE: &[(Family, OfNode)] = &[
         put(&[], f.stats().aggregated);
     }),
     (of("weir_drops_total", "reason", "Packets that were dropped"), |f, put| {
-        drops(&f.stats().drops, put);
+        // All of them: a rate needs the zero before the first drop.
+        let drops = &f.stats().drops;
+        DropReason::ALL.iter().for_each(|r| put(&[("reason", r.name())], drops.of(*r)));
     }),
-    (of("weir_pit_entries", "", "Pending Interests"), |f, put| put(&[], f.pit().len() as u64)),
-    (of("weir_fib_entries", "", "Prefixes with routes"), |f, put| put(&[], f.fib().len() as u64)),
+    (of("weir_malformed_options_total", "reason", "Options taken off packets"), |f, put| {
+        let faults = f.stats().option_faults.iter();
+        faults.for_each(|(fault, n)| put(&[("reason", fault.name())], n));
+    }),
+    (of("weir_pit_entries", "", "Pending Interests"), |f, put| {
+        put(&[], f.forwarder.pit().len() as u64);
+    }),
+    (of("weir_pit_capacity_entries", "", "The most that may be pending"), |f, put| {
+        put(&[], f.forwarder.pit().config().entries as u64);
+    }),
+    (of("weir_fib_entries", "", "Prefixes with routes"), |f, put| {
+        put(&[], f.forwarder.fib().len() as u64);
+    }),
     (of("weir_content_store_entries", "", "Data in the content store"), |f, put| {
-        put(&[], f.content_store().len() as u64);
+        put(&[], f.forwarder.content_store().len() as u64);
     }),
     (of("weir_content_store_capacity_bytes", "", "Its bound, everything counted"), |f, put| {
-        put(&[], f.content_store().capacity() as u64);
+        put(&[], f.forwarder.content_store().capacity() as u64);
+    }),
+    (of("weir_content_store_inserted_total", "", "Data that came into it"), |f, put| {
+        put(&[], f.forwarder.content_store().counters().inserted);
+    }),
+    (of("weir_content_store_evicted_total", "", "Data that had to make room"), |f, put| {
+        put(&[], f.forwarder.content_store().counters().evicted);
     }),
     (
         of("weir_content_store_lookups_total", "result", "Interests that it was asked for"),
@@ -84,11 +157,26 @@ const NODE: &[(Family, OfNode)] = &[
         },
     ),
     (of("weir_memory_bytes", "part", "Memory that the parts take"), |f, put| {
-        let memory = f.memory();
+        let memory = f.forwarder.memory();
         put(&[("part", "content_store")], memory.content_store as u64);
         put(&[("part", "pending")], memory.pending as u64);
         put(&[("part", "routes")], memory.routes as u64);
         put(&[("part", "dead_nonces")], memory.dead_nonces as u64);
+        if memory.limit.is_some() {
+            put(&[("part", "faces")], memory.faces as u64);
+        }
+    }),
+    (of("weir_memory_limit_bytes", "", "What they may take together, if limited"), |f, put| {
+        if let Some(limit) = f.forwarder.memory().limit {
+            put(&[], limit as u64);
+        }
+    }),
+    (of("weir_memory_refused_total", "what", "Refused for want of memory"), |f, put| {
+        let refused = f.forwarder.memory().refused;
+        put(&[("what", "interests")], refused.interests);
+        put(&[("what", "packets")], refused.packets);
+        put(&[("what", "faces")], refused.faces);
+        put(&[("what", "routes")], refused.routes);
     }),
     (of("weir_resident_bytes", "", "Memory that the process takes of the host's"), |_, put| {
         if let Some(bytes) = resident() {
@@ -96,6 +184,13 @@ const NODE: &[(Family, OfNode)] = &[
         }
     }),
 ];
+
+/// Of signatures, by what was signed and what the check showed.
+const CHECKS: Family = histogram(
+    "weir_verification_seconds",
+    "of result",
+    "How long the daemon checked a signature of a command or announcement",
+);
 
 const FACE: &[(Family, OfFace)] = &[
     (of("weir_face_up", "", "Whether its socket is connected"), |face, put| {
@@ -136,13 +231,31 @@ const FACE: &[(Family, OfFace)] = &[
     }),
 ];
 
-const UPTIME: Family = of("weir_uptime_seconds", "", "How long the daemon runs");
+const TIMES: &[(Family, OfTimes)] = &[
+    (
+        histogram(
+            "weir_face_round_trip_seconds",
+            "",
+            "Time from an Interest that left by it until its Data; none for repeated Interests",
+        ),
+        |counters| &counters.round_trips,
+    ),
+    (
+        histogram(
+            "weir_face_queueing_seconds",
+            "",
+            "Time that packets waited in its queues before they left",
+        ),
+        |counters| &counters.waits,
+    ),
+];
 
 /// Every family; those of faces have the labels `face` and `uri` besides.
 pub fn families() -> impl Iterator<Item = (&'static Family, bool)> {
-    let node = NODE.iter().map(|(family, _)| (family, false));
-    let faces = FACE.iter().map(|(family, _)| (family, true));
-    [(&UPTIME, false)].into_iter().chain(node).chain(faces)
+    let node = NODE.iter().map(|(family, _)| family).chain([&CHECKS]);
+    let faces = FACE.iter().map(|(family, _)| family);
+    let faces = faces.chain(TIMES.iter().map(|(family, _)| family));
+    node.map(|family| (family, false)).chain(faces.map(|family| (family, true)))
 }
 
 fn packets(traffic: &Traffic, put: &mut Put<'_>) {
@@ -163,13 +276,18 @@ fn drops(drops: &Drops, put: &mut Put<'_>) {
 
 /// Everything that is counted.
 #[must_use]
-pub fn text(forwarder: &Forwarder, infos: &[FaceInfo], uptime_ms: u64) -> String {
+pub fn text(node: &Node<'_>, infos: &[FaceInfo]) -> String {
     let mut out = String::new();
-    begin(&mut out, &UPTIME);
-    line(&mut out, &UPTIME, &[], uptime_ms / 1000);
+    let forwarder = node.forwarder;
     for (family, read) in NODE {
         begin(&mut out, family);
-        read(forwarder, &mut |labels, number| line(&mut out, family, labels, number));
+        read(node, &mut |labels, number| line(&mut out, family.name, labels, number));
+    }
+    begin(&mut out, &CHECKS);
+    for (of, checks) in node.management.checks() {
+        for (result, times) in checks.iter() {
+            durations(&mut out, &CHECKS, &[("of", of), ("result", result)], times);
+        }
     }
     let faces: Vec<(Face<'_>, String)> = infos
         .iter()
@@ -183,7 +301,14 @@ pub fn text(forwarder: &Forwarder, infos: &[FaceInfo], uptime_ms: u64) -> String
         begin(&mut out, family);
         for (face, number) in &faces {
             let own = [("face", number.as_str()), ("uri", face.info.uri.as_str())];
-            read(face, &mut |labels, n| line(&mut out, family, &[&own, labels].concat(), n));
+            read(face, &mut |labels, n| line(&mut out, family.name, &[&own, labels].concat(), n));
+        }
+    }
+    for (family, read) in TIMES {
+        begin(&mut out, family);
+        for (face, number) in &faces {
+            let own = [("face", number.as_str()), ("uri", face.info.uri.as_str())];
+            durations(&mut out, family, &own, read(face.counters));
         }
     }
     out
@@ -195,8 +320,30 @@ fn begin(out: &mut String, family: &Family) {
     let _ = writeln!(out, "# HELP {name} {help}.\n# TYPE {name} {}", family.kind());
 }
 
-fn line(out: &mut String, family: &Family, labels: &[(&str, &str)], number: u64) {
-    out.push_str(family.name);
+/// A histogram, unless it is empty.
+fn durations(
+    out: &mut String,
+    family: &Family,
+    labels: &[(&str, &str)],
+    times: &DurationHistogram,
+) {
+    let total = times.total();
+    if total == 0 {
+        return;
+    }
+    let seconds = |ns: f64| (ns / 1e9).to_string();
+    let name = family.sample("bucket");
+    for (bound, count) in times.cumulated() {
+        let bound = seconds(bound.0 as f64);
+        line(out, &name, &[labels, &[("le", bound.as_str())]].concat(), count);
+    }
+    line(out, &name, &[labels, &[("le", "+Inf")]].concat(), total);
+    line(out, &family.sample("sum"), labels, seconds(times.sum_ns() as f64));
+    line(out, &family.sample("count"), labels, total);
+}
+
+fn line(out: &mut String, name: &str, labels: &[(&str, &str)], number: impl Display) {
+    out.push_str(name);
     for (i, (label, value)) in labels.iter().enumerate() {
         let _ = write!(out, "{}{label}=\"", if i == 0 { '{' } else { ',' });
         for c in value.chars() {
@@ -226,13 +373,47 @@ mod tests {
         (forwarder, info)
     }
 
+    fn written(forwarder: &Forwarder, uptime_ms: u64, infos: &[FaceInfo]) -> String {
+        let management = Management::new(forwarder::FaceId(9), 1, 0);
+        text(&Node { forwarder, management: &management, uptime_ms, is_applied: true }, infos)
+    }
+
+    /// An Interest leaves after 20 µs in the queue; its Data comes 3 ms after it was sent there.
+    #[test]
+    fn histograms_count_what_is_not_longer_than_their_bounds() {
+        let (mut forwarder, info) = node();
+        let consumer = forwarder.add_face(Time(0), FaceConfig::default());
+        forwarder.add_route(info.id, "/a".parse::<packet::Name>().unwrap().as_ref(), 0).unwrap();
+        let interest = packet::InterestBuf::new("/a".parse().unwrap()).encode();
+        forwarder.receive(Time(0), consumer, Wire::Borrowed(&interest));
+        assert!(forwarder.poll_transmit(Time(20_000), info.id, &mut Vec::new()).is_some());
+        let data = packet::DataBuf::new("/a".parse().unwrap(), "x").encode_digest();
+        forwarder.receive(Time(3_000_000), info.id, Wire::Borrowed(&data));
+        let text = written(&forwarder, 0, &[info, FaceInfo::new(consumer, "udp4://192.0.2.2:1")]);
+        let own = "face=\"1\",uri=\"udp4://192.0.2.1:6363\"";
+        for expected in [
+            "# TYPE weir_face_round_trip_seconds histogram\n".to_owned(),
+            format!("weir_face_round_trip_seconds_bucket{{{own},le=\"0.00001\"}} 0\n"),
+            format!("weir_face_round_trip_seconds_bucket{{{own},le=\"0.002\"}} 0\n"),
+            format!("weir_face_round_trip_seconds_bucket{{{own},le=\"0.005\"}} 1\n"),
+            format!("weir_face_round_trip_seconds_bucket{{{own},le=\"+Inf\"}} 1\n"),
+            format!("weir_face_round_trip_seconds_sum{{{own}}} 0.003\n"),
+            format!("weir_face_round_trip_seconds_count{{{own}}} 1\n"),
+            format!("weir_face_queueing_seconds_bucket{{{own},le=\"0.00001\"}} 0\n"),
+            format!("weir_face_queueing_seconds_bucket{{{own},le=\"0.00002\"}} 1\n"),
+        ] {
+            assert!(text.contains(&expected), "{expected} in {text}");
+        }
+        assert!(!text.contains("weir_face_round_trip_seconds_count{face=\"2\""), "none came by it");
+    }
+
     #[test]
     fn samples_follow_the_line_that_says_what_they_are() {
         let (mut forwarder, info) = node();
         let interest = packet::InterestBuf::new("/a".parse().unwrap()).encode();
         forwarder.receive(Time(0), info.id, Wire::Borrowed(&interest));
         forwarder.receive(Time(0), info.id, Wire::Borrowed(b"junk"));
-        let text = text(&forwarder, &[info], 3999);
+        let text = written(&forwarder, 3999, &[info]);
         for expected in [
             "# HELP weir_uptime_seconds How long the daemon runs.\n\
              # TYPE weir_uptime_seconds gauge\nweir_uptime_seconds 3\n",
@@ -258,7 +439,7 @@ mod tests {
         let allowed = |c: char| c.is_ascii_lowercase() || c == '_';
         assert!(names.iter().all(|name| name.chars().all(allowed)), "{names:?}");
         let (forwarder, info) = node();
-        let text = text(&forwarder, &[info], 0);
+        let text = written(&forwarder, 0, &[info]);
         for name in names {
             assert_eq!(text.matches(&format!("# TYPE {name} ")).count(), 1, "{name}");
         }
@@ -267,8 +448,7 @@ mod tests {
     #[test]
     fn what_would_end_a_label_is_escaped() {
         let mut out = String::new();
-        let family = of("weir_x", "", "X");
-        line(&mut out, &family, &[("uri", "a\\b\"c\nd")], 1);
+        line(&mut out, "weir_x", &[("uri", "a\\b\"c\nd")], 1);
         assert_eq!(out, "weir_x{uri=\"a\\\\b\\\"c\\nd\"} 1\n");
     }
 }

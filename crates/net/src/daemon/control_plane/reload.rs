@@ -115,14 +115,17 @@ impl ControlPlane {
         self.management.set_routes_per_face(config.application.routes);
         let mut failed = faces.adopt(config);
         failed.extend(self.metrics.adopt(&config.metrics, &self.wake_ups));
+        self.left_out.clear();
         for error in failed {
             tracing::error!(%error, "this is left out");
+            self.left_out.push(error.to_string());
         }
         forwarder.set_traceroute(config.traceroute.clone());
         self.adopt_store(forwarder, config.content_store);
         forwarder.set_uncached(&config.no_cache);
         if let Err(error) = permissions::grant(forwarder, &mut self.management, config) {
             tracing::error!(%error, "who may command and announce stays as it was");
+            self.left_out.push(error.to_string());
         }
         let ids = self.adopt_faces(forwarder, faces, &config.faces);
         self.take_news(forwarder, faces);
@@ -172,6 +175,7 @@ impl ControlPlane {
                     Ok(id) => Some(id),
                     Err(error) => {
                         tracing::error!(%error, "a new face cannot be made");
+                        self.left_out.push(error.to_string());
                         None
                     }
                 }
@@ -206,6 +210,7 @@ impl ControlPlane {
                 self.configured.routes.push(route);
             } else {
                 tracing::error!(prefix = %route.prefix, "no room for a new route");
+                self.left_out.push(format!("no room for the route of {}", route.prefix));
             }
         }
     }
@@ -247,6 +252,7 @@ impl ControlPlane {
         let chosen = self.management.strategies();
         if let Err(error) = applied::choose(forwarder, chosen, prefix, choice) {
             tracing::error!(%error, "the strategy stays as it was");
+            self.left_out.push(error.to_string());
         }
     }
 }
