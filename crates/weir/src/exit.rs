@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_systems_words_stay_without_their_numbers() {
-        let missing = std::io::Error::from_raw_os_error(2);
+        let missing = io::Error::from_raw_os_error(2);
         let shown = Failure::new(Kind::File, format!("cannot read a: {missing}, nor b"));
         assert_eq!(shown.to_string(), "cannot read a: No such file or directory, nor b");
     }
