@@ -56,7 +56,8 @@ pub struct Removed {
     face: u64,
     /// The number of what made the route; null with `--all`.
     origin: Option<u64>,
-    /// Routes for the prefix to the face that are still there. If there are some, the command fails.
+    /// Routes for the prefix to the face that are still there. If there are some, the command
+    /// fails.
     stay: Vec<Route>,
 }
 
