@@ -150,9 +150,9 @@ struct ContentStore {
 #[derive(Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 struct Memory {
-    /// What the process takes of the host's memory; null if the system does not say it.
+    /// The process's share of the host's memory; null if the system does not say it.
     resident: Option<u64>,
-    /// What the parts may take together; null without a limit.
+    /// The limit on their sum; null without a limit.
     limit: Option<usize>,
     /// The sum of the parts.
     bytes: usize,
@@ -166,11 +166,11 @@ struct Memory {
     routes: usize,
     /// Remembered nonces.
     dead_nonces: usize,
-    /// What was refused for want of memory.
+    /// Requests that were refused for want of memory.
     refused: Refused,
 }
 
-/// What was refused for want of memory.
+/// Requests that were refused for want of memory.
 #[derive(Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 struct Refused {
@@ -272,11 +272,11 @@ struct Queue {
     bytes: u64,
     /// How long the first Data packet has waited, in microseconds.
     head_sojourn_us: u64,
-    /// What was offered to the queue so far.
+    /// Packets that were offered to the queue so far.
     offered: Sum,
-    /// What left it so far.
+    /// Packets that left it so far.
     sent: Sum,
-    /// What it has dropped so far.
+    /// Packets that it has dropped so far.
     dropped: Sum,
     /// The most bytes of Data that ever waited.
     data_peak_bytes: u64,

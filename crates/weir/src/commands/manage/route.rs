@@ -23,7 +23,7 @@ pub struct Route {
     origin: u64,
     /// Its cost.
     cost: u64,
-    /// What it does besides.
+    /// Its flags.
     #[schemars(extend("items" = { "type": "string", "enum": ["inherit", "capture"] }))]
     flags: Vec<&'static str>,
     /// The time until it ends in ms; null: it does not end.
@@ -41,7 +41,7 @@ pub struct Added {
     origin: Option<u64>,
     /// Its cost.
     cost: Option<u64>,
-    /// What it does besides: `inherit`, `capture`.
+    /// Its flags: `inherit`, `capture`.
     flags: Option<Vec<&'static str>>,
     /// The time until it ends in ms; null: it does not end.
     expires_ms: Option<u64>,
