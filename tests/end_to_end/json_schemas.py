@@ -132,7 +132,7 @@ class Case(Tools):
 
 
 class Success(Case):
-    """What commands print if they succeed."""
+    """Commands that succeed."""
 
     def test_each_command_is_as_its_schema_says(self):
         """All commands that have `--json`, by the program's own account."""
@@ -269,7 +269,7 @@ class Success(Case):
 
 
 class Failure(Case):
-    """What commands print if they fail."""
+    """Commands that fail."""
 
     def test_wrong_use_is_an_object_for_each_command(self):
         for name in sorted(schemas.commands().values()):
@@ -388,8 +388,8 @@ class Failure(Case):
                     continue
                 self.assertEqual((done.returncode, self.error(done)["kind"]), (status, kind))
         put = self.begins(*self.on_daemon("put", "/js/file", self.file))
-        self.run_weir("key", "new", "/stranger")
-        get = ("get", "/js/file", "-o", "got", "--trust", "/stranger", "--json")
+        self.run_weir("key", "new", "/unknown")
+        get = ("get", "/js/file", "-o", "got", "--trust", "/unknown", "--json")
         done = self.run_weir(*self.on_daemon(*get))
         self.assertEqual((done.returncode, self.error(done)["kind"]), (NOT_VERIFIED, "not-trusted"))
         full = Path("/dev/full").open("w", encoding="utf-8")
@@ -404,7 +404,7 @@ class Failure(Case):
         self.stops(put, 2)
 
     def test_hostile_text_cannot_change_a_terminal(self):
-        """What is not ASCII is escaped, on both streams."""
+        """Characters beyond ASCII are escaped, on both streams."""
         name = "\u202e\x9b31m\u00e4"
         done = self.run_weir("sim", "run", name, "--json")
         line = done.stderr.splitlines()[-1]
@@ -435,7 +435,7 @@ class Failure(Case):
 
 
 class Hook(Case):
-    """What the other modules rely on: outputs that are not as their schemas say fail a test."""
+    """The ground of the other modules: outputs that are not as their schemas say fail a test."""
 
     def verify(self, out, err="", status=0):
         """Run a program that is called `weir` and prints this, in both ways that tests have."""

@@ -124,7 +124,7 @@ def failed(status, text):
 
 
 class Streams:
-    """What a process prints, where that can be read besides its test."""
+    """The output of a process, where it can be read besides its test."""
 
     def __init__(self, name, process, argv):
         self.name, self.process = name, process

@@ -104,15 +104,15 @@ pub struct ErrorLine<'a> {
 /// A failure.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ErrorObject<'a> {
-    /// What kind of failure it is. Programs should treat words that they do not know by their exit
+    /// The kind of the failure. Programs should treat words that they do not know by their exit
     /// code.
     kind: Word,
     /// The exit code.
     #[schemars(range(min = 1, max = 7))]
     exit: u8,
-    /// What happened, and where. Mistakes in a file follow in lines of their own.
+    /// The fault and its place. Mistakes in a file follow in lines of their own.
     message: &'a str,
-    /// What to do next, or null.
+    /// The next step, or null.
     next: Option<&'a str>,
 }
 
@@ -121,7 +121,7 @@ struct ErrorObject<'a> {
 pub struct Failure {
     word: Word,
     message: String,
-    /// What to do next; empty if that is not known.
+    /// The next step; empty if that is not known.
     next: String,
     /// People see it from the output already, or have stopped reading.
     is_silent: bool,
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_systems_words_stay_without_their_numbers() {
-        let missing = std::io::Error::from_raw_os_error(2);
+        let missing = io::Error::from_raw_os_error(2);
         let shown = Failure::new(Kind::File, format!("cannot read a: {missing}, nor b"));
         assert_eq!(shown.to_string(), "cannot read a: No such file or directory, nor b");
     }

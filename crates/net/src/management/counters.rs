@@ -150,9 +150,9 @@ struct ContentStore {
 #[derive(Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 struct Memory {
-    /// What the process takes of the host's memory; null if the system does not say it.
+    /// The process's share of the host's memory; null if the system does not say it.
     resident: Option<u64>,
-    /// What the parts may take together; null without a limit.
+    /// The limit on their sum; null without a limit.
     limit: Option<usize>,
     /// The sum of the parts.
     bytes: usize,
@@ -166,11 +166,11 @@ struct Memory {
     routes: usize,
     /// Remembered nonces.
     dead_nonces: usize,
-    /// What was refused for want of memory.
+    /// Requests that were refused for want of memory.
     refused: Refused,
 }
 
-/// What was refused for want of memory.
+/// Requests that were refused for want of memory.
 #[derive(Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 struct Refused {
@@ -202,22 +202,8 @@ impl Serialize for Faces<'_> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 struct Face<'a> {
-    /// Its number.
-    id: u64,
-    /// Its name in the configuration, or null.
-    name: Option<&'a str>,
-    /// The URI of the other end.
-    uri: &'a str,
-    /// The URI of this end.
-    local_uri: &'a str,
-    /// It leads to an application on this host.
-    local: bool,
-    /// The other end has proved that it receives what is sent to its address, or need not.
-    proved: bool,
-    /// Its socket is connected.
-    up: bool,
-    /// The largest frame in bytes; null on streams.
-    mtu: Option<usize>,
+    #[serde(flatten)]
+    place: FacePlace<'a>,
     /// Packets that came by it.
     received: Traffic,
     /// Packets that left by it.
@@ -236,6 +222,28 @@ struct Face<'a> {
     malformed_options: BTreeMap<&'static str, u64>,
     /// The packets that wait to leave.
     queue: Queue,
+}
+
+/// Where a face leads.
+#[derive(Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+struct FacePlace<'a> {
+    /// Its number.
+    id: u64,
+    /// Its name in the configuration, or null.
+    name: Option<&'a str>,
+    /// The URI of the other end.
+    uri: &'a str,
+    /// The URI of this end.
+    local_uri: &'a str,
+    /// It leads to an application on this host.
+    local: bool,
+    /// The other end has proved that it receives what is sent to its address, or need not.
+    proved: bool,
+    /// Its socket is connected.
+    up: bool,
+    /// The largest frame in bytes; null on streams.
+    mtu: Option<usize>,
 }
 
 /// Packets with reliability.
@@ -264,11 +272,11 @@ struct Queue {
     bytes: u64,
     /// How long the first Data packet has waited, in microseconds.
     head_sojourn_us: u64,
-    /// What was offered to the queue so far.
+    /// Packets that were offered to the queue so far.
     offered: Sum,
-    /// What left it so far.
+    /// Packets that left it so far.
     sent: Sum,
-    /// What it has dropped so far.
+    /// Packets that it has dropped so far.
     dropped: Sum,
     /// The most bytes of Data that ever waited.
     data_peak_bytes: u64,
@@ -317,7 +325,7 @@ impl<'a> Face<'a> {
         let seconds = |bytes_ns: u128| bytes_ns as f64 / 1e9;
         let sum = |(packets, bytes): (u64, u64)| Sum { packets, bytes };
         let reliability = &counters.reliability;
-        Some(Face {
+        let place = FacePlace {
             id: info.id.0,
             name: info.name.as_deref(),
             uri: &info.uri,
@@ -326,6 +334,9 @@ impl<'a> Face<'a> {
             proved: forwarder.is_proved(info.id),
             up: info.up,
             mtu: info.mtu,
+        };
+        Some(Face {
+            place,
             received: Traffic::of(&counters.received),
             sent: Traffic::of(&counters.sent),
             idle: counters.idle,

@@ -102,7 +102,7 @@ pub enum ChatLine {
     },
     /// Something went wrong that does not end the chat.
     Error {
-        /// What went wrong.
+        /// The fault.
         text: String,
     },
     /// This member has left: the counters of its stay.

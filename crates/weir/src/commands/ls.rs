@@ -21,7 +21,7 @@ use tree::{Directory, Entry, Kind as EntryKind};
 pub struct Line {
     /// The path of the entry. Bytes that are no UTF-8 are replaced.
     path: String,
-    /// What it is.
+    /// The kind of the entry.
     #[serde(rename = "type")]
     #[schemars(extend("enum" = ["file", "directory", "link"]))]
     kind: &'static str,

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use schemes::{Choice, SCHEMES, defaults, reference};
 use serde::Serialize;
 
-/// What a scheme may be where nothing is chosen.
+/// The uses of a scheme where nothing is chosen.
 const DEFAULT_FOR: [&str; 4] = ["controller", "strategy", "parts of links", "baseline"];
 
 /// A scheme.
@@ -22,7 +22,7 @@ pub struct Row {
     paper: &'static str,
     /// Its parts.
     parts: Vec<&'static str>,
-    /// What it is where nothing is chosen.
+    /// Its uses where nothing is chosen.
     #[schemars(extend("items" = { "type": "string", "enum": DEFAULT_FOR }))]
     default_for: Vec<&'static str>,
     /// Its equations.
@@ -34,7 +34,7 @@ pub struct Row {
 /// An equation of a scheme.
 #[derive(JsonSchema, Serialize)]
 pub struct Equation {
-    /// What the source calls it.
+    /// Its number in the source.
     number: &'static str,
     /// The equation.
     text: &'static str,

@@ -62,7 +62,7 @@ struct Comparison {
     high: Option<f64>,
     /// Seeds with a difference.
     seeds: u64,
-    /// What `a` is: null if it is open.
+    /// The order of `a`: null if it is open.
     #[schemars(extend("enum" = ["more", "less", "equal", null]))]
     outcome: Option<String>,
     /// Seeds whose difference is a bound, because not all flows finished.

@@ -60,7 +60,7 @@ pub struct Listening {
 pub struct LeftOut {
     /// Lines that were left out.
     pub left_out: u64,
-    /// What they were about.
+    /// Their subject.
     pub of: String,
     /// The reason.
     pub why: &'static str,

@@ -23,7 +23,7 @@ pub struct Route {
     origin: u64,
     /// Its cost.
     cost: u64,
-    /// What it does besides.
+    /// Its flags.
     #[schemars(extend("items" = { "type": "string", "enum": ["inherit", "capture"] }))]
     flags: Vec<&'static str>,
     /// The time until it ends in ms; null: it does not end.
@@ -41,7 +41,7 @@ pub struct Added {
     origin: Option<u64>,
     /// Its cost.
     cost: Option<u64>,
-    /// What it does besides: `inherit`, `capture`.
+    /// Its flags: `inherit`, `capture`.
     flags: Option<Vec<&'static str>>,
     /// The time until it ends in ms; null: it does not end.
     expires_ms: Option<u64>,
@@ -56,7 +56,8 @@ pub struct Removed {
     face: u64,
     /// The number of what made the route; null with `--all`.
     origin: Option<u64>,
-    /// Routes for the prefix to the face that are still there. If there are some, the command fails.
+    /// Routes for the prefix to the face that are still there. If there are some, the command
+    /// fails.
     stay: Vec<Route>,
 }
 

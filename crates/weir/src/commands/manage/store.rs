@@ -14,7 +14,7 @@ use serde::Serialize;
 pub struct Configured {
     /// The largest number of packets.
     capacity: u64,
-    /// What it does: `admit` stores packets, `serve` answers with them.
+    /// Its flags: `admit` stores packets, `serve` answers with them.
     #[schemars(extend("items" = { "type": "string", "enum": ["admit", "serve"] }))]
     flags: Vec<&'static str>,
 }

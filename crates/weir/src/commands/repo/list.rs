@@ -16,7 +16,7 @@ use serde::Serialize;
 pub struct Row {
     /// The name of the object or tree, with its version.
     name: String,
-    /// What it is.
+    /// The kind of the entry.
     #[schemars(extend("enum" = ["object", "tree"]))]
     r#type: &'static str,
     /// Bytes of content.

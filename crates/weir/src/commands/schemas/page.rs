@@ -9,21 +9,22 @@ use std::fmt::Write;
 const BEGIN: &str = r#"# JSON output
 
 With `--json` a command prints JSON for programs on standard output, in printable ASCII: other
-characters are escaped. Each command has a [JSON Schema](https://json-schema.org) (draft 2020-12), made from
-the types in the program; the sections below have the same. Tests validate what commands print.
+characters are escaped. Each command has a [JSON Schema](https://json-schema.org) (draft 2020-12),
+made from the types in the program; the sections below have the same. Tests validate what commands
+print.
 
 - Programs must ignore fields that they do not know: fields may be added. None changes its meaning.
 - A field that is not in `required` may be absent. A field with the type `null` may be null.
-- Numbers are in the unit that their field ends in, or that its description says: `_s` seconds, `_ms`
-  and `_ns` milli- and nanoseconds, `_mbps` megabits per second, `bytes` bytes.
+- Numbers are in the unit that their field ends in, or that its description says: `_s` seconds,
+  `_ms` and `_ns` milli- and nanoseconds, `_mbps` megabits per second, `bytes` bytes.
 - Names are URIs, as on the command line.
 
 ## Errors
 
-A command that fails has an exit code other than 0 and prints on standard error: messages for people,
-and as its last line an object for programs, if `--json` is among its arguments. This is so for wrong
-arguments, too. Standard output has only results: some commands print what they have found before
-they fail, and for `get -o -` it is the content.
+A command that fails has an exit code other than 0 and prints on standard error: messages for
+people, and as its last line an object for programs, if `--json` is among its arguments. This is so
+for wrong arguments, too. Standard output has only results: some commands print what they have found
+before they fail, and for `get -o -` it is the content.
 
     {"error":{"kind":"no-forwarder","exit":6,"message":"…","next":null}}
 
@@ -74,10 +75,8 @@ fn section(out: &mut String, entry: &Entry) {
         Form::Lines => "one object per line",
     };
     // Writing to a string cannot fail.
-    let _ = write!(
-        out,
-        "## `weir {command} --json`\n\nPrints {form}: [{file}.schema.json](json/{file}.schema.json)."
-    );
+    let _ = write!(out, "## `weir {command} --json`\n\nPrints {form}: ");
+    let _ = write!(out, "[{file}.schema.json](json/{file}.schema.json).");
     if !entry.note.is_empty() {
         let _ = write!(out, " {}", entry.note);
     }

@@ -98,14 +98,14 @@ pub struct Packet {
     /// It came by the face, or left by it.
     #[schemars(extend("enum" = ["in", "out"]))]
     direction: &'static str,
-    /// What it is; null for a frame that could not be decoded.
+    /// The type of the packet; null for a frame that could not be decoded.
     #[schemars(extend("enum" = ["interest", "data", "nack", null]))]
     r#type: Option<String>,
     /// Its size in bytes.
     bytes: u64,
     /// Its name; null for a frame that could not be decoded.
     name: Option<String>,
-    /// What the forwarder did with it.
+    /// The forwarder's decision about it.
     #[schemars(extend("enum" = ACTIONS))]
     action: &'static str,
     /// The numbers of the faces to which it went on.
