@@ -1,4 +1,4 @@
-//! Whether the daemon is alive and ready, for supervisors that ask.
+//! Answers to supervisors: the daemon is alive, and it is ready.
 
 use serde_json::json;
 use std::time::Duration;

@@ -41,13 +41,13 @@ impl Observer {
         self.ask(Question::Metrics)
     }
 
-    /// Whether the daemon's loop turns.
+    /// Reports if the daemon's loop turns.
     #[must_use]
     pub fn alive(&self) -> Health {
         health::alive(self.ask(Question::Condition).as_ref())
     }
 
-    /// Whether the daemon has opened its listeners, has applied its configuration, and is not about
+    /// Reports if the daemon has opened its listeners, has applied its configuration, and is not about
     /// to stop.
     #[must_use]
     pub fn ready(&self) -> Health {

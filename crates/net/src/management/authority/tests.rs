@@ -332,7 +332,7 @@ fn of_a_chain_with_a_wrong_signature_the_certificates_are_named() {
     let validator = Arc::new(Validator::new(vec![operator.1.clone()], schema));
     validator.offer(&packet::Data::decode(customer.1.wire()).unwrap()).unwrap();
     let who = Who::Trusted(validator);
-    let authority = Authority::new(vec![Rule { who, ..rule(&operator.1) }]);
+    let mut authority = Authority::new(vec![Rule { who, ..rule(&operator.1) }]);
     // By another key, under the name of the customer's: the certificate may be a forged one.
     let forger = (SecretKey::ed25519(&[77; 32]), customer.1.clone());
     let wire = command(Some(&forger), NOW, b"n");
@@ -343,7 +343,7 @@ fn of_a_chain_with_a_wrong_signature_the_certificates_are_named() {
     assert!(chain.contains(customer.1.name()), "{chain:?}: {why}");
 }
 
-fn of_user(authority: &Authority, module: &str, uid: u32) -> Option<bool> {
+fn of_user(authority: &mut Authority, module: &str, uid: u32) -> Option<bool> {
     let asked = ControlParameters { name: Some("/a/b".parse().unwrap()), ..Default::default() };
     let mut bytes = Vec::new();
     asked.encode_into(&mut bytes);
@@ -370,16 +370,16 @@ fn without_rules_other_users_may_register_within_bounds_alone() {
     for (uid, rib, strategy) in
         [(0, Some(false), Some(false)), (1000, Some(false), Some(false)), (7, Some(true), None)]
     {
-        assert_eq!(of_user(&authority, "rib/register", uid), rib, "{uid}");
-        assert_eq!(of_user(&authority, "strategy-choice/unset", uid), strategy, "{uid}");
+        assert_eq!(of_user(&mut authority, "rib/register", uid), rib, "{uid}");
+        assert_eq!(of_user(&mut authority, "strategy-choice/unset", uid), strategy, "{uid}");
     }
 }
 
 #[test]
 fn a_rule_names_users_and_groups() {
     let users = Users { uids: vec![7], gids: vec![9] };
-    let authority = Authority::new(vec![Rule { users, ..Rule::everything_here() }]);
-    let may = |uid| of_user(&authority, "strategy-choice/unset", uid);
+    let mut authority = Authority::new(vec![Rule { users, ..Rule::everything_here() }]);
+    let mut may = |uid| of_user(&mut authority, "strategy-choice/unset", uid);
     // The group's number is one more than the user's here.
     assert_eq!((may(7), may(8), may(9), may(0)), (Some(false), Some(false), None, None));
 }
@@ -431,7 +431,7 @@ fn a_user_whom_no_rule_lets_is_named() {
     let interest = Interest::decode(&wire).unwrap();
     let mut command = Command::take(&interest).unwrap();
     command.module = b"faces";
-    let permit = |uid| {
+    let mut permit = |uid| {
         let account = Some(Account { uid, gid: Some(uid) });
         match authority.permit(&command, Origin::Local, account, NOW) {
             Ok(_) => Ok(()),
