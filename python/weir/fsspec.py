@@ -47,9 +47,9 @@ class WeirFileSystem(AbstractFileSystem):
 
     A folder is one of a tree that `weir put` or `weir share` publishes. All files of a tree are of
     the version that was the newest when the first one of their folder was used, until
-    `invalidate_cache`. A file that is not in a tree keeps the version that it had when it was opened. So
-    neither a file nor a store of zarr ever mixes versions; if a version is not published any more,
-    reading raises an `OSError`.
+    `invalidate_cache`. A file that is not in a tree keeps the version that it had when it was
+    opened. So neither a file nor a store of zarr ever mixes versions; if a version is not published
+    any more, reading raises an `OSError`.
 
     `control`, `trust`, `socket`, `patience` and `lifetime` are those of `weir.fetch`. Without
     `trees`, names are not looked for in trees, and folders do not exist.
@@ -249,7 +249,7 @@ class WeirFileSystem(AbstractFileSystem):
         return None
 
     def _in_tree(self, path):
-        """What the tree says of a path; None if the path is in no tree."""
+        """The information about a path in a tree; None if the path is in no tree."""
         if not self._trees or _is_versioned(path):
             return None
         if self._place(path) is None:
@@ -304,7 +304,7 @@ class WeirFileSystem(AbstractFileSystem):
         raise _as_os_error(error, folder) from error
 
     def _alone(self, path):
-        """What is known of an object that is in no tree; None if there is none."""
+        """The information about an object outside of trees; None if there is none."""
         if path == "/":
             return None
         with self._gateway().ask("HEAD", _uri(path)) as answer:

@@ -113,8 +113,8 @@ class Icarus:
         """One row for each experiment: a column for each parameter and each single result.
 
         The name of a column is its path in Icarus, with dots: `strategy.name`,
-        `CACHE_HIT_RATIO.MEAN`. Latencies, which Icarus has in milliseconds, and link loads, which it
-        has in bytes per second, have names with their units: `latency_mean_ms` and, in Mbit/s,
+        `CACHE_HIT_RATIO.MEAN`. Latencies, which Icarus has in milliseconds, and link loads, which
+        it has in bytes per second, have names with their units: `latency_mean_ms` and, in Mbit/s,
         `link_load_mean_internal_mbps`.
         """
         return self._runs

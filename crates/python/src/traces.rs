@@ -17,7 +17,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use lines::Lines;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -242,7 +242,7 @@ fn push(format: &Format, line: &str, values: &mut [Values]) -> Result<(), String
 
 /// The values of a column.
 enum Values {
-    Text { codes: Vec<i32>, texts: Vec<String>, known: HashMap<String, i32> },
+    Text { codes: Vec<i32>, texts: Vec<String>, known: BTreeMap<String, i32> },
     Numbers(Vec<f64>),
     Counts(Vec<Option<u64>>),
 }
@@ -251,7 +251,7 @@ impl Values {
     fn of(kind: Kind) -> Values {
         match kind {
             Kind::Text => {
-                Values::Text { codes: Vec::new(), texts: Vec::new(), known: HashMap::new() }
+                Values::Text { codes: Vec::new(), texts: Vec::new(), known: BTreeMap::new() }
             }
             Kind::Number(_) => Values::Numbers(Vec::new()),
             Kind::Count | Kind::OptionalCount | Kind::Bytes(_) => Values::Counts(Vec::new()),
