@@ -37,11 +37,12 @@ from ._sweep import Sweep, sweep
 from ._transfer import Fetched, Publication, fetch, publish, stream
 from ._schemes import Parameter, Scheme, colour, schemes
 from ._weir import __version__
+from .readers import read
 
 
 def __getattr__(name):
     """Import modules that most programs do not need when they are first used."""
-    if name in ("aio", "env"):
+    if name in ("aio", "env", "fsspec"):
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
@@ -81,6 +82,7 @@ __all__ = [
     "colour",
     "fetch",
     "publish",
+    "read",
     "run",
     "schemes",
     "search",

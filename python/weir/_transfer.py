@@ -100,10 +100,15 @@ def _last_object(messages):
     return {}
 
 
-def fetch_command(name, to, *, control, trust, socket, patience, lifetime, range):
-    """The command line of a fetch. Numbers are seconds."""
+def fetch_command(name, to, **options):
+    """The command line of a fetch, with all of its options."""
+    return [program(), "get", str(name), "--json", "-o", os.fspath(to), *consumer(**options)]
+
+
+def consumer(*, control=None, trust=(), socket=None, patience=None, lifetime=None, range=None):
+    """The options of a command that fetches. Numbers are seconds."""
     anchors = [trust] if isinstance(trust, (str, os.PathLike)) else trust
-    command = [program(), "get", str(name), "--json", "-o", os.fspath(to)]
+    command = []
     control = getattr(control, "__weir_name__", None) or control
     seconds = {"--patience": patience, "--lifetime": lifetime}
     for option, value in {"--control": control, "--socket": socket, "--range": range}.items():

@@ -74,7 +74,7 @@ class Topology(dict[str, Any]):
         across: Time | None = None,
         attach: int | None = None,
         file: Any | None = None,
-        format: Literal["graphml", "fnss", "rocketfuel-cch", "rocketfuel-latencies", "rocketfuel-weights", "ndnsim"] | None = None,
+        format: Literal["graphml", "fnss", "rocketfuel-cch", "rocketfuel-latencies", "rocketfuel-weights", "ndnsim", "mini-ndn"] | None = None,
         latencies: Any | None = None,
         signal_speed: str | float | None = None,
         rate: Rate | None = None,
@@ -110,8 +110,8 @@ class Topology(dict[str, Any]):
         attach: Links that each new node of `barabasi-albert` brings.
         file: A file that holds the network. Where it says nothing of a link's rate,
             delay or queue, the fields of this section count.
-        format: The format of the file. `.graphml` and `.cch` are known by their
-            endings.
+        format: The format of the file. `.graphml`, `.cch` and `.conf` are known by
+            their endings.
         latencies: The file with the delays for `rocketfuel-weights`.
         signal_speed: Share of the speed of light at which signals travel, where a file
             has places or lengths but no delays.

@@ -82,6 +82,34 @@ class Notebooks(unittest.TestCase):
             # The reward is what it uses, less what it pays for waiting.
             self.assertGreater(used[learned], 100 * last if rate != "40" else 0)
 
+    def test_a_sweep_on_ray(self):
+        """All points have results, and the second sweep runs nothing."""
+        shown = [one["data"]["text/plain"] for one in self.execute("sweep-on-ray") if "data" in one]
+        self.assertIn("2.0", shown)
+        self.assertTrue(any("36 of 36 points" in text for text in shown), shown)
+        self.assertIn("0", shown)
+
+    def test_a_figure_of_a_paper(self):
+        """A PDF, and queues within 2 % of those that the paper has."""
+        shown = [
+            one["data"]["text/plain"] for one in self.execute("figure-of-a-paper") if "data" in one
+        ]
+        (last,) = [text for text in shown if "%PDF" in text]
+        share = float(re.search(r"([\d.]+)% off", last)[1])
+        self.assertLessEqual(share, 2.0)
+
+    def test_real_daemons(self):
+        """Both transfers arrive whole, from daemons as in the simulator."""
+        shown = self.execute("real-daemons")
+        texts = [one["data"]["text/plain"] for one in shown if "text/plain" in one.get("data", {})]
+        (table,) = [text for text in texts if "goodput_mbps" in text]
+        rows = re.findall(r"(simulator|daemons) +([\d.]+) +([\d.]+) ", table)
+        self.assertEqual([by for by, *_ in rows], ["simulator", "daemons"] * 2, table)
+        for _, goodput, time in rows:
+            # 4 MB over 10 Mbit/s take 3.2 s at least.
+            self.assertLess(float(goodput), 10)
+            self.assertGreater(float(time), 3.2)
+
     def test_no_outputs_are_kept(self):
         """They would be out of date."""
         for file in NOTEBOOKS.glob("*.ipynb"):

@@ -65,7 +65,8 @@ class Package(unittest.TestCase):
         self.assertEqual(importlib.metadata.version("weir"), weir.__version__)
         self.assertTrue(Path(weir.__file__).with_name("py.typed").exists())
         extras = importlib.metadata.metadata("weir").get_all("Provides-Extra")
-        self.assertEqual(set(extras), {"dask", "env", "notebook", "optuna", "ray", "s3", "sweep"})
+        expected = {"dask", "env", "fsspec", "notebook", "optuna", "ray", "s3", "sweep"}
+        self.assertEqual(set(extras), expected)
 
     def test_notebooks_open_for_root_and_without_a_display(self):
         """`scripts/notebook` beside programs that print their arguments."""

@@ -15,6 +15,8 @@ from pathlib import Path
 import weir
 import weir.aio
 import weir.env
+import weir.fsspec
+import weir.readers
 import weir.sections
 from weir import _weir
 
@@ -89,7 +91,7 @@ def stubs():
 
 # Classes that users do not make themselves.
 MADE = {"Comparison", "Fetched", "Mistake", "Parameter", "Publication", "Results", "Scheme"}
-MADE |= {"Search", "Sweep", "Table"}
+MADE |= {"Icarus", "Search", "Sweep", "Table"}
 MEMBERS = (classmethod, staticmethod, property, functools.cached_property, types.FunctionType)
 
 
@@ -141,6 +143,11 @@ def page():
     out += ["## `weir.env`", "", text_of(weir.env), ""]
     for name in ("Flow", "Flows", "network"):
         out += described(f"weir.env.{name}", getattr(weir.env, name), 3)
+    out += ["## `weir.fsspec`", "", text_of(weir.fsspec), ""]
+    out += described("weir.fsspec.WeirFileSystem", weir.fsspec.WeirFileSystem, 3)
+    out += ["## `weir.readers`", "", text_of(weir.readers), ""]
+    for name in ("ndnsim", "icarus", "Icarus"):
+        out += described(f"weir.readers.{name}", getattr(weir.readers, name), 3)
     out += [
         "## `weir.sections`",
         "",

@@ -4,19 +4,12 @@ import asyncio
 import gc
 import hashlib
 import io
-import os
-import subprocess
-import sysconfig
-import tempfile
-import unittest
-from pathlib import Path
 from unittest import mock
 
 import weir
-from support import weir as daemons
+from _published import WithDaemon
 from weir import aio
 
-PROGRAM = Path(sysconfig.get_path("scripts"), "weir")
 CONTENT = bytes(range(256)) * 4096
 RULES = """
 [[anchor]]
@@ -28,33 +21,8 @@ signer = "/alice"
 """
 
 
-class Transfers(unittest.TestCase):
-    """One daemon that peers cannot reach, and keys of its own."""
-
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory(prefix="weir-")
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = Path(folder.name)
-        cls.daemon = daemons.Daemon(
-            PROGRAM, cls.folder, "daemon", listen={"udp": "off", "tcp": "off"}
-        )
-        cls.daemon.start()
-        cls.addClassCleanup(cls.daemon.process.kill)
-        cls.socket = str(cls.daemon.socket)
-        os.environ["WEIR_HOME"] = str(cls.folder / "home")
-        cls.addClassCleanup(os.environ.pop, "WEIR_HOME")
-        for name in ("alice", "mallory"):
-            made = subprocess.run(
-                [PROGRAM, "key", "new", f"/{name}"], capture_output=True, check=True
-            )
-            cls.folder.joinpath(f"{name}.cert").write_bytes(made.stdout)
-
-    def publish(self, name, content, **options):
-        """Published until the test has ended."""
-        made = weir.publish(name, content, socket=self.socket, **options)
-        self.addCleanup(made.close)
-        return made
+class Transfers(WithDaemon):
+    """Through a daemon that peers cannot reach."""
 
     def test_bytes_files_and_iterators_go_in_and_come_out(self):
         """Each the same content."""

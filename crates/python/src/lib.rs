@@ -14,6 +14,7 @@ mod running;
 mod scenarios;
 mod series;
 mod table;
+mod traces;
 mod values;
 
 use pyo3::prelude::*;
@@ -26,6 +27,8 @@ fn _weir(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenarios::Scenario>()?;
     module.add_class::<results::Results>()?;
     module.add_class::<table::Table>()?;
+    module.add_class::<traces::Trace>()?;
+    module.add_function(wrap_pyfunction!(table::table_of_columns, module)?)?;
     module.add_function(wrap_pyfunction!(running::run, module)?)?;
     module.add_function(wrap_pyfunction!(scenarios::files_of, module)?)?;
     module.add_function(wrap_pyfunction!(results::measures, module)?)?;

@@ -2,7 +2,10 @@
 
 use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder, UInt64Builder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
+    RecordBatchReader, StringArray,
+};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Metadata, Schema, SchemaRef};
 use pyo3::exceptions::PyValueError;
@@ -62,6 +65,25 @@ pub fn field(column: &Column) -> Field {
 /// A field with its meaning.
 pub fn described(field: Field, help: &str) -> Field {
     field.with_metadata(Metadata::from_iter([("help".to_owned(), help.trim().to_owned())]))
+}
+
+/// A table of columns that Python has: name, meaning, kind and values of each.
+#[pyfunction]
+pub fn table_of_columns(given: Vec<(String, String, String, Bound<'_, PyAny>)>) -> PyResult<Table> {
+    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+    for (name, help, kind, values) in given {
+        let array: ArrayRef = match kind.as_str() {
+            "text" => Arc::new(StringArray::from(values.extract::<Vec<Option<String>>>()?)),
+            "whole" => Arc::new(Int64Array::from(values.extract::<Vec<Option<i64>>>()?)),
+            "number" => Arc::new(Float64Array::from(values.extract::<Vec<Option<f64>>>()?)),
+            _ => Arc::new(BooleanArray::from(values.extract::<Vec<Option<bool>>>()?)),
+        };
+        fields.push(described(Field::new(name, array.data_type().clone(), true), &help));
+        arrays.push(array);
+    }
+    let schema: SchemaRef = Arc::new(Schema::new(fields));
+    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(failed)?;
+    Ok(Table { schema, batches: vec![batch] })
 }
 
 /// A column that grows.
@@ -125,14 +147,12 @@ impl Table {
         drop(requested_schema);
         let batches: Vec<_> = self.batches.iter().cloned().map(Ok).collect();
         let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
-        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        stream_capsule(py, Box::new(reader))
     }
 
     /// The Arrow PyCapsule interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(self.schema.as_ref()).map_err(failed)?;
-        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+        schema_capsule(py, &self.schema)
     }
 
     fn __len__(&self) -> usize {
@@ -142,12 +162,37 @@ impl Table {
     /// The columns: name, type and meaning.
     #[getter]
     fn columns(&self) -> Vec<(String, String, String)> {
-        let fields = self.schema.fields().iter();
-        fields
-            .map(|field| {
-                let help = field.metadata().get("help").cloned().unwrap_or_default();
-                (field.name().clone(), field.data_type().to_string(), help)
-            })
-            .collect()
+        columns(&self.schema)
     }
+}
+
+/// The columns of a table: name, type and meaning.
+pub fn columns(schema: &Schema) -> Vec<(String, String, String)> {
+    let fields = schema.fields().iter();
+    fields
+        .map(|field| {
+            let help = field.metadata().get("help").cloned().unwrap_or_default();
+            (field.name().clone(), field.data_type().to_string(), help)
+        })
+        .collect()
+}
+
+/// Rows as Arrow's C stream.
+///
+/// # Errors
+/// Python has no memory.
+pub fn stream_capsule(
+    py: Python<'_>,
+    rows: Box<dyn RecordBatchReader + Send>,
+) -> PyResult<Bound<'_, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(rows), c"arrow_array_stream")
+}
+
+/// A schema as Arrow's C schema.
+///
+/// # Errors
+/// A type has no form in C.
+pub fn schema_capsule<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
+    let schema = FFI_ArrowSchema::try_from(schema).map_err(failed)?;
+    PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }

@@ -236,7 +236,7 @@ pub struct SourceSection {
     /// fields of this section count.
     #[field(form = "path, from the folder of the scenario", elsewhere)]
     pub file: (),
-    /// The format of the file. `.graphml` and `.cch` are known by their endings.
+    /// The format of the file. `.graphml`, `.cch` and `.conf` are known by their endings.
     pub format: Option<Format>,
     /// The file with the delays for `rocketfuel-weights`.
     #[field(form = "path, from the folder of the scenario", elsewhere)]
@@ -275,6 +275,7 @@ pub enum Format {
     RocketfuelLatencies,
     RocketfuelWeights,
     Ndnsim,
+    MiniNdn,
 }
 
 /// A route, on top of those that `routing` computes.

@@ -4,6 +4,7 @@ mod annotated;
 mod earth;
 mod fnss;
 mod graphml;
+mod mini_ndn;
 mod random;
 mod rocketfuel;
 mod shapes;
@@ -58,6 +59,7 @@ struct Way {
     delay: Option<Duration>,
     queue: Option<Queue>,
     loss: Option<Loss>,
+    jitter: Option<Duration>,
     /// In thousandths.
     metric: Option<u64>,
 }
@@ -124,6 +126,7 @@ impl Way {
             (direction.queue, direction.products) = (queue, None);
         }
         direction.impairment.loss = self.loss.unwrap_or(direction.impairment.loss);
+        direction.impairment.jitter = self.jitter.unwrap_or(direction.impairment.jitter);
         direction.metric = self.metric.unwrap_or(direction.metric);
         direction
     }
@@ -233,6 +236,7 @@ fn read(s: &Section<'_>, topology: &TopologySection, strategy: &Choice) -> Optio
             rocketfuel::weights(&source, latencies.as_ref())
         }
         Format::Ndnsim => annotated::read(&source),
+        Format::MiniNdn => mini_ndn::read(&source),
     }?;
     if sketch.nodes.is_empty() {
         source.mistake(0..0, "there is no node in it");
@@ -251,6 +255,7 @@ fn format(s: &Section<'_>, given: Option<Format>) -> Option<Format> {
     match ending {
         "graphml" => Some(Format::Graphml),
         "cch" => Some(Format::RocketfuelCch),
+        "conf" => Some(Format::MiniNdn),
         _ => {
             let words: Vec<_> = Format::WORDS.iter().map(|word| format!("`{word}`")).collect();
             let why = format!("its `format` is not known; say which: {}", words.join(", "));

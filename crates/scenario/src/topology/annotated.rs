@@ -93,6 +93,7 @@ fn link(words: &[&str], found: &Found) -> Result<([usize; 2], Way), String> {
             delay: word(2).map(time).transpose()?,
             queue: word(3).map(queue).transpose()?,
             loss: word(4).map(loss).transpose()?,
+            jitter: None,
         },
     ))
 }

@@ -163,6 +163,7 @@ fn read_link(
         delay: in_unit("delay", units.delay, span).map(Duration),
         queue: buffer(source, link, units),
         loss: None,
+        jitter: None,
         metric: value("weight").and_then(metric),
     };
     if let (None, Some(length), Some(unit)) = (way.delay, value("length"), units.distance) {

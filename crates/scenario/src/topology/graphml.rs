@@ -94,6 +94,7 @@ impl Reader<'_, '_> {
             delay: self.get(edge, "delay", |t| t.parse::<Duration>().map_err(|e| e.to_string())),
             queue: self.get(edge, "queue", str::parse),
             loss: None,
+            jitter: None,
             metric: self.get(edge, "weight", weight),
         }
     }

@@ -176,6 +176,33 @@ fn annotated_topologies_of_ndnsim_are_read() {
 }
 
 #[test]
+fn topologies_of_mini_ndn_are_read() {
+    let fields = "file = \"topologies/mini-ndn.conf\"\nrate = \"20 Mbit/s\"";
+    let s = scenario(fields, ["a", "d"]);
+    let names: Vec<_> = s.nodes.iter().map(|n| n.name.as_str()).collect();
+    assert_eq!(names, ["a", "b", "c", "d", "s1"], "in lower case, as Mini-NDN has them");
+    assert_eq!(
+        links(&s),
+        [
+            "a-b: 20 Mbit/s 10000000ns 100p 1000",
+            "a-c: 100 Mbit/s 10000000ns 50p 7000",
+            // 10 ms, give or take 2000 us.
+            "b-d: 20 Mbit/s 8000000ns 100p 1000",
+            "c-s1: 0.5 Mbit/s 500000ns 100p 1000",
+            "s1-d: 20 Mbit/s 1000ns 100p 1000",
+        ]
+    );
+    let impairment = s.links[2].directions[1].impairment;
+    assert_eq!(impairment.loss, Loss::Random(0.025));
+    assert_eq!(impairment.jitter, Duration(4_000_000));
+    let [x, y] = s.nodes[0].position.unwrap();
+    // 0.5 (cos 2.64159, -sin 2.64159): the angle is pi less a half.
+    assert!((x + 0.5 * 0.5_f64.cos()).abs() < 1e-9, "{x}");
+    assert!((y + 0.5 * 0.5_f64.sin()).abs() < 1e-9, "{y}");
+    assert_eq!(s.nodes[2].position, None);
+}
+
+#[test]
 fn drawn_networks_do_not_depend_on_the_seed_of_the_run() {
     let fields = "generator = \"waxman\"\nsize = 30\nrate = \"1 Mbit/s\"\nacross = \"20 ms\"";
     let [first, second] = [1, 2].map(|seed| {
@@ -363,6 +390,35 @@ fn wrong_lines_are_explained() {
         ("ndnsim", "router\na NA x 2\n".to_owned(), "f:2:1", "both numbers"),
         ("ndnsim", "# nothing\n".to_owned(), "f:1:1", "there is no node in it"),
     ]);
+}
+
+#[test]
+fn wrong_lines_of_mini_ndn_are_explained() {
+    let nodes = "[nodes]\na: _\nb: _\n";
+    let link = |options: &str| format!("{nodes}[links]\na:b {options}\n");
+    let cases = [
+        ("a: _\n".to_owned(), "f:1:1", "begins with a line `[nodes]`"),
+        ("[stations]\nsta1: range=5\n".to_owned(), "f:1:1", "without wires cannot be read"),
+        ("[hosts]\n".to_owned(), "f:1:1", "the section `[hosts]` is unknown"),
+        ("[nodes]\na: _\nA: _\n".to_owned(), "f:3:1", "two nodes `a`"),
+        ("[nodes]\na: radius\n".to_owned(), "f:2:1", "like `key=value`"),
+        (format!("{nodes}[links]\na:z delay=1ms\n"), "f:5:1", "there is no node `z`"),
+        (format!("{nodes}[links]\na b delay=1ms\n"), "f:5:1", "both ends are like `a:b`"),
+        (format!("{nodes}[links]\na:a delay=1ms\n"), "f:5:1", "the same node"),
+        (format!("{}a:b\n", link("")), "f:6:1", "two links `a:b`"),
+        (link("delay"), "f:5:1", "like `delay=10ms`"),
+        (link("delay=-3ms"), "f:5:1", "`-3ms` is not a time"),
+        (link("delay=3parsec"), "f:5:1", "`3parsec` is not a time"),
+        (link("bw=0"), "f:5:1", "`bw=0` is not a number of Mbit/s above zero"),
+        (link("loss=101"), "f:5:1", "`loss=101` is not 0 to 100"),
+        (link("max_queue_size=0"), "f:5:1", "not a number of packets"),
+        (link("jitter=5"), "f:5:1", "a jitter needs a delay"),
+        (link("delay=3us jitter=5"), "f:5:1", "a jitter needs a delay"),
+        (link("enable_red=True"), "f:5:1", "`enable_red` cannot be read; there are `bw`"),
+        (format!("{}[faces]\na:b cost=-1\n", link("")), "f:7:1", "a number from 0 on"),
+        ("[nodes]\n".to_owned(), "f:1:1", "there is no node in it"),
+    ];
+    explained(&cases.map(|(text, at, said)| ("mini-ndn", text, at, said)));
 }
 
 #[test]

@@ -1,0 +1,548 @@
+"""Published content as files for pandas, xarray, zarr, and all that opens files with `fsspec`.
+
+    pandas.read_parquet("weir:///alice/measurements.parquet")
+    xarray.open_zarr("weir:///alice/climate")
+
+`weir:///NAME` is the content of the name `/NAME`. Options are those of `weir.fetch`, as
+`storage_options={"trust": "rules.toml"}`. The package `fsspec` must be installed.
+"""
+
+import errno
+import http.client
+import itertools
+import json
+import os
+import posixpath
+import queue
+import signal
+import subprocess
+import threading
+import urllib.parse
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from fsspec.caching import ReadAheadCache, register_cache
+from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
+from fsspec.utils import tokenize
+
+from ._errors import NotFound, NotVerified, TransferError, WeirError
+from ._transfer import consumer, failure, program, stream
+
+# Ranges that are fetched at a time, and connections that are kept.
+_AT_A_TIME = 8
+# Bytes that are fetched after those that are needed: at first, and where reading goes on and on.
+_AHEAD, _MOST_AHEAD = 1 << 16, 1 << 23
+# Symbolic links on the way to a file.
+_MOST_LINKS = 40
+# Seconds that the gateway has for its end before it is killed.
+_GRACE = 10.0
+# Seconds for an answer. The program has its own patience, which is shorter.
+_PATIENCE = 600.0
+
+
+class WeirFileSystem(AbstractFileSystem):
+    """Names as paths of files, for reading.
+
+    A folder is one of a tree that `weir put` or `weir share` publishes. All files of a tree are of
+    the version that was the newest when the first one of their folder was used, until
+    `invalidate_cache`. A file that is not in a tree keeps the version that it had when it was
+    opened. So neither a file nor a store of zarr ever mixes versions; if a version is not published
+    any more, reading raises an `OSError`.
+
+    `control`, `trust`, `socket`, `patience` and `lifetime` are those of `weir.fetch`. Without
+    `trees`, names are not looked for in trees, and folders do not exist.
+
+    Content is fetched and verified by a process `weir gateway`, which listens on a free port of
+    127.0.0.1 as long as the object exists. Programs of other users on this host could read the
+    content of public names through it.
+    """
+
+    protocol = "weir"
+    root_marker = "/"
+    blocksize = _AHEAD
+
+    def __init__(
+        self,
+        *,
+        control=None,
+        trust=(),
+        socket=None,
+        patience=None,
+        lifetime=None,
+        trees=True,
+        **options,
+    ):
+        super().__init__(**options)
+        about = {"control": control, "trust": trust, "socket": socket}
+        self._options = about | {"patience": patience, "lifetime": lifetime}
+        self._trees = trees
+        self._lock = threading.RLock()
+        # By folder: the entries of its tree, or None if it is no folder of a tree.
+        self._folders = {}
+        self._server = None
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        """The name of a URL."""
+        if isinstance(path, list):
+            return [cls._strip_protocol(one) for one in path]
+        path = os.fspath(path).removeprefix("weir://")
+        return "/" + path.strip("/")
+
+    def info(self, path, **_):
+        """Size, type and version of a name: a dictionary with `name`, `size`, `type`.
+
+        Files have `version`, the versioned name. Entries of trees have `mode`, `mtime` in seconds
+        since 1970, and `islink`.
+        """
+        path = self._strip_protocol(path)
+        found = self._in_tree(path)
+        if found is None:
+            found = self._alone(path)
+        if found is None and self._listed(path) is not None:
+            found = {"name": path, "size": 0, "type": "directory"}
+        if found is None:
+            raise _not_found(path)
+        return found
+
+    def ls(self, path, detail=True, **_):
+        """The entries of a folder, or the file itself."""
+        path = self._strip_protocol(path)
+        about = self.info(path)
+        found = [about]
+        if about["type"] == "directory":
+            top, entries, inside = self._place(path)
+            inside = _resolved(entries, inside)
+            prefix = f"{inside}/" if inside else ""
+            names = (key for key in entries if key.startswith(prefix) and key)
+            names = (key for key in names if "/" not in key[len(prefix) :])
+            found = [
+                self._described(f"{path.rstrip('/')}/{key[len(prefix) :]}", entries, key)
+                for key in names
+            ]
+        found = [one for one in found if one is not None]
+        return found if detail else [one["name"] for one in found]
+
+    def exists(self, path, **_):
+        """Does the name exist? Errors other than `FileNotFoundError` are raised."""
+        try:
+            self.info(path)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def created(self, path):
+        """As `modified`: names do not change."""
+        return self.modified(path)
+
+    def modified(self, path):
+        """The time of the last modification at the publisher."""
+        when = self.info(path).get("mtime")
+        if when is None:
+            raise FileNotFoundError(errno.ENOENT, "the publisher gives no time", path)
+        return datetime.fromtimestamp(when, UTC)
+
+    def ukey(self, path):
+        """The versioned name: equal only for equal content."""
+        return self.info(path)["version"]
+
+    def checksum(self, path):
+        """A number that depends on the version."""
+        return int(tokenize(self.ukey(path)), 16)
+
+    def invalidate_cache(self, path=None):
+        """Look for newer versions of the trees with this path, or of all."""
+        with self._lock:
+            if path is None:
+                self._folders.clear()
+                return
+            path = self._strip_protocol(path)
+            for folder in [one for one in self._folders if _is_below(path, one)]:
+                del self._folders[folder]
+
+    def cat_file(self, path, start=None, end=None, **_):
+        """The content of a file, or a part of it."""
+        about = self._file(path)
+        start, end, _step = slice(start, end).indices(about["size"])
+        return self._fetch(about["version"], start, end)
+
+    def cat(self, path, recursive=False, on_error="raise", **_):
+        """The contents of files, several at a time."""
+        paths = self.expand_path(path, recursive=recursive)
+        if isinstance(path, str) and paths == [self._strip_protocol(path)]:
+            return self.cat_file(paths[0])
+        paths = [one for one in paths if not self.isdir(one)]
+        found = self.cat_ranges(paths, None, None, on_error="return")
+        wrong = {one: error for one, error in zip(paths, found) if isinstance(error, Exception)}
+        if wrong and on_error == "raise":
+            raise next(iter(wrong.values()))
+        both = zip(paths, found, strict=True)
+        return {one: got for one, got in both if on_error != "omit" or one not in wrong}
+
+    def cat_ranges(self, paths, starts, ends, max_gap=None, on_error="return", **_):
+        """Parts of files, several at a time."""
+
+        def one(path, start, end):
+            try:
+                return self.cat_file(path, start, end)
+            except Exception as error:  # noqa: BLE001 (it is handed over)
+                return error
+
+        many = len(paths)
+        starts, ends = (
+            list(given) if isinstance(given, (list, tuple)) else [given] * many
+            for given in (starts, ends)
+        )
+        if not len(starts) == len(ends) == many:
+            raise ValueError("there are not as many starts and ends as paths")
+        with ThreadPoolExecutor(_AT_A_TIME) as pool:
+            found = list(pool.map(one, paths, starts, ends))
+        if on_error == "raise":
+            for error in found:
+                if isinstance(error, Exception):
+                    raise error
+        return found
+
+    def _open(self, path, mode="rb", block_size=None, cache_options=None, **options):
+        if mode != "rb":
+            raise _read_only(path)
+        about = self._file(path)
+        return WeirFile(
+            self,
+            path,
+            mode,
+            block_size or self.blocksize,
+            cache_options=cache_options,
+            size=about["size"],
+            version=about["version"],
+            **options,
+        )
+
+    def mkdir(self, path, *_, **__):
+        """Raises: names are for reading."""
+        raise _read_only(path)
+
+    makedirs = makedir = mkdirs = rmdir = touch = rm = rm_file = _rm = pipe_file = mkdir
+
+    def cp_file(self, _path1, path2, **_):
+        """Raises: names are for reading."""
+        raise _read_only(path2)
+
+    mv = cp_file
+
+    def _file(self, path):
+        about = self.info(path)
+        if about["type"] == "directory":
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), about["name"])
+        return about
+
+    def _place(self, path):
+        """The tree with a path: its folder, its entries, and the path in it; None without one."""
+        folders = [path, *_parents(path)]
+        with self._lock:
+            for folder in folders:
+                if self._folders.get(folder) is not None:
+                    inside = path[len(folder) :].strip("/")
+                    return folder, self._folders[folder], inside
+        return None
+
+    def _in_tree(self, path):
+        """The information about a path in a tree; None if the path is in no tree."""
+        if not self._trees or _is_versioned(path):
+            return None
+        if self._place(path) is None:
+            parent = posixpath.dirname(path)
+            if parent != "/":
+                self._listed(parent)
+        place = self._place(path)
+        if place is None:
+            return None
+        _folder, entries, inside = place
+        for candidate in dict.fromkeys([inside, urllib.parse.unquote(inside)]):
+            key = _resolved(entries, candidate)
+            if key is not None:
+                return self._described(path, entries, key)
+        raise _not_found(path)
+
+    def _described(self, path, entries, key):
+        """The information about an entry of a tree; None if it is a link to nothing."""
+        is_link = entries.get(key, {}).get("type") == "link"
+        key = _resolved(entries, key)
+        if key is None:
+            return None
+        if key == "":
+            return {"name": path, "size": 0, "type": "directory"}
+        entry = entries[key]
+        about = {"name": path, "size": entry["size"] or 0, "type": entry["type"]}
+        about |= {"mode": entry["mode"], "mtime": entry["modified"] / 1e9, "islink": is_link}
+        if entry["type"] == "file":
+            about["version"] = entry["name"]
+        return about
+
+    def _listed(self, folder):
+        """The entries of the tree below a folder, by their paths; None if it is in no tree."""
+        if not self._trees or folder == "/":
+            return None
+        with self._lock:
+            if folder not in self._folders:
+                self._folders[folder] = self._list(folder)
+            return self._folders[folder]
+
+    def _list(self, folder):
+        command = [program(), "ls", "-R", "--json", _uri(folder), *consumer(**self._options)]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0:
+            entries = map(json.loads, done.stdout.splitlines())
+            return {entry["path"]: entry for entry in entries}
+        error = failure(done.returncode, done.stderr)
+        if isinstance(error, NotFound):
+            return None
+        raise _as_os_error(error, folder) from error
+
+    def _alone(self, path):
+        """The information about an object outside of trees; None if there is none."""
+        if path == "/":
+            return None
+        with self._gateway().ask("HEAD", _uri(path)) as answer:
+            status, head = answer.status, answer.headers
+        if status in (301, 302, 307, 308, 404):
+            return None
+        if status != 200:
+            raise self._explained(path, status, b"")
+        version, uri = head["ETag"].strip('"'), _uri(path)
+        about = {"name": path, "size": int(head["Content-Length"]), "type": "file"}
+        about["version"] = uri if _is_versioned(path) else f"{uri}/{version}"
+        if "Last-Modified" in head:
+            when = datetime.strptime(head["Last-Modified"], "%a, %d %b %Y %H:%M:%S GMT")
+            about["mtime"] = when.replace(tzinfo=UTC).timestamp()
+        return about
+
+    def _fetch(self, version, start, end):
+        """Bytes of a version."""
+        if start >= end:
+            return b""
+        head = {"Range": f"bytes={start}-{end - 1}"}
+        with self._gateway().ask("GET", version, head) as answer:
+            content = answer.read()
+            if answer.status == 404:
+                why = "this version is not published any more"
+                raise FileNotFoundError(errno.ENOENT, why, version)
+            if answer.status != 206:
+                raise self._explained(version, answer.status, content)
+        if len(content) != end - start:
+            raise _as_os_error(TransferError(f"{version} broke off"), version)
+        return content
+
+    def _explained(self, name, status, text):
+        """The error of a failed request, by the program that has more to say about it."""
+        pieces = stream(name, **self._options)
+        try:
+            next(pieces, None)
+        except WeirError as error:
+            return _as_os_error(error, name)
+        finally:
+            pieces.close()
+        text = text.decode("utf-8", "replace").strip() or f"{name}: status {status}"
+        return _as_os_error(TransferError(text), name)
+
+    def _gateway(self):
+        """The process that fetches, begun when it is needed, and again in a forked process."""
+        with self._lock:
+            if self._server is None or not self._server.is_usable:
+                self._server = _Gateway(self._options)
+            return self._server
+
+
+class WeirFile(AbstractBufferedFile):
+    """A file of one version, which is fetched in parts."""
+
+    def __init__(self, fs, path, *arguments, version, cache_type="weir", **options):
+        self.version = version
+        super().__init__(fs, path, *arguments, cache_type=cache_type, **options)
+
+    def _fetch_range(self, start, end):
+        return self.fs._fetch(self.version, start, min(end, self.size))
+
+
+class _Ahead(ReadAheadCache):
+    """Reads ahead more the longer reading goes on, and little after a jump."""
+
+    name = "weir"
+
+    def __init__(self, blocksize, fetcher, size):
+        super().__init__(blocksize, fetcher, size)
+        self._first = blocksize
+
+    def _fetch(self, start, end):
+        start, end = start or 0, self.size if end is None else min(end, self.size)
+        if not (self.start <= start and end <= self.end):
+            goes_on = self.end and self.start <= start <= self.end
+            larger = min(self.blocksize * 2, max(self._first, _MOST_AHEAD))
+            self.blocksize = larger if goes_on else self._first
+        return super()._fetch(start, end)
+
+
+register_cache(_Ahead, clobber=True)
+
+
+# Runs a command until it ends, or until standard input is closed: also where this process is
+# killed, or ends without the functions of `atexit`, as those of `multiprocessing` do.
+_UNTIL_CLOSED = """
+exec 3<&0
+"$@" </dev/null 3<&- &
+command=$!
+{ read -r _ <&3; kill $command; } >/dev/null 2>&1 &
+watch=$!
+exec 3<&- </dev/null >/dev/null 2>&1
+wait $command
+status=$?
+kill $watch
+exit $status
+"""
+
+
+class _Gateway:
+    """A process `weir gateway`, and connections to it."""
+
+    def __init__(self, options):
+        self._pid = os.getpid()
+        command = [program(), "gateway", "--listen", "127.0.0.1:0", "--prefix", "/", "--json"]
+        # Of a session of its own: Ctrl-C ends what waits for an answer, and not the gateway.
+        self._process = subprocess.Popen(
+            ["/bin/sh", "-c", _UNTIL_CLOSED, "sh", *command, *consumer(**options)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._end = weakref.finalize(self, _end, self._process, self._pid)
+        line = self._process.stdout.readline()
+        if not line:
+            messages = self._process.stderr.read().decode("utf-8", "replace")
+            error = failure(self._process.wait(), messages)
+            raise _as_os_error(error, "weir gateway") from error
+        host, port = json.loads(line)["listening"].rsplit(":", 1)
+        self._address = (host, int(port))
+        self._free = queue.SimpleQueue()
+        for pipe in (self._process.stdout, self._process.stderr):
+            # It reports each answer, and would wait for a reader.
+            threading.Thread(target=_drain, args=(pipe,), daemon=True).start()
+
+    @property
+    def is_usable(self):
+        """True if the process runs, and belongs to this one."""
+        return self._pid == os.getpid() and self._process.poll() is None
+
+    @contextmanager
+    def ask(self, method, path, head=None):
+        """The answer to a request. The connection is kept if all of it has been read."""
+        for attempt in itertools.count():
+            try:
+                connection, is_new = self._free.get_nowait(), False
+            except queue.Empty:
+                connection = http.client.HTTPConnection(*self._address, timeout=_PATIENCE)
+                is_new = True
+            try:
+                connection.request(method, path, headers=head or {})
+                answer = connection.getresponse()
+                break
+            except (ConnectionError, http.client.RemoteDisconnected):
+                # The gateway closes connections without requests.
+                connection.close()
+                if is_new or attempt > _AT_A_TIME:
+                    raise
+        try:
+            yield answer
+        finally:
+            answer.read()
+            if answer.will_close or self._free.qsize() >= _AT_A_TIME:
+                connection.close()
+            else:
+                self._free.put(connection)
+
+
+def _drain(pipe):
+    with pipe:
+        while pipe.read1(1 << 16):
+            pass
+
+
+def _end(process, pid):
+    if os.getpid() != pid:
+        return
+    process.stdin.close()
+    try:
+        process.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _uri(path):
+    """A path as a name: characters that a URI cannot have are escaped."""
+    return urllib.parse.quote(path, safe="/%=:@!$&'()*+,;~")
+
+
+def _is_versioned(path):
+    return posixpath.basename(path).startswith("v=")
+
+
+def _parents(path):
+    while path != "/":
+        path = posixpath.dirname(path)
+        yield path
+
+
+def _is_below(path, folder):
+    """Is one of them above the other, or are they the same?"""
+    one, other = (f"{part.rstrip('/')}/" for part in (path, folder))
+    return one.startswith(other) or other.startswith(one)
+
+
+def _resolved(entries, inside):
+    """The key of a path in a tree behind its symbolic links; None if there is no such entry."""
+    left, key, links = inside.split("/")[::-1] if inside else [], "", 0
+    while left:
+        part = left.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            if key == "":
+                return None
+            key = posixpath.dirname(key)
+            continue
+        key = f"{key}/{part}" if key else part
+        entry = entries.get(key)
+        if entry is None:
+            return None
+        if entry["type"] == "link":
+            links += 1
+            target = entry["target"] or ""
+            if links > _MOST_LINKS or target.startswith("/"):
+                return None
+            key = posixpath.dirname(key)
+            left += target.split("/")[::-1]
+    return key
+
+
+def _not_found(path):
+    return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+
+
+def _read_only(path):
+    why = "published content is for reading; `weir.publish` and `weir put` publish"
+    return OSError(errno.EROFS, why, path)
+
+
+def _as_os_error(error, path):
+    """An error of a transfer, as programs that read files know it, with its text."""
+    kinds = {NotFound: (FileNotFoundError, errno.ENOENT)}
+    kinds |= {NotVerified: (PermissionError, errno.EACCES)}
+    kind, number = kinds.get(type(error), (OSError, errno.EIO))
+    made = error if isinstance(error, OSError) else kind(number, str(error), path)
+    made.__cause__ = None if made is error else error
+    return made
