@@ -68,7 +68,8 @@ class Gatherer:
         for section in SECTIONS:
             files = (self.root / "docs" / section).iterdir()
             ends = (".md", ".ipynb")
-            first += [file.relative_to(self.root).as_posix() for file in files if file.suffix in ends]
+            files = [file.relative_to(self.root) for file in files if file.suffix in ends]
+            first += [file.as_posix() for file in files]
         written = {}
         waiting = sorted(first)
         while waiting:

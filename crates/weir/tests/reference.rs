@@ -46,7 +46,8 @@ fn markdown() -> String {
          name in\n`serving`, and \
          another at the end; so do `repo run` and `proxy`, with the prefixes in `serving`. \
          `mount` prints \
-         its object when the content is mounted. `ls`, `repo ls` and `repo stat` print one object \
+         its object when the content is mounted, and `docs` when it listens. `ls`, `repo ls` and \
+         `repo stat` print one object \
          per entry and line, `chat` one per event, `status --watch` one per\nsecond and line. \
          Fields may be added, but none changes its meaning. \
          [Counters](counters.md) describes the\nobject of `weir status`.\n",
@@ -108,7 +109,7 @@ const EXIT_CODES: &str = "\
 
 | code | the command |
 |---|---|
-| 0 | succeeded; `put`, `gateway`, `daemon` also when a signal ended them |
+| 0 | succeeded; `put`, `gateway`, `docs`, `daemon` also when a signal ended them |
 | 1 | failed for another reason; `doctor`: a result is `wrong` |
 | 2 | was used wrongly: its command line or a configuration has a mistake |
 | 3 | found no such name, or no route to it |

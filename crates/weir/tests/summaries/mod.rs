@@ -276,6 +276,13 @@ pub const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "weir docs",
+        &[
+            ("listening", "the address and port that browsers open"),
+            ("folder", "the folder of the documentation"),
+        ],
+    ),
+    (
         "weir doctor",
         &[
             (
