@@ -16,7 +16,7 @@ source_suffix = {".md": "markdown"}
 
 # Anchors are those of viewers of repositories.
 myst_heading_anchors = 6
-# What these mean in MyST is text in the documents.
+# The documents have these as plain text.
 myst_disable_syntax = ["myst_block_break", "myst_line_comment", "myst_role", "myst_target"]
 myst_enable_extensions = ["linkify", "strikethrough"]
 smartquotes = False

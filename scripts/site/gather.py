@@ -25,7 +25,7 @@ SECTIONS = {
     "notebooks": "Notebooks",
 }
 INTRODUCTIONS = {
-    "tutorial": "Lessons for a first day with Weir, step by step.",
+    "tutorial": "First steps with Weir, one after the other.",
     "how-to": "Recipes, each for one task.",
     "reference": "Every command, option, field, counter and byte.",
     "explanation": "Reasons: how the parts work, and why so.",

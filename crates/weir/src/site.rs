@@ -1,5 +1,5 @@
-//! The documentation for browsers of this host: where it is ([`find`]), its files ([`SiteFiles`]), and
-//! a server of them.
+//! The documentation for browsers of this host: where it is ([`find`]), its files ([`SiteFiles`]),
+//! and a server of them.
 
 mod body;
 mod files;
