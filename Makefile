@@ -42,5 +42,5 @@ packages: ## build a .tar.gz with a static program, a .deb, and an OCI image
 sbom: ## print the bill of materials of `weir` (CycloneDX 1.5, JSON)
 	@scripts/sbom
 
-docs: ## write the generated references and the API documentation
+docs: ## write the generated references, the API documentation and the site
 	scripts/docs

@@ -1,5 +1,5 @@
-//! The guard of an HTTP server on this host, the gateway or that of metrics. It admits only
-//! requests for this server, and none that a foreign page has a browser send.
+//! The guard of an HTTP server on this host, such as the gateway. It admits only requests for this
+//! server, and none that a foreign page has a browser send.
 //!
 //! A browser sends requests for any page that it shows, also to servers of its own host. Three
 //! headers tell such requests apart. `Host` names the server that the page believes in; a page
@@ -45,6 +45,8 @@ enum Server {
     Gateway,
     /// The daemon's metrics.
     Metrics,
+    /// The documentation.
+    Docs,
 }
 
 /// The hosts and origins that a server serves beside programs and pages of this host.
@@ -100,6 +102,13 @@ impl Guard {
             false => Vec::new(),
         };
         Guard { server: Server::Metrics, hosts, origins: Vec::new(), by_any_address }
+    }
+
+    /// The guard of the documentation's pages. Browsers ask for them at the address that the server
+    /// listens on.
+    #[must_use]
+    pub fn of_docs() -> Guard {
+        Guard { server: Server::Docs, ..Guard::default() }
     }
 
     /// Pages of other origins may ask.
@@ -209,6 +218,9 @@ impl Guard {
                 "this daemon is not {name}; use the address that it listens on for collectors of \
                  metrics"
             ),
+            Server::Docs => {
+                format!("this server is not {name}; open the address that `weir docs` has printed")
+            }
         };
         Refusal::new(StatusCode::MISDIRECTED_REQUEST, text)
     }
@@ -217,6 +229,7 @@ impl Guard {
         let who = match self.server {
             Server::Gateway => "gateway",
             Server::Metrics => "daemon",
+            Server::Docs => "server",
         };
         let text = format!("{what}; send one, with the name and port that the {who} listens on");
         Refusal::new(StatusCode::BAD_REQUEST, text)
@@ -229,6 +242,7 @@ impl Guard {
                  open the address itself"
             }
             Server::Metrics => "may not read metrics; open the address itself",
+            Server::Docs => "may not read the documentation; open the address itself",
         };
         Refusal::new(StatusCode::FORBIDDEN, format!("{who}, and pages {next}"))
     }

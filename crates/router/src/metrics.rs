@@ -3,35 +3,24 @@
 //! ([`Guard::of_metrics`]).
 
 use crate::guard::{Guard, Head};
+use crate::requests;
 use hyper::body::Incoming;
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use net::daemon::{Health, Observer};
 use std::any::Any;
-use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 /// The format of the metrics and its version.
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 /// The format of the answers about health.
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-/// A connection without a request is closed after this time; others wait no longer for its place.
-const SILENT: Duration = Duration::from_secs(2);
 /// A connection is closed after this time.
 const LONGEST: Duration = Duration::from_secs(10);
-/// Connections at a time.
-const MOST: usize = 64;
-/// Bytes of a request's head.
-const LONGEST_HEAD: usize = 16 * 1024;
-/// After a connection that the system refused.
-const PAUSE: Duration = Duration::from_millis(100);
 
 struct Server {
     observer: Observer,
@@ -56,7 +45,10 @@ pub fn serve(address: SocketAddr, observer: Observer) -> io::Result<Box<dyn Any 
     let (end, ended) = oneshot::channel::<()>();
     thread.spawn(move || {
         runtime.block_on(async {
-            tokio::spawn(async move { accept(&listener, server).await });
+            tokio::spawn(async move {
+                let answer = move |request, local| respond(Arc::clone(&server), request, local);
+                requests::serve(&listener, LONGEST, answer).await;
+            });
             // Nothing is sent: its other end is dropped.
             let _ = ended.await;
         });
@@ -66,39 +58,6 @@ pub fn serve(address: SocketAddr, observer: Observer) -> io::Result<Box<dyn Any 
 
 fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
-}
-
-async fn accept(listener: &tokio::net::TcpListener, server: Arc<Server>) {
-    let places = Arc::new(Semaphore::new(MOST));
-    loop {
-        // Those for whom there is no place wait in the system's queue.
-        let place = Arc::clone(&places).acquire_owned().await;
-        let Ok((stream, _)) = listener.accept().await else {
-            tokio::time::sleep(PAUSE).await;
-            continue;
-        };
-        let server = Arc::clone(&server);
-        tokio::spawn(async move {
-            converse(&server, stream).await;
-            drop(place);
-        });
-    }
-}
-
-/// One request and its answer.
-async fn converse(server: &Arc<Server>, stream: tokio::net::TcpStream) {
-    // It fails if the client is gone.
-    let Ok(local) = stream.local_addr().map(|local| local.ip()) else { return };
-    let answer =
-        |request| async move { Ok::<_, Infallible>(respond(server, &request, local).await) };
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(SILENT)
-        .keep_alive(false)
-        .max_buf_size(LONGEST_HEAD)
-        .serve_connection(TokioIo::new(stream), service_fn(answer));
-    // It ends as clients end it; one that reads nothing ends as well.
-    let _ = tokio::time::timeout(LONGEST, connection).await;
 }
 
 /// A question for the daemon by its path.
@@ -131,8 +90,8 @@ fn said(status: StatusCode, format: HeaderValue, text: String) -> Response<Strin
 }
 
 async fn respond(
-    server: &Arc<Server>,
-    request: &Request<Incoming>,
+    server: Arc<Server>,
+    request: Request<Incoming>,
     local: IpAddr,
 ) -> Response<String> {
     let (method, uri) = (request.method(), request.uri());
@@ -150,7 +109,6 @@ async fn respond(
         return refused;
     }
     // The daemon may be blocked: others are answered meanwhile.
-    let server = Arc::clone(server);
     let answer = tokio::task::spawn_blocking(move || question(&server.observer)).await;
     answer.unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "the answer failed\n"))
 }

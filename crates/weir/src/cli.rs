@@ -5,6 +5,8 @@
 pub mod chat;
 #[path = "cli/content.rs"]
 pub mod content;
+#[path = "cli/docs.rs"]
+pub mod docs;
 #[path = "cli/install.rs"]
 pub mod install;
 #[path = "cli/manage.rs"]
@@ -148,6 +150,8 @@ pub enum Command {
     Plot(plot::PlotArgs),
     /// Publish a file and fetch it twice through three forwarders on this machine.
     Demo(DemoArgs),
+    /// Serve the documentation to browsers of this host, until interrupted.
+    Docs(docs::DocsArgs),
     /// Print the completions of this command line for a shell.
     Completions(CompletionsArgs),
     /// Print the man page of the program, or write the pages of all commands into a folder.

@@ -6,6 +6,7 @@ mod compare;
 mod completions;
 mod daemon;
 mod demo;
+mod docs;
 mod doctor;
 mod gateway;
 mod get;
@@ -80,6 +81,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(&args),
         Command::Plot(args) => plot::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Docs(args) => docs::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

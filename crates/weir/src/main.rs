@@ -23,6 +23,7 @@ mod proxy;
 mod reach;
 mod record;
 mod signals;
+mod site;
 mod slow;
 mod transfer;
 mod usage;

@@ -223,6 +223,32 @@ fn metrics_are_for_collectors_and_not_for_pages() {
 }
 
 #[test]
+fn the_documentation_is_for_its_own_address_and_pages() {
+    let of = |fields: &[(&str, &str)]| match admit(
+        &Guard::of_docs(),
+        &GET,
+        "/",
+        Version::HTTP_11,
+        fields,
+    ) {
+        Ok(_) => 200,
+        Err(refusal) => {
+            assert!(!refusal.text.contains("gateway") && refusal.text.contains(';'));
+            refusal.status.as_u16()
+        }
+    };
+    let here = ("host", "127.0.0.1:8090");
+    for host in ["localhost:8090", "127.0.0.1:8090", "[::1]", "192.0.2.7:8090"] {
+        assert_eq!(of(&[("host", host)]), 200, "{host}");
+    }
+    assert_eq!(of(&[("host", "attacker.example:8090")]), 421);
+    assert_eq!(of(&[]), 400);
+    assert_eq!(of(&[here, ("sec-fetch-site", "same-origin")]), 200);
+    assert_eq!(of(&[here, ("sec-fetch-site", "cross-site")]), 403);
+    assert_eq!(of(&[here, ("origin", "http://attacker.example")]), 403);
+}
+
+#[test]
 fn a_refusal_repeats_a_part_and_no_control_characters() {
     let host = "x".repeat(9000);
     let text = |fields: &[(&str, &str)]| {

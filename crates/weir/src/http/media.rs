@@ -46,6 +46,7 @@ const TYPES: &[(&str, &str)] = &[
     ("wav", "audio/wav"),
     ("webm", "video/webm"),
     ("webp", "image/webp"),
+    ("woff2", "font/woff2"),
     ("xml", "application/xml"),
     ("zip", "application/zip"),
 ];

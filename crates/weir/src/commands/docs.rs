@@ -1,0 +1,61 @@
+//! `weir docs`
+
+use crate::cli::docs::DocsArgs;
+use crate::exit::{Failure, Kind};
+use crate::signals::Stop;
+use crate::{output, site};
+use std::io::{Error, ErrorKind};
+use std::net::{SocketAddr, TcpListener};
+use std::process::{Command, Stdio};
+
+/// The program that opens an address in the browser of a desktop (freedesktop.org).
+const OPENER: &str = "xdg-open";
+
+/// Serves the documentation until interrupted.
+pub fn run(args: &DocsArgs) -> Result<(), Failure> {
+    let folder = site::find(args.folder.as_deref())?;
+    let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
+    let listener = TcpListener::bind(args.listen).map_err(|error| taken(args.listen, &error))?;
+    let address = listener.local_addr().map_err(|error| taken(args.listen, &error))?;
+    let files = site::SiteFiles::open(&folder)?;
+    if args.json {
+        output::json(&serde_json::json!({ "listening": address, "folder": folder }))?;
+    } else {
+        let from = folder.display();
+        output::result(&format!("the documentation in {from} is at http://{address}/"))?;
+        output::note("Ctrl-C ends it");
+    }
+    if args.open {
+        open(address);
+    }
+    site::serve(files, listener, &stop)
+}
+
+/// Opens the first page. It is served also where there is no browser.
+fn open(address: SocketAddr) {
+    let url = format!("http://{address}/");
+    let mut opener = Command::new(OPENER);
+    opener.arg(&url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let began = opener.spawn().and_then(|mut child| {
+        // It may last as long as the browser, and its end is awaited so that it leaves no zombie.
+        let thread = std::thread::Builder::new().name("opener".to_owned());
+        thread.spawn(move || drop(child.wait())).map(drop)
+    });
+    if let Err(error) = began {
+        let what = Failure::new(Kind::Failed, format!("cannot run {OPENER}: {error}"));
+        output::note(&what.then(&format!("open {url} in a browser")).to_string());
+    }
+}
+
+fn taken(address: SocketAddr, error: &Error) -> Failure {
+    let next = match error.kind() {
+        ErrorKind::AddrInUse => {
+            "another program has that port; choose another with --listen 127.0.0.1:0"
+        }
+        ErrorKind::PermissionDenied => {
+            "ports below 1024 are for root; choose another with --listen"
+        }
+        _ => "choose an address of this host with --listen",
+    };
+    Failure::new(Kind::Failed, format!("cannot listen on {address}: {error}")).then(next)
+}
