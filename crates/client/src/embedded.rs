@@ -76,7 +76,7 @@ pub struct EmbeddedBuilder {
 }
 
 impl EmbeddedBuilder {
-    /// Sends Interests for all names to this forwarder, too: `udp://192.0.2.1:6363`, or `tcp://…`.
+    /// Sends Interests for all names to this forwarder, too, such as `udp://192.0.2.1:6363`.
     pub fn peer(mut self, address: impl Into<String>) -> EmbeddedBuilder {
         self.peers.push(address.into());
         self

@@ -1,4 +1,4 @@
-//! Whose signatures are accepted.
+//! Signatures that are accepted, and their proofs.
 
 use crate::error::Error;
 use crate::parts::keys;

@@ -164,8 +164,8 @@ fn wrong_arguments_are_errors() {
     assert!(text.contains("no-such-scheme"), "{text}");
     usage(daemon.builder().lifetime(std::time::Duration::ZERO).connect());
     usage(client::Client::connect("http://127.0.0.1"));
-    let nobody = client::Client::connect(&folder.path().join("none").display().to_string());
-    assert!(matches!(nobody, Err(Error::NoForwarder(_))), "{nobody:?}");
+    let none = client::Client::connect(&folder.path().join("none").display().to_string());
+    assert!(matches!(none, Err(Error::NoForwarder(_))), "{none:?}");
     let anchors = client::Trust::anchors(["/no/such/key"]);
     usage(daemon.builder().trust(anchors).connect());
 }
