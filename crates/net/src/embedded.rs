@@ -1,8 +1,8 @@
 //! A forwarder in the process of the program that needs it, for hosts without a daemon.
 //!
 //! It is the daemon's code in a thread, connected to the program by a pair of sockets. It has no
-//! transit, no socket file and no cache, and peers cannot command it, so that it serves only its
-//! program. It ends with [`Embedded`].
+//! transit and no cache, and peers cannot command it, so that it serves only its program. It ends
+//! with [`Embedded`].
 
 use crate::client::Connection;
 use crate::config::{self, Config, Face, Route, Strategy};
@@ -14,6 +14,7 @@ use schemes::Choice;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::thread::JoinHandle;
 
 /// Of the forwarder itself: the program has no need of a cache, and a peer could find out by it
@@ -62,6 +63,9 @@ pub struct Plan {
     pub interfaces: Vec<(String, u8)>,
     /// Where peers find it.
     pub listening: Listening,
+    /// A Unix socket for more connections of its program, which only this user may open. It lies in
+    /// a folder of the program's own.
+    pub socket: Option<PathBuf>,
 }
 
 /// A running forwarder. It stops when this value is dropped.
@@ -126,6 +130,8 @@ impl Plan {
             text += "\n[on_demand]\nmax = 0\n";
         }
         let mut config = config::parse(&text, "embedded").expect("the text has no mistakes");
+        config.listen.unix = self.socket.clone();
+        config.listen.unix_mode = Some(0o600);
         config.listen.optional = [self.listening == Listening::Anywhere; 2];
         config.faces = self.faces();
         let faces = 0..config.faces.len();

@@ -2,14 +2,14 @@
 
 use crate::exit::{Failure, Kind, Word};
 use crate::file::{FileSink, SinkError, StreamSink, behind_links, is_open_file, open_stream};
-use crate::limit::Limit;
-use crate::outage::{Outage, Outcome};
+use crate::outage::{Notes, Outcome};
 use crate::output::Progress;
 use crate::record::Record;
 use crate::signals::Stop;
 use crate::slow::Slowness;
+use client::parts::{Host, Limit};
 use control::{Duration, Rate, Size, Time};
-use net::client::{ConnectError, Connection, Endpoint};
+use net::client::{ConnectError, Connection};
 use schemars::JsonSchema;
 use security::Proof;
 use serde::Serialize;
@@ -176,45 +176,6 @@ impl Sink for Target {
     }
 }
 
-/// A fetch, where its bytes go, and what is measured of it.
-struct Driven<'a> {
-    fetch: &'a mut Fetch,
-    target: &'a mut dyn Keep,
-    record: &'a mut Option<Record>,
-    limit: &'a mut Limit,
-}
-
-impl Endpoint for Driven<'_> {
-    fn receive(&mut self, now: Time, frame: &[u8]) {
-        self.fetch.receive(now, frame, self.target);
-        if let Some(record) = self.record {
-            record.received(self.fetch);
-        }
-    }
-
-    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        if let Some(room) = self.limit.room(now) {
-            self.fetch.set_allowance(now, room);
-        }
-        let before = self.fetch.requested();
-        let sent = self.fetch.poll_transmit(now, out);
-        self.limit.passed(now, (self.fetch.requested() - before) as usize);
-        sent
-    }
-
-    fn next_deadline(&mut self, now: Time) -> Option<Time> {
-        self.fetch.next_deadline(now).into_iter().chain(self.limit.next(now)).min()
-    }
-
-    fn on_deadline(&mut self, now: Time) {
-        self.fetch.on_deadline(now, self.target);
-    }
-
-    fn set_ranges(&mut self, answered: bool) {
-        self.fetch.set_ranges(answered);
-    }
-}
-
 /// The proof by a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -313,53 +274,12 @@ pub fn drive(
     watch: &Watch<'_>,
     record: &mut Option<Record>,
 ) -> Result<Duration, Failure> {
-    let started = connection.now();
-    let mut waiting = watch.absence.map(|absence| Waiting::new(absence, watch, started));
-    let (mut shown, mut limit) = (false, Limit::new(watch.rate));
-    let mut tick = started;
-    let mut slowness = Slowness::new(started);
-    while fetch.status() == Status::Running && !target.is_satisfied() {
-        if let Some(room) = target.room() {
-            fetch.set_room(connection.now(), room);
-        }
-        let until = record.as_ref().map_or(Time(u64::MAX), Record::next).min(tick + TICK);
-        let mut driven = Driven { fetch, target, record, limit: &mut limit };
-        let moved = connection.turn(&mut driven, until);
-        let now = connection.now();
-        if let Some(record) = record {
-            record.look(now, fetch);
-        }
-        if let Some(failure) = target.take_failure().or_else(|| is_folder(fetch)) {
-            return Err(failure);
-        }
-        // The connection may have ended after the last segment.
-        let running = fetch.status() == Status::Running;
-        if let (Err(error), true) = (moved, running) {
-            let ended = match &mut waiting {
-                Some(waiting) => waiting.end(connection, fetch, error, watch),
-                None => Err(error.into()),
-            };
-            if let Err(failure) = ended {
-                target.flush();
-                return Err(failure);
-            }
-            continue;
-        }
-        if now >= tick + TICK {
-            tick = now;
-            show(fetch, watch.progress, &mut shown);
-            if let Some(line) = slowness.look(now, fetch.stats()) {
-                watch.progress.warn(&line);
-            }
-            if watch.verbose {
-                watch.progress.above(&state(now, fetch));
-            }
-        }
-        if watch.stop.requested() {
-            target.flush();
-            return Err(interrupted(fetch, watch.resumes));
-        }
-    }
+    let now = connection.now();
+    let absence = watch.absence.map(|absence| client::parts::Absence::new(absence.patience, now));
+    let (limit, slowness) = (Limit::new(watch.rate), Slowness::new(now));
+    let mut driver =
+        Driver { target, watch, record, absence, limit, slowness, shown: false, tick: now };
+    let took = client::parts::drive(connection, fetch, &mut driver)?;
     if let Status::Failed(error) = fetch.status() {
         let failure = match error {
             FetchError::Stalled { .. } => {
@@ -372,76 +292,128 @@ pub fn drive(
     }
     // Making it durable takes the disk's time, not the network's.
     target.flush();
-    Ok(connection.now().since(started))
+    Ok(took)
 }
 
-/// The failure if the object of a name is the list of a folder.
-pub fn is_folder(fetch: &Fetch) -> Option<Failure> {
-    let (name, object) = (fetch.name(), &fetch.object()?.name);
-    let next = object.as_ref().get(name.len()).filter(|_| object.len() > name.len() + 1)?;
-    let message = format!("{name} is a folder, not a file");
-    if next.is_keyword(tree::KEYWORD) {
-        let next = format!("`weir get {name}/` fetches it, `weir ls {name}` lists it");
-        return Some(Failure::new(Kind::Usage, message).then(&next));
-    }
-    None
+/// A fetch's target and its observer.
+struct Driver<'a, 'w> {
+    target: &'a mut dyn Keep,
+    watch: &'a Watch<'w>,
+    record: &'a mut Option<Record>,
+    absence: Option<client::parts::Absence>,
+    limit: Limit,
+    slowness: Slowness,
+    /// The progress bar has begun.
+    shown: bool,
+    /// When signals and progress were looked at.
+    tick: Time,
 }
 
-/// A fetch without a forwarder.
-struct Waiting<'a> {
-    outage: Outage<'a>,
-    patience: Duration,
-    /// When it was without one first since something came, and how much had come.
-    since: Time,
-    bytes: u64,
-    /// When the connection was made that it has, or had last.
-    back_at: Time,
-}
+impl Host for Driver<'_, '_> {
+    type Failure = Failure;
 
-impl<'a> Waiting<'a> {
-    fn new(absence: Absence, watch: &Watch<'a>, now: Time) -> Waiting<'a> {
-        let progress = Some(watch.progress).filter(|_| !absence.quiet);
-        let outage = Outage::new("weir get", watch.stop, progress, now);
-        let (patience, bytes) = (absence.patience, 0);
-        Waiting { outage, patience, since: now, bytes, back_at: now }
+    fn sink(&mut self) -> &mut dyn Sink {
+        self.target
     }
 
-    /// The connection is lost: waits for another, and lets the fetch go on with it.
-    fn end(
+    fn room(&self) -> Option<Size> {
+        self.target.room()
+    }
+
+    fn is_satisfied(&self) -> bool {
+        self.target.is_satisfied()
+    }
+
+    fn limit(&mut self) -> &mut Limit {
+        &mut self.limit
+    }
+
+    fn received(&mut self, fetch: &Fetch) {
+        if let Some(record) = self.record {
+            record.received(fetch);
+        }
+    }
+
+    fn next(&self) -> Time {
+        self.record.as_ref().map_or(Time(u64::MAX), Record::next).min(self.tick + TICK)
+    }
+
+    fn look(&mut self, now: Time, fetch: &Fetch) -> Result<(), Failure> {
+        if let Some(record) = self.record {
+            record.look(now, fetch);
+        }
+        self.target.take_failure().or_else(|| is_folder(fetch)).map_or(Ok(()), Err)
+    }
+
+    fn went_on(&mut self, now: Time, fetch: &Fetch) -> Result<(), Failure> {
+        let watch = self.watch;
+        if now >= self.tick + TICK {
+            self.tick = now;
+            show(fetch, watch.progress, &mut self.shown);
+            if let Some(line) = self.slowness.look(now, fetch.stats()) {
+                watch.progress.warn(&line);
+            }
+            if watch.verbose {
+                watch.progress.above(&state(now, fetch));
+            }
+        }
+        if watch.stop.requested() {
+            self.target.flush();
+            return Err(interrupted(fetch, watch.resumes));
+        }
+        Ok(())
+    }
+
+    fn lost(
         &mut self,
         connection: &mut Connection,
         fetch: &mut Fetch,
-        lost: ConnectError,
-        watch: &Watch<'_>,
+        error: ConnectError,
     ) -> Result<(), Failure> {
-        let (bytes, now) = (fetch.bytes().1, connection.now());
-        // A forwarder that comes and goes, and brings nothing, is as good as none.
-        let came = std::mem::replace(&mut self.bytes, bytes) != bytes;
-        if came {
-            self.outage.was_useful();
+        let ended = self.wait(connection, fetch, error);
+        if ended.is_err() {
+            self.target.flush();
         }
-        if came || now >= self.back_at + self.patience || self.since == self.back_at {
-            self.since = now;
-        }
-        let until = self.since + self.patience;
-        match self.outage.end(connection, lost, Some(until), &mut |_| Ok(()))? {
-            Outcome::Back => {
-                self.back_at = connection.now();
-                fetch.reconnected(self.back_at);
-                Ok(())
-            }
+        ended
+    }
+}
+
+impl Driver<'_, '_> {
+    /// Waits for the forwarder, if it may go away.
+    fn wait(
+        &mut self,
+        connection: &mut Connection,
+        fetch: &mut Fetch,
+        error: ConnectError,
+    ) -> Result<(), Failure> {
+        let watch = self.watch;
+        let Some((absence, of)) = self.absence.as_mut().zip(watch.absence) else {
+            return Err(error.into());
+        };
+        let progress = Some(watch.progress).filter(|_| !of.quiet);
+        let notes = Notes { command: "weir get", stop: watch.stop, progress };
+        match absence.end(connection, fetch, error, &notes)? {
+            Outcome::Back => Ok(()),
             Outcome::Stopped => Err(interrupted(fetch, watch.resumes)),
             Outcome::TooLate => {
+                let (address, patience) = (connection.address(), of.patience);
                 let message = format!(
-                    "the forwarder at {} went away and was not back within {}",
-                    connection.address(),
-                    self.patience
+                    "the forwarder at {address} went away and was not back within {patience}"
                 );
                 let next = format!("start it, and {}", again(watch.resumes));
                 Err(Failure::new(Kind::NoForwarder, message).then(&next))
             }
         }
     }
+}
+
+/// The failure if the object of a name is the list of a folder.
+pub fn is_folder(fetch: &Fetch) -> Option<Failure> {
+    let name = fetch.name();
+    client::parts::is_folder(fetch).then(|| {
+        let next = format!("`weir get {name}/` fetches it, `weir ls {name}` lists it");
+        Failure::new(Kind::Usage, format!("{name} is a folder, not a file")).then(&next)
+    })
 }
 
 fn interrupted(fetch: &Fetch, resumes: bool) -> Failure {

@@ -5,6 +5,8 @@
 
 use crate::exit::{Failure, Kind, Word};
 use crate::file::SinkError;
+use client::parts::NameError;
+use client::parts::keys::KeysError;
 use net::client::{AddressError, CommandError, ConnectError, DatasetError};
 use net::trust::TrustError;
 use security::keychain::KeyChainError;
@@ -146,6 +148,52 @@ impl From<KeyChainError> for Failure {
             _ => "",
         };
         Failure::new(Kind::File, error).then(next)
+    }
+}
+
+impl From<KeysError> for Failure {
+    fn from(error: KeysError) -> Failure {
+        use KeysError as E;
+        let (kind, next) = match &error {
+            E::NoHome => (Kind::File, "set WEIR_HOME or HOME".to_owned()),
+            E::Elsewhere(key) => {
+                let next = format!("publish under {}, or sign with another key", key.identity);
+                (Kind::Usage, next)
+            }
+            E::NoAnchor { .. } => (Kind::Usage, String::new()),
+            E::Rules(_) => {
+                let next = "give it alone, and name other certificates as its anchors";
+                (Kind::Usage, next.to_owned())
+            }
+            E::Unreadable { .. } => (Kind::File, NAME_AN_ANCHOR.to_owned()),
+            E::NoCertificate { .. } => (Kind::Usage, NAME_AN_ANCHOR.to_owned()),
+            E::Outdated(_) => {
+                let next = "get a new one from its owner, and check this host's clock";
+                (Kind::NotVerified, next.to_owned())
+            }
+            E::KeyChain(_) | E::Trust(_) => match error {
+                E::KeyChain(error) => return error.into(),
+                E::Trust(error) => return error.into(),
+                _ => (Kind::Failed, String::new()),
+            },
+        };
+        Failure::new(kind, error).then(&next)
+    }
+}
+
+/// The next step where an argument of `--trust` is of no use.
+const NAME_AN_ANCHOR: &str = "name the file of a certificate as `weir key new` prints it, of a \
+                              shared key, or of trust rules";
+
+impl From<NameError> for Failure {
+    fn from(error: NameError) -> Failure {
+        let next = match error {
+            NameError::TooLong { .. } => "use a shorter name",
+            NameError::TooDeep { .. } => {
+                "fetch a folder above it as a tree, and choose files by --include"
+            }
+        };
+        Failure::new(Kind::Usage, error).then(next)
     }
 }
 

@@ -11,7 +11,6 @@ mod file;
 mod folder;
 mod gateway;
 mod identity;
-mod limit;
 #[cfg(feature = "mount")]
 mod mount;
 mod outage;

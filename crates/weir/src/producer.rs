@@ -2,16 +2,14 @@
 
 use crate::exit::{Failure, Kind};
 use crate::file::FileSource;
-use crate::limit::Limit;
 use crate::outage::{Outage, Outcome};
 use crate::output::{Progress, Recent};
 use crate::signals::Stop;
+use client::parts::Limit;
 use control::{Duration, Rate, Time};
 use net::client::{CommandError, Connection, Endpoint};
 use packet::Name;
 use security::Signer;
-use std::sync::Mutex;
-use std::thread;
 use transport::publish::{Preparation, Publication, Publish, PublishError};
 
 /// Answers wait for this long at most where the rate is limited: half of the lifetime of most
@@ -48,45 +46,7 @@ pub fn digest(
     at: &dyn Fn(u64),
     stop: &Stop,
 ) -> Result<bool, PublishError> {
-    // There may be more runs than memory for all of them.
-    let mut runs = preparation.runs();
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let mut done = 0;
-    // A batch at a time keeps the digests in order and the memory small.
-    loop {
-        let batch: Vec<_> = runs.by_ref().take(threads * 16).collect();
-        if batch.is_empty() {
-            return Ok(true);
-        }
-        let results = Mutex::new(Vec::with_capacity(batch.len()));
-        thread::scope(|scope| {
-            for first in 0..threads {
-                let (preparation, results, batch) = (&*preparation, &results, &batch);
-                scope.spawn(move || {
-                    for (i, run) in batch.iter().enumerate().skip(first).step_by(threads) {
-                        // A run takes half a second where each of its segments is signed by RSA.
-                        if stop.requested() {
-                            return;
-                        }
-                        let digests = preparation.digest_run(run.clone());
-                        if let Ok(mut results) = results.lock() {
-                            results.push((i, digests));
-                        }
-                    }
-                });
-            }
-        });
-        if stop.requested() {
-            return Ok(false);
-        }
-        let mut results = results.into_inner().unwrap_or_default();
-        results.sort_by_key(|(i, _)| *i);
-        for (_, digests) in results {
-            preparation.push(digests?)?;
-        }
-        done += batch.iter().map(|run| preparation.bytes(run)).sum::<u64>();
-        at(done);
-    }
+    client::parts::digest(preparation, at, &|| stop.requested())
 }
 
 /// A producer, and the limit of what it sends.

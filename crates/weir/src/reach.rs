@@ -82,6 +82,7 @@ impl Reach {
             peers: resolve(&args.peer)?,
             interfaces: if is_chosen { Vec::new() } else { interfaces()? },
             listening: listen.map_or(Listening::Anywhere, Listening::At),
+            socket: None,
         };
         let reach = Reach::start(plan)?;
         let note = reach.inside.as_ref().map(|inside| inside.note(is_chosen));

@@ -3,9 +3,10 @@
 use crate::cli::TransferArgs;
 use crate::exit::{Failure, Kind};
 use crate::identity;
+use client::parts::keys::at_present;
+use client::parts::{check_depth, check_length};
 use control::{Duration, Time};
 use net::client::Endpoint;
-use net::clock::unix_millis;
 use packet::{Data, Name};
 use schemes::Choice;
 use security::{Proof, TrustPolicy, VerifyError};
@@ -51,10 +52,7 @@ impl Transfers {
     pub fn config(&self, name: Name) -> Result<FetchConfig, Failure> {
         check_length(&name)?;
         check_depth(&name)?;
-        let mut config = FetchConfig::new(name, self.policy.clone());
-        if let TrustPolicy::Chains(chains) = &mut config.policy {
-            chains.now = unix_millis() / 1000;
-        }
+        let mut config = FetchConfig::new(name, at_present(&self.policy));
         config.patience = self.patience;
         config.range = self.range;
         config.lifetime = self.lifetime.unwrap_or(config.lifetime);
@@ -67,11 +65,7 @@ impl Transfers {
     /// # Errors
     /// The policy rejects it.
     pub fn verify(&self, data: &Data<'_>) -> Result<Proof, VerifyError> {
-        let mut policy = self.policy.clone();
-        if let TrustPolicy::Chains(chains) = &mut policy {
-            chains.now = unix_millis() / 1000;
-        }
-        policy.verify(data)
+        at_present(&self.policy).verify(data)
     }
 
     /// A batch under a controller of its own.
@@ -112,38 +106,6 @@ fn choice(args: &TransferArgs) -> Result<Choice, Failure> {
     Ok(choice)
 }
 
-/// The bytes that an Interest takes besides the given name: version and segment behind the name,
-/// nonce, lifetime and the heads of all of them.
-const BESIDES: usize = 64;
-
-/// Forwarders drop packets that are too large without an answer.
-fn check_length(name: &Name) -> Result<(), Failure> {
-    let (length, most) = (name.as_ref().as_bytes().len(), packet::MAX_PACKET - BESIDES);
-    if length <= most {
-        return Ok(());
-    }
-    let what = format!("the name has {length} bytes, and an Interest has room for {most}");
-    Err(Failure::new(Kind::Usage, what).then("use a shorter name"))
-}
-
-/// The number of components beyond which no object is found. The Interest that finds one has a
-/// keyword more, and is for any version.
-pub const MOST_COMPONENTS: usize = packet::name::MAX_PREFIX - 1;
-
-/// An object of an unknown version is found by a prefix of its name. With the version, its root
-/// packet is requested by its exact name.
-fn check_depth(name: &Name) -> Result<(), Failure> {
-    let has_version = name.as_ref().last().is_some_and(|last| last.as_version_any().is_some());
-    if name.len() <= MOST_COMPONENTS || has_version {
-        return Ok(());
-    }
-    let (len, most) = (name.len(), MOST_COMPONENTS);
-    let message =
-        format!("the name has {len} components, and objects are found by {most} or fewer");
-    Err(Failure::new(Kind::Usage, message)
-        .then("fetch a folder above it as a tree, and choose files by --include"))
-}
-
 /// Nonces must differ between runs.
 fn seed() -> Result<u64, Failure> {
     getrandom::u64().map_err(|error| {
@@ -178,19 +140,5 @@ impl<S: BatchSink> Endpoint for Driven<'_, S> {
 
     fn set_ranges(&mut self, answered: bool) {
         self.batch.set_ranges(answered);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_that_no_packet_takes_is_an_error() {
-        // A component has a byte of type and three of length.
-        let of = |bytes: usize| format!("/{}", "a".repeat(bytes - 4)).parse::<Name>().unwrap();
-        check_length(&of(8736)).unwrap();
-        let said = check_length(&of(8737)).unwrap_err().to_string();
-        assert!(said.contains("8737 bytes") && said.contains("room for 8736"), "{said}");
     }
 }

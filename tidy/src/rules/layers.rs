@@ -30,9 +30,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("swarm", &["control", "schemes", "record", "scenario"]),
     ("arena", &["control", "schemes", "scenario", "report", "study", "swarm"]),
     (
+        "client",
+        &["packet", "security", "control", "schemes", "transport", "tree", "net", "scenario"],
+    ),
+    (
         "testbed",
         &["packet", "control", "schemes", "forwarder", "transport", "net", "record", "scenario"],
     ),
+    ("capi", &["client"]),
     ("python", &["packet", "control", "schemes", "document", "scenario", "report"]),
     (
         "weir",
@@ -43,6 +48,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "schemes",
             "transport",
             "net",
+            "client",
             "router",
             "scenario",
             "report",

@@ -6,72 +6,15 @@ use crate::exit::{Failure, Kind, Word};
 use crate::identity;
 use crate::output;
 use crate::signals::Stop;
-use control::{Duration, Size, Time};
-use net::client::{Address, Connection, Endpoint, Turn};
+use client::parts::{Answer, Exchange};
+use control::{Duration, Size};
+use net::client::{Address, Connection, Turn};
 use net::text::visible;
-use packet::{ContentType, Data, Interest, InterestBuf, KeyLocator, LpPacket, NackReason};
+use packet::{ContentType, Data, InterestBuf, KeyLocator, NackReason};
 use schemars::JsonSchema;
 use security::Proof;
 use serde::Serialize;
 use std::io::Write;
-
-/// The answer to the Interest.
-enum Answer {
-    Data { wire: Vec<u8>, mark: u64, took: Duration },
-    Nack(NackReason),
-}
-
-/// One Interest, and what came of it.
-struct Exchange {
-    interest: Vec<u8>,
-    /// When the Interest left.
-    sent_at: Option<Time>,
-    answer: Option<Answer>,
-}
-
-impl Exchange {
-    fn new(interest: &InterestBuf) -> Exchange {
-        Exchange { interest: interest.encode().to_vec(), sent_at: None, answer: None }
-    }
-}
-
-impl Endpoint for Exchange {
-    fn receive(&mut self, now: Time, frame: &[u8]) {
-        let Ok(link) = LpPacket::decode(frame) else { return };
-        let (Some(fragment), Ok(asked)) = (link.fragment(), Interest::decode(&self.interest))
-        else {
-            return;
-        };
-        if let Some(reason) = link.nack() {
-            let returned = Interest::decode(fragment);
-            if returned.is_ok_and(|interest| interest.nonce() == asked.nonce()) {
-                self.answer = Some(Answer::Nack(reason));
-            }
-            return;
-        }
-        let Ok(data) = Data::decode(fragment) else { return };
-        if let Some(sent_at) = self.sent_at.filter(|_| data.satisfies(&asked)) {
-            let took = now.since(sent_at);
-            let mark = link.congestion_mark();
-            self.answer = Some(Answer::Data { wire: fragment.to_vec(), mark, took });
-        }
-    }
-
-    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        if self.sent_at.is_some() {
-            return false;
-        }
-        self.sent_at = Some(now);
-        out.extend_from_slice(&self.interest);
-        true
-    }
-
-    fn next_deadline(&mut self, _now: Time) -> Option<Time> {
-        None
-    }
-
-    fn on_deadline(&mut self, _now: Time) {}
-}
 
 /// Asks for one packet, verifies it, and prints it.
 pub fn run(args: &PeekArgs) -> Result<(), Failure> {
@@ -88,17 +31,17 @@ pub fn run(args: &PeekArgs) -> Result<(), Failure> {
         ..InterestBuf::new(args.name.clone())
     };
     let mut exchange = Exchange::new(&interest);
-    if exchange.interest.len() > packet::MAX_PACKET {
+    if exchange.interest_len() > packet::MAX_PACKET {
         let text = format!("no packet takes a name of {} bytes", args.name.encoded_len());
         return Err(Failure::new(Kind::Usage, text).then("use a shorter name"));
     }
     let end = connection.now() + args.lifetime;
-    while exchange.answer.is_none() && connection.now() < end {
+    while !exchange.is_over() && connection.now() < end {
         if connection.turn(&mut exchange, end)? == Turn::Interrupted || stop.requested() {
             return Err(Failure::new(Kind::Interrupted, "interrupted"));
         }
     }
-    match exchange.answer {
+    match exchange.into_answer() {
         Some(Answer::Data { wire, mark, took }) => {
             let data = Data::decode(&wire).map_err(|error| Failure::new(Kind::Failed, error))?;
             let proof = policy.verify(&data).map_err(|error| {

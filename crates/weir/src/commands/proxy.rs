@@ -3,7 +3,6 @@
 use crate::cli::proxy::ProxyArgs;
 use crate::exit::{Failure, Kind};
 use crate::identity::{self, Signing};
-use crate::limit::Limit;
 use crate::outage::{Outage, Outcome};
 use crate::output::{self, Progress, Recent};
 use crate::proxy::{
@@ -11,6 +10,7 @@ use crate::proxy::{
 };
 use crate::reach::Reach;
 use crate::signals::Stop;
+use client::parts::Limit;
 use control::Duration;
 use net::client::{CommandError, Connection};
 use packet::Name;

@@ -12,7 +12,7 @@ use crate::output::{self, Progress};
 use crate::producer::{self, Content, Look, Terms};
 use crate::reach::Reach;
 use crate::signals::Stop;
-use crate::transfer::MOST_COMPONENTS;
+use client::parts::MOST_COMPONENTS;
 use control::Size;
 use files::Files;
 use net::client::{CommandError, Connection};

@@ -7,7 +7,7 @@ use super::slab::Slab;
 use super::table::{Look, Place, Table};
 use super::waiting::{Budget, Pending, Waiting};
 use super::wanted::{Part, Wanted};
-use crate::limit::Limit;
+use client::parts::Limit;
 use control::{Duration, Time};
 use net::client::Endpoint;
 use packet::interest::DEFAULT_LIFETIME_MS;

@@ -12,7 +12,7 @@ use crate::identity::{self, Signing};
 use crate::output::Progress;
 use crate::producer::{Look, Terms};
 use crate::signals::Stop;
-use crate::transfer::MOST_COMPONENTS;
+use client::parts::MOST_COMPONENTS;
 use net::client::{Address, Connection};
 use net::clock::unix_millis;
 use packet::Name;

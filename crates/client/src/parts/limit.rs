@@ -15,6 +15,7 @@ pub struct Limit {
 
 impl Limit {
     /// A limit at `rate`; `None`: no limit.
+    #[must_use]
     pub fn new(rate: Option<Rate>) -> Limit {
         let tokens = rate.map_or(0.0, burst);
         Limit { rate, tokens, at: Time::ZERO }

@@ -1,0 +1,3 @@
+module weir.example/fetch
+
+go 1.21

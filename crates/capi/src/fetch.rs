@@ -1,0 +1,158 @@
+//! Fetching: into memory, into a file, block by block; one packet.
+
+use crate::connect::{Cancel, Client};
+use crate::pointers::{give, text, value, value_mut};
+use crate::status::{Status, call};
+use client::{Error, Interest, Request};
+use std::ffi::{c_char, c_void};
+use std::time::Duration;
+
+/// Takes a verified part of an object, and returns true to go on. The bytes are valid during the
+/// call.
+pub type OnBlock =
+    Option<unsafe extern "C" fn(bytes: *const u8, len: usize, user: *mut c_void) -> bool>;
+
+/// The request of a name.
+///
+/// # Safety
+/// The pointers are valid or null.
+unsafe fn request(
+    client: *const Client,
+    name: *const c_char,
+    cancel: *const Cancel,
+) -> Result<Request, Error> {
+    // SAFETY: see above.
+    let (client, name) = unsafe { (value(client, "client")?, text(name, "name")?) };
+    let request = client.client.request(name);
+    // SAFETY: see above.
+    Ok(match unsafe { cancel.as_ref() } {
+        Some(cancel) => request.cancel(&cancel.cancel),
+        None => request,
+    })
+}
+
+/// Fetches an object of at most 1 GB into memory. The bytes are written to `bytes` and `len`, and
+/// freed by weir_bytes_free. `cancel` may be null.
+///
+/// # Safety
+/// The pointers are valid or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weir_fetch(
+    client: *const Client,
+    name: *const c_char,
+    cancel: *const Cancel,
+    bytes: *mut *mut u8,
+    len: *mut usize,
+) -> Status {
+    call(|| {
+        // SAFETY: the caller's duty.
+        let (bytes, len) = unsafe { (value_mut(bytes, "bytes")?, value_mut(len, "len")?) };
+        (*bytes, *len) = (std::ptr::null_mut(), 0);
+        // SAFETY: the caller's duty.
+        let fetched = unsafe { request(client, name, cancel) }?.bytes()?;
+        give(fetched.content, bytes, len);
+        Ok(())
+    })
+}
+
+/// As weir_fetch, only the bytes from `from` up to, but not including, `to`.
+///
+/// # Safety
+/// The pointers are valid or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weir_fetch_range(
+    client: *const Client,
+    name: *const c_char,
+    from: u64,
+    to: u64,
+    cancel: *const Cancel,
+    bytes: *mut *mut u8,
+    len: *mut usize,
+) -> Status {
+    call(|| {
+        // SAFETY: the caller's duty.
+        let (bytes, len) = unsafe { (value_mut(bytes, "bytes")?, value_mut(len, "len")?) };
+        (*bytes, *len) = (std::ptr::null_mut(), 0);
+        // SAFETY: the caller's duty.
+        let fetched = unsafe { request(client, name, cancel) }?.range(from..to).bytes()?;
+        give(fetched.content, bytes, len);
+        Ok(())
+    })
+}
+
+/// Fetches an object into a file, which appears or changes only when all is verified and on disk.
+/// `cancel` may be null.
+///
+/// # Safety
+/// The pointers are valid or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weir_fetch_file(
+    client: *const Client,
+    name: *const c_char,
+    path: *const c_char,
+    cancel: *const Cancel,
+) -> Status {
+    call(|| {
+        // SAFETY: the caller's duty.
+        let (request, path) = unsafe { (request(client, name, cancel)?, text(path, "path")?) };
+        request.to_file(path).map(|_| ())
+    })
+}
+
+/// Fetches an object, and calls `on_block` in this thread for each part in order. If it returns
+/// false, the fetch ends with WEIR_CANCELLED. `cancel` and `user` may be null.
+///
+/// # Safety
+/// The pointers are valid or null, and `on_block` may be called with `user`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weir_fetch_blocks(
+    client: *const Client,
+    name: *const c_char,
+    cancel: *const Cancel,
+    on_block: OnBlock,
+    user: *mut c_void,
+) -> Status {
+    call(|| {
+        let missing = || Error::Usage("the pointer `on_block` is null".to_owned());
+        let on_block = on_block.ok_or_else(missing)?;
+        // SAFETY: the caller's duty.
+        for block in unsafe { request(client, name, cancel) }?.blocks()? {
+            let block = block?;
+            // SAFETY: the caller's duty; the block lives longer than the call.
+            if !unsafe { on_block(block.as_ptr(), block.len(), user) } {
+                return Err(Error::Cancelled);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Sends one Interest with this lifetime, and writes the content of the verified Data packet that
+/// answers it to `bytes` and `len`, to be freed by weir_bytes_free. `can_be_prefix`: Data below the
+/// name answers it, too. `must_be_fresh`: only fresh Data does.
+///
+/// # Safety
+/// The pointers are valid or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weir_express(
+    client: *const Client,
+    name: *const c_char,
+    can_be_prefix: bool,
+    must_be_fresh: bool,
+    lifetime_milliseconds: u64,
+    bytes: *mut *mut u8,
+    len: *mut usize,
+) -> Status {
+    call(|| {
+        // SAFETY: the caller's duty.
+        let (bytes, len) = unsafe { (value_mut(bytes, "bytes")?, value_mut(len, "len")?) };
+        (*bytes, *len) = (std::ptr::null_mut(), 0);
+        // SAFETY: the caller's duty.
+        let (client, name) = unsafe { (value(client, "client")?, text(name, "name")?) };
+        let lifetime = Duration::from_millis(lifetime_milliseconds);
+        let mut interest = Interest::new(name)?.lifetime(lifetime);
+        (interest.can_be_prefix, interest.must_be_fresh) = (can_be_prefix, must_be_fresh);
+        give(client.client.express(&interest)?.content, bytes, len);
+        Ok(())
+    })
+}

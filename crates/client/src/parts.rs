@@ -1,0 +1,21 @@
+//! Parts that the program `weir` and this crate have in common. They are no stable interface: they
+//! change with the program, without notice.
+
+mod absence;
+mod digest;
+mod drive;
+mod exchange;
+pub mod keys;
+mod limit;
+mod names;
+mod reconnect;
+mod source;
+
+pub use absence::Absence;
+pub use digest::digest;
+pub use drive::{Host, drive, is_folder};
+pub use exchange::{Answer, Exchange};
+pub use limit::Limit;
+pub use names::{MOST_COMPONENTS, NameError, check_depth, check_length};
+pub use reconnect::{News, Outcome, Reconnect, Surroundings};
+pub use source::{FileSource, Watch};

@@ -1,0 +1,94 @@
+//! One Interest, and what came of it.
+
+use control::{Duration, Time};
+use net::client::Endpoint;
+use packet::{Data, Interest, InterestBuf, LpPacket, NackReason};
+
+/// The answer to an Interest.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// A Data packet that satisfies the Interest. Its signature is not checked.
+    Data {
+        /// The packet.
+        wire: Vec<u8>,
+        /// The congestion mark.
+        mark: u64,
+        /// The round-trip time.
+        took: Duration,
+    },
+    /// A forwarder or the producer returned the Interest.
+    Nack(NackReason),
+}
+
+/// An exchange of one Interest for one packet.
+#[derive(Debug)]
+pub struct Exchange {
+    interest: Vec<u8>,
+    /// When the Interest left.
+    sent_at: Option<Time>,
+    answer: Option<Answer>,
+}
+
+impl Exchange {
+    /// The exchange of `interest`, which needs a nonce.
+    #[must_use]
+    pub fn new(interest: &InterestBuf) -> Exchange {
+        Exchange { interest: interest.encode().to_vec(), sent_at: None, answer: None }
+    }
+
+    /// The length of the Interest in bytes.
+    #[must_use]
+    pub fn interest_len(&self) -> usize {
+        self.interest.len()
+    }
+
+    /// True if there is an answer.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.answer.is_some()
+    }
+
+    /// The answer, if there is one.
+    #[must_use]
+    pub fn into_answer(self) -> Option<Answer> {
+        self.answer
+    }
+}
+
+impl Endpoint for Exchange {
+    fn receive(&mut self, now: Time, frame: &[u8]) {
+        let Ok(link) = LpPacket::decode(frame) else { return };
+        let (Some(fragment), Ok(asked)) = (link.fragment(), Interest::decode(&self.interest))
+        else {
+            return;
+        };
+        if let Some(reason) = link.nack() {
+            let returned = Interest::decode(fragment);
+            if returned.is_ok_and(|interest| interest.nonce() == asked.nonce()) {
+                self.answer = Some(Answer::Nack(reason));
+            }
+            return;
+        }
+        let Ok(data) = Data::decode(fragment) else { return };
+        if let Some(sent_at) = self.sent_at.filter(|_| data.satisfies(&asked)) {
+            let took = now.since(sent_at);
+            let mark = link.congestion_mark();
+            self.answer = Some(Answer::Data { wire: fragment.to_vec(), mark, took });
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        if self.sent_at.is_some() {
+            return false;
+        }
+        self.sent_at = Some(now);
+        out.extend_from_slice(&self.interest);
+        true
+    }
+
+    fn next_deadline(&mut self, _now: Time) -> Option<Time> {
+        None
+    }
+
+    fn on_deadline(&mut self, _now: Time) {}
+}

@@ -1,0 +1,151 @@
+//! A producer in a thread: it keeps its registrations, and comes back after the forwarder does.
+
+use crate::bell::Bell;
+use crate::error::Error;
+use crate::parts::{Outcome, Reconnect, Surroundings};
+use control::Duration;
+use net::client::{CommandError, ConnectError, Connection, Endpoint};
+use packet::Name;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// The maximum time of a turn. The bell ends it sooner.
+const TURN: Duration = Duration::from_secs(1);
+
+/// A state machine that answers Interests.
+pub(crate) trait Producer: Endpoint + Send {
+    /// The connection broke: answers that wait are void.
+    fn forget(&mut self);
+
+    /// The number of answers so far.
+    fn answered(&self) -> u64;
+
+    /// Called after each turn.
+    fn look(&mut self) {}
+}
+
+/// The prefixes of a producer.
+pub(crate) struct Prefixes {
+    /// Without it there is no service.
+    pub main: Name,
+    /// For certificates; if the forwarder rejects them, the service goes on.
+    pub others: Vec<Name>,
+}
+
+impl Prefixes {
+    fn register(&self, connection: &mut Connection) -> Result<(), CommandError> {
+        connection.register(&self.main)?;
+        for other in &self.others {
+            if let Err(error @ CommandError::Connection(_)) = connection.register(other) {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A running producer, which ends when this value is dropped.
+#[derive(Debug)]
+pub(crate) struct Service {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    is_stopped: AtomicBool,
+    bell: Bell,
+    end: Mutex<Option<Error>>,
+}
+
+impl Surroundings for Shared {
+    fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Acquire)
+    }
+}
+
+impl Service {
+    /// Registers the prefixes, and serves them from a thread.
+    pub fn start(
+        mut connection: Connection,
+        prefixes: Prefixes,
+        producer: Box<dyn Producer>,
+    ) -> Result<Service, Error> {
+        let (is_stopped, end) = (AtomicBool::new(false), Mutex::default());
+        let shared = Arc::new(Shared { is_stopped, bell: Bell::new()?, end });
+        connection.wake_on(shared.bell.share()?);
+        prefixes.register(&mut connection)?;
+        let of_thread = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("weir-serve".to_owned());
+        let run = move || {
+            let served = serve(&mut connection, &prefixes, producer, &of_thread);
+            let mut end = of_thread.end.lock().unwrap_or_else(PoisonError::into_inner);
+            *end = served.err();
+        };
+        let thread = thread.spawn(run).map_err(|error| Error::system("start a thread", &error))?;
+        Ok(Service { shared, thread: Some(thread) })
+    }
+
+    /// The error that has ended it, if one did.
+    pub fn error(&self) -> Option<Error> {
+        self.shared.end.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.shared.is_stopped.store(true, Ordering::Release);
+        self.shared.bell.ring();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Serves until it is stopped. A forwarder that goes away is waited for.
+fn serve(
+    connection: &mut Connection,
+    prefixes: &Prefixes,
+    mut producer: Box<dyn Producer>,
+    shared: &Shared,
+) -> Result<(), Error> {
+    let mut reconnect = Reconnect::new(connection.now());
+    let mut answered = 0;
+    while !shared.is_stopped() {
+        let until = connection.now() + TURN;
+        if let Err(lost) = connection.turn(&mut *producer, until) {
+            producer.forget();
+            if producer.answered() > answered {
+                answered = producer.answered();
+                reconnect.was_useful();
+            }
+            match back(connection, prefixes, &mut reconnect, lost, shared)? {
+                Outcome::Back => {}
+                Outcome::Stopped | Outcome::TooLate => return Ok(()),
+            }
+        }
+        producer.look();
+    }
+    // The forwarder would notice by itself. With an answer, nothing is registered any more when the
+    // value has been dropped. Over a lost connection nothing is.
+    for prefix in std::iter::once(&prefixes.main).chain(&prefixes.others) {
+        if let Err(CommandError::Connection(_) | CommandError::NoAnswer { .. }) =
+            connection.unregister(prefix)
+        {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn back(
+    connection: &mut Connection,
+    prefixes: &Prefixes,
+    reconnect: &mut Reconnect,
+    lost: ConnectError,
+    shared: &Shared,
+) -> Result<Outcome, Error> {
+    let greet = &mut |connection: &mut Connection| prefixes.register(connection);
+    Ok(reconnect.end(connection, lost, None, greet, shared)?)
+}

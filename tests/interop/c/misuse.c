@@ -1,0 +1,114 @@
+/* Calls the library with wrong arguments, and in ways that the examples do not: misuse SOCKET */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weir.h>
+
+#define CHECK(condition)                                                          \
+    do {                                                                          \
+        if (!(condition)) {                                                       \
+            fprintf(stderr, "line %d: %s: %s\n", __LINE__, #condition,            \
+                    weir_last_error());                                           \
+            exit(1);                                                              \
+        }                                                                         \
+    } while (0)
+
+static const char BAD[] = "\xff\xfe";
+
+struct seen {
+    size_t bytes;
+    size_t most;
+};
+
+static bool count(const uint8_t *bytes, size_t len, void *user) {
+    struct seen *seen = user;
+    seen->bytes += len + (bytes == NULL);
+    return seen->bytes < seen->most;
+}
+
+static void echo(const weir_interest *interest, weir_reply *reply, void *user) {
+    (void)user;
+    size_t len = 1;
+    CHECK(weir_interest_parameters(interest, &len) == NULL && len == 0);
+    CHECK(weir_reply_set(NULL, NULL, 0, 0) == WEIR_USAGE);
+    CHECK(weir_reply_set(reply, NULL, 5, 0) == WEIR_USAGE);
+    CHECK(weir_reply_set(reply, NULL, 0, 0) == WEIR_OK);
+}
+
+static void null_pointers(void) {
+    weir_client *client = (weir_client *)&client;
+    CHECK(weir_client_connect(NULL, NULL) == WEIR_USAGE);
+    CHECK(strstr(weir_last_error(), "null"));
+    CHECK(weir_client_connect(BAD, &client) == WEIR_USAGE && client == NULL);
+    CHECK(strstr(weir_last_error(), "UTF-8"));
+    CHECK(weir_client_connect("/no/such/socket", &client) == WEIR_NO_FORWARDER);
+    CHECK(weir_builder_connect(NULL, &client) == WEIR_USAGE);
+    CHECK(weir_builder_forwarder(NULL, "a") == WEIR_USAGE);
+    CHECK(weir_cancel_now(NULL) == WEIR_USAGE);
+    CHECK(weir_publication_name(NULL)[0] == 0 && weir_publication_answered(NULL) == 0);
+    CHECK(weir_interest_name(NULL)[0] == 0 && weir_registration_answered(NULL) == 0);
+    weir_bytes_free(NULL, 0);
+    weir_builder_free(NULL);
+    weir_client_free(NULL);
+    weir_cancel_free(NULL);
+    weir_publication_free(NULL);
+    weir_registration_free(NULL);
+}
+
+int main(int argc, char **argv) {
+    uint8_t *content = calloc(1, 100000), *bytes = NULL;
+    size_t len = 1;
+    struct seen seen = {0, 20000};
+    weir_builder *builder = weir_builder_new();
+    weir_client *client = NULL;
+    weir_publication *publication = NULL;
+    weir_registration *registration = NULL;
+    weir_cancel *cancel = weir_cancel_new();
+    if (argc != 2)
+        return 2;
+    content[50000] = 7;
+    null_pointers();
+    CHECK(weir_builder_control(builder, "no-such-scheme") == WEIR_OK);
+    CHECK(weir_builder_forwarder(builder, argv[1]) == WEIR_OK);
+    CHECK(weir_builder_connect(builder, &client) == WEIR_USAGE && client == NULL);
+    CHECK(weir_builder_control(builder, "cubic") == WEIR_OK);
+    CHECK(weir_builder_patience(builder, 20000) == WEIR_OK);
+    CHECK(weir_builder_lifetime(builder, 4000) == WEIR_OK);
+    CHECK(weir_builder_trust_digest(builder) == WEIR_OK);
+    CHECK(weir_builder_connect(builder, &client) == WEIR_OK);
+    weir_builder_free(builder);
+
+    CHECK(weir_publish(client, "/c/x", content, 100000, NULL) == WEIR_USAGE);
+    CHECK(weir_publish(client, BAD, content, 100000, &publication) == WEIR_USAGE);
+    CHECK(weir_publish(client, "/c/x", NULL, 100000, &publication) == WEIR_USAGE);
+    CHECK(weir_publish_file(client, "/c/x", "/no/file", &publication) == WEIR_FILE);
+    CHECK(weir_publish(client, "/c/x", content, 100000, &publication) == WEIR_OK);
+    CHECK(weir_fetch(client, "/c/x", NULL, NULL, &len) == WEIR_USAGE);
+    CHECK(weir_fetch(client, "/c/none", NULL, &bytes, &len) == WEIR_NOT_FOUND);
+    CHECK(bytes == NULL && len == 0);
+    CHECK(weir_fetch(client, "/c/x", NULL, &bytes, &len) == WEIR_OK);
+    CHECK(len == 100000 && memcmp(bytes, content, len) == 0);
+    weir_bytes_free(bytes, len);
+    CHECK(weir_fetch_range(client, "/c/x", 49999, 50002, NULL, &bytes, &len) == WEIR_OK);
+    CHECK(len == 3 && bytes[0] == 0 && bytes[1] == 7 && bytes[2] == 0);
+    weir_bytes_free(bytes, len);
+    CHECK(weir_fetch_range(client, "/c/x", 5, 5, NULL, &bytes, &len) == WEIR_USAGE);
+    CHECK(weir_fetch_blocks(client, "/c/x", NULL, NULL, NULL) == WEIR_USAGE);
+    CHECK(weir_fetch_blocks(client, "/c/x", NULL, count, &seen) == WEIR_CANCELLED);
+    CHECK(seen.bytes >= 20000 && seen.bytes < 100000);
+    CHECK(weir_cancel_now(cancel) == WEIR_OK);
+    CHECK(weir_fetch(client, "/c/x", cancel, &bytes, &len) == WEIR_CANCELLED);
+    CHECK(weir_publication_answered(publication) > 0);
+
+    CHECK(weir_register(client, "/c/y", NULL, NULL, &registration) == WEIR_USAGE);
+    CHECK(weir_register(client, "/c/y", echo, NULL, &registration) == WEIR_OK);
+    CHECK(weir_express(client, "/c/y/1", false, false, 20000, &bytes, &len) == WEIR_OK);
+    CHECK(bytes == NULL && len == 0);
+    CHECK(weir_express(client, "/", false, false, 20000, &bytes, &len) == WEIR_USAGE);
+    weir_registration_free(registration);
+    weir_publication_free(publication);
+    weir_client_free(client);
+    weir_cancel_free(cancel);
+    free(content);
+    return 0;
+}
