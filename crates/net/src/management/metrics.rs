@@ -60,7 +60,7 @@ type OfFace = fn(&Face<'_>, &mut Put<'_>);
 /// The reader of a histogram of a face.
 type OfTimes = fn(&FaceCounters) -> &DurationHistogram;
 
-/// What is counted, but for the faces.
+/// The sources of all metrics but those of faces.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'a> {
     /// The forwarder.
