@@ -1,7 +1,7 @@
 //! The counters in Prometheus' text exposition format, version 0.0.4.
 //!
-//! The tables `NODE`, `CHECKS`, `FACE` and `TIMES` declare all metrics. They read a [`Node`] and the
-//! [`FaceInfo`]s, and the manual is generated from them. Names have lower-case letters and `_`.
+//! The tables `NODE`, `CHECKS`, `FACE` and `TIMES` declare all metrics. They read a [`Node`] and
+//! the [`FaceInfo`]s, and the manual is generated from them. Names have lower-case letters and `_`.
 //! Values are whole numbers; those of histograms are the numbers of durations, with bounds and sums
 //! in seconds. A histogram without durations is left out: most faces lead only to consumers, or
 //! only to producers.
