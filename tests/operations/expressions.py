@@ -11,7 +11,7 @@ DASHBOARD = PACKAGING / "grafana/weir.json"
 RULES = PACKAGING / "prometheus/weir.rules.yml"
 RULE_TESTS = PACKAGING / "prometheus/weir.test.yml"
 
-# What Grafana puts in for its variables: every face of every forwarder.
+# Values for Grafana's variables: every face of every forwarder.
 VARIABLES = {"$job": ".*", "$instance": ".*", "$uri": ".*", "$__rate_interval": "1m"}
 LIMIT = re.compile(r"\s+[<>]\s+[\d.]+$")
 

@@ -86,7 +86,7 @@ class Watched(unittest.TestCase):
         self.assertEqual(fetch.child.status, 0)
 
     def work(self):
-        """What is usual: traffic, and a command."""
+        """Make the usual traffic, and send a command."""
         self.fetch()
         self.command("/operator", True)
 

@@ -8,6 +8,7 @@
 mod announcement;
 pub mod authority;
 mod certificates;
+mod checks;
 pub mod command;
 mod counters;
 mod dataset;
@@ -38,6 +39,7 @@ pub use trace::WITH_PACKETS;
 
 use authority::{Account, Authority, Doubt, Origin, Rule};
 use certificates::Certificates;
+use checks::Checks;
 use command::{Asked, Command, Refusal};
 use control::Time;
 use dataset::Datasets;
@@ -54,7 +56,7 @@ use rib::Rib;
 use routes::Routes;
 use std::collections::{BTreeMap, BTreeSet};
 use trace::Traces;
-use verification::{Announcers, Checks};
+use verification::Announcers;
 
 /// Datasets that clients may still read take at most this part of the shared memory.
 const DATASETS: usize = 32;

@@ -29,7 +29,6 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     let Ok(data) = Data::decode(incoming.packet.bytes) else {
         return p.count_drop(face, DropReason::Malformed);
     };
-    // Count it.
     let Some(state) = p.faces.count_received(face, Kind::Data) else { return };
     // Scope.
     if violates_scope(state, data.name()) {

@@ -47,8 +47,8 @@ impl Observer {
         health::alive(self.ask(Question::Condition).as_ref())
     }
 
-    /// Reports if the daemon has opened its listeners, has applied its configuration, and is not about
-    /// to stop.
+    /// Reports if the daemon has opened its listeners, has applied its configuration, and is not
+    /// about to stop.
     #[must_use]
     pub fn ready(&self) -> Health {
         health::ready(self.ask(Question::Condition).as_ref())

@@ -5,8 +5,8 @@
 mod once;
 mod replay;
 
+use super::checks::{Checks, Doubtful};
 use super::command::{Claim, Command, Refusal};
-use super::verification::Checks;
 use control::{Duration, Time};
 use document::Words;
 use forwarder::FaceId;
@@ -144,6 +144,12 @@ pub struct Lack {
 impl From<Refusal> for Doubt {
     fn from(refusal: Refusal) -> Doubt {
         Doubt::Refused(refusal)
+    }
+}
+
+impl Doubtful for Doubt {
+    fn is_incomplete(&self) -> bool {
+        matches!(self, Doubt::Lacks(_))
     }
 }
 

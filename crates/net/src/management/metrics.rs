@@ -1,7 +1,7 @@
 //! The counters in Prometheus' text exposition format, version 0.0.4.
 //!
-//! The tables `NODE`, `CHECKS`, `FACE` and `TIMES` declare all metrics. They read a [`Node`] and the
-//! [`FaceInfo`]s, and the manual is generated from them. Names have lower-case letters and `_`.
+//! The tables `NODE`, `CHECKS`, `FACE` and `TIMES` declare all metrics. They read a [`Node`] and
+//! the [`FaceInfo`]s, and the manual is generated from them. Names have lower-case letters and `_`.
 //! Values are whole numbers; those of histograms are the numbers of durations, with bounds and sums
 //! in seconds. A histogram without durations is left out: most faces lead only to consumers, or
 //! only to producers.
@@ -60,7 +60,7 @@ type OfFace = fn(&Face<'_>, &mut Put<'_>);
 /// The reader of a histogram of a face.
 type OfTimes = fn(&FaceCounters) -> &DurationHistogram;
 
-/// What is counted, but for the faces.
+/// The sources of all metrics but those of faces.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'a> {
     /// The forwarder.

@@ -1,41 +1,10 @@
-//! How long the forwarder checks signatures, and the accepted signers of announcements.
+//! The accepted signers of announcements.
 
 use super::authority::Doubt;
-use crate::clock;
-use forwarder::DurationHistogram;
+use super::checks::Checks;
 use packet::Data;
 use security::Validator;
 use std::sync::Arc;
-
-/// The times of checks, by their results.
-#[derive(Clone, Debug, Default)]
-pub struct Checks {
-    valid: DurationHistogram,
-    invalid: DurationHistogram,
-    incomplete: DurationHistogram,
-}
-
-impl Checks {
-    /// Checks a signature, and counts the time.
-    pub(super) fn time<T>(&mut self, check: impl FnOnce() -> Result<T, Doubt>) -> Result<T, Doubt> {
-        let begun = clock::monotonic();
-        let result = check();
-        let histogram = match &result {
-            Ok(_) => &mut self.valid,
-            Err(Doubt::Lacks(_)) => &mut self.incomplete,
-            Err(Doubt::Refused(_) | Doubt::Untrusted(..)) => &mut self.invalid,
-        };
-        histogram.record(clock::monotonic().since(begun));
-        result
-    }
-
-    /// The times by result: `incomplete` if a certificate was missing, so that the check is
-    /// repeated later.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &DurationHistogram)> {
-        let Checks { valid, invalid, incomplete } = self;
-        [("valid", valid), ("invalid", invalid), ("incomplete", incomplete)].into_iter()
-    }
-}
 
 /// The check of announcements.
 #[derive(Debug, Default)]
