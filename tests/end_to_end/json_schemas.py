@@ -233,7 +233,9 @@ class Success(Case):
         self.stops(self.begins(*self.on_daemon("status", "--watch"), count=2), 2)
 
     def services(self):
-        """`gateway`, `proxy`"""
+        """`gateway`, `proxy`, `docs`"""
+        (self.tree / "index.html").write_text("<p>documentation</p>", encoding="utf-8")
+        self.stops(self.begins("docs", self.tree, "--listen", "127.0.0.1:0"), 1)
         with Gateway(self.daemon, self.here) as gateway:
             gateway.ask("/absent", method="DELETE")
             gateway.answered(1)
@@ -343,6 +345,7 @@ class Failure(Case):
             ("testbed", "up", absent),
             ("compare", absent, self.tree),
             ("demo", absent),
+            ("docs", absent),
         ):
             named[words] = (FILE, "file")
         named[("repo", "fetch", "/js/kept", *other, *away)] = (NO_FORWARDER, "no-forwarder")

@@ -4,12 +4,24 @@ use crate::cli::docs::DocsArgs;
 use crate::exit::{Failure, Kind};
 use crate::signals::Stop;
 use crate::{output, site};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::io::{Error, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The program that opens an address in the browser of a desktop (freedesktop.org).
 const OPENER: &str = "xdg-open";
+
+/// What is printed when browsers can open it.
+#[derive(JsonSchema, Serialize)]
+pub struct Ready<'a> {
+    /// The address and port that browsers open.
+    listening: SocketAddr,
+    /// The folder of the documentation.
+    folder: &'a Path,
+}
 
 /// Serves the documentation until interrupted.
 pub fn run(args: &DocsArgs) -> Result<(), Failure> {
@@ -19,7 +31,7 @@ pub fn run(args: &DocsArgs) -> Result<(), Failure> {
     let address = listener.local_addr().map_err(|error| taken(args.listen, &error))?;
     let files = site::SiteFiles::open(&folder)?;
     if args.json {
-        output::json(&serde_json::json!({ "listening": address, "folder": folder }))?;
+        output::json(&Ready { listening: address, folder: &folder })?;
     } else {
         let from = folder.display();
         output::result(&format!("the documentation in {from} is at http://{address}/"))?;

@@ -1,7 +1,7 @@
 //! The commands with `--json`, and the types that they print.
 
 use super::super::{
-    demo, get, key, ls, manage, mount, peek, perf, ping, proxy, put, repo, schemes, status, study,
+    demo, docs, get, key, ls, manage, mount, peek, perf, ping, proxy, put, repo, schemes, status, study,
     sweep, traceroute,
 };
 use super::of;
@@ -103,6 +103,7 @@ pub const ENTRIES: &[Entry] = &[
         of::<crate::gateway::Printed<'_>>,
     ),
     object("status", of::<status::Printed<'_>>).noted("With `--watch`, one per second and line."),
+    object("docs", of::<docs::Ready<'_>>).noted("It is printed when the documentation is served."),
     list("doctor", of::<Vec<crate::doctor::Check>>)
         .noted("It is printed also if a result is `wrong`, which is a failure."),
     list("face list", of::<Vec<manage::face::Face>>),
