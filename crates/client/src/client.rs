@@ -5,14 +5,12 @@ use crate::express;
 use crate::fetch::{Fetched, Request};
 use crate::name::AsName;
 use crate::packets::{Data, Interest, Reply};
-use crate::parts::keys;
 use crate::publish::{Content, Publication, PublishOptions};
 use crate::register::{RegisterOptions, Registration};
+use crate::settings::Settings;
 use crate::trust::Trust;
-use net::client::{Address, Connection};
-use packet::Name;
+use net::client::Address;
 use schemes::Choice;
-use security::TrustPolicy;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,29 +20,6 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(crate) settings: Arc<Settings>,
-}
-
-/// The settings of a client, checked.
-#[derive(Debug)]
-pub(crate) struct Settings {
-    pub address: Address,
-    pub control: Choice,
-    pub policy: TrustPolicy,
-    pub key: Option<Name>,
-    pub lifetime: Duration,
-    pub patience: Duration,
-}
-
-impl Settings {
-    /// A new connection to the forwarder.
-    pub fn open(&self) -> Result<Connection, Error> {
-        Ok(Connection::open(self.address.clone())?)
-    }
-
-    /// The wanted key, or that of the client.
-    pub fn signing(&self, wanted: Option<&Name>, name: &Name) -> Result<keys::Signing, Error> {
-        Ok(keys::signing(wanted.or(self.key.as_ref()), name)?)
-    }
 }
 
 impl Client {
@@ -296,9 +271,4 @@ impl Builder {
         settings.open()?;
         Ok(Client { settings: Arc::new(settings) })
     }
-}
-
-/// A time of the standard library as one of the transport, at most 2^64 ns.
-pub(crate) fn span(duration: Duration) -> control::Duration {
-    control::Duration(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }

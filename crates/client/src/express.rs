@@ -1,10 +1,10 @@
 //! One Interest, one Data packet.
 
-use crate::client::{Settings, span};
 use crate::error::Error;
 use crate::packets::{Data, Interest};
 use crate::parts::keys::at_present;
 use crate::parts::{Answer, Exchange};
+use crate::settings::{Settings, span};
 use crate::trust::Verified;
 use packet::NackReason;
 use security::TrustPolicy;

@@ -4,10 +4,10 @@ mod feed;
 mod queue;
 
 use crate::cancel::Cancel;
-use crate::client::{Settings, span};
 use crate::error::Error;
 use crate::parts::keys::at_present;
 use crate::parts::{check_depth, check_length};
+use crate::settings::{Settings, span};
 use crate::trust::{Trust, Verified};
 use feed::Feed;
 use net::clock::monotonic;

@@ -45,6 +45,7 @@ pub mod parts;
 mod publish;
 mod register;
 mod service;
+mod settings;
 #[cfg(feature = "simulator")]
 mod simulate;
 mod trust;

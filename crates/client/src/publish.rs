@@ -1,9 +1,10 @@
 //! Publishing an object from a thread.
 
-use crate::client::Settings;
 use crate::error::{Error, has_version};
+use crate::name::AsName;
 use crate::parts::{FileSource, MOST_COMPONENTS, digest};
 use crate::service::{Prefixes, Producer, Service};
+use crate::settings::Settings;
 use control::Time;
 use net::client::Endpoint;
 use net::clock::unix_millis;
@@ -121,7 +122,7 @@ impl Publication {
         options: &PublishOptions,
     ) -> Result<Publication, Error> {
         check(&name)?;
-        let key = options.key.as_deref().map(crate::AsName::as_name).transpose()?;
+        let key = options.key.as_deref().map(AsName::as_name).transpose()?;
         let signing = settings.signing(key.as_ref(), &name)?;
         let is_signed = !matches!(signing.signer, security::Signer::Digest);
         if options.sign_segments && !is_signed {

@@ -1,9 +1,10 @@
 //! Answers to Interests by a function of the program.
 
-use crate::client::Settings;
 use crate::error::Error;
+use crate::name::AsName;
 use crate::packets::{Interest, Reply};
 use crate::service::{Prefixes, Producer, Service};
+use crate::settings::Settings;
 use control::Time;
 use net::client::Endpoint;
 use packet::{LpHeader, LpPacket, NackReason, Name};
@@ -56,7 +57,7 @@ impl Registration {
         options: &RegisterOptions,
         handler: Handler,
     ) -> Result<Registration, Error> {
-        let key = options.key.as_deref().map(crate::AsName::as_name).transpose()?;
+        let key = options.key.as_deref().map(AsName::as_name).transpose()?;
         let signing = settings.signing(key.as_ref(), &prefix)?;
         let connection = settings.open()?;
         let mut others = Vec::new();

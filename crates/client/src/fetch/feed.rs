@@ -2,9 +2,9 @@
 
 use super::queue::{Found, Queue};
 use crate::cancel::Cancel;
-use crate::client::{Settings, span};
 use crate::error::Error;
 use crate::parts::{Absence, Host, Limit, Outcome, Surroundings, drive, is_folder};
+use crate::settings::{Settings, span};
 use crate::trust::Verified;
 use control::{Duration, Size, Time};
 use net::client::{ConnectError, Connection};
