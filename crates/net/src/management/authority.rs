@@ -215,7 +215,7 @@ impl Rule {
                 return Err(Refusal::unauthorized(why).into());
             }
             Who::Key(key) => checks.time(|| {
-                judge(key, claim, wall_ms).map_err(|why| Refusal::Unauthorized(why).into())
+                judge(key, claim, wall_ms).map_err(|why| Doubt::from(Refusal::Unauthorized(why)))
             })?,
             Who::Trusted(validator) => checks.time(|| {
                 let judged = command.judged_by(validator, wall_ms / 1000);

@@ -13,7 +13,10 @@ pub struct Checks {
 
 impl Checks {
     /// Checks a signature, and counts the time.
-    pub(super) fn time<T>(&mut self, check: impl FnOnce() -> Result<T, Doubt>) -> Result<T, Doubt> {
+    pub(super) fn time<T, E: Doubtful>(
+        &mut self,
+        check: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
         let begun = clock::monotonic();
         let result = check();
         let histogram = match &result {

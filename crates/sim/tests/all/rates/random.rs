@@ -1,7 +1,7 @@
 //! Random networks with random flows, and the max-min fair rate of each flow.
 
-use crate::support::name;
 use super::system::{System, publish};
+use crate::support::name;
 use control::{Duration, Rate, Rng, Time};
 use sim::{FlowId, LinkId, Network, NodeId};
 use std::collections::VecDeque;

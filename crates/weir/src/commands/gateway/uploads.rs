@@ -43,7 +43,8 @@ pub fn check(args: &GatewayArgs) -> Result<Option<Token>, Failure> {
         }
     }
     if let (true, Some(store)) = (upload.put.is_empty(), &upload.store.store) {
-        let what = format!("--store {} is for uploads, and nothing may be uploaded", store.display());
+        let what =
+            format!("--store {} is for uploads, and nothing may be uploaded", store.display());
         return usage(what, "allow it with --put, or serve a store with `weir repo run`");
     }
     let is_local = args.listen.ip().to_canonical().is_loopback();

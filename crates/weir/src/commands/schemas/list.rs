@@ -1,8 +1,8 @@
 //! The commands with `--json`, and the types that they print.
 
 use super::super::{
-    demo, docs, get, key, ls, manage, mount, peek, perf, ping, proxy, put, repo, schemes, status, study,
-    sweep, traceroute,
+    demo, docs, get, key, ls, manage, mount, peek, perf, ping, proxy, put, repo, schemes, status,
+    study, sweep, traceroute,
 };
 use super::of;
 use crate::consumer::Summary;
