@@ -49,7 +49,6 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -64,7 +63,6 @@ impl Client {
     }
 
     /// Prepares the fetch of an object: see [`Request`].
-    #[must_use]
     pub fn request(&self, name: impl AsName) -> Request {
         Request::new(Arc::clone(&self.settings), name.as_name())
     }

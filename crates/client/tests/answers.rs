@@ -1,4 +1,5 @@
 //! Interests that a function of the program answers.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod support;
 

@@ -14,6 +14,7 @@ pub mod lossy;
 pub mod math;
 pub mod observation;
 pub mod params;
+pub mod policy;
 pub mod quantity;
 mod quickest;
 pub mod recovery;
@@ -37,8 +38,9 @@ pub use link::{
     QueueView, Queued, Released, Returned, Shaper, Stage, Stamper, Verdict,
 };
 pub use lossy::{LossModel, Lossy};
-pub use observation::{Observation, Observer, Policy, Steps};
+pub use observation::{Observer, Steps};
 pub use params::{NO_FILE, ParamError, ParamSpec, Params, Value, Word};
+pub use policy::{Observation, Policy};
 pub use quantity::{Rate, Ratio, Size};
 pub use quickest::{Baseline, Beyond, Quickest};
 pub use recovery::Recovery;

@@ -2,30 +2,14 @@
 //! (`weir.env`) and the scheme `learned` share this code.
 
 use crate::consumer::MAX_WINDOW;
+use crate::policy::Observation;
 use crate::quantity::Size;
 use crate::round::Round;
 use crate::time::{Duration, Time};
 use crate::window::Ack;
-use std::fmt;
 
 /// The window at the beginning, in segments.
 pub const FIRST_WINDOW: f64 = 10.0;
-
-/// What the numbers of an [`Observation`] are.
-pub const OBSERVED: [&str; 8] =
-    ["window", "goodput", "rtt", "rtt_min", "in_flight", "marks", "losses", "time"];
-
-/// The last step of a flow: window in segments, Data packets in Mbit/s, mean and smallest
-/// round-trip time in ms, segments in flight when Data came last, Data packets with a congestion
-/// mark, segments that were declared lost, seconds since the beginning.
-pub type Observation = [f64; OBSERVED.len()];
-
-/// Chooses an action for an observation, such as a network of neurons in a file.
-pub trait Policy: fmt::Debug + Send + Sync {
-    /// The action: [`scaled`] explains it. `None` if the policy fails. Equal observations give
-    /// equal actions.
-    fn action(&self, seen: &Observation) -> Option<f64>;
-}
 
 /// The window after an action from -1 to 1: it is multiplied by two to the power of it, and stays
 /// between 1 and [`MAX_WINDOW`] segments. `None` for any other action.

@@ -1,7 +1,7 @@
 //! Parameter tables: one row per parameter, beside the algorithm. Command line, configuration,
 //! reference manual and all other places read these rows.
 
-use crate::observation::Policy;
+use crate::policy::Policy;
 use crate::quantity::{Rate, Size};
 use crate::time::Duration;
 use crate::unit::QuantityError;

@@ -1,7 +1,7 @@
 //! The structure of a model, checked before anything of it is computed.
 
 use crate::{Fault, limits, nesting};
-use control::observation::OBSERVED;
+use control::policy::OBSERVED;
 use rten_onnx::onnx::{
     DataLocation, DataType, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto,
 };

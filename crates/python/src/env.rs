@@ -6,7 +6,7 @@ use crate::running::of_fault;
 use crate::scenarios::Scenario;
 use control::{
     Ack, Controller, Cx, Duration, Observation, Observer, Params, Round, RttEstimate, Scheme,
-    Signal, Time, WindowLaw, Windowed, observation,
+    Signal, Time, WindowLaw, Windowed, observation, policy,
 };
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -229,7 +229,7 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     };
     let py = module.py();
     schemes::add(scheme).map_err(|error| raise(py, "WeirError", (error.to_string(),)))?;
-    module.add("OBSERVED", observation::OBSERVED)?;
+    module.add("OBSERVED", policy::OBSERVED)?;
     module.add("FIRST_WINDOW", observation::FIRST_WINDOW)?;
     module.add_function(wrap_pyfunction!(scaled, module)?)?;
     module.add_class::<Stepped>()

@@ -29,7 +29,7 @@ pub enum KeysError {
     KeyChain(#[from] KeyChainError),
     /// The wanted key is for other names.
     #[error("{0}")]
-    Elsewhere(OutOfScope),
+    Elsewhere(Box<OutOfScope>),
     /// An anchor is neither a file nor a name.
     #[error("the trust anchor {anchor} is no file, and {why}")]
     NoAnchor {
@@ -245,7 +245,8 @@ pub fn signing(wanted: Option<&Name>, name: &Name) -> Result<Signing, KeysError>
     }
     let (key, name) = (key.name(), name.clone());
     if wanted.is_some() {
-        return Err(KeysError::Elsewhere(OutOfScope { key, identity, name, covering: None }));
+        let key = OutOfScope { key, identity, name, covering: None };
+        return Err(KeysError::Elsewhere(Box::new(key)));
     }
     let covering = covering(&name)?;
     Ok(unsigned(Some(OutOfScope { key, identity, name, covering })))

@@ -5,8 +5,9 @@ use super::source::{Found, MAX_LINKS, Source, metric, number, rate};
 use super::{Line, Sketch, Way};
 use crate::model::{Loss, Queue};
 use crate::read::places::MAX_NODES;
-use control::Duration;
+use control::{Duration, math};
 use std::collections::BTreeMap;
+use std::f64::consts::FRAC_PI_2;
 
 /// The nodes and links that were read so far.
 #[derive(Default)]
@@ -82,7 +83,8 @@ impl Network {
             }
         }
         if let [Some(radius), Some(angle)] = polar {
-            self.found.spots[node].position = Some([radius * angle.cos(), -radius * angle.sin()]);
+            let sine = math::cos(angle - FRAC_PI_2);
+            self.found.spots[node].position = Some([radius * math::cos(angle), -radius * sine]);
         }
         Ok(())
     }

@@ -3,9 +3,9 @@
 //!
 //! The bottleneck has 20 Mbit/s, segments have 1 kB, and flows start half a second apart. BBR as in
 //! the draft loses up to half of its requests here. To run and print the whole grid, use
-//! `WEIR_CROWDS=all cargo test -p sim --test all crowds -- --nocapture`. `WEIR_CROWDS_SCHEME=sluice`
-//! selects another scheme; its parts for links are in all links. With `WEIR_CROWDS_MEASURED=1` the
-//! links do not know their rates, and measure them.
+//! `WEIR_CROWDS=all cargo test -p sim --test all crowds -- --nocapture`.
+//! `WEIR_CROWDS_SCHEME=sluice` selects another scheme; its parts for links are in all links. With
+//! `WEIR_CROWDS_MEASURED=1` the links do not know their rates, and measure them.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 use crate::support::{

@@ -1,4 +1,4 @@
-//! What runs of the simulator do, one module for each matter. They are one program, so that the
+//! Runs of the simulator, one module for each matter. They are one program, so that the
 //! simulator is linked once. `cargo test -p sim --test all crowds::` runs the tests of one module.
 
 mod at_once;

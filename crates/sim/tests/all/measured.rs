@@ -1,8 +1,8 @@
 //! Links that measure their rates, where delays vary, Data are lost or come in another order, and
 //! where the rate changes.
 //!
-//! `WEIR_MEASURED=all cargo test -p sim --test all measured -- --nocapture` prints more random links
-//! than the test has, and harder ones.
+//! `WEIR_MEASURED=all cargo test -p sim --test all measured -- --nocapture` prints more random
+//! links than the test has, and harder ones.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 use crate::support::{

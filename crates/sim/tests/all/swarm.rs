@@ -1,8 +1,8 @@
 //! Checks the invariants of runs whose topology, schemes, workload and faults are drawn from a
 //! seed.
 //!
-//! The seed of a failed run is printed. `WEIR_SWARM_SEED=17 cargo test -p sim --test all swarm` runs
-//! only that seed; `WEIR_SWARM_SEEDS=500` runs more seeds than usual.
+//! The seed of a failed run is printed. `WEIR_SWARM_SEED=17 cargo test -p sim --test all swarm`
+//! runs only that seed; `WEIR_SWARM_SEEDS=500` runs more seeds than usual.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::support::{assert_conserved, ms, name, strategy};

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 /// The program that opens an address in the browser of a desktop (freedesktop.org).
 const OPENER: &str = "xdg-open";
 
-/// What is printed when browsers can open it.
+/// The line that is printed when browsers can open the documentation.
 #[derive(JsonSchema, Serialize)]
 pub struct Ready<'a> {
     /// The address and port that browsers open.

@@ -2,6 +2,7 @@
 //!
 //! They are made from the types that are printed. `WEIR_REGENERATE=1 cargo test -p weir --bin weir
 //! schemas` writes them to `docs/reference/json`.
+#![expect(clippy::unwrap_used, reason = "a test")]
 
 mod list;
 mod page;

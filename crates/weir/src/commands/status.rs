@@ -21,7 +21,7 @@ const COUNTERS: &str = "/localhost/weir/counters";
 #[cfg(test)]
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "only its schema is used")]
+#[expect(dead_code, clippy::large_enum_variant, reason = "only its schema is used")]
 pub enum Printed<'a> {
     /// Of a Weir forwarder.
     Weir(net::management::Counters<'a>),

@@ -149,7 +149,7 @@ impl<'a> Rows<'a> {
         let words = inner.map(|inner| words(self.resolved(inner).1)).unwrap_or_default();
         if !words.is_empty() {
             let each = words.iter().map(|(word, meaning)| match meaning {
-                Some(meaning) => format!("`{word}` ({})", uncapitalised(sentence(meaning))),
+                Some(meaning) => format!("`{word}` ({})", uncapitalised(&sentence(meaning))),
                 None => format!("`{word}`"),
             });
             meaning = format!("{meaning}: {}", each.collect::<Vec<_>>().join(", "));
@@ -236,7 +236,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// A sentence that follows in brackets.
-fn uncapitalised(text: String) -> String {
+fn uncapitalised(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();
     first + letters.as_str()
