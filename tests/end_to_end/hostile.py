@@ -66,7 +66,7 @@ class Hostile(Tools):
                 command = ("daemon", "--check", "--config", self.configured(section))
                 self.refused(FAILED, [f"trust rules {endless}", "more than 16 MB"], *command)
         command = self.on_daemon("get", "/a", "--trust", huge)
-        self.refused(FILE, [f"--trust {huge}", "more than 16 MB"], *command)
+        self.refused(FILE, [f"the trust anchor {huge}", "more than 16 MB"], *command)
 
     def test_many_segments(self):
         """Ctrl-C ends the preparation of more segments than memory has room for."""

@@ -234,8 +234,9 @@ class Success(Case):
 
     def services(self):
         """`gateway`, `proxy`, `docs`"""
-        (self.tree / "index.html").write_text("<p>documentation</p>", encoding="utf-8")
-        self.stops(self.begins("docs", self.tree, "--listen", "127.0.0.1:0"), 1)
+        for name, text in (("index.html", "<p>documentation</p>"), ("versions.json", "[]")):
+            (self.tree / name).write_text(text, encoding="utf-8")
+        self.stops(self.begins("docs", str(self.tree), "--listen", "127.0.0.1:0"), 1)
         with Gateway(self.daemon, self.here) as gateway:
             gateway.ask("/absent", method="DELETE")
             gateway.answered(1)

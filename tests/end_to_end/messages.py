@@ -252,8 +252,8 @@ class Messages(Tools):
         """Keys that are not there, and files that are no certificates."""
         trust = ("get", "/a", "--trust")
         self.refused(FILE, ["no key or identity /nobody", "`weir key"], *trust, "/nobody")
-        self.refused(USAGE, ["--trust nothing", "is not a name"], *trust, "nothing")
-        self.refused(FILE, [f"--trust {self.sent}", "certificate"], *trust, self.sent)
+        self.refused(USAGE, ["the trust anchor nothing", "is not a name"], *trust, "nothing")
+        self.refused(FILE, [f"the trust anchor {self.sent}", "certificate"], *trust, self.sent)
         parts = ["no key or identity /nobody", "`weir key new /nobody`"]
         self.refused(FILE, parts, *self.on_daemon("put", "/a", self.sent, "--sign", "/nobody"))
 
