@@ -26,7 +26,7 @@ Some schemes do not fill a long path by their nature: `pcon` uses 39 % of 10 Mbi
 of 200 ms (the interval of CoDel is 100 ms), `raaqm` 15 % and `icp` 3 % of 4 Mbit/s, and
 `ccncatchunks2` and `fixed` are limited by their windows. Their files give the reasons. `aimd`,
 `bic`, `cctcp`, `contug`, `cubic` and `ictp` fill paths of 1 ms to 1 s and repeat nothing that was
-not lost (`crates/sim/tests/timers.rs`).
+not lost (`crates/sim/tests/all/timers.rs`).
 
 The columns, over the flows under control (a consumer at a constant rate is not):
 

@@ -1,8 +1,8 @@
 //! Policies from ONNX files: read, checked and evaluated.
 //!
 //! A model has one input, the observation of `control::observation` as a float tensor of 1 by 8 or
-//! of 8, and one output, the action as a float tensor with one element. Any user may have made it, so
-//! that its size, its operators and the size of each of its values are limited before anything is
+//! of 8, and one output, the action as a float tensor with one element. Any user may have made it:
+//! its size, its operators and the size of each of its values are limited before anything is
 //! computed ([`limits`]).
 //!
 //! The evaluation is `rten`'s, in one thread. Its results are the same for the same processor; on

@@ -196,8 +196,7 @@ fn topologies_of_mini_ndn_are_read() {
     assert_eq!(impairment.loss, Loss::Random(0.025));
     assert_eq!(impairment.jitter, Duration(4_000_000));
     let [x, y] = s.nodes[0].position.unwrap();
-    // 0.5 (cos 2.64159, -sin 2.64159): the angle is pi less a half, whose cosine is 0.8775825618903728
-    // and whose sine is 0.479425538604203.
+    // 0.5 (cos 2.64159, -sin 2.64159): the angle is pi less a half.
     assert!((x + 0.5 * 0.8775825618903728).abs() < 1e-9, "{x}");
     assert!((y + 0.5 * 0.479425538604203).abs() < 1e-9, "{y}");
     assert_eq!(s.nodes[2].position, None);
