@@ -34,7 +34,8 @@ class Environment(unittest.TestCase):
         self.assertEqual(small[0], 1.0)
         self.assertAlmostEqual(small[1], 8000 * 8e-6 / 0.027, delta=0.6)
         self.assertEqual(names["window"], 32.0)
-        self.assertAlmostEqual(names["goodput"], 9.7, delta=0.6)
+        # A packet of 8 kB more or less in a step of 0.1 s is 0.65 Mbit/s.
+        self.assertAlmostEqual(names["goodput"], 9.7, delta=0.65)
         self.assertGreater(names["rtt"], 5 * names["rtt_min"])
         self.assertAlmostEqual(names["time"], 2.1, places=5)
         self.assertGreater(steps[9][1], steps[-1][1], "queueing delay has its price")
@@ -90,7 +91,10 @@ class Environment(unittest.TestCase):
             now = dict(zip(envs.OBSERVATION, map(float, seen)))
             delivered = now["goodput"] * 1e6 / 8 / packet * (now["time"] - before)
             lost = now["losses"] / max(1.0, now["losses"] + delivered)
-            self.assertAlmostEqual(reward, now["goodput"] * 1e6 / rate - lost, places=4)
+            # The sizes of packets differ by the digits of their numbers. A share of losses changes
+            # by a quarter of the relative error of what was delivered at most.
+            spread = (packet / min(sizes) - 1) / 4 + 1e-5
+            self.assertAlmostEqual(reward, now["goodput"] * 1e6 / rate - lost, delta=spread)
             with_losses += now["losses"] > 0
             before = now["time"]
         self.assertGreater(with_losses, 0)
