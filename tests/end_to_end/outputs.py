@@ -5,7 +5,7 @@ import resource
 import signal
 from pathlib import Path
 
-from support import content, weir
+from support import content, schemas, weir
 from support.children import Child, wait_until
 from support.gateway import Gateway
 from tools import FILE, PATIENCE, Tools
@@ -72,7 +72,9 @@ class Outputs(Tools):
                 done = self.run_weir(*command, stdout=full)
                 self.assertEqual(done.returncode, FILE, done.stderr)
                 self.assertNotIn("panicked", done.stderr)
-                *_, last = done.stderr.splitlines(keepends=True)
+                # With `--json` an object for programs follows the line.
+                lines = done.stderr.splitlines(keepends=True)
+                *_, last = [line for line in lines if not line.startswith('{"error":')]
                 self.assert_message(last, ["standard output", "No space left on device"])
 
     def test_reader_gone(self):
@@ -135,6 +137,7 @@ class Outputs(Tools):
             os.kill(gateway.child.pid, signal.SIGINT)
             self.assertEqual(gateway.child.wait(PATIENCE), FILE)
             self.assertEqual(len(gateway.said()), 1)
+            schemas.excuse(gateway.child.pid)
 
     def test_limit_on_files(self):
         """A file that exceeds `ulimit -f` is an error, and more of it resumes the transfer."""
