@@ -3,7 +3,12 @@
 // Every function that can fail returns a weir_status. weir_last_error() returns the text of the
 // last failure in this thread. Texts are UTF-8 and end with a zero byte. A pointer must not be
 // null unless its function permits it; a null pointer is WEIR_USAGE. Functions named ..._free take
-// null, and do nothing then. Handles can be used from several threads, but not while they are freed.
+// null, and do nothing then. A client, a request to cancel, a publication and a registration can be
+// used from several threads, but not while they are freed; settings belong to one thread at a time,
+// and an Interest and its reply to the call that they are given to.
+//
+// Without rules of trust (weir_builder_trust), content by keys that are not known here is accepted:
+// look at weir_last_proof().
 //
 // Generated from crates/capi by cbindgen; do not edit.
 
@@ -13,6 +18,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+// What a signature proves. Later versions may have more values.
+typedef enum {
+  // Nothing: the signature is by a key that is not known here, or no fetch in this thread has
+  // succeeded.
+  WEIR_UNCHECKED = 0,
+  // It is not damaged, and anyone can have made it.
+  WEIR_DIGEST = 1,
+  // A trusted key has signed it.
+  WEIR_KEY = 2,
+} weir_proof;
 
 // The result of a call. Later versions may have more values.
 typedef enum {
@@ -74,6 +90,10 @@ typedef void (*weir_on_interest)(const weir_interest *interest,
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+// The proof of what the last fetch, or weir_express, has returned in this thread. It is
+// WEIR_UNCHECKED after one that failed.
+weir_proof weir_last_proof(void);
 
 // The text of the last failure in this thread, or an empty text. It is valid until the next call
 // in this thread that fails.
@@ -274,6 +294,13 @@ const char *weir_publication_name(const weir_publication *publication);
 // The pointer is valid or null.
 uint64_t weir_publication_answered(const weir_publication *publication);
 
+// WEIR_OK while it is served, also while the forwarder is away; otherwise why it has ended. A null
+// pointer is WEIR_USAGE.
+//
+// # Safety
+// The pointer is valid or null.
+weir_status weir_publication_state(const weir_publication *publication);
+
 // Ends a publication. Its thread and its registration have ended then.
 //
 // # Safety
@@ -330,7 +357,15 @@ weir_status weir_reply_silence(weir_reply *reply);
 // The pointer is valid or null.
 uint64_t weir_registration_answered(const weir_registration *registration);
 
-// Ends a registration. Its function is not called any more then.
+// WEIR_OK while Interests are answered, also while the forwarder is away; otherwise why that has
+// ended. A null pointer is WEIR_USAGE.
+//
+// # Safety
+// The pointer is valid or null.
+weir_status weir_registration_state(const weir_registration *registration);
+
+// Ends a registration. Its function is not called any more then. If the forwarder hangs, that
+// takes up to six seconds; the same holds for publications.
 //
 // # Safety
 // It comes from this library, and is not used any more.

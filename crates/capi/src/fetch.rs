@@ -2,7 +2,7 @@
 
 use crate::connect::{Cancel, Client};
 use crate::pointers::{give, text, value, value_mut};
-use crate::status::{Status, call};
+use crate::status::{Status, call, prove};
 use client::{Error, Interest, Request};
 use std::ffi::{c_char, c_void};
 use std::time::Duration;
@@ -21,6 +21,7 @@ unsafe fn request(
     name: *const c_char,
     cancel: *const Cancel,
 ) -> Result<Request, Error> {
+    prove(None);
     // SAFETY: see above.
     let (client, name) = unsafe { (value(client, "client")?, text(name, "name")?) };
     let request = client.client.request(name);
@@ -50,6 +51,7 @@ pub unsafe extern "C" fn weir_fetch(
         (*bytes, *len) = (std::ptr::null_mut(), 0);
         // SAFETY: the caller's duty.
         let fetched = unsafe { request(client, name, cancel) }?.bytes()?;
+        prove(Some(&fetched.verified));
         give(fetched.content, bytes, len);
         Ok(())
     })
@@ -75,6 +77,7 @@ pub unsafe extern "C" fn weir_fetch_range(
         (*bytes, *len) = (std::ptr::null_mut(), 0);
         // SAFETY: the caller's duty.
         let fetched = unsafe { request(client, name, cancel) }?.range(from..to).bytes()?;
+        prove(Some(&fetched.verified));
         give(fetched.content, bytes, len);
         Ok(())
     })
@@ -95,7 +98,8 @@ pub unsafe extern "C" fn weir_fetch_file(
     call(|| {
         // SAFETY: the caller's duty.
         let (request, path) = unsafe { (request(client, name, cancel)?, text(path, "path")?) };
-        request.to_file(path).map(|_| ())
+        prove(Some(&request.to_file(path)?.verified));
+        Ok(())
     })
 }
 
@@ -116,13 +120,15 @@ pub unsafe extern "C" fn weir_fetch_blocks(
         let missing = || Error::Usage("the pointer `on_block` is null".to_owned());
         let on_block = on_block.ok_or_else(missing)?;
         // SAFETY: the caller's duty.
-        for block in unsafe { request(client, name, cancel) }?.blocks()? {
+        let mut blocks = unsafe { request(client, name, cancel) }?.blocks()?;
+        for block in &mut blocks {
             let block = block?;
             // SAFETY: the caller's duty; the block lives longer than the call.
             if !unsafe { on_block(block.as_ptr(), block.len(), user) } {
                 return Err(Error::Cancelled);
             }
         }
+        prove(blocks.verified().as_ref());
         Ok(())
     })
 }
@@ -149,10 +155,13 @@ pub unsafe extern "C" fn weir_express(
         (*bytes, *len) = (std::ptr::null_mut(), 0);
         // SAFETY: the caller's duty.
         let (client, name) = unsafe { (value(client, "client")?, text(name, "name")?) };
+        prove(None);
         let lifetime = Duration::from_millis(lifetime_milliseconds);
         let mut interest = Interest::new(name)?.lifetime(lifetime);
         (interest.can_be_prefix, interest.must_be_fresh) = (can_be_prefix, must_be_fresh);
-        give(client.client.express(&interest)?.content, bytes, len);
+        let data = client.client.express(&interest)?;
+        prove(Some(&data.verified));
+        give(data.content, bytes, len);
         Ok(())
     })
 }

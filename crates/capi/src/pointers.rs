@@ -1,5 +1,6 @@
 //! Pointers of the caller as references, texts and slices.
 
+use crate::status::call;
 use client::Error;
 use std::ffi::{CStr, c_char};
 
@@ -79,13 +80,16 @@ pub unsafe extern "C" fn weir_bytes_free(bytes: *mut u8, len: usize) {
     drop(unsafe { Box::from_raw(slice) });
 }
 
-/// Frees a handle; nothing for null.
+/// Frees a handle; nothing for null. A panic ends here.
 ///
 /// # Safety
 /// The handle comes from `Box::into_raw`, and nothing uses it any more.
 pub unsafe fn free<T>(handle: *mut T) {
     if !handle.is_null() {
-        // SAFETY: see above.
-        drop(unsafe { Box::from_raw(handle) });
+        call(|| {
+            // SAFETY: see above.
+            drop(unsafe { Box::from_raw(handle) });
+            Ok(())
+        });
     }
 }

@@ -20,7 +20,7 @@ pub struct Publication {
 unsafe fn publish(
     client: *const Client,
     name: *const c_char,
-    content: Content,
+    content: Result<Content, Error>,
     out: *mut *mut Publication,
 ) -> Result<(), Error> {
     // SAFETY: see above.
@@ -28,7 +28,7 @@ unsafe fn publish(
     *out = std::ptr::null_mut();
     // SAFETY: see above.
     let (client, name) = unsafe { (value(client, "client")?, text(name, "name")?) };
-    let publication = client.client.publish(name, content)?;
+    let publication = client.client.publish(name, content?)?;
     let name = CString::new(publication.name().to_string()).unwrap_or_default();
     *out = Box::into_raw(Box::new(Publication { publication, name }));
     Ok(())
@@ -50,9 +50,9 @@ pub unsafe extern "C" fn weir_publish(
 ) -> Status {
     call(|| {
         // SAFETY: the caller's duty.
-        let content = unsafe { bytes(content, len, "content") }?;
+        let content = unsafe { bytes(content, len, "content") }.map(Content::from);
         // SAFETY: the caller's duty.
-        unsafe { publish(client, name, content.into(), publication) }
+        unsafe { publish(client, name, content, publication) }
     })
 }
 
@@ -70,8 +70,8 @@ pub unsafe extern "C" fn weir_publish_file(
 ) -> Status {
     call(|| {
         // SAFETY: the caller's duty.
-        let path = unsafe { text(path, "path") }?;
-        let content = Content::File(PathBuf::from(path));
+        let path = unsafe { text(path, "path") };
+        let content = path.map(|path| Content::File(PathBuf::from(path)));
         // SAFETY: the caller's duty.
         unsafe { publish(client, name, content, publication) }
     })
@@ -95,6 +95,20 @@ pub unsafe extern "C" fn weir_publication_name(publication: *const Publication) 
 pub unsafe extern "C" fn weir_publication_answered(publication: *const Publication) -> u64 {
     // SAFETY: the caller's duty.
     unsafe { publication.as_ref() }.map_or(0, |publication| publication.publication.answered())
+}
+
+/// WEIR_OK while it is served, also while the forwarder is away; otherwise why it has ended. A null
+/// pointer is WEIR_USAGE.
+///
+/// # Safety
+/// The pointer is valid or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weir_publication_state(publication: *const Publication) -> Status {
+    call(|| {
+        // SAFETY: the caller's duty.
+        let publication = unsafe { value(publication, "publication") }?;
+        publication.publication.error().map_or(Ok(()), Err)
+    })
 }
 
 /// Ends a publication. Its thread and its registration have ended then.

@@ -153,7 +153,22 @@ pub unsafe extern "C" fn weir_registration_answered(registration: *const Registr
     unsafe { registration.as_ref() }.map_or(0, |one| one.registration.answered())
 }
 
-/// Ends a registration. Its function is not called any more then.
+/// WEIR_OK while Interests are answered, also while the forwarder is away; otherwise why that has
+/// ended. A null pointer is WEIR_USAGE.
+///
+/// # Safety
+/// The pointer is valid or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weir_registration_state(registration: *const Registration) -> Status {
+    call(|| {
+        // SAFETY: the caller's duty.
+        let registration = unsafe { value(registration, "registration") }?;
+        registration.registration.error().map_or(Ok(()), Err)
+    })
+}
+
+/// Ends a registration. Its function is not called any more then. If the forwarder hangs, that
+/// takes up to six seconds; the same holds for publications.
 ///
 /// # Safety
 /// It comes from this library, and is not used any more.

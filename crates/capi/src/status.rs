@@ -1,8 +1,8 @@
 //! The result of a call: a number, and a text for this thread.
 
-use client::Error;
+use client::{Error, Verified};
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -35,8 +35,39 @@ pub enum Status {
     WEIR_REJECTED = 10,
 }
 
+/// What a signature proves. Later versions may have more values.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(non_camel_case_types, reason = "names in C")]
+pub enum Proof {
+    /// Nothing: the signature is by a key that is not known here, or no fetch in this thread has
+    /// succeeded.
+    WEIR_UNCHECKED = 0,
+    /// It is not damaged, and anyone can have made it.
+    WEIR_DIGEST = 1,
+    /// A trusted key has signed it.
+    WEIR_KEY = 2,
+}
+
 thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
+    static PROOF: Cell<Proof> = const { Cell::new(Proof::WEIR_UNCHECKED) };
+}
+
+/// The proof of what the last fetch, or weir_express, has returned in this thread. It is
+/// WEIR_UNCHECKED after one that failed.
+#[unsafe(no_mangle)]
+pub extern "C" fn weir_last_proof() -> Proof {
+    PROOF.get()
+}
+
+/// Keeps a proof for the thread.
+pub fn prove(verified: Option<&Verified>) {
+    PROOF.set(match verified {
+        Some(Verified::Key(_)) => Proof::WEIR_KEY,
+        Some(Verified::Digest) => Proof::WEIR_DIGEST,
+        _ => Proof::WEIR_UNCHECKED,
+    });
 }
 
 /// The text of the last failure in this thread, or an empty text. It is valid until the next call

@@ -7,7 +7,7 @@ use crate::name::AsName;
 use crate::packets::{Data, Interest, Reply};
 use crate::publish::{Content, Publication, PublishOptions};
 use crate::register::{RegisterOptions, Registration};
-use crate::settings::Settings;
+use crate::settings::{Settings, Unstopped};
 use crate::trust::Trust;
 use net::client::Address;
 use schemes::Choice;
@@ -242,7 +242,7 @@ impl Builder {
         Builder { patience, ..self }
     }
 
-    /// Checks the settings, and that a forwarder is there.
+    /// Checks the settings, and that a forwarder is there. Over UDP the latter cannot be seen.
     ///
     /// # Errors
     /// [`Error::Usage`]: a setting is wrong. [`Error::File`]: anchors or keys cannot be read.
@@ -266,7 +266,7 @@ impl Builder {
             lifetime: self.lifetime,
             patience: self.patience,
         };
-        settings.open()?;
+        settings.open(&Unstopped)?;
         Ok(Client { settings: Arc::new(settings) })
     }
 }

@@ -4,10 +4,11 @@ use crate::error::Error;
 use crate::packets::{Data, Interest};
 use crate::parts::keys::at_present;
 use crate::parts::{Answer, Exchange};
-use crate::settings::{Settings, span};
+use crate::settings::{Settings, Unstopped, span};
 use crate::trust::Verified;
 use packet::NackReason;
 use security::TrustPolicy;
+use std::time::Duration;
 
 /// Sends the Interest, and verifies the answer.
 pub(crate) fn express(
@@ -19,6 +20,9 @@ pub(crate) fn express(
     if name.is_empty() {
         return Err(Error::Usage("an Interest needs a name with a component".to_owned()));
     }
+    if interest.lifetime < Duration::from_millis(1) {
+        return Err(Error::Usage("an Interest needs a lifetime of 1 ms or more".to_owned()));
+    }
     let nonce = getrandom::u32()
         .map_err(|error| Error::Failed(format!("the system gives no random numbers: {error}")))?;
     let mut exchange = Exchange::new(&interest.packet(nonce));
@@ -26,7 +30,7 @@ pub(crate) fn express(
         let (length, most) = (exchange.interest_len(), packet::MAX_PACKET);
         return Err(Error::Usage(format!("the Interest has {length} bytes, and a packet {most}")));
     }
-    let mut connection = settings.open()?;
+    let mut connection = settings.open(&Unstopped)?;
     let end = connection.now() + span(interest.lifetime);
     while !exchange.is_over() && connection.now() < end {
         connection.turn(&mut exchange, end)?;

@@ -6,7 +6,7 @@ mod queue;
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::parts::keys::at_present;
-use crate::parts::{check_depth, check_length};
+use crate::parts::{behind_links, check_depth, check_length, is_open_file};
 use crate::settings::{Settings, span};
 use crate::trust::{Trust, Verified};
 use feed::Feed;
@@ -185,6 +185,8 @@ impl Request {
     }
 
     /// Fetches into a file, which appears or changes only when all bytes are verified and on disk.
+    /// A file that is there keeps its permissions. A symbolic link stays, and what it leads to is
+    /// written. Only files are written: no pipes, and no devices.
     ///
     /// # Errors
     /// As for [`Request::bytes`], or [`Error::File`]: the file cannot be written. The file is then
@@ -192,12 +194,24 @@ impl Request {
     pub fn to_file(self, path: impl AsRef<Path>) -> Result<Received, Error> {
         let path = path.as_ref();
         let failed = |error: std::io::Error| Error::file("write", path, &error);
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if path.is_dir() {
-            return Err(Error::File(format!("cannot write {}: it is a folder", path.display())));
+        if is_open_file(path) {
+            let path = path.display();
+            return Err(Error::File(format!(
+                "cannot write {path}: it is open, and no file's name"
+            )));
         }
+        let path = &behind_links(path).map_err(failed)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let permissions = match std::fs::symlink_metadata(path) {
+            Ok(there) if there.is_file() => there.permissions(),
+            Ok(_) => {
+                let path = path.display();
+                return Err(Error::File(format!("cannot write {path}: it is there, and no file")));
+            }
+            Err(_) => permissions(),
+        };
         let mut builder = tempfile::Builder::new();
-        let builder = builder.prefix(".weir-").permissions(permissions());
+        let builder = builder.prefix(".weir-").permissions(permissions);
         let mut file = builder.tempfile_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
         let received = self.write_to(file.as_file_mut())?;
         file.as_file().sync_all().map_err(failed)?;
@@ -294,7 +308,7 @@ impl Blocks {
         self.queue.found().and_then(|found| found.size)
     }
 
-    /// The proof by the object's signature; `None` until something is verified.
+    /// The proof by the object's signature; `None` before the end of the object.
     #[must_use]
     pub fn verified(&self) -> Option<Verified> {
         self.queue.verified()

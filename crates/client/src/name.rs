@@ -20,7 +20,7 @@ impl AsName for Name {
 
 impl AsName for str {
     fn as_name(&self) -> Result<Name, Error> {
-        self.parse().map_err(|why| Error::Usage(format!("`{self}` is not a name: {why}")))
+        self.parse().map_err(|why: packet::UriError| Error::Usage(why.to_string()))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::error::{Error, has_version};
 use crate::name::AsName;
 use crate::parts::{FileSource, MOST_COMPONENTS, digest};
 use crate::service::{Prefixes, Producer, Service};
-use crate::settings::Settings;
+use crate::settings::{Settings, Unstopped};
 use control::Time;
 use net::client::Endpoint;
 use net::clock::unix_millis;
@@ -130,7 +130,7 @@ impl Publication {
             return Err(Error::Usage(text.to_owned()));
         }
         // Before large content is hashed, see whether there is a forwarder at all.
-        let connection = settings.open()?;
+        let connection = settings.open(&Unstopped)?;
         let (source, own_version) = source(content)?;
         let version = options.version.unwrap_or(own_version);
         let mut spec = match options.sign_segments {

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::name::AsName;
 use crate::packets::{Interest, Reply};
 use crate::service::{Prefixes, Producer, Service};
-use crate::settings::Settings;
+use crate::settings::{Settings, Unstopped};
 use control::Time;
 use net::client::Endpoint;
 use packet::{LpHeader, LpPacket, NackReason, Name};
@@ -59,7 +59,7 @@ impl Registration {
     ) -> Result<Registration, Error> {
         let key = options.key.as_deref().map(AsName::as_name).transpose()?;
         let signing = settings.signing(key.as_ref(), &prefix)?;
-        let connection = settings.open()?;
+        let connection = settings.open(&Unstopped)?;
         let mut others = Vec::new();
         let mut packets = Vec::new();
         for certificate in signing.chain {

@@ -65,6 +65,24 @@ impl Surroundings for Shared {
     }
 }
 
+impl Shared {
+    /// The first error counts.
+    fn fail(&self, error: Error) {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+}
+
+/// The end of the thread. One that panics has failed.
+struct End(Arc<Shared>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.fail(Error::Failed("the thread that answers has ended early".to_owned()));
+        }
+    }
+}
+
 impl Service {
     /// Registers the prefixes, and serves them from a thread.
     pub fn start(
@@ -79,9 +97,10 @@ impl Service {
         let of_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("weir-serve".to_owned());
         let run = move || {
-            let served = serve(&mut connection, &prefixes, producer, &of_thread);
-            let mut end = of_thread.end.lock().unwrap_or_else(PoisonError::into_inner);
-            *end = served.err();
+            let end = End(of_thread);
+            if let Err(error) = serve(&mut connection, &prefixes, producer, &end.0) {
+                end.0.fail(error);
+            }
         };
         let thread = thread.spawn(run).map_err(|error| Error::system("start a thread", &error))?;
         Ok(Service { shared, thread: Some(thread) })
@@ -97,7 +116,10 @@ impl Drop for Service {
     fn drop(&mut self) {
         self.shared.is_stopped.store(true, Ordering::Release);
         self.shared.bell.ring();
-        if let Some(thread) = self.thread.take() {
+        let thread = self.thread.take();
+        // The function that answers may drop its own registration: its thread ends after it.
+        if let Some(thread) = thread.filter(|one| one.thread().id() != std::thread::current().id())
+        {
             let _ = thread.join();
         }
     }

@@ -1,12 +1,25 @@
 //! The settings of a client, which its operations share.
 
 use crate::error::Error;
-use crate::parts::keys;
+use crate::parts::{Surroundings, keys};
 use net::client::{Address, Connection};
+use net::clock::monotonic;
 use packet::Name;
 use schemes::Choice;
 use security::TrustPolicy;
 use std::time::Duration;
+
+/// Between two attempts to connect to a forwarder that does not accept.
+const BETWEEN: Duration = Duration::from_millis(50);
+
+/// Surroundings in which nothing stops an operation.
+pub(crate) struct Unstopped;
+
+impl Surroundings for Unstopped {
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
 
 /// The settings of a client, checked.
 #[derive(Debug)]
@@ -20,9 +33,25 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// A new connection to the forwarder.
-    pub fn open(&self) -> Result<Connection, Error> {
-        Ok(Connection::open(self.address.clone())?)
+    /// A new connection to the forwarder. One that does not accept is waited for, as long as the
+    /// patience lasts and nothing stops it. Signals are left to the program.
+    pub fn open(&self, surroundings: &dyn Surroundings) -> Result<Connection, Error> {
+        let began = monotonic();
+        loop {
+            if surroundings.is_stopped() {
+                return Err(Error::Cancelled);
+            }
+            match Connection::open_soon(self.address.clone()) {
+                Ok(mut connection) => {
+                    connection.leave_signals();
+                    return Ok(connection);
+                }
+                Err(error) if error.is_busy() && monotonic().since(began) < span(self.patience) => {
+                    std::thread::sleep(BETWEEN);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 
     /// The wanted key, or that of the client.

@@ -94,6 +94,59 @@ fn files_are_published_and_written_whole_or_not_at_all() {
 }
 
 #[test]
+fn links_and_permissions_of_files_stay_and_what_is_no_file_is_not_replaced() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let folder = tempdir().unwrap();
+    let daemon = Running::start(&folder.path().join("socket"));
+    let client = daemon.client();
+    let _publication = client.publish("/test/file", "content").unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("target"), "before").unwrap();
+    std::fs::set_permissions(at("target"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    symlink("target", at("link")).unwrap();
+    client.request("/test/file").to_file(at("link")).unwrap();
+    assert_eq!(std::fs::read(at("target")).unwrap(), b"content");
+    assert_eq!(std::fs::metadata(at("target")).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(at("link").is_symlink());
+
+    let made = std::process::Command::new("mkfifo").arg(at("pipe")).status();
+    assert!(made.unwrap().success());
+    for path in [at("pipe"), "/dev/stdout".into(), "/dev/null".into()] {
+        let failed = client.request("/test/file").to_file(&path);
+        assert!(matches!(failed, Err(Error::File(_))), "{path:?}: {failed:?}");
+    }
+    assert!(std::fs::symlink_metadata(at("pipe")).unwrap().file_type().is_fifo());
+    let null = std::fs::symlink_metadata("/dev/null").unwrap();
+    assert!(null.file_type().is_char_device());
+}
+
+#[test]
+fn a_fetch_whose_forwarder_does_not_accept_is_cancelled_or_ends_with_its_patience() {
+    use std::os::unix::net::{UnixListener, UnixStream};
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    // A place for one connection, which is taken.
+    rustix::net::listen(&listener, 0).unwrap();
+    let builder = client::Client::builder().forwarder(path.display().to_string());
+    let connected = |builder: client::Builder| {
+        let client = builder.connect().unwrap();
+        // That of the client is closed; the place is still taken by it.
+        drop(listener.accept().unwrap());
+        client
+    };
+    let patient = connected(builder.clone().patience(std::time::Duration::from_secs(3600)));
+    let hasty = connected(builder.patience(std::time::Duration::from_millis(100)));
+    let _taken = UnixStream::connect(&path).unwrap();
+    let error = hasty.fetch("/a").unwrap_err();
+    assert!(matches!(error, Error::NoForwarder(_)), "{error:?}");
+    let cancel = Cancel::new();
+    let mut blocks = patient.request("/a").cancel(&cancel).blocks().unwrap();
+    cancel.cancel();
+    assert_eq!(blocks.next().unwrap().unwrap_err(), Error::Cancelled);
+}
+
+#[test]
 fn another_thread_cancels_a_fetch_that_is_under_way() {
     let folder = tempdir().unwrap();
     let daemon = Running::start(&folder.path().join("socket"));

@@ -1,13 +1,13 @@
 //! Fetching over a connection: the loop behind `weir get` and each answer of `weir gateway`.
 
 use crate::exit::{Failure, Kind, Word};
-use crate::file::{FileSink, SinkError, StreamSink, behind_links, is_open_file, open_stream};
+use crate::file::{FileSink, SinkError, StreamSink, open_stream};
 use crate::outage::{Notes, Outcome};
 use crate::output::Progress;
 use crate::record::Record;
 use crate::signals::Stop;
 use crate::slow::Slowness;
-use client::parts::{Host, Limit};
+use client::parts::{Host, Limit, behind_links, is_open_file};
 use control::{Duration, Rate, Size, Time};
 use net::client::{ConnectError, Connection};
 use schemars::JsonSchema;

@@ -14,7 +14,6 @@ pub use client::parts::{FileSource, Watch};
 pub use own::{permissions, private_folder, share};
 pub use part::{FileSink, SinkError};
 pub use pipe::{Cut, Reader, Writer, pipe};
-pub use place::{behind_links, is_open_file};
 pub use reserve::{free, too_little};
 pub use stream::{StreamSink, open as open_stream};
 pub use text::replace;

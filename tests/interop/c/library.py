@@ -109,7 +109,7 @@ class Library(unittest.TestCase):
             capture_output=True,
             check=False,
         )
-        self.assertNotEqual(late.returncode, 0)
+        self.assertEqual(late.returncode, 3, late.stderr)
 
     def test_c_fetches_what_weir_put_publishes(self):
         """Into a file, which stays what it was after a failure."""

@@ -1,7 +1,10 @@
 /* Calls the library with wrong arguments, and in ways that the examples do not: misuse SOCKET */
+#define _DEFAULT_SOURCE
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <weir.h>
 
 #define CHECK(condition)                                                          \
@@ -55,6 +58,24 @@ static void null_pointers(void) {
     weir_registration_free(NULL);
 }
 
+static void ignore(int number) {
+    (void)number;
+}
+
+/* Signals of the program end no operation: with one each 200 us, most calls meet some. */
+static void signals(weir_client *client) {
+    struct sigaction action = {.sa_handler = ignore, .sa_flags = SA_RESTART};
+    struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+    CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+    CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0);
+    for (int n = 0; n < 50; n++) {
+        weir_publication *publication = NULL;
+        CHECK(weir_publish(client, "/c/signals", (const uint8_t *)"x", 1, &publication) == WEIR_OK);
+        weir_publication_free(publication);
+    }
+    CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
+}
+
 int main(int argc, char **argv) {
     uint8_t *content = calloc(1, 100000), *bytes = NULL;
     size_t len = 1;
@@ -79,6 +100,9 @@ int main(int argc, char **argv) {
     weir_builder_free(builder);
 
     CHECK(weir_publish(client, "/c/x", content, 100000, NULL) == WEIR_USAGE);
+    publication = (weir_publication *)&publication;
+    CHECK(weir_publish(client, "/c/x", NULL, 5, &publication) == WEIR_USAGE);
+    CHECK(publication == NULL);
     CHECK(weir_publish(client, BAD, content, 100000, &publication) == WEIR_USAGE);
     CHECK(weir_publish(client, "/c/x", NULL, 100000, &publication) == WEIR_USAGE);
     CHECK(weir_publish_file(client, "/c/x", "/no/file", &publication) == WEIR_FILE);
@@ -86,7 +110,9 @@ int main(int argc, char **argv) {
     CHECK(weir_fetch(client, "/c/x", NULL, NULL, &len) == WEIR_USAGE);
     CHECK(weir_fetch(client, "/c/none", NULL, &bytes, &len) == WEIR_NOT_FOUND);
     CHECK(bytes == NULL && len == 0);
+    CHECK(weir_last_proof() == WEIR_UNCHECKED);
     CHECK(weir_fetch(client, "/c/x", NULL, &bytes, &len) == WEIR_OK);
+    CHECK(weir_last_proof() == WEIR_DIGEST);
     CHECK(len == 100000 && memcmp(bytes, content, len) == 0);
     weir_bytes_free(bytes, len);
     CHECK(weir_fetch_range(client, "/c/x", 49999, 50002, NULL, &bytes, &len) == WEIR_OK);
@@ -98,13 +124,20 @@ int main(int argc, char **argv) {
     CHECK(seen.bytes >= 20000 && seen.bytes < 100000);
     CHECK(weir_cancel_now(cancel) == WEIR_OK);
     CHECK(weir_fetch(client, "/c/x", cancel, &bytes, &len) == WEIR_CANCELLED);
+    CHECK(weir_last_proof() == WEIR_UNCHECKED);
     CHECK(weir_publication_answered(publication) > 0);
+    CHECK(weir_publication_state(publication) == WEIR_OK);
+    CHECK(weir_publication_state(NULL) == WEIR_USAGE);
+    CHECK(weir_registration_state(NULL) == WEIR_USAGE);
 
     CHECK(weir_register(client, "/c/y", NULL, NULL, &registration) == WEIR_USAGE);
     CHECK(weir_register(client, "/c/y", echo, NULL, &registration) == WEIR_OK);
     CHECK(weir_express(client, "/c/y/1", false, false, 20000, &bytes, &len) == WEIR_OK);
     CHECK(bytes == NULL && len == 0);
     CHECK(weir_express(client, "/", false, false, 20000, &bytes, &len) == WEIR_USAGE);
+    CHECK(weir_registration_state(registration) == WEIR_OK);
+    CHECK(weir_express(client, "/c/y/1", false, false, 0, &bytes, &len) == WEIR_USAGE);
+    signals(client);
     weir_registration_free(registration);
     weir_publication_free(publication);
     weir_client_free(client);

@@ -87,10 +87,7 @@ impl Feed {
     }
 
     fn drive(&mut self, settings: &Settings, fetch: &mut Fetch) -> Result<(), Error> {
-        if self.ending.is_stopped() {
-            return Err(Error::Cancelled);
-        }
-        let mut connection = settings.open()?;
+        let mut connection = settings.open(&self.ending)?;
         connection.wake_on(self.output.queue.bell().share()?);
         self.patience = span(settings.patience);
         self.absence = Some(Absence::new(self.patience, connection.now()));

@@ -9,6 +9,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Bytes that wait for the program at most.
 const MOST: u64 = 8_000_000;
+/// What a block takes besides its bytes, at most: its place in the list, which may be twice as long
+/// as needed, and what the allocator adds.
+const EACH: u64 = 128;
 
 /// The object of a fetch.
 #[derive(Clone, Debug)]
@@ -22,7 +25,7 @@ pub struct Found {
 #[derive(Debug, Default)]
 struct State {
     blocks: VecDeque<Vec<u8>>,
-    /// Bytes in `blocks`.
+    /// Bytes in `blocks` and for them.
     waiting: u64,
     found: Option<Found>,
     verified: Option<Verified>,
@@ -63,7 +66,7 @@ impl Queue {
     /// Appends a block.
     pub fn push(&self, block: Vec<u8>) {
         let mut state = self.state();
-        state.waiting += block.len() as u64;
+        state.waiting += block.len() as u64 + EACH;
         state.blocks.push_back(block);
         self.changed.notify_one();
     }
@@ -100,7 +103,7 @@ impl Queue {
         loop {
             if let Some(block) = state.blocks.pop_front() {
                 let before = state.waiting;
-                state.waiting -= block.len() as u64;
+                state.waiting -= block.len() as u64 + EACH;
                 // The network may wait for room only when more than half is in use.
                 if before > MOST / 2 {
                     self.bell.ring();

@@ -20,7 +20,7 @@ pub enum Answer {
     Nack(NackReason),
 }
 
-/// An exchange of one Interest for one packet.
+/// An exchange of one Interest for one packet: the first that answers it.
 #[derive(Debug)]
 pub struct Exchange {
     interest: Vec<u8>,
@@ -65,7 +65,7 @@ impl Endpoint for Exchange {
         if let Some(reason) = link.nack() {
             let returned = Interest::decode(fragment);
             if returned.is_ok_and(|interest| interest.nonce() == asked.nonce()) {
-                self.answer = Some(Answer::Nack(reason));
+                self.answer.get_or_insert(Answer::Nack(reason));
             }
             return;
         }
@@ -73,7 +73,7 @@ impl Endpoint for Exchange {
         if let Some(sent_at) = self.sent_at.filter(|_| data.satisfies(&asked)) {
             let took = now.since(sent_at);
             let mark = link.congestion_mark();
-            self.answer = Some(Answer::Data { wire: fragment.to_vec(), mark, took });
+            self.answer.get_or_insert(Answer::Data { wire: fragment.to_vec(), mark, took });
         }
     }
 
@@ -91,4 +91,27 @@ impl Endpoint for Exchange {
     }
 
     fn on_deadline(&mut self, _now: Time) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::{DataBuf, LpHeader, Signature};
+    use security::Signer;
+
+    #[test]
+    fn the_first_answer_counts() {
+        let name: packet::Name = "/a/b".parse().unwrap();
+        let asked = InterestBuf { nonce: Some(7), ..InterestBuf::new(name.clone()) };
+        let mut exchange = Exchange::new(&asked);
+        let mut sent = Vec::new();
+        assert!(exchange.poll_transmit(Time::ZERO, &mut sent));
+        let (mut data, mut nack) = (Vec::new(), Vec::new());
+        let unsigned = |_: &[u8]| Signature::new(&[7; 32]);
+        DataBuf::new(name, "content").encode_into(&Signer::Digest.info(), unsigned, &mut data);
+        let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
+        header.encode_into(&sent, &mut nack);
+        [data, nack].iter().for_each(|frame| exchange.receive(Time::ZERO, frame));
+        assert!(matches!(exchange.into_answer(), Some(Answer::Data { .. })));
+    }
 }

@@ -68,6 +68,15 @@ impl ConnectError {
         !matches!(self, ConnectError::NotNdn { .. } | ConnectError::Closed(Address::Embedded))
     }
 
+    /// A forwarder is there, and does not accept connections at present.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+        let passing =
+            |error: &io::Error| matches!(error.kind(), WouldBlock | TimedOut | Interrupted);
+        matches!(self, ConnectError::Other { error, .. } if passing(error))
+    }
+
     /// No forwarder is there at present.
     #[must_use]
     pub fn is_absence(&self) -> bool {
@@ -106,6 +115,8 @@ pub struct Connection {
     capabilities: Capabilities,
     /// Ends a turn when it is readable.
     bell: Option<OwnedFd>,
+    /// A signal does not end a turn.
+    has_foreign_signals: bool,
     /// Interests for datasets.
     pub(super) asked: u64,
     /// The signer of commands.
@@ -122,6 +133,21 @@ impl Connection {
     pub fn open(address: Address) -> Result<Connection, ConnectError> {
         let socket = connect(&address).map_err(|error| unreachable(&address, error))?;
         Ok(Connection::over(address, socket))
+    }
+
+    /// As [`Connection::open`], without waiting for a forwarder that does not accept: over a Unix
+    /// socket at all, over TCP longer than a second.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be reached now: see [`ConnectError::is_busy`].
+    pub fn open_soon(address: Address) -> Result<Connection, ConnectError> {
+        let socket = connect_soon(&address).map_err(|error| unreachable(&address, error))?;
+        Ok(Connection::over(address, socket))
+    }
+
+    /// Signals are for other parts of this process: they end no turn and no command.
+    pub fn leave_signals(&mut self) {
+        self.has_foreign_signals = true;
     }
 
     /// A connection over a socket whose other end the forwarder in this process has.
@@ -145,6 +171,7 @@ impl Connection {
             written: 0,
             capabilities: capabilities(Capability::ALL, carrier),
             bell: None,
+            has_foreign_signals: false,
             asked: 0,
             signer: Signer::Digest,
             signed_ms: 0,
@@ -219,7 +246,8 @@ impl Connection {
         let ready = match self.wait(now, wake) {
             Ok(ready) => ready,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {
-                return Ok(Turn::Interrupted);
+                let is_own = !self.has_foreign_signals;
+                return Ok(if is_own { Turn::Interrupted } else { Turn::Idle });
             }
             Err(error) => return Err(self.broken(error)),
         };

@@ -1,6 +1,7 @@
 //! Texts that are written as a whole.
 
-use super::place::{behind_links, is_open_file, named};
+use super::place::named;
+use client::parts::{behind_links, is_open_file};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;

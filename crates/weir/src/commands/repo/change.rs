@@ -3,8 +3,8 @@
 use super::{is_tree, meant, open, unknown};
 use crate::cli::repo::{RepoExportArgs, RepoGcArgs, RepoRmArgs};
 use crate::exit::{Failure, Kind};
-use crate::file::{behind_links, is_open_file};
 use crate::output;
+use client::parts::{behind_links, is_open_file};
 use control::Size;
 use packet::{Component, Name};
 use repo::{Entry, Freed, Object, Place, Store, StoreError, View};
