@@ -35,6 +35,7 @@ pub(crate) struct Settings {
 impl Settings {
     /// A new connection to the forwarder. One that does not accept is waited for, as long as the
     /// patience lasts and nothing stops it. Signals are left to the program.
+    #[expect(clippy::disallowed_methods, reason = "a driver: the kernel does not tell when it may")]
     pub fn open(&self, surroundings: &dyn Surroundings) -> Result<Connection, Error> {
         let began = monotonic();
         loop {
