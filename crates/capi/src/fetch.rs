@@ -3,7 +3,7 @@
 use crate::connect::{Cancel, Client};
 use crate::pointers::{give, text, value, value_mut};
 use crate::status::{Status, call, prove};
-use client::{Error, Interest, Request};
+use client::{Error, Interest, Request, Verified};
 use std::ffi::{c_char, c_void};
 use std::time::Duration;
 
@@ -32,6 +32,27 @@ unsafe fn request(
     })
 }
 
+/// Runs `fetch`, and hands the content that it returns to the caller.
+///
+/// # Safety
+/// The pointers are valid or null.
+unsafe fn into_memory(
+    bytes: *mut *mut u8,
+    len: *mut usize,
+    fetch: impl FnOnce() -> Result<(Vec<u8>, Verified), Error>,
+) -> Status {
+    call(|| {
+        // SAFETY: see above.
+        let (bytes, len) = unsafe { (value_mut(bytes, "bytes")?, value_mut(len, "len")?) };
+        (*bytes, *len) = (std::ptr::null_mut(), 0);
+        prove(None);
+        let (content, verified) = fetch()?;
+        prove(Some(&verified));
+        give(content, bytes, len);
+        Ok(())
+    })
+}
+
 /// Fetches an object of at most 1 GB into memory. The bytes are written to `bytes` and `len`, and
 /// freed by weir_bytes_free. `cancel` may be null.
 ///
@@ -45,16 +66,13 @@ pub unsafe extern "C" fn weir_fetch(
     bytes: *mut *mut u8,
     len: *mut usize,
 ) -> Status {
-    call(|| {
-        // SAFETY: the caller's duty.
-        let (bytes, len) = unsafe { (value_mut(bytes, "bytes")?, value_mut(len, "len")?) };
-        (*bytes, *len) = (std::ptr::null_mut(), 0);
+    let fetch = || {
         // SAFETY: the caller's duty.
         let fetched = unsafe { request(client, name, cancel) }?.bytes()?;
-        prove(Some(&fetched.verified));
-        give(fetched.content, bytes, len);
-        Ok(())
-    })
+        Ok((fetched.content, fetched.verified))
+    };
+    // SAFETY: the caller's duty.
+    unsafe { into_memory(bytes, len, fetch) }
 }
 
 /// As weir_fetch, only the bytes from `from` up to, but not including, `to`.
@@ -71,16 +89,13 @@ pub unsafe extern "C" fn weir_fetch_range(
     bytes: *mut *mut u8,
     len: *mut usize,
 ) -> Status {
-    call(|| {
-        // SAFETY: the caller's duty.
-        let (bytes, len) = unsafe { (value_mut(bytes, "bytes")?, value_mut(len, "len")?) };
-        (*bytes, *len) = (std::ptr::null_mut(), 0);
+    let fetch = || {
         // SAFETY: the caller's duty.
         let fetched = unsafe { request(client, name, cancel) }?.range(from..to).bytes()?;
-        prove(Some(&fetched.verified));
-        give(fetched.content, bytes, len);
-        Ok(())
-    })
+        Ok((fetched.content, fetched.verified))
+    };
+    // SAFETY: the caller's duty.
+    unsafe { into_memory(bytes, len, fetch) }
 }
 
 /// Fetches an object into a file, which appears or changes only when all is verified and on disk.
@@ -149,19 +164,15 @@ pub unsafe extern "C" fn weir_express(
     bytes: *mut *mut u8,
     len: *mut usize,
 ) -> Status {
-    call(|| {
-        // SAFETY: the caller's duty.
-        let (bytes, len) = unsafe { (value_mut(bytes, "bytes")?, value_mut(len, "len")?) };
-        (*bytes, *len) = (std::ptr::null_mut(), 0);
+    let express = || {
         // SAFETY: the caller's duty.
         let (client, name) = unsafe { (value(client, "client")?, text(name, "name")?) };
-        prove(None);
         let lifetime = Duration::from_millis(lifetime_milliseconds);
         let mut interest = Interest::new(name)?.lifetime(lifetime);
         (interest.can_be_prefix, interest.must_be_fresh) = (can_be_prefix, must_be_fresh);
         let data = client.client.express(&interest)?;
-        prove(Some(&data.verified));
-        give(data.content, bytes, len);
-        Ok(())
-    })
+        Ok((data.content, data.verified))
+    };
+    // SAFETY: the caller's duty.
+    unsafe { into_memory(bytes, len, express) }
 }

@@ -35,7 +35,7 @@ pub enum Status {
     WEIR_REJECTED = 10,
 }
 
-/// What a signature proves. Later versions may have more values.
+/// The proof by a signature. Later versions may have more values.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(non_camel_case_types, reason = "names in C")]

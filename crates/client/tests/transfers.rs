@@ -131,7 +131,7 @@ fn a_fetch_whose_forwarder_does_not_accept_is_cancelled_or_ends_with_its_patienc
     let builder = client::Client::builder().forwarder(path.display().to_string());
     let connected = |builder: client::Builder| {
         let client = builder.connect().unwrap();
-        // That of the client is closed; the place is still taken by it.
+        // The connection of the client is closed, and still takes the only place.
         drop(listener.accept().unwrap());
         client
     };

@@ -207,7 +207,7 @@ mod tests {
         let program = Program::default();
         let mut reconnect = Reconnect::new(connection.now());
         let until = connection.now() + Duration::from_millis(1);
-        let mut greet = |_: &mut Connection| panic!("there is nobody to greet");
+        let mut greet = |_: &mut Connection| panic!("no forwarder is there to be greeted");
         let ended =
             reconnect.end(&mut connection, error, Some(until), &mut greet, &program).unwrap();
         assert_eq!(ended, Outcome::TooLate);

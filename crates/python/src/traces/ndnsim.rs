@@ -24,6 +24,24 @@ const fn column(name: &'static str, help: &'static str, word: usize, kind: Kind)
     Column { name, help, word, kind }
 }
 
+/// A smoothed rate of packets.
+const fn packets_per_s(word: usize) -> Column {
+    column("packets_per_s", "the smoothed rate", word, Kind::Number(1.0))
+}
+
+/// A smoothed rate of bytes.
+const fn throughput(word: usize) -> Column {
+    column("throughput_mbps", "the smoothed rate of their bytes", word, KILOBYTES)
+}
+
+const fn packets(word: usize) -> Column {
+    column("packets", "packets in the period", word, Kind::Count)
+}
+
+const fn bytes(word: usize) -> Column {
+    column("bytes", "their bytes, to six digits", word, Kind::Bytes(1024.0))
+}
+
 /// `ndn::AppDelayTracer`
 const DELAYS: Format = Format {
     name: "ndnsim-app-delays",
@@ -75,10 +93,10 @@ const RATES: Format = Format {
         column("face", "its number; none for all faces together", 2, Kind::OptionalCount),
         column("face_description", "its address; `all` for all faces together", 3, Kind::Text),
         column("kind", "the packets: `InInterests`, `OutData`, …", 4, Kind::Text),
-        column("packets_per_s", "the smoothed rate", 5, Kind::Number(1.0)),
-        column("throughput_mbps", "the smoothed rate of their bytes", 6, KILOBYTES),
-        column("packets", "packets in the period", 7, Kind::Count),
-        column("bytes", "their bytes, to six digits", 8, Kind::Bytes(1024.0)),
+        packets_per_s(5),
+        throughput(6),
+        packets(7),
+        bytes(8),
     ],
 };
 
@@ -112,9 +130,9 @@ const DROPS: Format = Format {
         NODE,
         column("interface", "`combined`: all queues of the node", 2, Kind::Text),
         column("kind", "`Drop`", 3, Kind::Text),
-        column("packets_per_s", "the smoothed rate", 4, Kind::Number(1.0)),
-        column("throughput_mbps", "the smoothed rate of their bytes", 5, KILOBYTES),
-        column("packets", "packets in the period", 6, Kind::Count),
-        column("bytes", "their bytes, to six digits", 7, Kind::Bytes(1024.0)),
+        packets_per_s(4),
+        throughput(5),
+        packets(6),
+        bytes(7),
     ],
 };
