@@ -165,7 +165,7 @@ class Watched(unittest.TestCase):
 
         self.until_alert("WeirQueueOverflows", self.slow, act)
         self.until_alert("WeirQueueingDelay", self.slow, act)
-        self.until_alert("WeirLinkLoses", self.slow, act)
+        self.until_alert("WeirLinkRefuses", self.slow, act)
         self.until_alert("WeirUnanswered", act=act)
         self.until_alert("WeirMalformedPackets", act=act)
         faces = [uri for name, uri in self.prometheus.alerts() if name == "WeirQueueOverflows"]

@@ -166,9 +166,10 @@ class Streams:
         if out is not None and not is_content and not is_mixed:
             printed(self.name, out)
         status = self.process.returncode
-        # A process that a signal ended prints nothing, and tools such as `timeout` have codes of
-        # their own.
-        if err is not None and status is not None and 0 < status < 8:
+        # A process that a signal ended prints nothing, and shells and tools such as `timeout` have
+        # codes of their own. 101 is a panic, which prints no object.
+        is_own = status is not None and (0 < status < 8 or status == 101)
+        if err is not None and is_own:
             failed(status, err)
 
 

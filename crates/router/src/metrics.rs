@@ -13,7 +13,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 /// The format of the metrics and its version.
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
@@ -22,9 +22,15 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// A connection is closed after this time.
 const LONGEST: Duration = Duration::from_secs(10);
 
+/// Questions about the counters, and about health, that wait for the daemon at a time. A client
+/// that goes away leaves its question behind.
+const QUESTIONS: usize = 8;
+
 struct Server {
     observer: Observer,
     guard: Guard,
+    counters: Arc<Semaphore>,
+    health: Arc<Semaphore>,
 }
 
 /// Answers at this address until the returned value is dropped.
@@ -40,7 +46,8 @@ pub fn serve(address: SocketAddr, observer: Observer) -> io::Result<Box<dyn Any 
         tokio::net::TcpListener::from_std(listener)?
     };
     let guard = Guard::of_metrics(address.ip(), &host_name());
-    let server = Arc::new(Server { observer, guard });
+    let places = || Arc::new(Semaphore::new(QUESTIONS));
+    let server = Arc::new(Server { observer, guard, counters: places(), health: places() });
     let thread = std::thread::Builder::new().name("metrics".to_owned());
     let (end, ended) = oneshot::channel::<()>();
     thread.spawn(move || {
@@ -60,22 +67,34 @@ fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// A question for the daemon by its path.
-fn question(path: &str) -> Option<fn(&Observer) -> Response<String>> {
-    match path {
-        "/metrics" => Some(|observer| match observer.metrics() {
-            Some(text) => said(StatusCode::OK, TEXT, text),
-            None => plain(StatusCode::SERVICE_UNAVAILABLE, "the forwarder does not answer\n"),
-        }),
-        "/healthz" => Some(|observer| health(observer.alive())),
-        "/readyz" => Some(|observer| health(observer.ready())),
-        _ => None,
+type Question = fn(&Observer) -> Response<String>;
+
+impl Server {
+    /// A question for the daemon by its path, and the places for such questions.
+    fn question(&self, path: &str) -> Option<(Question, &Arc<Semaphore>)> {
+        match path {
+            "/metrics" => Some((counters, &self.counters)),
+            "/healthz" => Some((|observer| health(observer.alive()), &self.health)),
+            "/readyz" => Some((|observer| health(observer.ready()), &self.health)),
+            _ => None,
+        }
+    }
+}
+
+fn counters(observer: &Observer) -> Response<String> {
+    match observer.metrics() {
+        Some(text) => said(StatusCode::OK, TEXT, text.as_ref().to_owned()),
+        None => plain(StatusCode::SERVICE_UNAVAILABLE, "the forwarder does not answer\n"),
     }
 }
 
 fn health(Health { is_good, json }: Health) -> Response<String> {
     let status = if is_good { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     said(status, JSON, json)
+}
+
+fn failed() -> Response<String> {
+    plain(StatusCode::INTERNAL_SERVER_ERROR, "the answer failed\n")
 }
 
 fn plain(status: StatusCode, text: &str) -> Response<String> {
@@ -99,7 +118,7 @@ async fn respond(
     if let Err(refusal) = server.guard.admit(&Head { method, uri, version, headers, local }) {
         return plain(refusal.status, &format!("{}\n", refusal.text));
     }
-    let Some(question) = question(uri.path()) else {
+    let Some((question, places)) = server.question(uri.path()) else {
         let text = "there is nothing here but /metrics, /healthz and /readyz\n";
         return plain(StatusCode::NOT_FOUND, text);
     };
@@ -108,7 +127,13 @@ async fn respond(
         refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return refused;
     }
-    // The daemon may be blocked: others are answered meanwhile.
-    let answer = tokio::task::spawn_blocking(move || question(&server.observer)).await;
-    answer.unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "the answer failed\n"))
+    // The daemon may be blocked: others are answered meanwhile. The place is that of the question,
+    // also when the client is gone.
+    let Ok(place) = Arc::clone(places).acquire_owned().await else { return failed() };
+    let server = Arc::clone(&server);
+    let answer = tokio::task::spawn_blocking(move || {
+        let _place = place;
+        question(&server.observer)
+    });
+    answer.await.unwrap_or_else(|_| failed())
 }

@@ -6,15 +6,16 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::error::Error;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
-/// A connection without a request is closed after this time; others wait no longer for its place.
+/// A connection without a request is closed after this time, or when another one needs its place.
 const SILENT: Duration = Duration::from_secs(2);
 /// Connections at a time.
 const MOST: usize = 64;
@@ -22,6 +23,35 @@ const MOST: usize = 64;
 const LONGEST_HEAD: usize = 16 * 1024;
 /// After a connection that the system refused.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// The connections that have sent no request yet, in the order in which they came.
+#[derive(Debug, Default)]
+struct Silent {
+    waiting: Mutex<BTreeMap<u64, oneshot::Sender<()>>>,
+}
+
+impl Silent {
+    /// Adds a connection, which is to be closed when the receiver has a value.
+    fn add(&self, number: u64) -> oneshot::Receiver<()> {
+        let (close, closed) = oneshot::channel();
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(number, close);
+        closed
+    }
+
+    /// A connection has sent a request, or is closed.
+    fn remove(&self, number: u64) -> Option<oneshot::Sender<()>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&number)
+    }
+
+    /// Has the oldest one closed.
+    fn close_oldest(&self) {
+        let oldest = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
+        if let Some((_, close)) = oldest {
+            // It fails if the connection has ended meanwhile.
+            let _ = close.send(());
+        }
+    }
+}
 
 /// Gives each request, and the address of this host that it came to, to `answer`, without an end.
 /// A connection is closed after the time `longest`, also in the middle of its answer.
@@ -34,23 +64,33 @@ where
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let (places, answer) = (Arc::new(Semaphore::new(MOST)), Arc::new(answer));
-    loop {
-        // Those for whom there is no place wait in the system's queue.
-        let place = Arc::clone(&places).acquire_owned().await;
+    let silent = Arc::new(Silent::default());
+    for number in 0.. {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        let answer = Arc::clone(&answer);
+        if places.available_permits() == 0 {
+            silent.close_oldest();
+        }
+        // Where all of them are being answered, those for whom there is no place wait.
+        let place = Arc::clone(&places).acquire_owned().await;
+        let (answer, silent) = (Arc::clone(&answer), Arc::clone(&silent));
         tokio::spawn(async move {
-            converse(&*answer, longest, stream).await;
+            let closed = silent.add(number);
+            let asked = || drop(silent.remove(number));
+            tokio::select! {
+                () = converse(&*answer, asked, longest, stream) => {}
+                Ok(()) = closed => {}
+            }
+            silent.remove(number);
             drop(place);
         });
     }
 }
 
-/// One request and its answer.
-async fn converse<F, A, B>(answer: &F, longest: Duration, stream: TcpStream)
+/// One request and its answer; `asked` is called between them.
+async fn converse<F, A, B>(answer: &F, asked: impl Fn(), longest: Duration, stream: TcpStream)
 where
     F: Fn(Request<Incoming>, IpAddr) -> A,
     A: Future<Output = Response<B>>,
@@ -59,7 +99,11 @@ where
 {
     // It fails if the client is gone.
     let Ok(local) = stream.local_addr().map(|local| local.ip()) else { return };
-    let answered = |request| async move { Ok::<_, Infallible>(answer(request, local).await) };
+    let asked = &asked;
+    let answered = |request| async move {
+        asked();
+        Ok::<_, Infallible>(answer(request, local).await)
+    };
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(SILENT)

@@ -27,7 +27,12 @@ pub fn answer(
 /// True if arguments ask for JSON. They may be wrong otherwise.
 pub fn asks_json(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> bool {
     let options = arguments.into_iter().skip(1).map(Into::into);
-    options.take_while(|argument| argument != "--").any(|argument| argument == "--json")
+    // With a value, which is a mistake, it asks as well.
+    let is_json = |option: OsString| {
+        let option = option.as_encoded_bytes();
+        option == b"--json" || option.starts_with(b"--json=")
+    };
+    options.take_while(|argument| argument != "--").any(is_json)
 }
 
 /// The command that arguments begin with. The reader does not name it where an option's value is
@@ -108,6 +113,7 @@ mod tests {
     #[test]
     fn json_is_asked_for_by_an_option_alone() {
         assert!(asks_json(["weir", "get", "/a", "--json"]) && asks_json(["weir", "gt", "--json"]));
+        assert!(asks_json(["weir", "status", "--json=yes"]) && !asks_json(["weir", "--jsons"]));
         assert!(!asks_json(["--json", "get"]) && !asks_json(["weir", "get", "--", "--json"]));
     }
 }

@@ -3,6 +3,7 @@
 
 mod orders;
 mod reload;
+mod report;
 
 use super::accounts;
 use super::applied::choose;
@@ -21,8 +22,10 @@ use orders::Connecting;
 use packet::Name;
 use packet::options::Capability;
 use reload::Configured;
+use report::Report;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// Management and its state in the daemon.
 #[derive(Debug)]
@@ -34,10 +37,11 @@ pub(super) struct ControlPlane {
     configured: Configured,
     metrics: Served,
     wake_ups: WakeUps,
+    report: Report,
     /// Parts of the configuration that could not be applied, and why.
     left_out: Vec<String>,
-    /// Why the configuration was not applied when it was last read.
-    mistakes: Vec<String>,
+    /// Mistakes of the configuration as it was last read, and changes that wait for a restart.
+    warnings: Vec<String>,
 }
 
 impl ControlPlane {
@@ -61,8 +65,9 @@ impl ControlPlane {
             configured,
             metrics,
             wake_ups,
+            report: Report::default(),
             left_out: Vec::new(),
-            mistakes: Vec::new(),
+            warnings: Vec::new(),
         })
     }
 
@@ -105,14 +110,23 @@ impl ControlPlane {
         if self.wake_ups.take_signal() && !is_stopping {
             self.reread(forwarder, faces);
         }
+        let mut askers = Vec::new();
         while let Some(question) = self.wake_ups.next_question() {
-            // A thread that waits no longer needs no answer.
-            let _ = match question {
-                Question::Metrics(asker) => asker.send(self.metrics(forwarder, faces)).is_ok(),
+            match question {
+                Question::Metrics(asker) => askers.push(asker),
+                // A thread that waits no longer needs no answer.
                 Question::Condition(asker) => {
-                    asker.send(Condition { is_stopping, ..self.condition(faces) }).is_ok()
+                    let _ = asker.send(Condition { is_stopping, ..self.condition(faces) });
                 }
-            };
+            }
+        }
+        if !askers.is_empty() {
+            let mut report = std::mem::take(&mut self.report);
+            let text = report.text(|| self.clock.now(), || self.metrics(forwarder, faces));
+            self.report = report;
+            for asker in askers {
+                let _ = asker.send(Arc::clone(&text));
+            }
         }
     }
 
@@ -133,7 +147,7 @@ impl ControlPlane {
             is_stopping: false,
             listening: faces.listening(),
             left_out: self.left_out.clone(),
-            mistakes: self.mistakes.clone(),
+            warnings: self.warnings.clone(),
         }
     }
 
@@ -145,7 +159,7 @@ impl ControlPlane {
         supervisor::tell(&supervisor::reloading());
         match read() {
             Ok(config) => {
-                self.mistakes.clear();
+                self.warnings.clear();
                 self.adopt(forwarder, faces, &config);
             }
             Err(ConfigError::Mistakes(mistakes)) => {
@@ -153,11 +167,11 @@ impl ControlPlane {
                     tracing::error!("{mistake}");
                 }
                 tracing::error!(mistakes = mistakes.len(), "everything stays as it was");
-                self.mistakes = mistakes.iter().map(ToString::to_string).collect();
+                self.warnings = mistakes.iter().map(ToString::to_string).collect();
             }
             Err(error) => {
                 tracing::error!(%error, "everything stays as it was");
-                self.mistakes = vec![error.to_string()];
+                self.warnings = vec![error.to_string()];
             }
         }
         supervisor::tell(supervisor::READY);

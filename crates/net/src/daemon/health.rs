@@ -25,14 +25,15 @@ pub(super) struct Condition {
     pub listening: Vec<String>,
     /// Parts of the configuration that could not be applied, and why.
     pub left_out: Vec<String>,
-    /// Why the configuration was not applied when it was last read: the earlier one is in use.
-    pub mistakes: Vec<String>,
+    /// Mistakes of the configuration as it was last read, so that the earlier one is in use, and
+    /// changes that wait for a restart.
+    pub warnings: Vec<String>,
 }
 
 impl Condition {
     /// True if the daemon uses all of the file as it was last read.
     pub fn is_applied(&self) -> bool {
-        self.left_out.is_empty() && self.mistakes.is_empty()
+        self.left_out.is_empty() && self.warnings.is_empty()
     }
 }
 
@@ -45,11 +46,11 @@ pub(super) fn alive(condition: Option<&Condition>) -> Health {
 }
 
 /// It turns, all listeners are open, all of the configuration is applied, and the daemon is not
-/// stopping. With a mistake in the file the earlier configuration goes on as a whole, so that is a
-/// warning.
+/// stopping. With a mistake in the file the earlier configuration goes on as a whole, and what waits
+/// for a restart was never promised, so those are warnings.
 pub(super) fn ready(condition: Option<&Condition>) -> Health {
     let Some(condition) = condition else { return dead("ready") };
-    let Condition { uptime_ms, is_stopping, listening, left_out, mistakes } = condition;
+    let Condition { uptime_ms, is_stopping, listening, left_out, warnings } = condition;
     let mut problems = left_out.clone();
     if *is_stopping {
         problems.push("the forwarder is stopping; its listeners are closed".to_owned());
@@ -60,7 +61,7 @@ pub(super) fn ready(condition: Option<&Condition>) -> Health {
         "uptime_seconds": uptime_ms / 1000,
         "listening": listening,
         "problems": problems,
-        "warnings": mistakes,
+        "warnings": warnings,
     });
     Health { is_good, json: format!("{json}\n") }
 }
@@ -110,8 +111,8 @@ mod tests {
 
     #[test]
     fn a_mistake_in_the_file_is_a_warning() {
-        let mistakes = vec!["weir.toml:1".to_owned()];
-        let condition = Condition { mistakes, ..Condition::default() };
+        let warnings = vec!["weir.toml:1".to_owned()];
+        let condition = Condition { warnings, ..Condition::default() };
         let health = ready(Some(&condition));
         assert!(health.is_good && !condition.is_applied());
         assert_eq!(read(&health)["warnings"], json!(["weir.toml:1"]));

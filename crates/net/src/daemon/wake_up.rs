@@ -8,6 +8,7 @@ use crate::config::{Config, ConfigError};
 use mio::net::UnixStream;
 use signal_hook::consts::SIGHUP;
 use std::io::{self, Read};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// The byte that a requesting thread writes. Any other byte, as a signal brings it, means to read
@@ -21,7 +22,7 @@ pub type Reread = Box<dyn FnMut() -> Result<Config, ConfigError> + Send>;
 /// A question of another thread, and where its answer goes.
 #[derive(Debug)]
 pub(super) enum Question {
-    Metrics(Sender<String>),
+    Metrics(Sender<Arc<str>>),
     Condition(Sender<Condition>),
 }
 
@@ -35,9 +36,9 @@ pub struct Observer {
 
 impl Observer {
     /// Everything that the daemon counts, as Prometheus reads it; `None` if it does not answer any
-    /// more.
+    /// more. If it takes long to write, an earlier text is given again for four times as long.
     #[must_use]
-    pub fn metrics(&self) -> Option<String> {
+    pub fn metrics(&self) -> Option<Arc<str>> {
         self.ask(Question::Metrics)
     }
 

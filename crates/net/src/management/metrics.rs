@@ -203,6 +203,10 @@ const FACE: &[(Family, OfFace)] = &[
         packets(&face.counters.sent, put);
     }),
     (
+        of("weir_face_frames_sent_total", "", "Frames that left by it; a packet has one or more"),
+        |face, put| put(&[], face.counters.sent.frames),
+    ),
+    (
         of("weir_face_bytes_received_total", "", "Bytes of frames that came in by it"),
         |face, put| {
             put(&[], face.counters.received.bytes);
@@ -236,7 +240,8 @@ const TIMES: &[(Family, OfTimes)] = &[
         histogram(
             "weir_face_round_trip_seconds",
             "",
-            "Time from an Interest that left by it until its Data; none for repeated Interests",
+            "Time from an Interest that it was to send, with the wait in its queue, until its \
+             Data; none for repeated Interests",
         ),
         |counters| &counters.round_trips,
     ),
@@ -271,7 +276,14 @@ fn ended(stats: &ForwarderStats, put: &mut Put<'_>) {
 }
 
 fn drops(drops: &Drops, put: &mut Put<'_>) {
-    drops.iter().for_each(|(reason, n)| put(&[("reason", reason.name())], n));
+    // Most faces never have most of them. A rate needs the zero before the first drop of a queue.
+    let of_queues = [DropReason::InterestQueueFull, DropReason::DataQueueFull];
+    for reason in DropReason::ALL {
+        let count = drops.of(*reason);
+        if count > 0 || of_queues.contains(reason) {
+            put(&[("reason", reason.name())], count);
+        }
+    }
 }
 
 /// Everything that is counted.
@@ -308,7 +320,11 @@ pub fn text(node: &Node<'_>, infos: &[FaceInfo]) -> String {
         begin(&mut out, family);
         for (face, number) in &faces {
             let own = [("face", number.as_str()), ("uri", face.info.uri.as_str())];
-            durations(&mut out, family, &own, read(face.counters));
+            let times = read(face.counters);
+            // Many faces never have any.
+            if times.total() > 0 {
+                durations(&mut out, family, &own, times);
+            }
         }
     }
     out
@@ -320,7 +336,7 @@ fn begin(out: &mut String, family: &Family) {
     let _ = writeln!(out, "# HELP {name} {help}.\n# TYPE {name} {}", family.kind());
 }
 
-/// A histogram, unless it is empty.
+/// A histogram.
 fn durations(
     out: &mut String,
     family: &Family,
@@ -328,9 +344,6 @@ fn durations(
     times: &DurationHistogram,
 ) {
     let total = times.total();
-    if total == 0 {
-        return;
-    }
     let seconds = |ns: f64| (ns / 1e9).to_string();
     let name = family.sample("bucket");
     for (bound, count) in times.cumulated() {
@@ -378,7 +391,7 @@ mod tests {
         text(&Node { forwarder, management: &management, uptime_ms, is_applied: true }, infos)
     }
 
-    /// An Interest leaves after 20 µs in the queue; its Data comes 3 ms after it was sent there.
+    /// An Interest leaves after 20 µs in the queue; its Data comes 3 ms after the face has taken it.
     #[test]
     fn histograms_count_what_is_not_longer_than_their_bounds() {
         let (mut forwarder, info) = node();

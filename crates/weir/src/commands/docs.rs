@@ -7,7 +7,7 @@ use crate::{output, site};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{Error, ErrorKind};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -17,7 +17,7 @@ const OPENER: &str = "xdg-open";
 /// The line that is printed when browsers can open the documentation.
 #[derive(JsonSchema, Serialize)]
 pub struct Ready<'a> {
-    /// The address and port that browsers open.
+    /// The address and port that a browser on this host opens.
     listening: SocketAddr,
     /// The folder of the documentation.
     folder: &'a Path,
@@ -28,7 +28,7 @@ pub fn run(args: &DocsArgs) -> Result<(), Failure> {
     let folder = site::find(args.folder.as_deref())?;
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let listener = TcpListener::bind(args.listen).map_err(|error| taken(args.listen, &error))?;
-    let address = listener.local_addr().map_err(|error| taken(args.listen, &error))?;
+    let address = opened(listener.local_addr().map_err(|error| taken(args.listen, &error))?);
     let files = site::SiteFiles::open(&folder)?;
     if args.json {
         output::json(&Ready { listening: address, folder: &folder })?;
@@ -41,6 +41,17 @@ pub fn run(args: &DocsArgs) -> Result<(), Failure> {
         open(address);
     }
     site::serve(files, listener, &stop)
+}
+
+/// The address that a browser on this host opens for a listener: any address stands for loopback.
+fn opened(mut listening: SocketAddr) -> SocketAddr {
+    if listening.ip().is_unspecified() {
+        listening.set_ip(match listening {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    listening
 }
 
 /// Opens the first page. It is served also where there is no browser.
@@ -70,4 +81,20 @@ fn taken(address: SocketAddr, error: &Error) -> Failure {
         _ => "choose an address of this host with --listen",
     };
     Failure::new(Kind::Failed, format!("cannot listen on {address}: {error}")).then(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_address_is_opened_as_loopback() {
+        for (listening, expected) in [
+            ("0.0.0.0:80", "127.0.0.1:80"),
+            ("[::]:80", "[::1]:80"),
+            ("192.0.2.1:80", "192.0.2.1:80"),
+        ] {
+            assert_eq!(opened(listening.parse().unwrap()), expected.parse().unwrap());
+        }
+    }
 }

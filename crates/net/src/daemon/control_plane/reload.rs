@@ -110,7 +110,9 @@ impl ControlPlane {
         config: &Config,
     ) {
         for section in self.configured.fixed.changed(&Fixed::new(config)) {
-            tracing::warn!("{section} has changed; that takes effect at the next start");
+            let warning = format!("{section} has changed; that takes effect at the next start");
+            tracing::warn!("{warning}");
+            self.warnings.push(warning);
         }
         self.management.set_routes_per_face(config.application.routes);
         let mut failed = faces.adopt(config);
@@ -234,7 +236,7 @@ impl ControlPlane {
         let same = |a: &config::Strategy, b: &config::Strategy| {
             a.prefix == b.prefix && a.choice.to_string() == b.choice.to_string()
         };
-        let before = std::mem::replace(&mut self.configured.strategies, wanted.to_vec());
+        let before = std::mem::take(&mut self.configured.strategies);
         for gone in before.iter().filter(|b| wanted.iter().all(|w| w.prefix != b.prefix)) {
             self.management.strategies().remove(&gone.prefix);
             if gone.prefix.is_empty() {
@@ -243,16 +245,29 @@ impl ControlPlane {
                 forwarder.unset_strategy(gone.prefix.as_ref());
             }
         }
-        for new in wanted.iter().filter(|w| !before.iter().any(|b| same(b, w))) {
-            self.choose(forwarder, &new.prefix, &new.choice);
+        for new in wanted {
+            let old = before.iter().find(|b| b.prefix == new.prefix);
+            let is_chosen = old.is_some_and(|old| same(old, new))
+                || self.choose(forwarder, &new.prefix, &new.choice);
+            // One that cannot be chosen is tried again at the next time.
+            let current = if is_chosen { Some(new) } else { old };
+            self.configured.strategies.extend(current.cloned());
         }
     }
 
-    fn choose(&mut self, forwarder: &mut Forwarder, prefix: &Name, choice: &schemes::Choice) {
+    /// True if the strategy is chosen now.
+    fn choose(
+        &mut self,
+        forwarder: &mut Forwarder,
+        prefix: &Name,
+        choice: &schemes::Choice,
+    ) -> bool {
         let chosen = self.management.strategies();
-        if let Err(error) = applied::choose(forwarder, chosen, prefix, choice) {
+        let outcome = applied::choose(forwarder, chosen, prefix, choice);
+        if let Err(error) = &outcome {
             tracing::error!(%error, "the strategy stays as it was");
             self.left_out.push(error.to_string());
         }
+        outcome.is_ok()
     }
 }

@@ -72,8 +72,8 @@ impl Network {
             })?;
             let log = File::create(network.path(&format!("{node}.log")));
             let log = log.map_err(|error| Failure::new(Kind::File, error))?;
-            let path = path.display().to_string();
-            let mut command = network.weir(&["daemon", "--config", &path]);
+            let mut command = network.weir(&["daemon", "--config"]);
+            command.arg(path);
             // Ctrl-C at the terminal ends the demonstration, which then ends its forwarders.
             network.spawn(command.stdout(Stdio::null()).stderr(log).process_group(0))?;
         }
@@ -169,8 +169,8 @@ impl Network {
         if !made.is_ok_and(|made| made.status.success()) {
             return Err(Failure::new(Kind::Failed, "no key could be made for the demonstration"));
         }
-        let (socket, file) = (self.socket("C").display().to_string(), file.display().to_string());
-        let mut command = self.weir(&["put", name, &file, "--sign", by, "--socket", &socket]);
+        let mut command = self.weir(&["put", name, "--sign", by, "--socket"]);
+        command.arg(self.socket("C")).arg("--").arg(file);
         let child = self.spawn(command.stderr(Stdio::piped()))?;
         let Some(stderr) = self.children[child].stderr.take() else {
             return Err(Failure::new(Kind::Failed, "the producer has no output"));
@@ -200,9 +200,8 @@ impl Network {
         by: &str,
         quiet: bool,
     ) -> Result<Value, Failure> {
-        let (socket, path) = (self.socket("A").display().to_string(), path.display().to_string());
-        let args = ["get", name, "-o", &path, "--socket", &socket, "--trust", by, "--json"];
-        let mut command = self.weir(&args);
+        let mut command = self.weir(&["get", name, "--trust", by, "--json", "-o"]);
+        command.arg(path).arg("--socket").arg(self.socket("A"));
         if quiet {
             command.arg("--quiet");
         }
