@@ -126,6 +126,8 @@ pub struct Graph {
     pub output: String,
     /// The shapes of constants, by their names.
     pub constants: BTreeMap<String, Vec<usize>>,
+    /// The names of constants that are not floating-point numbers.
+    pub integers: BTreeSet<String>,
     /// The operators.
     pub steps: Vec<Step>,
 }
@@ -144,14 +146,22 @@ impl Graph {
             let what = format!("it has {} operators of {}", graph.node.len(), limits::OPERATORS);
             return Err(Fault::TooMuch(what));
         }
-        let (mut constants, mut steps) = (BTreeMap::new(), Vec::new());
+        let (mut constants, mut integers) = (BTreeMap::new(), BTreeSet::new());
+        let mut steps = Vec::new();
         for tensor in &graph.initializer {
             let name = tensor.name.clone().unwrap_or_default();
+            if !is_float(tensor) {
+                integers.insert(name.clone());
+            }
             constants.insert(name, shape(tensor)?);
         }
         for node in &graph.node {
             if node.op_type.as_deref() == Some("Constant") {
-                constants.insert(only_output(node)?, shape_of_constant(node)?);
+                let name = only_output(node)?;
+                if !is_float_constant(node) {
+                    integers.insert(name.clone());
+                }
+                constants.insert(name, shape_of_constant(node)?);
             }
         }
         for node in &graph.node {
@@ -171,7 +181,7 @@ impl Graph {
         if !steps.iter().any(|step| step.output == output) {
             return Err(Fault::Form(format!("no operator computes its output `{output}`")));
         }
-        Ok(Graph { input, has_rows, output, constants, steps })
+        Ok(Graph { input, has_rows, output, constants, integers, steps })
     }
 }
 
@@ -262,6 +272,17 @@ fn shape(tensor: &TensorProto) -> Result<Vec<usize>, Fault> {
         (Some(dims), Some(_)) => Ok(dims),
         _ => Err(Fault::TooMuch(format!("the shape of `{name}` is {:?}", tensor.dims))),
     }
+}
+
+fn is_float(tensor: &TensorProto) -> bool {
+    matches!(tensor.data_type, Some(DataType::FLOAT | DataType::DOUBLE))
+}
+
+fn is_float_constant(node: &NodeProto) -> bool {
+    node.attribute.iter().all(|value| match value.name.as_deref() {
+        Some("value_float" | "value_floats") => true,
+        _ => value.t.as_ref().is_some_and(is_float),
+    })
 }
 
 fn shape_of_constant(node: &NodeProto) -> Result<Vec<usize>, Fault> {

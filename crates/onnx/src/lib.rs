@@ -68,7 +68,7 @@ pub enum Fault {
     #[error("{0}; train a smaller policy")]
     TooMuch(String),
     /// It cannot be computed.
-    #[error("it cannot be computed: {0}")]
+    #[error("it cannot be computed: {0}; export the policy again")]
     Computation(String),
 }
 

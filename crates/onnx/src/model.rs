@@ -142,12 +142,24 @@ impl Model {
                 let what = format!("`{}` computes too many numbers", step.operator);
                 return Err(Fault::TooMuch(what));
             }
+            // With a divisor of 0, which a later observation may bring, the library panics.
+            let is_integer = |name: &String| {
+                let made = values.get(name.as_str());
+                let is_other = made.is_some_and(|value| !matches!(value, Value::FloatTensor(_)));
+                is_other || graph.integers.contains(name)
+            };
+            if step.operator == "Div" && step.inputs.iter().any(is_integer) {
+                return Err(Fault::Operator("Div of integers".to_owned()));
+            }
             // A value that is two inputs is given once.
             let names: BTreeSet<&str> = step.inputs.iter().map(String::as_str).collect();
             let inputs = names.into_iter().filter_map(|name| values.get_key_value(name));
             let inputs = inputs.map(|(name, value)| Ok((self.id(name)?, value.into())));
             let inputs = inputs.collect::<Result<Vec<_>, Fault>>()?;
-            let value = self.run(inputs, self.id(&step.output)?)?;
+            let value = self.run(inputs, self.id(&step.output)?).map_err(|fault| {
+                // The library calls an operator by its name in the file, which few have.
+                Fault::Computation(format!("`{}` of `{}`: {fault}", step.operator, step.output))
+            })?;
             if value.as_view().shape().len() > limits::DIMENSIONS {
                 let what = format!("`{}` makes too many dimensions", step.operator);
                 return Err(Fault::TooMuch(what));
@@ -193,10 +205,10 @@ impl Model {
         }
     }
 
-    fn run(&self, inputs: Vec<(NodeId, ValueOrView<'_>)>, of: NodeId) -> Result<Value, Fault> {
+    fn run(&self, inputs: Vec<(NodeId, ValueOrView<'_>)>, of: NodeId) -> Result<Value, String> {
         let options = RunOptions::default().with_thread_pool(Some(thread::evaluating()));
         let found = self.model.run_n(inputs, [of], Some(options));
-        found.map(|[value]| value).map_err(|error| Fault::Computation(error.to_string()))
+        found.map(|[value]| value).map_err(|error| error.to_string())
     }
 }
 
@@ -212,6 +224,6 @@ fn number(value: Value) -> Option<f64> {
 impl Policy for Model {
     fn action(&self, seen: &Observation) -> Option<f64> {
         let inputs = vec![(self.input, self.input_of(seen).into())];
-        guarded(|| self.run(inputs, self.output)).ok().and_then(number)
+        guarded(|| self.run(inputs, self.output).map_err(Fault::Computation)).ok().and_then(number)
     }
 }

@@ -95,6 +95,22 @@ fn operators_outside_of_the_list_are_rejected() {
     }
 }
 
+/// The divisor may be 0 for a later observation.
+#[test]
+fn integers_are_not_divided() {
+    let sum = |model: Model| model.node("ReduceSum", &["seen"], "action");
+    let computed = Model::of(&[1, 8], "action").node("Equal", &["seen", "seen"], "same").node(
+        "Div",
+        &["same", "same"],
+        "quotient",
+    );
+    let constant =
+        Model::of(&[1, 8], "action").with(whole("n", &[1])).node("Div", &["n", "n"], "q");
+    for model in [computed, constant] {
+        assert_eq!(fault(&sum(model)), Fault::Operator("Div of integers".to_owned()));
+    }
+}
+
 #[test]
 fn models_out_of_order_are_rejected() {
     let model = Model::of(&[1, 8], "action").node("ReduceSum", &["later"], "action").node(

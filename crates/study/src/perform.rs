@@ -86,12 +86,7 @@ pub fn perform_with(
     let jobs = jobs.clamp(1, all.len().max(1));
     let records = several(all.len(), jobs, |number| {
         let (experiment, run) = all[number];
-        let result = recorded(
-            records,
-            number,
-            |kept: &Kept| !kept.interrupted,
-            || one(&study.experiments[experiment], run, number, watch),
-        );
+        let result = done(&study.experiments[experiment], run, number, watch, records);
         // A run that fails does not keep the others from being done.
         let goes_on = result.as_ref().map_or(true, |kept| !kept.interrupted);
         (Record { result, run, experiment }, goes_on)
@@ -142,12 +137,7 @@ pub fn complete(
     several(numbers.len(), jobs.clamp(1, numbers.len().max(1)), |place| {
         let number = numbers[place];
         let (experiment, run) = all[number];
-        let result = recorded(
-            records,
-            number,
-            |kept: &Kept| !kept.interrupted,
-            || one(&study.experiments[experiment], run, number, watch),
-        );
+        let result = done(&study.experiments[experiment], run, number, watch, records);
         let goes_on = result.as_ref().map_or(true, |kept| !kept.interrupted);
         (result.err(), goes_on)
     })
@@ -167,6 +157,23 @@ pub fn identity(study: &Study, number: usize) -> Option<(String, Arc<str>)> {
     let taken = (&experiment.measures, &experiment.pictures);
     let name = &experiment.name;
     Some((format!("{name} {place:?} {count} {} {taken:?}", one.seed), Arc::clone(&one.filled)))
+}
+
+/// The record of a run, found or made.
+fn done(
+    experiment: &Experiment,
+    run: usize,
+    number: usize,
+    watch: &dyn Watch,
+    records: &dyn Records,
+) -> Result<Kept, String> {
+    // A record of another program, or a damaged one, may have other values.
+    let is_whole = |kept: &Kept| {
+        !kept.interrupted
+            && kept.values.len() == experiment.measures.len()
+            && kept.lines.len() == experiment.pictures.len()
+    };
+    recorded(records, number, is_whole, || one(experiment, run, number, watch))
 }
 
 fn one(
@@ -296,7 +303,7 @@ fn summed(experiment: &Experiment, records: &[&Record]) -> (ExperimentResult, Va
                 values.cases[case][seed] = Some(kept.values.iter().map(|value| value.0).collect());
                 result.runs += 1;
                 result.simulated_s += kept.simulated_s;
-                result.packet_hops += kept.packet_hops;
+                result.packet_hops = result.packet_hops.saturating_add(kept.packet_hops);
                 result.run_s += kept.wall_s;
                 for (picture, more) in result.pictures.iter_mut().zip(&kept.lines) {
                     more.lines.iter().for_each(|line| merge(&mut picture.lines, line));

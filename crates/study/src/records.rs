@@ -8,6 +8,9 @@ pub trait Records: Sync {
     /// The record of a run that was done before.
     fn find(&self, run: usize) -> Option<String>;
 
+    /// The record that was found is used: it is whole.
+    fn used(&self) {}
+
     /// Keeps the record of a run that has been done.
     fn keep(&self, run: usize, record: &str);
 }
@@ -21,8 +24,8 @@ impl Records for () {
     fn keep(&self, _run: usize, _record: &str) {}
 }
 
-/// Finds the record of a run, or does the run and keeps its record. A record that cannot be read
-/// counts as none.
+/// Finds the record of a run, or does the run and keeps its record. A record that cannot be read,
+/// or is not whole, counts as none.
 ///
 /// # Errors
 /// The error of the run. It has no record: a run that fails does so at once.
@@ -33,7 +36,8 @@ pub fn recorded<T: Serialize + for<'de> Deserialize<'de>>(
     work: impl FnOnce() -> Result<T, String>,
 ) -> Result<T, String> {
     let known = records.find(run).and_then(|text| serde_json::from_str(&text).ok());
-    if let Some(known) = known {
+    if let Some(known) = known.filter(&is_whole) {
+        records.used();
         return Ok(known);
     }
     let done = work()?;
@@ -130,9 +134,11 @@ mod tests {
         let failed: Result<Kept, _> = recorded(&memory, 1, |_| true, || Err("why".to_owned()));
         assert_eq!(failed, Err("why".to_owned()));
         assert!(memory.find(0).is_none() && memory.find(1).is_none());
-        memory.keep(0, "damaged");
-        let whole = Kept { value: Some(1.0), whole: true };
-        let done = recorded(&memory, 0, |_| true, || Ok(whole.clone()));
-        assert_eq!(done, Ok(whole));
+        for bad in ["damaged", r#"{"value":2.0,"whole":false}"#] {
+            memory.keep(0, bad);
+            let whole = Kept { value: Some(1.0), whole: true };
+            let done = recorded(&memory, 0, |kept: &Kept| kept.whole, || Ok(whole.clone()));
+            assert_eq!(done, Ok(whole));
+        }
     }
 }
