@@ -10,6 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import _service
 from support import content, weir
 from support.children import wait_until
 from support.gateway import PATIENCE
@@ -129,3 +130,67 @@ class Lines(unittest.TestCase):
         self.assertEqual(status(Host=f"attacker.example:{self.port}"), 421)
         self.assertEqual(status(Origin="http://attacker.example"), 403)
         self.assertEqual(status(**self.CROSS), 403)
+
+
+class Collectors(unittest.TestCase):
+    """Clients of the counters that ask too much, or nothing, at a daemon with many faces."""
+
+    # Their counters are three megabytes, which take the daemon a tenth of a second here.
+    FACES = 3_000
+    # More than the daemon reads in the five seconds after which it counts as blocked.
+    GONE = 1_000
+    # More than the places for connections.
+    SILENT = 100
+
+    def setUp(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="weir-"))
+        self.port = free_port()
+        faces = [(f"f{n}", f"udp4://127.0.0.1:{20_000 + n}") for n in range(self.FACES)]
+        self.daemon = weir.Daemon(
+            weir.program(),
+            Path(folder),
+            "daemon",
+            faces=faces,
+            listen=ALONE,
+            # The faces have to fit.
+            about={"memory": "256 MB"},
+            sections={"metrics": {"listen": f"127.0.0.1:{self.port}"}},
+        )
+        self.enterContext(self.daemon)
+        wait_until(lambda: listens(self.port), "the counters' listener")
+
+    def ask(self, path):
+        """The status and the length of an answer."""
+        with contextlib.closing(connect(self.port)) as client:
+            client.request("GET", path)
+            answer = client.getresponse()
+            return answer.status, len(answer.read())
+
+    def test_questions_without_a_reader_do_not_stop_the_daemon(self):
+        """Connections that are closed behind their questions, one after the other."""
+        for _ in range(self.GONE):
+            with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as client:
+                client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        self.assertEqual(self.ask("/healthz")[0], 200)
+        argv = [weir.program(), "cs", "info", "--socket", self.daemon.socket]
+        done = subprocess.run(argv, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        status, length = self.ask("/metrics")
+        self.assertEqual((status, length > 100 * self.FACES), (200, True), length)
+
+    @_service.repeated
+    def test_silent_connections_make_room(self):
+        """The oldest one is closed for a question, and the others are not waited for."""
+        with contextlib.ExitStack() as stack:
+
+            def open_one():
+                client = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+                return stack.enter_context(client)
+
+            silent = [open_one() for _ in range(self.SILENT)]
+            self.assertEqual(self.ask("/healthz")[0], 200)
+            self.assertEqual(silent[0].recv(1), b"")
+            # One that needed no other's time to end, and ends by its own soon.
+            silent[50].setblocking(False)
+            with self.assertRaises(BlockingIOError, msg="it was waited for"):
+                silent[50].recv(1)

@@ -311,6 +311,19 @@ fn with_a_mistake_everything_stays_as_it_was() {
 }
 
 #[test]
+fn changes_that_wait_for_a_restart_are_warnings() {
+    let daemon = Running::start(&face(1001, ""));
+    assert!(daemon.observer.ready().json.contains("\"warnings\":[]"));
+    daemon.now("[forwarder]\npending_interests = 1000\n");
+    let ready = daemon.observer.ready();
+    assert!(ready.is_good && ready.json.contains("[forwarder] has changed"), "{}", ready.json);
+    let text = daemon.observer.metrics().unwrap();
+    assert!(text.contains("\nweir_config_last_reload_successful 0\n"), "{text}");
+    daemon.now(&face(1001, ""));
+    assert!(daemon.observer.ready().json.contains("\"warnings\":[]"));
+}
+
+#[test]
 fn metrics_are_answered_between_two_turns() {
     let daemon = Running::start(&face(1001, ""));
     let text = daemon.observer.metrics().unwrap();
