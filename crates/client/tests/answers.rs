@@ -70,7 +70,7 @@ fn the_prefix_is_registered_again_after_a_restart_of_the_daemon() {
     let end = net::clock::monotonic() + control::Duration::from_secs(60);
     for name in ["/test/again/3", "/test/object"] {
         // An Interest that comes in the middle of the registration is lost.
-        let soon = std::time::Duration::from_millis(500);
+        let soon = Duration::from_millis(500);
         let answered = || client.express(&ask(name).prefix().lifetime(soon)).is_ok();
         while !answered() {
             assert!(net::clock::monotonic() < end, "{name} does not come back");
@@ -160,7 +160,7 @@ fn a_handler_may_drop_its_own_registration() {
     });
     *slot.lock().unwrap() = Some(registration.unwrap());
     // The answer is on its way, or the thread has ended before it left.
-    let soon = std::time::Duration::from_millis(100);
+    let soon = Duration::from_millis(100);
     let _ = client.express(&ask("/test/once/1").lifetime(soon));
     let end = net::clock::monotonic() + control::Duration::from_secs(60);
     while !daemon.registered().is_empty() && net::clock::monotonic() < end {

@@ -2,7 +2,7 @@
 
 mod build;
 
-use build::{Model, constant, graph_in_graphs};
+use build::{Model, constant, graph_in_graphs, whole};
 use control::{Observation, Policy};
 use onnx::{Fault, ModelError, limits, load, policy};
 use proptest::prelude::*;
@@ -43,8 +43,8 @@ fn features_may_be_computed_from_the_observation() {
     // rtt / rtt_min - 1, from an input without a dimension for several observations.
     let model = Model::of(&[8], "action")
         .with(constant("one", &[1], &[1.0]))
-        .with(build::whole("first", &[2]))
-        .with(build::whole("second", &[3]))
+        .with(whole("first", &[2]))
+        .with(whole("second", &[3]))
         .node("Gather", &["seen", "first"], "rtt")
         .node("Gather", &["seen", "second"], "rtt_min")
         .node("Div", &["rtt", "rtt_min"], "inflation")

@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::error::Error;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 
 /// A connection without a request is closed after this time, or when another one needs its place.
 const SILENT: Duration = Duration::from_secs(2);
@@ -27,28 +28,29 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The connections that have sent no request yet, in the order in which they came.
 #[derive(Debug, Default)]
 struct Silent {
-    waiting: Mutex<BTreeMap<u64, oneshot::Sender<()>>>,
+    waiting: Mutex<BTreeMap<u64, AbortHandle>>,
 }
 
 impl Silent {
-    /// Adds a connection, which is to be closed when the receiver has a value.
-    fn add(&self, number: u64) -> oneshot::Receiver<()> {
-        let (close, closed) = oneshot::channel();
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(number, close);
-        closed
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u64, AbortHandle>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A connection has sent a request, or is closed.
-    fn remove(&self, number: u64) -> Option<oneshot::Sender<()>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&number)
+    /// Adds a connection with its task. The task may end before it is added: it has to wait.
+    fn add(&self, number: u64, spawn: impl FnOnce() -> AbortHandle) {
+        let mut waiting = self.waiting();
+        waiting.insert(number, spawn());
     }
 
-    /// Has the oldest one closed.
-    fn close_oldest(&self) {
-        let oldest = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
-        if let Some((_, close)) = oldest {
-            // It fails if the connection has ended meanwhile.
-            let _ = close.send(());
+    /// A connection has sent a request, or has ended.
+    fn remove(&self, number: u64) {
+        self.waiting().remove(&number);
+    }
+
+    /// Ends the oldest one.
+    fn end_oldest(&self) {
+        if let Some((_, task)) = self.waiting().pop_first() {
+            task.abort();
         }
     }
 }
@@ -71,21 +73,17 @@ where
             continue;
         };
         if places.available_permits() == 0 {
-            silent.close_oldest();
+            silent.end_oldest();
         }
         // Where all of them are being answered, those for whom there is no place wait.
         let place = Arc::clone(&places).acquire_owned().await;
-        let (answer, silent) = (Arc::clone(&answer), Arc::clone(&silent));
-        tokio::spawn(async move {
-            let closed = silent.add(number);
-            let asked = || drop(silent.remove(number));
-            tokio::select! {
-                () = converse(&*answer, asked, longest, stream) => {}
-                Ok(()) = closed => {}
-            }
-            silent.remove(number);
+        let (answer, all) = (Arc::clone(&answer), Arc::clone(&silent));
+        let conversation = async move {
+            converse(&*answer, || all.remove(number), longest, stream).await;
+            all.remove(number);
             drop(place);
-        });
+        };
+        silent.add(number, || tokio::spawn(conversation).abort_handle());
     }
 }
 
