@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What a signature proves. Later versions may have more values.
+// The proof by a signature. Later versions may have more values.
 typedef enum {
   // Nothing: the signature is by a key that is not known here, or no fetch in this thread has
   // succeeded.
