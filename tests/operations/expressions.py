@@ -13,7 +13,7 @@ RULE_TESTS = PACKAGING / "prometheus/weir.test.yml"
 
 # Values for Grafana's variables: every face of every forwarder.
 VARIABLES = {"$job": ".*", "$instance": ".*", "$uri": ".*", "$__rate_interval": "1m"}
-LIMIT = re.compile(r"\s+[<>]\s+[\d.]+$")
+LIMIT = re.compile(r"\s+[<>]\s+[\d.]+(?=\s|$)")
 
 
 def dashboard():
@@ -43,7 +43,7 @@ def of_alerts():
 
 
 def without_limit(expression):
-    """The left side of an alert's comparison."""
+    """What an alert compares with its limits."""
     measured, found = LIMIT.subn("", expression)
-    assert found == 1, f"{expression} does not end with a limit"
+    assert found > 0, f"{expression} has no limit"
     return measured
