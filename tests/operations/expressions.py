@@ -43,7 +43,7 @@ def of_alerts():
 
 
 def without_limit(expression):
-    """What an alert compares with its limits."""
+    """The sides of an alert's comparisons, without their limits."""
     measured, found = LIMIT.subn("", expression)
     assert found > 0, f"{expression} has no limit"
     return measured

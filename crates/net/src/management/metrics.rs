@@ -391,7 +391,7 @@ mod tests {
         text(&Node { forwarder, management: &management, uptime_ms, is_applied: true }, infos)
     }
 
-    /// An Interest leaves after 20 µs in the queue; its Data comes 3 ms after the face has taken it.
+    /// An Interest leaves after 20 µs in the queue. Its Data comes 3 ms after the face took it.
     #[test]
     fn histograms_count_what_is_not_longer_than_their_bounds() {
         let (mut forwarder, info) = node();
