@@ -100,13 +100,33 @@ def _is_of(key, about):
     """The text of `point.json` names this point."""
     try:
         return json.loads(about)["key"] == key
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, RecursionError, TypeError, ValueError):
         return False
+
+
+def _table_of(source, name):
+    """A table of a file, or why it cannot be read."""
+    from pyarrow import ArrowException, parquet
+
+    try:
+        table = parquet.read_table(source, partitioning=None, page_checksum_verification=True)
+        return table, _flaw(table, name)
+    # Damaged texts of a file's description are decoded without a look: any of these may come.
+    except (ArrowException, LookupError, OSError, TypeError, ValueError) as error:
+        return None, error
+
+
+def _write(table, place, **options):
+    from pyarrow import parquet
+
+    parquet.write_table(table, place, write_page_checksum=True, **options)
 
 
 def _damaged(place, reason, remedy):
     text = f"cannot read {place}: {' '.join(str(reason).split())}; {remedy}, and repeat the call"
-    return ResultsError(f"{text}: it runs the point again")
+    made = ResultsError(f"{text}: it runs the point again")
+    made.__cause__ = reason if isinstance(reason, Exception) else None
+    return made
 
 
 class Disk:
@@ -143,7 +163,8 @@ class Disk:
         """A point has results."""
         try:
             with os.scandir(self._folder / key) as files:
-                return FILES <= {one.name for one in files if one.stat().st_size > 0}
+                files = (one for one in files if one.is_file() and one.stat().st_size > 0)
+                return FILES <= {one.name for one in files}
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError as error:
@@ -152,26 +173,22 @@ class Disk:
 
     def read(self, key, name):
         """A table of a point; `None` if there is none."""
-        from pyarrow import ArrowException, parquet
-
         if not self.has(key):
             return None
         folder, remedy = self._folder / key, f"remove the folder {self.place / key}"
-        try:
-            table = parquet.read_table(folder / f"{name}.parquet", partitioning=None)
-            about = (folder / LAST).read_bytes() if name == TABLES[0] else None
-        except (ArrowException, OSError) as error:
-            raise _damaged(self.place / key / f"{name}.parquet", error, remedy) from error
-        if flaw := _flaw(table, name):
+        table, flaw = _table_of(folder / f"{name}.parquet", name)
+        if flaw:
             raise _damaged(self.place / key / f"{name}.parquet", flaw, remedy)
-        if about is not None and not _is_of(key, about):
+        try:
+            is_own = name != TABLES[0] or _is_of(key, (folder / LAST).read_bytes())
+        except OSError as error:
+            raise _damaged(self.place / key / LAST, error, remedy)
+        if not is_own:
             raise _damaged(self.place / key / LAST, "it is of another point", remedy)
         return table
 
     def keep(self, point, tables):
         """Write the tables of a point beside their place, and move them there at the end."""
-        from pyarrow import parquet
-
         beside = None
         try:
             beside = self._beside()
@@ -179,7 +196,7 @@ class Disk:
             made.mkdir()
             for name in TABLES:
                 # The swept fields become columns when all points are read.
-                parquet.write_table(tables[name], made / f"{name}.parquet")
+                _write(tables[name], made / f"{name}.parquet")
             made.joinpath("scenario.toml").write_text(point.scenario.filled, encoding="utf-8")
             made.joinpath(LAST).write_text(_about(point), encoding="utf-8")
             self._move(made, point.key)
@@ -280,7 +297,7 @@ class Bucket:
 
     def read(self, key, name):
         """A table of a point; `None` if there is none."""
-        from pyarrow import ArrowException, BufferReader, parquet
+        from pyarrow import BufferReader
 
         if key not in self._done:
             return None
@@ -298,13 +315,10 @@ class Bucket:
                 raise _damaged(S3 + file, "it is gone", remedy) from error
             except OSError as error:
                 if DAMAGED in str(error):
-                    raise _damaged(S3 + file, error, remedy) from error
+                    raise _damaged(S3 + file, error, remedy)
                 raise
-        try:
-            table = parquet.read_table(BufferReader(content))
-        except (ArrowException, OSError) as error:
-            raise _damaged(S3 + file, error, remedy) from error
-        if flaw := _flaw(table, name):
+        table, flaw = _table_of(BufferReader(content), name)
+        if flaw:
             raise _damaged(S3 + file, flaw, remedy)
         if about is not None and not _is_of(key, about):
             raise _damaged(f"{self.place}/{key}/{LAST}", "it is of another point", remedy)
@@ -312,12 +326,10 @@ class Bucket:
 
     def keep(self, point, tables):
         """Write the tables of a point. Its results count when the last object is there."""
-        from pyarrow import parquet
-
         folder = f"{self.path}/{point.key}"
         with self._errors("write"):
             for name in TABLES:
-                parquet.write_table(tables[name], f"{folder}/{name}.parquet", filesystem=self._fs)
+                _write(tables[name], f"{folder}/{name}.parquet", filesystem=self._fs)
             for name, text in (("scenario.toml", point.scenario.filled), (LAST, _about(point))):
                 with self._fs.open_output_stream(f"{folder}/{name}") as file:
                     file.write(text.encode())

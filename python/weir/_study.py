@@ -91,8 +91,12 @@ class Records:
         return [run for run in {run.key: run for run in runs}.values() if not self.has(run)]
 
     def has(self, run):
-        """A run has a record."""
-        return self._path(run.key).is_file()
+        """A run has a record. One that is damaged counts as none, and is replaced."""
+        try:
+            record = json.loads(self._path(run.key).read_bytes())
+        except (OSError, RecursionError, ValueError):
+            return False
+        return isinstance(record, dict) and "wall_s" in record
 
     def _pack(self, runs, patience):
         return _worker.pack(runs, [], (), patience)

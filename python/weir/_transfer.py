@@ -85,7 +85,8 @@ class Fetched:
 def failure(status, messages):
     """The exception for an exit status, with the text of the command line."""
     error = _last_object(messages).get("error", {})
-    parts = [part for part in (error.get("message"), error.get("next")) if part]
+    following = error.get("next", "").replace("run the same command again", "repeat the call")
+    parts = [part for part in (error.get("message"), following) if part]
     # A process that was killed, or is no `weir`, prints no object.
     text = "; ".join(parts) or messages.strip() or f"`weir` ended with status {status}"
     raised = _CLASSES.get(status, TransferError)(text)
@@ -262,7 +263,9 @@ class Publication:
 
     def _stop(self):
         _RUNNING.discard(self)
-        self._end()
+        # The finalizer does nothing at exit, where those of `weakref` run before `_end_all`.
+        self._end.detach()
+        _interrupt(self._process)
         for reader in self._readers:
             reader.join(_GRACE)
 

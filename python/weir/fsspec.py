@@ -17,6 +17,7 @@ import queue
 import signal
 import subprocess
 import threading
+import time
 import urllib.parse
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -38,6 +39,8 @@ _AHEAD, _MOST_AHEAD = 1 << 16, 1 << 23
 _MOST_LINKS = 40
 # Seconds that the gateway has for its end before it is killed.
 _GRACE = 10.0
+# Seconds for which a folder counts as none of a tree: caches hide a new tree as long.
+_ABSENT = 4.0
 # Seconds for an answer. The program has its own patience, which is shorter.
 _PATIENCE = 600.0
 
@@ -79,8 +82,8 @@ class WeirFileSystem(AbstractFileSystem):
         self._options = about | {"patience": patience, "lifetime": lifetime}
         self._trees = trees
         self._lock = threading.RLock()
-        # By folder: the entries of its tree, or None if it is no folder of a tree.
-        self._folders = {}
+        # By folder: the entries of its tree, or the time until which it is no folder of a tree.
+        self._folders, self._absent = {}, {}
         self._server = None
 
     @classmethod
@@ -127,11 +130,23 @@ class WeirFileSystem(AbstractFileSystem):
 
     def exists(self, path, **_):
         """Does the name exist? Errors other than `FileNotFoundError` are raised."""
-        try:
-            self.info(path)
-        except FileNotFoundError:
-            return False
-        return True
+        return self._type(path) is not None
+
+    def isdir(self, path):
+        """Is it a folder? Errors are raised as by `exists`."""
+        return self._type(path) == "directory"
+
+    def isfile(self, path):
+        """Is it a file? Errors are raised as by `exists`."""
+        return self._type(path) == "file"
+
+    def walk(self, path, maxdepth=None, topdown=True, on_error=None, **options):
+        """Folders with their entries. `find` and `glob` use it.
+
+        Without `on_error`, errors other than `FileNotFoundError` are raised.
+        """
+        on_error = on_error or _raise_unless_absent
+        return super().walk(path, maxdepth, topdown, on_error, **options)
 
     def created(self, path):
         """As `modified`: names do not change."""
@@ -146,7 +161,7 @@ class WeirFileSystem(AbstractFileSystem):
 
     def ukey(self, path):
         """The versioned name: equal only for equal content."""
-        return self.info(path)["version"]
+        return self._file(path)["version"]
 
     def checksum(self, path):
         """A number that depends on the version."""
@@ -155,12 +170,10 @@ class WeirFileSystem(AbstractFileSystem):
     def invalidate_cache(self, path=None):
         """Look for newer versions of the trees with this path, or of all."""
         with self._lock:
-            if path is None:
-                self._folders.clear()
-                return
-            path = self._strip_protocol(path)
-            for folder in [one for one in self._folders if _is_below(path, one)]:
-                del self._folders[folder]
+            path = "/" if path is None else self._strip_protocol(path)
+            for folders in (self._folders, self._absent):
+                for folder in [one for one in folders if _is_below(path, one)]:
+                    del folders[folder]
 
     def cat_file(self, path, start=None, end=None, **_):
         """The content of a file, or a part of it."""
@@ -232,6 +245,12 @@ class WeirFileSystem(AbstractFileSystem):
 
     mv = cp_file
 
+    def _type(self, path):
+        try:
+            return self.info(path)["type"]
+        except FileNotFoundError:
+            return None
+
     def _file(self, path):
         about = self.info(path)
         if about["type"] == "directory":
@@ -243,7 +262,7 @@ class WeirFileSystem(AbstractFileSystem):
         folders = [path, *_parents(path)]
         with self._lock:
             for folder in folders:
-                if self._folders.get(folder) is not None:
+                if folder in self._folders:
                     inside = path[len(folder) :].strip("/")
                     return folder, self._folders[folder], inside
         return None
@@ -286,9 +305,18 @@ class WeirFileSystem(AbstractFileSystem):
         if not self._trees or folder == "/":
             return None
         with self._lock:
-            if folder not in self._folders:
-                self._folders[folder] = self._list(folder)
-            return self._folders[folder]
+            if folder in self._folders:
+                return self._folders[folder]
+            now = time.monotonic()
+            self._absent = {one: until for one, until in self._absent.items() if now < until}
+            if folder in self._absent:
+                return None
+            entries = self._list(folder)
+            if entries is None:
+                self._absent[folder] = time.monotonic() + _ABSENT
+            else:
+                self._folders[folder] = entries
+            return entries
 
     def _list(self, folder):
         command = [program(), "ls", "-R", "--json", _uri(folder), *consumer(**self._options)]
@@ -313,6 +341,9 @@ class WeirFileSystem(AbstractFileSystem):
             return None
         if status != 200:
             raise self._explained(path, status, b"")
+        if "Content-Length" not in head:
+            why = "its size is not known; `weir.fetch` and `weir.stream` fetch it"
+            raise OSError(errno.EIO, why, path)
         version, uri = head["ETag"].strip('"'), _uri(path)
         about = {"name": path, "size": int(head["Content-Length"]), "type": "file"}
         about["version"] = uri if _is_versioned(path) else f"{uri}/{version}"
@@ -327,14 +358,20 @@ class WeirFileSystem(AbstractFileSystem):
             return b""
         head = {"Range": f"bytes={start}-{end - 1}"}
         with self._gateway().ask("GET", version, head) as answer:
-            content = answer.read()
+            try:
+                content = answer.read()
+            except http.client.IncompleteRead as error:
+                many = f"{len(error.partial)} of {end - start} bytes"
+                why = f"{version} broke off after {many}: its publisher ended, or is out of reach"
+                raise _as_os_error(TransferError(why), version) from error
             if answer.status == 404:
                 why = "this version is not published any more"
                 raise FileNotFoundError(errno.ENOENT, why, version)
             if answer.status != 206:
                 raise self._explained(version, answer.status, content)
         if len(content) != end - start:
-            raise _as_os_error(TransferError(f"{version} broke off"), version)
+            why = f"{version} has {len(content)} bytes where {end - start} are expected"
+            raise _as_os_error(TransferError(why), version)
         return content
 
     def _explained(self, name, status, text):
@@ -364,8 +401,19 @@ class WeirFile(AbstractBufferedFile):
         self.version = version
         super().__init__(fs, path, *arguments, cache_type=cache_type, **options)
 
+    def __reduce__(self):
+        options = {"size": self.size, "version": self.version, "cache_type": self.cache.name}
+        return _reopened, (self.fs, self.path, self.blocksize, options | self.kwargs, self.loc)
+
     def _fetch_range(self, start, end):
         return self.fs._fetch(self.version, start, min(end, self.size))
+
+
+def _reopened(fs, path, block_size, options, position):
+    """A file from another process, of the version that it has there."""
+    file = WeirFile(fs, path, "rb", block_size, **options)
+    file.seek(position)
+    return file
 
 
 class _Ahead(ReadAheadCache):
@@ -405,6 +453,21 @@ exit $status
 """
 
 
+# Gateways of this process.
+_GATEWAYS = weakref.WeakSet()
+
+
+def _leave_gateways():
+    """Close the inputs of the parent's gateways in a forked process: they end with the parent."""
+    for gateway in _GATEWAYS:
+        # Another thread may have held the lock of the buffer at the fork.
+        gateway._process.stdin.raw.close()
+    _GATEWAYS.clear()
+
+
+os.register_at_fork(after_in_child=_leave_gateways)
+
+
 class _Gateway:
     """A process `weir gateway`, and connections to it."""
 
@@ -420,6 +483,7 @@ class _Gateway:
             start_new_session=True,
         )
         self._end = weakref.finalize(self, _end, self._process, self._pid)
+        _GATEWAYS.add(self)
         line = self._process.stdout.readline()
         if not line:
             messages = self._process.stderr.read().decode("utf-8", "replace")
@@ -455,14 +519,20 @@ class _Gateway:
                 connection.close()
                 if is_new or attempt > _AT_A_TIME:
                     raise
+            except http.client.HTTPException as error:
+                connection.close()
+                error = TransferError(f"the gateway gave no answer: {error!r}")
+                raise _as_os_error(error, path) from error
         try:
             yield answer
-        finally:
             answer.read()
-            if answer.will_close or self._free.qsize() >= _AT_A_TIME:
-                connection.close()
-            else:
-                self._free.put(connection)
+        except BaseException:
+            connection.close()
+            raise
+        if answer.will_close or self._free.qsize() >= _AT_A_TIME:
+            connection.close()
+        else:
+            self._free.put(connection)
 
 
 def _drain(pipe):
@@ -527,6 +597,11 @@ def _resolved(entries, inside):
             key = posixpath.dirname(key)
             left += target.split("/")[::-1]
     return key
+
+
+def _raise_unless_absent(error):
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 def _not_found(path):

@@ -11,6 +11,7 @@ import json
 import os
 import pickle
 import struct
+from contextlib import contextmanager
 
 from . import _weir
 from ._errors import ResultsError
@@ -21,8 +22,11 @@ _MOST_BYTES = 1 << 28
 # Columns of a table, and the depth of a tree.
 _MOST_COLUMNS = 1000
 _DEEPEST = 32
-# Values of all experiments.
+# Experiments, and values of all of them.
+_MOST_EXPERIMENTS = 200_000
 _MOST_VALUES = 20_000_000
+# Characters that count as a value: a pickle can name a long text often.
+_TEXT = 64
 
 
 def read(path, /):
@@ -32,11 +36,8 @@ def read(path, /):
     Raises `weir.ResultsError` if the format is not known, or something in the file is wrong.
     """
     path = os.fspath(path)
-    try:
-        with open(path, "rb") as file:
-            start = file.read(4096).lstrip()
-    except OSError as error:
-        raise ResultsError(f"cannot read {path}: {error.strerror.lower()}") from None
+    with _opened(path) as file:
+        start = file.read(4096).lstrip()
     if start[:1] in (b"[", b"\x80") or start.startswith((b"ccopy_reg\n", b"(icarus.")):
         return icarus(path)
     return ndnsim(path)
@@ -52,7 +53,11 @@ def ndnsim(path, /):
     rows are read from the file again whenever they are needed, in pieces. So a trace may be
     larger than memory: `pyarrow.RecordBatchReader.from_stream(table)` has one piece at a time.
     """
-    return Table(_weir.Trace(os.fspath(path)))
+    path = os.fspath(path)
+    try:
+        return Table(_weir.Trace(path))
+    except UnicodeEncodeError as error:
+        raise _no_name(path, error) from None
 
 
 def icarus(path, /):
@@ -62,17 +67,12 @@ def icarus(path, /):
     classes than those that Icarus writes are errors.
     """
     path = os.fspath(path)
+    with _opened(path) as file:
+        if os.fstat(file.fileno()).st_size > _MOST_BYTES:
+            raise ResultsError(f"cannot read {path}: it has more than {_MOST_BYTES} bytes")
+        content = file.read()
+    is_text = content.lstrip()[:1] == b"["
     try:
-        with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_size > _MOST_BYTES:
-                raise ResultsError(f"cannot read {path}: it has more than {_MOST_BYTES} bytes")
-            content = file.read()
-    except ResultsError:
-        raise
-    except OSError as error:
-        raise ResultsError(f"cannot read {path}: {error.strerror.lower()}") from None
-    try:
-        is_text = content.lstrip()[:1] == b"["
         results = json.loads(content) if is_text else _unpickled(content)
         return Icarus(_pairs(results))
     except (ResultsError, RecursionError) as error:
@@ -81,7 +81,28 @@ def icarus(path, /):
     except json.JSONDecodeError as error:
         raise ResultsError(f"{path}:{error.lineno}: {error.msg.lower()}") from None
     except Exception as error:  # noqa: BLE001 (a wrong pickle may raise anything)
-        raise ResultsError(f"{path}: no results of Icarus: {error}") from None
+        # Each pickle ends with a full stop.
+        is_cut = isinstance(error, EOFError) or not (is_text or content.endswith(b"."))
+        why = "it is cut off; copy it again" if is_cut else str(error) or type(error).__name__
+        raise ResultsError(f"{path}: no results of Icarus: {why}") from None
+
+
+@contextmanager
+def _opened(path):
+    """A file to read. An error names it."""
+    try:
+        with open(path, "rb") as file:
+            yield file
+    except ResultsError:
+        raise
+    except OSError as error:
+        raise ResultsError(f"cannot read {path}: {error.strerror.lower()}") from None
+    except ValueError as error:
+        raise _no_name(path, error) from None
+
+
+def _no_name(path, error):
+    return ResultsError(f"cannot read {path!r}, which is no name of a file: {error}")
 
 
 class Icarus:
@@ -96,14 +117,20 @@ class Icarus:
             row = {"run": run}
             for path, value in _leaves(parameters, (), budget):
                 name = ".".join(map(_word, path))
-                row["parameters.run" if name == "run" else name] = _single(value)
+                name = "parameters.run" if name == "run" else name
+                row[name] = _single(value)
+                _spend(budget, _weight(name, row[name]))
             for path, value in _leaves(results, (), budget):
                 _take(row, values, run, path, value, budget)
             rows.append(row)
-        names = list(dict.fromkeys(name for row in rows for name in row))
+        names = list(dict.fromkeys(["run", *(name for row in rows for name in row)]))
         if len(names) > _MOST_COLUMNS:
             raise ResultsError(f"more than {_MOST_COLUMNS} parameters and results have a name")
-        self._runs = Table(_table([(name, [row.get(name) for row in rows]) for name in names]))
+        if len(names) * len(rows) > _MOST_VALUES:
+            many = f"{len(rows)} experiments and {len(names)} parameters and results"
+            raise ResultsError(f"a table of {many} would have more than {_MOST_VALUES} values")
+        columns = [(name, [row.get(name) for row in rows]) for name in names]
+        self._runs = Table(_table(columns, {"run": "whole"}))
         columns = zip(("run", "quantity", "key", "value"), _transposed(values), strict=True)
         kinds = {"run": "whole", "quantity": "text", "key": "text", "value": "number"}
         self._values = Table(_table(columns, kinds))
@@ -156,22 +183,24 @@ def _name(path):
 
 def _take(row, values, run, path, value, budget):
     """Put a result where it belongs: into the row of its run, or among the values."""
-    starts = (at for at, part in enumerate(path) if str(part)[:4] == "PER_")
+    starts = (at for at, part in enumerate(path) if _word(part).startswith("PER_"))
     many = next(starts, None)
     if many is not None and len(path) > many + 1:
         name, factor = _name(path[: many + 1])
         key = "-".join(_word(part) for part in path[many + 1 :])
+        _spend(budget, _weight(name, key))
         values.append((run, name, key, _number(value, factor, path)))
-    elif isinstance(value, (list, tuple)) and str(path[-1]).startswith("CDF"):
+    elif isinstance(value, (list, tuple)) and _word(path[-1]).startswith("CDF"):
         name, factor = _name(path)
         for point in _points(value):
-            _spend(budget)
+            _spend(budget, 1 + _weight(name))
             x, share = (_number(one, 1.0, path) for one in point)
             values.append((run, name, repr(x * factor), share))
     else:
         name, factor = _name(path)
         value = _single(value)
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        _spend(budget, _weight(name, value))
         row[name] = value * factor if is_number and factor != 1.0 else value
 
 
@@ -203,7 +232,7 @@ def _single(value):
     """A value of a column: others than texts and numbers are shown as text."""
     if value is None or isinstance(value, (bool, float, str)):
         return value
-    if isinstance(value, int) and abs(value) < 1 << 63:
+    if isinstance(value, int) and value.bit_length() < 64:
         return value
     return _shown(value)
 
@@ -216,11 +245,16 @@ def _shown(value, deep=2):
         return "[" + ", ".join(_shown(one, deep - 1) for one in value) + "]"
     if isinstance(value, int) and value.bit_length() > 1000:
         return "a large number"
-    return repr(value)[:200]
+    return repr(value[:200] if isinstance(value, (str, bytes)) else value)[:200]
 
 
-def _spend(budget):
-    budget[0] -= 1
+def _weight(*texts):
+    """The values as which the lengths of texts count."""
+    return sum(len(text) // _TEXT for text in texts if isinstance(text, str))
+
+
+def _spend(budget, many=1):
+    budget[0] -= many
     if budget[0] < 0:
         raise ResultsError(f"it has more than {_MOST_VALUES} values")
 
@@ -242,6 +276,8 @@ def _pairs(results):
     listed = results.results() if isinstance(results, _ResultSet) else results
     if not isinstance(listed, (list, tuple)):
         raise ResultsError(f"no results of Icarus: {_shown(listed)} is no list of experiments")
+    if len(listed) > _MOST_EXPERIMENTS:
+        raise ResultsError(f"it has more than {_MOST_EXPERIMENTS} experiments")
     for number, pair in enumerate(listed):
         is_pair = isinstance(pair, (list, tuple)) and len(pair) == 2
         if not is_pair or not all(isinstance(part, dict) for part in pair):
@@ -254,12 +290,12 @@ def _transposed(rows):
     return [list(column) for column in zip(*rows, strict=True)] if rows else [[], [], [], []]
 
 
-def _table(columns, kinds=None):
+def _table(columns, kinds):
     """A table of columns whose values are of one kind, or are shown as text."""
     made = []
     for name, column in columns:
         there = {type(value) for value in column if value is not None}
-        if kinds:
+        if name in kinds:
             kind = kinds[name]
         elif there <= {bool}:
             kind = "switch" if there else "text"
@@ -308,11 +344,12 @@ class _AnyValue:
 class _NumberType:
     """In the place of `numpy.dtype`, for single numbers."""
 
+    _forms = {"f8": "d", "f4": "f", "i8": "q", "i4": "i", "u8": "Q", "u4": "I", "b1": "?"}
+
     def __init__(self, kind, *_):
-        self.form = {"f8": "d", "f4": "f", "i8": "q", "i4": "i", "u8": "Q", "u4": "I", "b1": "?"}[
-            kind
-        ]
-        self.order = "<"
+        if not isinstance(kind, str) or kind not in self._forms:
+            raise pickle.UnpicklingError("a number of numpy of an unknown type")
+        self.form, self.order = self._forms[kind], "<"
 
     def __setstate__(self, state):
         self.order = ">" if state[1] == ">" else "<"
@@ -323,7 +360,7 @@ def _scalar(kind, content=b""):
     if not isinstance(kind, _NumberType):
         raise pickle.UnpicklingError("a number of numpy without its type")
     if isinstance(content, str):
-        content = content.encode("latin-1")
+        content = _encode(content)
     return struct.unpack(kind.order + kind.form, content)[0]
 
 
@@ -336,10 +373,13 @@ def _plain(kind, *_):
 
 def _encode(text, *_):
     """In the place of `_codecs.encode`, which stands for bytes in the older protocols."""
-    if not isinstance(text, str):
-        raise pickle.UnpicklingError("no text to encode")
+    if not isinstance(text, str) or len(text) > _MOST_ENCODED:
+        raise pickle.UnpicklingError("no number of numpy to encode")
     return text.encode("latin-1")
 
+
+# Bytes of a number of numpy.
+_MOST_ENCODED = 8
 
 _CLASSES = {
     ("icarus.results.readwrite", "ResultSet"): _ResultSet,
@@ -364,9 +404,31 @@ _NAMES = {
 }
 
 
+# Keys are text, whole numbers below a bound, other numbers, and tuples of them: links. Python hashes
+# others without a bound on time and stack, and different numbers above the bound have equal hashes.
+_DEEPEST_KEY, _MOST_PARTS, _LARGEST_KEY = 3, 8, 1 << 60
+# Arguments of what makes an object.
+_MOST_ARGUMENTS = 8
+
+
+def _is_key(value, deep=_DEEPEST_KEY):
+    if type(value) is int:
+        return -_LARGEST_KEY < value < _LARGEST_KEY
+    if type(value) is tuple:
+        return deep > 0 and len(value) <= _MOST_PARTS and all(_is_key(x, deep - 1) for x in value)
+    return value is None or type(value) in (str, float, bool)
+
+
+def _check_keys(keys):
+    if not all(map(_is_key, keys)):
+        raise pickle.UnpicklingError("a key is no text, number or small tuple")
+
+
 class _Unpickler(pickle._Unpickler):
     """Reads what Icarus writes. It is the one in Python, which is slower, since the one in C calls
-    methods that the content may name."""
+    methods that the content may name, and hashes any key."""
+
+    dispatch = dict(pickle._Unpickler.dispatch)
 
     def find_class(self, module, name):
         try:
@@ -376,6 +438,69 @@ class _Unpickler(pickle._Unpickler):
                 f"it has an object of the class `{module}.{name}`, which Icarus does not write; "
                 "nothing of it was run"
             ) from None
+
+    # `stack` has what follows the last mark, `metastack` what is before it.
+
+    def load_dict(self):
+        _check_keys(self.stack[::2])
+        super().load_dict()
+
+    def load_setitem(self):
+        self._check_items(self.stack[-3], self.stack[-2:])
+        super().load_setitem()
+
+    def load_setitems(self):
+        self._check_items(self.metastack[-1][-1], self.stack)
+        super().load_setitems()
+
+    def load_additems(self):
+        _check_keys(self.stack)
+        super().load_additems()
+
+    def load_frozenset(self):
+        _check_keys(self.stack)
+        super().load_frozenset()
+
+    def load_reduce(self):
+        self._check_arguments()
+        super().load_reduce()
+
+    def load_newobj(self):
+        self._check_arguments()
+        super().load_newobj()
+
+    def load_build(self):
+        # Attributes of the functions in the place of classes would stay for later files.
+        if not isinstance(self.stack[-2], (_ResultSet, _AnyValue, _NumberType)):
+            raise pickle.UnpicklingError("a state of what has none")
+        super().load_build()
+
+    def load_other(self):
+        raise pickle.UnpicklingError("an instruction that Icarus does not write")
+
+    def _check_items(self, of, items):
+        if not isinstance(of, dict):
+            raise pickle.UnpicklingError("items of what has none")
+        _check_keys(items[::2])
+
+    def _check_arguments(self):
+        # A pickle can name a long list of arguments often.
+        if not isinstance(self.stack[-1], tuple) or len(self.stack[-1]) > _MOST_ARGUMENTS:
+            raise pickle.UnpicklingError("arguments that Icarus does not write")
+
+    dispatch |= {
+        pickle.DICT[0]: load_dict,
+        pickle.SETITEM[0]: load_setitem,
+        pickle.SETITEMS[0]: load_setitems,
+        pickle.ADDITEMS[0]: load_additems,
+        pickle.FROZENSET[0]: load_frozenset,
+        pickle.REDUCE[0]: load_reduce,
+        pickle.NEWOBJ[0]: load_newobj,
+        pickle.BUILD[0]: load_build,
+        # These would take memory for a length in the file, and arguments by keyword.
+        pickle.BYTEARRAY8[0]: load_other,
+        pickle.NEWOBJ_EX[0]: load_other,
+    }
 
 
 def _unpickled(content):

@@ -154,10 +154,15 @@ class Files(WithDaemon):
             with self.assertRaises(FileNotFoundError, msg=path):
                 self.files.info(path)
             self.assertFalse(self.files.exists(path), path)
+            self.assertFalse(self.files.isdir(path), path)
+            self.assertFalse(self.files.isfile(path), path)
+        self.assertEqual(self.files.find("/alice/few/none"), [])
+        self.assertEqual(self.files.glob("/alice/none/*"), [])
         with mock.patch.object(WeirFileSystem, "_gateway", side_effect=AssertionError):
             self.assertFalse(self.files.exists("/alice/few/c"))
-        with self.assertRaises(IsADirectoryError):
-            self.files.open("/alice/few")
+        for call in (self.files.open, self.files.ukey, self.files.checksum):
+            with self.assertRaises(IsADirectoryError):
+                call("/alice/few")
         with self.assertRaises(FileNotFoundError):
             self.files.ls("/alice/none")
         self.assertEqual(self.files.ls("/alice/single", detail=False), ["/alice/single"])
@@ -173,9 +178,12 @@ class Files(WithDaemon):
         self.assertIsInstance(caught.exception.__cause__, weir.NotVerified)
         self.assertEqual(caught.exception.filename, "/mallory/forged")
         absent = fsspec.filesystem("weir", socket=str(self.folder / "none.sock"))
-        for call in (absent.exists, absent.ls, absent.open):
+        lazy = (lambda path: next(absent.walk(path)), lambda path: absent.glob(f"{path}/*.csv"))
+        known = (absent.exists, absent.isdir, absent.isfile, absent.find)
+        for call in (*known, *lazy, absent.ls, absent.open):
             with self.assertRaisesRegex(weir.NoForwarder, "no forwarder at .*none.sock"):
                 call("/alice/x")
+        self.assertEqual(list(absent.walk("/alice/x", on_error="omit")), [])
         with self.assertRaisesRegex(OSError, "cubik"):
             fsspec.filesystem("weir", control="cubik", **self.options).info("/alice/x")
 
@@ -213,6 +221,55 @@ class Files(WithDaemon):
             file.seek(400_000)
             with self.assertRaisesRegex(OSError, f"{gone.name}|not published any more"):
                 file.read(10)
+
+    def test_content_that_breaks_off_is_an_error_of_files(self):
+        """In the middle of an answer; the file system goes on."""
+        gone = self.publish("/alice/broken", CONTENT * 20, sign="/alice")
+        with self.files.open("/alice/broken") as file:
+            self.assertEqual(file.read(3), CONTENT[:3])
+            gone.close()
+            # The first of it is in the cache of the gateway.
+            file.seek(30_000)
+            with self.assertRaisesRegex(OSError, "broke off after [0-9]+ of") as caught:
+                file.read(600_000)
+        self.assertNotIn("command", str(caught.exception))
+        self.publish("/alice/broken", CONTENT, sign="/alice")
+
+        def is_renewed():
+            # Caches may answer with the older version for four seconds.
+            try:
+                return self.files.cat("/alice/broken") == CONTENT
+            except OSError:
+                return False
+
+        wait_until(is_renewed, "the newer version")
+
+    def test_an_open_file_goes_to_other_processes(self):
+        """With its position, its version, and without a request."""
+        first = self.publish("/alice/moved", b"1" * 300_000 + b"x", sign="/alice")
+        with self.files.open("/alice/moved", block_size=1000) as file:
+            file.seek(-1, 2)
+            content = pickle.dumps(file)
+            self.publish("/alice/moved", b"2" * 100, sign="/alice")
+            with mock.patch.object(WeirFileSystem, "info", side_effect=AssertionError):
+                again = pickle.loads(content)
+        with again:
+            self.assertEqual((again.tell(), again.size, again.blocksize), (300_000, 300_001, 1000))
+            self.assertEqual((again.version, again.read()), (first.name, b"x"))
+
+    def test_a_tree_that_is_published_later_appears(self):
+        """Also where a file of it was looked for before."""
+        self.assertFalse(self.files.exists("/alice/late/a.txt"))
+        with mock.patch("weir.fsspec._ABSENT", 3600):
+            self.assertFalse(self.files.exists("/alice/never/a.txt"))
+            with mock.patch.object(WeirFileSystem, "_list", side_effect=AssertionError):
+                self.assertFalse(self.files.exists("/alice/never/b.txt"), "known for a while")
+        folder = self.folder_of("/alice/late", **{"a.txt": b"1", "b.txt": b"2"})
+        self.tree("/alice/late", folder)
+        wait_until(lambda: self.files.isdir("/alice/late"), "the new tree")
+        paths = [f"/alice/late/{name}.txt" for name in "ab"]
+        self.assertEqual(self.files.ls("/alice/late", detail=False), paths)
+        self.assertIn("mode", self.files.info(paths[1]))
 
     def test_files_of_a_tree_are_of_one_version(self):
         """Until the cache is invalidated, also of files that are read for the first time."""
@@ -299,6 +356,25 @@ class Files(WithDaemon):
         self.files = None
         gc.collect()
         self.assertEqual(self.gateways(), 0)
+
+    def test_a_gateway_ends_before_forked_processes(self):
+        """They have its input, too, until they close it."""
+        self.publish("/alice/forking", CONTENT, sign="/alice")
+        code = (
+            "import fsspec, os, signal, sys\n"
+            f"fsspec.filesystem('weir', socket={self.socket!r}).cat('/alice/forking')\n"
+            "if os.fork() == 0:\n    print('forked', flush=True); sys.stdin.read(); os._exit(0)\n"
+            "signal.pause()\n"
+        )
+        pipe = subprocess.PIPE
+        command = [sys.executable, "-c", code]
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+            self.assertEqual(process.stdout.readline(), "forked\n")
+            self.assertEqual(self.gateways(), 1)
+            process.kill()
+            process.wait()
+            # The forked process waits for the end of its input.
+            wait_until(lambda: self.gateways() == 0, "the gateway ends")
 
     def gateways(self):
         """The number of gateways that use this daemon."""

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import pickle
+import subprocess
 import sys
 import tempfile
 import tracemalloc
@@ -247,11 +248,75 @@ class Icarus(Folder):
             (b"[" * 100_000, "its values are nested too deeply"),
             (pickle.dumps({"a": 1}), "no results of Icarus: .* is no list of experiments"),
             (pickle.dumps([(1, 2)]), "experiment 0 is .1, 2.; a pair"),
-            (pickle.dumps([({}, {})])[:-3], "no results of Icarus: "),
-            (b"\x80\x04X\xff\xff\xff\x7f", "no results of Icarus: "),
+            (pickle.dumps([({}, {})])[:-3], "no results of Icarus: it is cut off; copy it again"),
+            (b"\x80\x04X\xff\xff\xff\x7f", "no results of Icarus: it is cut off; copy it again"),
+            (b"\x80\x04", "no results of Icarus: it is cut off; copy it again"),
         ):
             with self.assertRaisesRegex(weir.ResultsError, text):
                 weir.read(self.file(content))
+
+    def test_a_set_without_experiments_is_a_table_without_rows(self):
+        """In JSON and in a pickle."""
+        for content in (b"[]", pickle.dumps([]), pickle.dumps(())):
+            results = weir.read(self.file(content))
+            self.assertEqual((len(results), len(results.values)), (0, 0))
+            self.assertEqual(results.runs.to_arrow().schema.names, ["run"])
+            self.assertEqual(str(results.runs.to_arrow().schema.types[0]), "int64")
+
+    def test_names_that_no_file_can_have(self):
+        """They are errors of this package too."""
+        for call in (weir.read, readers.icarus, readers.ndnsim):
+            for name in ("none\0", "\ud800"):
+                with self.assertRaisesRegex(weir.ResultsError, "^cannot read ", msg=name):
+                    call(name)
+
+    def test_keys_are_small(self):
+        """Tuples in tuples would overflow the stack, or take 2^60 steps, when they are hashed."""
+        deep, wide = b")" + b"\x85" * 200_000, b")" + b"2\x86" * 60
+        large = b"\x8a\x08" + (1 << 61).to_bytes(8, "little")
+        many = b"(" + b"K\x01" * 9 + b"t"
+        forms = {
+            "SETITEM": b"](}%bK\x01s}e.",
+            "SETITEMS": b"](}(%bK\x01u}e.",
+            "DICT": b"]((%bK\x01d}e.",
+            "ADDITEMS": b"](}K\x01\x8f(%b\x90s}e.",
+            "FROZENSET": b"](}K\x01(%b\x91s}e.",
+            "dtype": b"cnumpy\ndtype\n(%btR.",
+            "set in a set": b"](}K\x01\x8f((%b\x91\x90s}e.",
+        }
+        paths = [
+            self.file(b"\x80\x04" + form % key, f"{name}{number}")
+            for name, form in forms.items()
+            for number, key in enumerate((wide, large, many))
+        ]
+        paths.append(self.file(b"\x80\x04" + forms["SETITEM"] % deep, "deep"))
+        # In a process of their own: a broken reader takes it along.
+        code = "import sys, weir\nfor path in sys.argv[1:]:\n  print(path, flush=True)\n"
+        code += "  try: weir.read(path)\n  except weir.ResultsError as error: print(error)"
+        command = [sys.executable, "-c", code, *map(str, paths)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
+        self.assertEqual(done.returncode, 0, done)
+        lines = done.stdout.splitlines()
+        self.assertEqual(len(lines), 2 * len(paths))
+        for line in lines[1::2]:
+            self.assertRegex(line, "Icarus: a (key is no text, number or|number of numpy of)")
+        # Links between nodes that are pairs themselves.
+        tree = {"PER_LINK": {((0, 1), (0, "b")): 0.5, (1.5, None): 1.0}}
+        values = weir.read(self.file(pickle.dumps([({}, tree)]))).values.to_arrow()
+        self.assertEqual(values["key"].to_pylist(), ["0-1-0-b", "1.5-None"])
+
+    def test_pickles_change_nothing_for_later_ones(self):
+        """A state is only for objects, not for the functions in the place of classes."""
+        # collections.deque, with __defaults__ = ([(1, 2)],): each call without arguments has it.
+        state = pickle.dumps({"__defaults__": ([(1, 2)],)}, 2)[2:-1]
+        names = (b"collections\ndeque", b"icarus.util\nTree", b"_codecs\nencode")
+        for name in (*names, b"copy_reg\n_reconstructor", b"numpy.core.multiarray\nscalar"):
+            for build in (state + b"b.", b"N" + state + b"\x86b."):
+                path = self.file(b"\x80\x02c" + name + b"\n" + build)
+                with self.assertRaisesRegex(weir.ResultsError, "a state of what has none"):
+                    weir.read(path)
+        results = weir.read(self.file(b"\x80\x02ccollections\ndeque\n)R."))
+        self.assertEqual(len(results), 0)
 
     def test_pickles_run_no_code(self):
         """Objects of other classes are refused, whatever would make them."""
@@ -300,6 +365,36 @@ class Icarus(Folder):
         with mock.patch.object(readers, "_MOST_BYTES", 10):
             with self.assertRaisesRegex(weir.ResultsError, "it has more than 10 bytes"):
                 readers.icarus(FOREIGN / "results.pickle")
+
+    def test_lengths_in_files_do_not_take_memory(self):
+        """Buffers, experiments, columns of all rows, arguments, and texts that are named often."""
+        text = b"(X\x00\x00\x10\x00" + b"x" * (1 << 20) + b"q\x000"
+        columns = [({f"p{number}": 1 for number in range(900)}, {})] + [({}, {})] * 200
+        many = b"](" + b"K\x01" * 2000 + b"eq\x000"
+        too_many = "it has more than 100000 values"
+        cases = (
+            (b"\x96" + (1 << 33).to_bytes(8, "little") + b".", "an instruction that Icarus does"),
+            (b"](}}\x86q\x00" + b"h\x00" * 2000 + b"e.", "it has more than 1000 experiments"),
+            (pickle.dumps(columns, 2), "201 experiments and 901 parameters and results would have"),
+            (text + b"](}K\x01h\x00s}\x86q\x01" + b"h\x01" * 20 + b"e.", too_many),
+            (text + b"](}h\x00K\x01s}\x86q\x01" + b"h\x01" * 20 + b"e.", too_many),
+            (text + b"](}}h\x00K\x01s\x86q\x01" + b"h\x01" * 20 + b"e.", too_many),
+            (text + b"](c_codecs\nencode\nh\x00\x85Re.", "no number of numpy to encode"),
+            (many + b"](ccollections\ndeque\nh\x00Re.", "arguments that Icarus does not write"),
+            (many + b"cnumpy\ndtype\nh\x00\x81.", "arguments that Icarus does not write"),
+        )
+        for content, why in cases:
+            path = self.file(b"\x80\x04" + content)
+            tracemalloc.start()
+            with (
+                mock.patch.object(readers, "_MOST_EXPERIMENTS", 1000),
+                mock.patch.object(readers, "_MOST_VALUES", 100_000),
+                self.assertRaisesRegex(weir.ResultsError, why),
+            ):
+                readers.icarus(path)
+            _now, most = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            self.assertLess(most, 50e6, why)
 
 
 class Networks(Folder):

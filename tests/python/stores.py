@@ -3,7 +3,9 @@
 import contextlib
 import errno
 import os
+import random
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -17,7 +19,7 @@ import pyarrow
 import pyarrow.parquet  # it is loaded before a test gives up its rights
 import weir
 from _network import SCENARIO
-from weir import _store
+from weir import _store, _study
 
 TWO = weir.Scenario.from_text(SCENARIO.replace("1 MB", "20 kB"), name="two.toml")
 GUIDE = Path(__file__).resolve().parents[2] / "docs/how-to/run-a-sweep.md"
@@ -58,11 +60,13 @@ class Folders(unittest.TestCase):
         expected = made.flows.to_pylist()
         folder = self.place / made._points[0].key
         for name in ("point.json", "runs.parquet", "flows.parquet", "scenario.toml"):
-            for how in ("remove", "empty"):
+            for how in ("remove", "empty", "folder"):
                 with self.subTest(name=name, how=how):
                     (folder / name).unlink()
                     if how == "empty":
                         (folder / name).touch()
+                    elif how == "folder":
+                        (folder / name).mkdir()
                     again = self.sweep()
                     self.assertEqual((again.new, again.done), (1, 2))
                     self.assertEqual(again.flows.to_pylist(), expected)
@@ -97,6 +101,42 @@ class Folders(unittest.TestCase):
         self.assertEqual(self.sweep().new, 1)
         self.assertEqual(len(self.sweep().runs), 2)
 
+    def test_a_flipped_bit_changes_no_number(self):
+        """It is an error with the file's name, or in a part that has no number."""
+        made = weir.sweep(TWO, self.place, control=["aimd"])
+        key = made._points[0].key
+        file, damaged = self.place / key / "runs.parquet", 0
+        table, whole = made._store.read(key, "runs"), file.read_bytes()
+        expected = repr(table.to_pylist())
+        goodput = struct.pack("<d", table["goodput_mbps"][0].as_py())
+        # In the number itself, where only a checksum finds it, and anywhere.
+        numbers = [8 * found.start() for found in re.finditer(re.escape(goodput), whole)]
+        self.assertTrue(numbers)
+        for number in numbers + random.Random(1).sample(range(len(whole) * 8), 30):
+            content = bytearray(whole)
+            content[number // 8] ^= 1 << number % 8
+            file.write_bytes(content)
+            with self.subTest(bit=number):
+                try:
+                    self.assertEqual(repr(made._store.read(key, "runs").to_pylist()), expected)
+                except weir.ResultsError as error:
+                    self.assertIn(f"cannot read {file}: ", str(error))
+                    damaged += 1
+        self.assertGreater(damaged, 1)
+
+    def test_damaged_records_of_a_study_are_none(self):
+        """A cluster does their runs again, instead of the host that makes the pages."""
+        runs = [_study.Run(f"key{number}", number, "folder", ()) for number in range(7)]
+        records = _study.Records(self.place, runs)
+        whole = b'{"wall_s": 1.5}'
+        contents = (whole, b"", whole[:-1], b"[]", b"[" * 100_000, b"\xff" + whole)
+        for run, content in zip(runs, contents, strict=False):
+            (self.place / f"{run.key}.json").write_bytes(content)
+        self.assertEqual([records.has(run) for run in runs], [True] + [False] * 6)
+        self.assertEqual(records._left(runs), runs[1:])
+        records._keep(runs[1], mock.Mock(tables={"record": whole.decode()}))
+        self.assertTrue(records.has(runs[1]))
+
     def test_files_with_another_content(self):
         """They can be read, and are none of this point."""
         made = self.sweep()
@@ -121,7 +161,8 @@ class Folders(unittest.TestCase):
                     self.sweep().table(name)
             pyarrow.parquet.write_table({"runs": runs, "flows": flows}[name], file)
         about = (first / "point.json").read_bytes()
-        for content in (b"rubbish", b"[]", b"{}", (second / "point.json").read_bytes()):
+        deep = b"[" * 100_000
+        for content in (b"rubbish", b"[]", b"{}", deep, (second / "point.json").read_bytes()):
             (first / "point.json").write_bytes(content)
             text = f"cannot read {first}/point.json: it is of another point; remove the folder"
             with self.assertRaisesRegex(weir.ResultsError, f"^{re.escape(text)}"):

@@ -4,11 +4,16 @@ import asyncio
 import gc
 import hashlib
 import io
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 from unittest import mock
 
 import weir
 from _published import WithDaemon
-from weir import aio
+from weir import _transfer, aio
 
 CONTENT = bytes(range(256)) * 4096
 RULES = """
@@ -96,6 +101,17 @@ class Transfers(WithDaemon):
         gc.collect()
         self.assertIsNotNone(process.poll())
 
+    def test_a_publication_ends_with_its_program(self):
+        """Without `close`, and without any other finalizer in the program."""
+        code = "import sys, weir\nmade = weir.publish('/alice/ended', b'1', socket=sys.argv[1])\n"
+        code += "print(made._process.pid)"
+        command = [sys.executable, "-c", code, self.socket]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stderr, "")
+        place = Path(f"/proc/{int(done.stdout)}")
+        self.addCleanup(lambda: place.exists() and os.kill(int(done.stdout), signal.SIGINT))
+        self.assertFalse(place.exists(), "the process has ended")
+
     def test_asyncio(self):
         """Several transfers at a time."""
 
@@ -111,6 +127,12 @@ class Transfers(WithDaemon):
 
         fetched, piece = asyncio.run(several())
         self.assertEqual(fetched + [piece], [CONTENT] * 4)
+
+    def test_texts_are_for_programs(self):
+        """They speak of calls, not of commands."""
+        text = '{"error": {"message": "it broke off", "next": "run the same command again to x"}}'
+        error = _transfer.failure(1, f"some text\n{text}\n")
+        self.assertEqual(str(error), "it broke off; repeat the call to x")
 
     def test_a_cancelled_task_ends_its_process(self):
         """A forwarder that accepts the connection and never answers keeps the fetch waiting."""
