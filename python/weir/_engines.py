@@ -6,6 +6,7 @@ workers run at a time. `LOST` are the exceptions of a task whose worker is gone.
 
 import os
 import socket
+import threading
 from contextlib import suppress
 from importlib import import_module
 
@@ -75,7 +76,8 @@ class Dask:
 
     def __init__(self):
         distributed = _package("distributed", "dask")
-        self._distributed = distributed
+        # A task has ended.
+        self._ended = threading.Event()
         try:
             self._client = distributed.get_client()
         except ValueError:
@@ -101,12 +103,16 @@ class Dask:
 
     def submit(self, task):
         """Begin a task."""
-        return self._client.submit(_worker.run, task, pure=False, retries=0)
+        future = self._client.submit(_worker.run, task, pure=False, retries=0)
+        # `distributed.wait` works with the default client alone, which this need not be.
+        future.add_done_callback(lambda _: self._ended.set())
+        return future
 
     def wait(self, handles, seconds):
         """The tasks that have ended, after the first one or this time."""
-        with suppress(TimeoutError):
-            self._distributed.wait(list(handles), timeout=seconds, return_when="FIRST_COMPLETED")
+        self._ended.clear()
+        if not any(handle.done() for handle in handles):
+            self._ended.wait(seconds)
         return [handle for handle in handles if handle.done()]
 
     def result(self, handle):
