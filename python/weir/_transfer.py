@@ -85,10 +85,10 @@ class Fetched:
 def failure(status, messages):
     """The exception for an exit status, with the text of the command line."""
     error = _last_object(messages).get("error", {})
-    following = error.get("next", "").replace("run the same command again", "repeat the call")
-    parts = [part for part in (error.get("message"), following) if part]
+    parts = [part for part in (error.get("message"), error.get("next")) if part]
     # A process that was killed, or is no `weir`, prints no object.
     text = "; ".join(parts) or messages.strip() or f"`weir` ended with status {status}"
+    text = text.replace("run the same command again", "repeat the call")
     raised = _CLASSES.get(status, TransferError)(text)
     raised.kind = error.get("kind")
     return raised

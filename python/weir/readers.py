@@ -404,8 +404,8 @@ _NAMES = {
 }
 
 
-# Keys are text, whole numbers below a bound, other numbers, and tuples of them: links. Python hashes
-# others without a bound on time and stack, and different numbers above the bound have equal hashes.
+# Keys are text, whole numbers below a bound, other numbers, and tuples of them: links. Python
+# hashes others without a bound on time and stack, and numbers above the bound have equal hashes.
 _DEEPEST_KEY, _MOST_PARTS, _LARGEST_KEY = 3, 8, 1 << 60
 # Arguments of what makes an object.
 _MOST_ARGUMENTS = 8

@@ -263,7 +263,7 @@ class Files(WithDaemon):
         with mock.patch("weir.fsspec._ABSENT", 3600):
             self.assertFalse(self.files.exists("/alice/never/a.txt"))
             with mock.patch.object(WeirFileSystem, "_list", side_effect=AssertionError):
-                self.assertFalse(self.files.exists("/alice/never/b.txt"), "known for a while")
+                self.assertFalse(self.files.exists("/alice/never/a.txt"), "known for a while")
         folder = self.folder_of("/alice/late", **{"a.txt": b"1", "b.txt": b"2"})
         self.tree("/alice/late", folder)
         wait_until(lambda: self.files.isdir("/alice/late"), "the new tree")

@@ -133,6 +133,8 @@ class Transfers(WithDaemon):
         text = '{"error": {"message": "it broke off", "next": "run the same command again to x"}}'
         error = _transfer.failure(1, f"some text\n{text}\n")
         self.assertEqual(str(error), "it broke off; repeat the call to x")
+        error = _transfer.failure(1, '{"error": {"message": "it broke off", "next": null}}')
+        self.assertEqual(str(error), "it broke off")
 
     def test_a_cancelled_task_ends_its_process(self):
         """A forwarder that accepts the connection and never answers keeps the fetch waiting."""
