@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::express;
 use crate::fetch::{Fetched, Request};
+use crate::group::{Group, JoinOptions};
 use crate::name::AsName;
 use crate::packets::{Data, Interest, Reply};
 use crate::publish::{Content, Publication, PublishOptions};
@@ -180,6 +181,42 @@ impl Client {
     /// As for [`Client::express`], or the anchors cannot be read.
     pub fn express_with(&self, interest: &Interest, trust: &Trust) -> Result<Data, Error> {
         express::express(&self.settings, interest, &trust.policy()?)
+    }
+
+    /// Joins a group as `member`, until the [`Group`] is dropped: a program that publishes for the
+    /// other members, and learns of all that they publish. Members need no server. The member's key
+    /// has to be for names under `member`, and the trust anchors of the client say which members are
+    /// accepted; [`Trust::OwnKeys`] accepts the member's own key and keys that it certifies.
+    ///
+    /// Each start of a member has a second of its own, so this takes up to a second, or longer if
+    /// the member has joined many times just before.
+    ///
+    /// ```no_run
+    /// use client::{Client, JoinOptions, Trust};
+    /// use std::time::Duration;
+    ///
+    /// # fn main() -> Result<(), client::Error> {
+    /// let client = Client::builder().trust(Trust::anchors(["group.cert"])).connect()?;
+    /// let group = client.join("/example/lab", "/example/lab/alice", &JoinOptions::default())?;
+    /// group.publish("the door is open")?;
+    /// while let Some(publication) = group.next(Duration::from_secs(10))? {
+    ///     println!("{} {}: {:?}", publication.member, publication.seq, publication.content);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: a name, an option, the key or the trust does not fit. [`Error::File`]: the
+    /// keys cannot be read. [`Error::Rejected`]: the forwarder does not let this program register
+    /// the group. [`Error::NoForwarder`] and [`Error::TimedOut`]: it does not answer.
+    pub fn join(
+        &self,
+        group: impl AsName,
+        member: impl AsName,
+        options: &JoinOptions,
+    ) -> Result<Group, Error> {
+        Group::join(&self.settings, group.as_name()?, member.as_name()?, options)
     }
 }
 

@@ -23,6 +23,7 @@
 //! | publish bytes or a file | [`Client::publish`], [`PublishOptions`] |
 //! | answer Interests by a function | [`Client::register`], [`Reply`] |
 //! | send one Interest | [`Client::express`], [`Interest`] |
+//! | publish for a group, and learn of all publications | [`Client::join`], [`Group`] |
 //! | work without a daemon | [`Embedded`] |
 //! | simulate a network | `simulate`, with the feature `simulator` |
 //!
@@ -40,6 +41,7 @@ mod embedded;
 mod error;
 mod express;
 mod fetch;
+mod group;
 mod name;
 mod packets;
 #[doc(hidden)]
@@ -57,6 +59,7 @@ pub use cancel::Cancel;
 pub use embedded::{Embedded, EmbeddedBuilder};
 pub use error::Error;
 pub use fetch::{Blocks, Fetched, Progress, Received, Request};
+pub use group::{Group, JoinOptions, MemberPublication, StreamState};
 pub use name::AsName;
 pub use packet::{Component, Name};
 pub use packets::{Data, Interest, Reply};

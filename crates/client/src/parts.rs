@@ -5,10 +5,12 @@ mod absence;
 mod digest;
 mod drive;
 mod exchange;
+pub mod group;
 pub mod keys;
 mod limit;
 mod links;
 mod names;
+pub mod own;
 mod reconnect;
 mod source;
 

@@ -158,7 +158,8 @@ impl Publication {
         }
         let counts = Arc::new(Counts::default());
         let producer = Box::new(Served { publish, counts: Arc::clone(&counts) });
-        let service = Service::start(connection, Prefixes { main: name, others }, producer)?;
+        let service =
+            Service::start(connection, Prefixes { main: name, others, is_group: false }, producer)?;
         Ok(Publication { name: full, size, segments, is_signed, counts, service })
     }
 

@@ -72,7 +72,7 @@ impl Registration {
         let counts = Arc::new(Counts::default());
         let (signer, waiting) = (signing.signer, VecDeque::new());
         let answers = Answers { handler, signer, packets, waiting, counts: Arc::clone(&counts) };
-        let prefixes = Prefixes { main: prefix.clone(), others };
+        let prefixes = Prefixes { main: prefix.clone(), others, is_group: false };
         let service = Service::start(connection, prefixes, Box::new(answers))?;
         Ok(Registration { prefix, counts, service })
     }

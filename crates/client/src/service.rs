@@ -2,7 +2,7 @@
 
 use crate::bell::Bell;
 use crate::error::Error;
-use crate::parts::{Outcome, Reconnect, Surroundings};
+use crate::parts::{Outcome, Reconnect, Surroundings, group};
 use control::Duration;
 use net::client::{CommandError, ConnectError, Connection, Endpoint};
 use packet::Name;
@@ -31,17 +31,23 @@ pub(crate) struct Prefixes {
     pub main: Name,
     /// For certificates; if the forwarder rejects them, the service goes on.
     pub others: Vec<Name>,
+    /// The main prefix is a group, whose Interests go to all members.
+    pub is_group: bool,
 }
 
 impl Prefixes {
-    fn register(&self, connection: &mut Connection) -> Result<(), CommandError> {
+    /// Registers them. Returns a line for the user if members of the group may miss something.
+    fn register(&self, connection: &mut Connection) -> Result<Option<String>, CommandError> {
+        if self.is_group {
+            return group::register(connection, &self.main, &self.others);
+        }
         connection.register(&self.main)?;
         for other in &self.others {
             if let Err(error @ CommandError::Connection(_)) = connection.register(other) {
                 return Err(error);
             }
         }
-        Ok(())
+        Ok(None)
     }
 }
 
@@ -49,6 +55,7 @@ impl Prefixes {
 #[derive(Debug)]
 pub(crate) struct Service {
     shared: Arc<Shared>,
+    note: Option<String>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -88,22 +95,33 @@ impl Service {
     pub fn start(
         mut connection: Connection,
         prefixes: Prefixes,
-        producer: Box<dyn Producer>,
+        mut producer: Box<dyn Producer>,
     ) -> Result<Service, Error> {
         let (is_stopped, end) = (AtomicBool::new(false), Mutex::default());
         let shared = Arc::new(Shared { is_stopped, bell: Bell::new()?, end });
         connection.wake_on(shared.bell.share()?);
-        prefixes.register(&mut connection)?;
+        let note = prefixes.register(&mut connection)?;
         let of_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("weir-serve".to_owned());
         let run = move || {
             let end = End(of_thread);
-            if let Err(error) = serve(&mut connection, &prefixes, producer, &end.0) {
+            // The producer goes last: its end is seen when the error is known.
+            if let Err(error) = serve(&mut connection, &prefixes, &mut *producer, &end.0) {
                 end.0.fail(error);
             }
         };
         let thread = thread.spawn(run).map_err(|error| Error::system("start a thread", &error))?;
-        Ok(Service { shared, thread: Some(thread) })
+        Ok(Service { shared, note, thread: Some(thread) })
+    }
+
+    /// A line for the user about the registration.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// Has the thread look at its producer now.
+    pub fn wake(&self) {
+        self.shared.bell.ring();
     }
 
     /// The error that has ended it, if one did.
@@ -129,14 +147,14 @@ impl Drop for Service {
 fn serve(
     connection: &mut Connection,
     prefixes: &Prefixes,
-    mut producer: Box<dyn Producer>,
+    producer: &mut dyn Producer,
     shared: &Shared,
 ) -> Result<(), Error> {
     let mut reconnect = Reconnect::new(connection.now());
     let mut answered = 0;
     while !shared.is_stopped() {
         let until = connection.now() + TURN;
-        if let Err(lost) = connection.turn(&mut *producer, until) {
+        if let Err(lost) = connection.turn(producer, until) {
             producer.forget();
             if producer.answered() > answered {
                 answered = producer.answered();
@@ -168,6 +186,6 @@ fn back(
     lost: ConnectError,
     shared: &Shared,
 ) -> Result<Outcome, Error> {
-    let greet = &mut |connection: &mut Connection| prefixes.register(connection);
+    let greet = &mut |connection: &mut Connection| prefixes.register(connection).map(drop);
     Ok(reconnect.end(connection, lost, None, greet, shared)?)
 }

@@ -1,16 +1,11 @@
 //! Chat in a group: messages are publications that State Vector Sync announces.
 
-mod asker;
 mod input;
-mod kept;
 mod line;
-mod lines;
 mod presence;
 mod printer;
 mod room;
 mod screen;
-mod trust;
-mod turns;
 
 pub use input::{Input, Line};
 pub use line::{ChatLine, Left};

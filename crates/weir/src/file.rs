@@ -1,7 +1,6 @@
 //! Files on both ends: what is published from, and what is fetched into.
 
 mod journal;
-pub mod own;
 mod part;
 mod pipe;
 mod place;
@@ -10,8 +9,8 @@ mod stream;
 mod text;
 mod writeback;
 
+pub use client::parts::own::{self, permissions, private_folder, share};
 pub use client::parts::{FileSource, Watch};
-pub use own::{permissions, private_folder, share};
 pub use part::{FileSink, SinkError};
 pub use pipe::{Cut, Reader, Writer, pipe};
 pub use reserve::{free, too_little};

@@ -31,7 +31,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("arena", &["control", "schemes", "scenario", "report", "study", "swarm"]),
     (
         "client",
-        &["packet", "security", "control", "schemes", "transport", "tree", "net", "scenario"],
+        &[
+            "packet",
+            "security",
+            "control",
+            "schemes",
+            "transport",
+            "tree",
+            "sync",
+            "net",
+            "scenario",
+        ],
     ),
     (
         "testbed",

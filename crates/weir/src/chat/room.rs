@@ -1,25 +1,18 @@
 //! A member's part in a chat, as a state machine at the end of a connection: vectors, messages,
 //! history, presence and files.
 
-use super::asker::Asker;
-use super::kept::{self, Kept};
-use super::lines::{Lines, Released};
 use super::presence::{Presence, Sign};
-use super::trust::{Trust, Verdict};
+use client::parts::group::{self, MOST_PACKETS, Participant};
 use control::{Duration, Rng, Time};
 use net::client::Endpoint;
-use packet::{Bytes, Data, DataBuf, Interest, LpPacket, Name, NameRef};
+use packet::Name;
 use security::{Certificate, Signer, TrustPolicy};
 use std::collections::{BTreeSet, VecDeque};
-use sync::wire::{self, Rejected};
-use sync::{Config, Limits, Member, Stream, Vector};
-use transport::publish::{Publication, Publish};
+use sync::wire::{self, Verified};
+use sync::{Member, Stream};
+use transport::publish::Publication;
 use weir::message::{Body, Message};
 
-/// How long caches may answer with a message. It never changes.
-const FRESHNESS_MS: u64 = 3_600_000;
-/// The bytes that the packet around a message in history takes, besides names.
-const AROUND: usize = 128;
 /// Reasons of rejections that are reported, each once.
 const REPORTED: usize = 20;
 /// Events that wait to be shown, at most. More are counted only.
@@ -29,8 +22,6 @@ const MOST_EVENTS: usize = 4_000;
 const WELCOME: Duration = Duration::from_secs(1);
 /// Seconds by which a start is ahead of a clock, at least, if a member does not send it.
 const FUTURE_S: u64 = 86_400;
-/// The bytes that a stream takes in a vector, besides its name.
-const AROUND_STREAM: usize = 40;
 
 /// The options of a room.
 pub struct Options {
@@ -49,7 +40,7 @@ pub struct Options {
     /// Random numbers.
     pub rng: Rng,
     /// The host's clock, in milliseconds since 1970.
-    pub clock: Box<dyn Fn() -> u64>,
+    pub clock: Box<dyn Fn() -> u64 + Send>,
 }
 
 /// Something to show.
@@ -84,7 +75,7 @@ pub enum Event {
         /// The last of them.
         high: u64,
         /// Their number.
-        count: usize,
+        count: u64,
     },
     /// A packet was dropped: its name, and the reason.
     Rejected(String),
@@ -105,20 +96,12 @@ pub struct Counts {
 
 /// A member's part in a chat.
 pub struct Room {
-    group: Name,
-    signer: Signer,
-    member: Member,
-    publish: Publish,
-    kept: Kept,
-    asker: Asker,
-    trust: Trust,
-    lines: Lines,
+    participant: Participant,
     presence: Presence,
     own: OwnSigns,
     events: VecDeque<Event>,
     counts: Counts,
     rng: Rng,
-    clock: Box<dyn Fn() -> u64>,
 }
 
 /// The signs of life of this member.
@@ -126,8 +109,6 @@ struct OwnSigns {
     /// The time between them.
     beat: Duration,
     next_beat: Time,
-    /// The time of the last vector, in milliseconds since 1970.
-    signed_ms: u64,
     /// The end of the time in which the state of the group is awaited; `None` once it is there.
     welcome: Option<Time>,
     /// Another member has sent this member's start.
@@ -140,60 +121,43 @@ impl Room {
     /// # Errors
     /// The names are too long: the number of bytes that a packet would have.
     pub fn new(options: Options, chain: &[Certificate], now: Time) -> Result<Room, usize> {
-        let limits = limits(&options)?;
         let Options { group, own, signer, policy, history, beat, mut rng, clock } = options;
-        let kept = Kept::new(&group);
-        chain.iter().for_each(|certificate| kept.pin(certificate.wire().clone()));
-        let mut publish = Publish::new();
-        publish.set_shelf(Box::new(kept.clone()));
-        publish.claim(wire::publications(&own.name, &group));
-        let joined = own.boot;
-        let mut next_rng = || Rng::stream(rng.next_u64(), &["chat"]);
-        let room = Room {
-            signer,
-            asker: Asker::new(kept::history(&group), next_rng()),
-            member: Member::new(Config { limits, ..Config::default() }, own, next_rng(), now),
-            trust: Trust::new(policy),
-            publish,
-            kept,
-            lines: Lines::new(history, joined),
+        let next_rng = Rng::stream(rng.next_u64(), &["chat"]);
+        let keep = MOST_PACKETS;
+        let of_group = group::Options { group, own, signer, policy, history, keep, rng, clock };
+        let participant = Participant::new(of_group, chain, now)?;
+        let longest = Message { time_ms: u64::MAX, body: Body::Text("text".to_owned()) };
+        participant.check(longest.encode().into())?;
+        Ok(Room {
+            participant,
             presence: Presence::new(beat),
             own: OwnSigns {
                 beat,
                 next_beat: now + beat,
-                signed_ms: 0,
                 welcome: Some(now + WELCOME),
                 is_acknowledged: false,
             },
             events: VecDeque::new(),
             counts: Counts::default(),
-            rng: next_rng(),
-            clock,
-            group,
-        };
-        room.signed(&Message { time_ms: u64::MAX, body: Body::Text("text".to_owned()) })?;
-        Ok(room)
+            rng: next_rng,
+        })
     }
 
     /// True if the state of the group is known, or was awaited long enough, and others can know
     /// that this member is there: messages from now on are live for them.
     pub fn is_welcome(&self, now: Time) -> bool {
-        let is_announced = self.member.next_deadline() > Time::ZERO;
+        let is_announced = self.member().next_deadline() > Time::ZERO;
         self.own.welcome.is_none_or(|end| now >= end) && is_announced
     }
 
-    /// The prefixes to register: the group, and those that are not below it. Longer ones would hide
-    /// the routes that lead to other members.
+    /// The prefixes to register: see [`Participant::prefixes`].
     pub fn prefixes(&self, keys: &[Name]) -> Vec<Name> {
-        let own = wire::publications(&self.member.own().name, &self.group);
-        let others = [own].into_iter().chain(keys.iter().cloned());
-        let outside = others.filter(|name| !name.as_ref().starts_with(self.group.as_ref()));
-        [self.group.clone()].into_iter().chain(outside).collect()
+        self.participant.prefixes(keys)
     }
 
     /// The member's sync state.
     pub fn member(&self) -> &Member {
-        &self.member
+        self.participant.member()
     }
 
     /// The members that are here.
@@ -208,12 +172,12 @@ impl Room {
 
     /// The number of own texts and files that no other member has fetched.
     pub fn unfetched(&self) -> usize {
-        self.kept.unfetched()
+        self.participant.unfetched()
     }
 
     /// The number of answers sent.
     pub fn answered(&self) -> u64 {
-        self.publish.stats().answered
+        self.participant.answered()
     }
 
     /// Publishes a message, and returns its number.
@@ -222,51 +186,24 @@ impl Room {
     /// It does not fit into a packet: the names are too long.
     pub fn send(&mut self, now: Time, body: Body) -> Result<u64, usize> {
         let is_shown = matches!(body, Body::Text(_) | Body::File { .. });
-        let message = Message { time_ms: (self.clock)(), body };
-        let packet = self.signed(&message)?;
-        if is_shown {
-            self.kept.offer(packet);
-        } else {
-            self.kept.keep(packet);
-        }
-        Ok(self.member.publish(now))
-    }
-
-    /// The packet of the next message.
-    fn signed(&self, message: &Message) -> Result<Bytes, usize> {
-        let content = Bytes::from(message.encode());
-        let name = |seq| wire::publication(self.member.own(), &self.group, seq);
-        let freshness_ms = Some(FRESHNESS_MS);
-        let packet = |name, content| {
-            let mut out = Vec::new();
-            self.signer.encode(&DataBuf { freshness_ms, ..DataBuf::new(name, content) }, &mut out);
-            Bytes::from(out)
-        };
-        // The longest number: a message that fits now must not fail later.
-        let longest = name(u64::MAX);
-        let around = kept::in_history(&kept::history(&self.group), longest.as_ref());
-        let len = packet(longest, content.clone()).len() + around.encoded_len() + AROUND;
-        match len > packet::MAX_PACKET {
-            true => Err(len),
-            false => Ok(packet(name(self.member.seq() + 1), content)),
-        }
+        let message = Message { time_ms: self.participant.clock_ms(), body };
+        self.participant.publish(now, message.encode().into(), is_shown)
     }
 
     /// Serves a file.
     pub fn serve(&mut self, publication: Publication) {
-        self.publish.replace(publication);
+        self.participant.serve(publication);
     }
 
     /// The name of a file that this member publishes.
     pub fn file_name(&self, file: &packet::Component) -> Name {
-        wire::publications(&self.member.own().name, &self.group).with(file)
+        let member = &self.member().own().name;
+        wire::publications(member, self.participant.group()).with(file)
     }
 
     /// The connection is another one.
     pub fn reconnected(&mut self, now: Time) {
-        self.publish.forget_waiting();
-        self.asker.restart(now);
-        self.member.announce();
+        self.participant.reconnected(now);
     }
 
     /// The next event.
@@ -296,36 +233,29 @@ impl Room {
         }
     }
 
-    /// Takes a sync Interest.
-    fn vector(&mut self, now: Time, wire: &[u8]) {
-        let Ok(interest) = Interest::decode(wire) else { return };
-        self.trust.set_clock((self.clock)() / 1_000);
-        match wire::open(&interest, &self.group, self.trust.policy()) {
-            Ok(verified) => {
-                let clock_s = (self.clock)() / 1_000;
-                let signer = verified.signer.as_ref();
-                self.member.receive(now, clock_s, &verified.vector, Some(signer));
-                let current = self.signs(now, &verified);
-                self.updates(now);
-                if let Some((stream, seq)) = current {
-                    self.lines.current(&stream, seq);
+    /// Takes what has happened in the group.
+    fn drain(&mut self, now: Time) {
+        while let Some(event) = self.participant.poll_event() {
+            match event {
+                group::Event::Vector(verified) => {
+                    if let Some((stream, seq)) = self.signs(now, &verified) {
+                        self.participant.current(&stream, seq);
+                    }
                 }
-                self.forget();
-            }
-            Err(Rejected::NotVerified(ref error)) if let Some(missing) = error.missing() => {
-                let missing = missing.clone();
-                let wire = Bytes::copy_from_slice(wire);
-                if self.trust.wait_for(&missing, None, wire) {
-                    self.asker.ask_unknown(now, missing);
+                group::Event::Publication { stream, seq, arrival, is_live, .. } => {
+                    self.message(now, &stream, seq, &arrival.content, is_live);
                 }
+                group::Event::Missing { stream, low, high, count } => {
+                    self.show(Event::Missing { stream, low, high, count });
+                }
+                group::Event::Rejected { what, is_vector } => self.reject(&what, is_vector),
             }
-            Err(error) => self.reject(&format!("a state vector: {error}"), true),
         }
     }
 
     /// Notes that the signer of a vector is here, and returns its stream. Only a vector with this
     /// member's own start shows that: it was signed since, and is no replay of an earlier one.
-    fn signs(&mut self, now: Time, verified: &wire::Verified) -> Option<(Stream, u64)> {
+    fn signs(&mut self, now: Time, verified: &Verified) -> Option<(Stream, u64)> {
         let signer = &verified.signer;
         let of_signer = |name: &Name| name.as_ref().starts_with(signer.as_ref());
         let mut names = verified.vector.iter().filter(|(name, ..)| of_signer(name));
@@ -337,12 +267,12 @@ impl Room {
             }
             boot = boot.max(start);
         }
-        let own = self.member.own().clone();
+        let own = self.member().own().clone();
         if *name == own.name {
             return None;
         }
         if self.own.welcome.take().is_some() {
-            self.member.announce();
+            self.participant.announce();
         }
         let is_known = verified.vector.get(&own.name, own.boot) > 0;
         self.own.is_acknowledged |= is_known;
@@ -357,126 +287,33 @@ impl Room {
             Sign::Again => {}
             Sign::First => self.show(Event::Here(name.clone())),
         }
-        for (stream, seq) in self.lines.again(|stream| stream.name == *name) {
-            self.asker.ask(now, wire::publication(&stream, &self.group, seq), false);
-        }
+        self.participant.again(now, |other| other == name);
         let seq = verified.vector.get(name, boot);
         Some((Stream { name: name.clone(), boot }, seq))
     }
 
-    /// Drops everything about streams that others have displaced in the state vector.
-    fn forget(&mut self) {
-        if self.lines.len() <= self.member.others().count() {
-            return;
-        }
-        for stream in self.lines.forget(|stream| self.member.knows(stream)) {
-            let first = wire::publication(&stream, &self.group, 1);
-            self.asker.forget(&first.as_ref().parent().to_name());
-        }
-    }
-
-    /// Asks for the messages of new updates.
-    fn updates(&mut self, now: Time) {
-        while let Some(update) = self.member.poll_update() {
-            for seq in self.lines.update(&update) {
-                let name = wire::publication(&update.stream, &self.group, seq);
-                if !self.asker.ask(now, name, !update.is_confirmed) {
-                    let released = self.lines.absent(&update.stream, seq);
-                    self.release(now, &update.stream, released);
-                }
-            }
-        }
-    }
-
-    /// Takes a packet that was asked for.
-    fn packet(&mut self, now: Time, wanted: Name, packet: &Bytes) {
-        let Ok(data) = Data::decode(packet) else { return };
-        self.trust.set_clock((self.clock)() / 1_000);
-        match self.trust.judge(&wanted, &data) {
-            Verdict::Certificate => {
-                for (name, waiting) in self.trust.released(&wanted) {
-                    match name {
-                        Some(name) => self.packet(now, name, &waiting),
-                        None => self.vector(now, &waiting),
-                    }
-                }
-            }
-            Verdict::Verified => self.message(now, &data),
-            Verdict::Missing(certificate) => {
-                if self.trust.wait_for(&certificate, Some(wanted.clone()), packet.clone()) {
-                    self.asker.ask_certificate(now, certificate);
-                } else {
-                    self.absent(now, &wanted);
-                }
-            }
-            Verdict::Wrong { why, times } => {
-                self.reject(&why, false);
-                let is_prefix = wire::parse_publication(wanted.as_ref(), &self.group).is_none();
-                self.asker.ask_again(now, wanted, is_prefix, times);
-            }
-        }
-    }
-
-    /// Takes a verified message.
-    fn message(&mut self, now: Time, data: &Data<'_>) {
-        for certificate in self.trust.verified_certificates() {
-            self.kept.keep(certificate);
-        }
-        let Some((stream, seq)) = wire::parse_publication(data.name(), &self.group) else { return };
-        self.kept.keep(Bytes::copy_from_slice(data.wire()));
-        let message = Message::decode(data.content()).unwrap_or_else(|error| {
-            self.reject(&format!("{}: {error}", data.name()), false);
+    /// Takes a message.
+    fn message(&mut self, now: Time, stream: &Stream, seq: u64, content: &[u8], is_live: bool) {
+        let message = Message::decode(content).unwrap_or_else(|error| {
+            let name = wire::publication(stream, self.participant.group(), seq);
+            self.reject(&format!("{name}: {error}"), false);
             Message { time_ms: 0, body: Body::Unknown(0) }
         });
-        let released = self.lines.arrived(&stream, seq, message);
-        self.release(now, &stream, released);
-    }
-
-    /// Gives up a packet.
-    fn absent(&mut self, now: Time, name: &Name) {
-        if let Some((stream, seq)) = wire::parse_publication(name.as_ref(), &self.group) {
-            let released = self.lines.absent(&stream, seq);
-            return self.release(now, &stream, released);
-        }
-        // Certificates: nothing that waits for them can be verified.
-        for (waiting, _) in self.trust.released(name) {
-            // A sender without a key can name any certificate: those are one reason.
-            let why = match &waiting {
-                Some(waiting) => {
-                    format!("{waiting}: the certificate {name} could not be fetched")
-                }
-                None => "a state vector: its certificate could not be fetched".to_owned(),
-            };
-            self.reject(&why, waiting.is_none());
-            if let Some(waiting) = waiting {
-                self.absent(now, &waiting);
+        let own = stream.name == self.member().own().name;
+        match message.body {
+            Body::Left if !own && self.left(now, stream, message.time_ms) => {
+                self.show(Event::Gone { member: stream.name.clone(), has_left: true });
             }
-        }
-    }
-
-    fn release(&mut self, now: Time, stream: &Stream, released: Released) {
-        let own = stream.name == self.member.own().name;
-        for shown in released.shown {
-            let (seq, message, is_live) = (shown.seq, shown.message, shown.is_live);
-            match message.body {
-                Body::Left if !own && self.left(now, stream, message.time_ms) => {
-                    self.show(Event::Gone { member: stream.name.clone(), has_left: true });
+            Body::Joined | Body::Left => {}
+            _ => {
+                if is_live
+                    && !own
+                    && self.presence.sign(now, &stream.name, stream.boot, None) == Sign::First
+                {
+                    self.show(Event::Here(stream.name.clone()));
                 }
-                Body::Joined | Body::Left => {}
-                _ => {
-                    if is_live
-                        && !own
-                        && self.presence.sign(now, &stream.name, stream.boot, None) == Sign::First
-                    {
-                        self.show(Event::Here(stream.name.clone()));
-                    }
-                    let stream = stream.clone();
-                    self.show(Event::Message { stream, seq, message, is_live });
-                }
+                self.show(Event::Message { stream: stream.clone(), seq, message, is_live });
             }
-        }
-        if let Some((low, high, count)) = released.missing {
-            self.show(Event::Missing { stream: stream.clone(), low, high, count });
         }
     }
 
@@ -484,78 +321,28 @@ impl Room {
     fn left(&mut self, now: Time, stream: &Stream, time_ms: u64) -> bool {
         self.presence.left(now, &stream.name, stream.boot, time_ms)
     }
-
-    /// Takes an Interest that came back.
-    fn refused(&mut self, now: Time, name: NameRef<'_>) {
-        self.asker.refused(now, name);
-    }
-}
-
-/// The bounds of the vector: what a sync Interest has room for besides the names of the group, of
-/// this member and of its key. Other members need places, with names as long as this one's.
-fn limits(options: &Options) -> Result<Limits, usize> {
-    let Options { group, own, signer, .. } = options;
-    let mut vector = Vector::new();
-    vector.raise(&own.name, own.boot, u64::MAX);
-    let len = wire::interest(group, &vector, u64::MAX, signer, 0).len() + AROUND;
-    let least = len + own.name.encoded_len() + AROUND_STREAM;
-    if least > packet::MAX_PACKET {
-        return Err(least);
-    }
-    let limits = Limits::default();
-    Ok(Limits { bytes: limits.bytes.min(packet::MAX_PACKET - len), ..limits })
 }
 
 impl Endpoint for Room {
     fn receive(&mut self, now: Time, frame: &[u8]) {
-        let Ok(link) = LpPacket::decode(frame) else { return };
-        let Some(fragment) = link.fragment() else { return };
-        if link.nack().is_some() {
-            if let Ok(interest) = Interest::decode(fragment) {
-                self.refused(now, interest.name());
-            }
-            return;
-        }
-        if let Ok(interest) = Interest::decode(fragment) {
-            return match wire::is_sync(&interest, &self.group) {
-                true => self.vector(now, fragment),
-                false => self.publish.receive(frame),
-            };
-        }
-        if let Ok(data) = Data::decode(fragment)
-            && let Some((wanted, packet)) = self.asker.receive(&data)
-        {
-            self.packet(now, wanted, &packet);
-        }
+        self.participant.receive(now, frame);
+        self.drain(now);
     }
 
     fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        if let Some(vector) = self.member.poll_transmit(now, (self.clock)() / 1_000) {
-            let nonce = self.rng.next_u32();
-            // It grows even if the clock does not.
-            self.own.signed_ms = (self.own.signed_ms + 1).max((self.clock)());
-            let time_ms = self.own.signed_ms;
-            let interest = wire::interest(&self.group, &vector, time_ms, &self.signer, nonce);
-            out.extend_from_slice(&interest);
-            return true;
-        }
-        let sent = self.asker.poll_transmit(now, out);
-        while let Some(name) = self.asker.poll_given_up() {
-            self.absent(now, &name);
-        }
-        sent || self.publish.poll_transmit(out)
+        let sent = self.participant.poll_transmit(now, out);
+        self.drain(now);
+        sent
     }
 
     fn next_deadline(&mut self, now: Time) -> Option<Time> {
-        let waits = [self.asker.next_deadline(), self.presence.next_deadline()];
-        // A vector that is due is sent at the beginning of the next turn.
-        let own = [self.own.next_beat, self.member.next_deadline().max(now)];
-        waits.into_iter().flatten().chain(own).min()
+        let waits = [self.participant.next_deadline(now), self.presence.next_deadline()];
+        waits.into_iter().flatten().chain([self.own.next_beat]).min()
     }
 
     fn on_deadline(&mut self, now: Time) {
         if now >= self.own.next_beat {
-            self.member.announce();
+            self.participant.announce();
             self.own.next_beat = now + self.own.beat.mul_f64(0.9 + 0.2 * self.rng.unit());
         }
         for member in self.presence.expire(now) {

@@ -203,7 +203,7 @@ fn json_of(event: &Event, now_ms: u64) -> ChatLine {
             boot: stream.boot,
             low: *low,
             high: *high,
-            count: *count as u64,
+            count: *count,
         },
         Event::Rejected(why) => ChatLine::Rejected { why: why.clone() },
         Event::Message { stream, seq, message, is_live } => {

@@ -1,7 +1,6 @@
 //! `weir chat`: talks in a group.
 
 mod files;
-mod start;
 
 use crate::chat::{ChatLine, Event, Input, Left, Line, Options, Printer, Room, Screen};
 use crate::cli::chat::ChatArgs;
@@ -10,11 +9,11 @@ use crate::identity::{self, Signing};
 use crate::outage::{Outage, Outcome};
 use crate::output::Progress;
 use crate::signals::Stop;
+use client::parts::group;
 use control::{Duration, Rng};
 use files::Files;
-use net::client::{Address, CommandError, Connection};
+use net::client::{Address, Connection};
 use net::clock::unix_millis;
-use net::management::parameters::ControlParameters;
 use packet::Name;
 use security::{Certificate, Signer};
 use sync::Stream;
@@ -27,8 +26,6 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// How long other members may take to fetch the last texts. A member that has just joined is known
 /// after a second, and its certificate is fetched first.
 const DELIVERY: Duration = Duration::from_secs(5);
-/// The strategy that brings a group's Interests to all members.
-const STRATEGY: &str = "/localhost/nfd/strategy/multicast";
 
 const HELP: &str = "/who lists the members, /send FILE publishes a file, /get NAME [FILE] fetches \
                     one, /quit leaves; // begins a line of text with a slash";
@@ -97,7 +94,7 @@ pub fn run(args: &ChatArgs) -> Result<(), Failure> {
         );
         Failure::new(Kind::Usage, message).then("use shorter names")
     })?;
-    let note = register(&mut connection, &args.group, &room.prefixes(&session.keys))?;
+    let note = group::register(&mut connection, &args.group, &room.prefixes(&session.keys))?;
     note.map_or(Ok(()), |note| session.screen.note(&note))?;
     let joined = session.begin(&mut room, &mut connection);
     let talked = joined.and_then(|()| session.talk(&mut room, &mut connection, &input));
@@ -132,41 +129,10 @@ fn trusted(args: &ChatArgs, chain: &[Certificate]) -> Result<Vec<String>, Failur
     }
 }
 
-/// Registers the prefixes, and chooses the group's strategy. The group has to be registered;
-/// without the others, members that are here answer in place of this one. Returns a line if the
-/// strategy may not be chosen.
-fn register(
-    connection: &mut Connection,
-    group: &Name,
-    prefixes: &[Name],
-) -> Result<Option<String>, CommandError> {
-    for prefix in prefixes {
-        match connection.register(prefix) {
-            Err(CommandError::Refused { .. }) if prefix != group => {}
-            other => other?,
-        }
-    }
-    let asked = ControlParameters {
-        name: Some(group.clone()),
-        strategy: STRATEGY.parse().ok(),
-        ..ControlParameters::default()
-    };
-    let what = format!("choose the strategy of {group}");
-    let answer = connection.control(["nfd", "strategy-choice", "set"], &asked, &what)?;
-    Ok((answer.code != 200).then(|| {
-        format!(
-            "the forwarder refused to choose the strategy of {group}: {} {}; unless it is \
-             multicast, members miss messages: its administrator can run \
-             `weir strategy set {group} multicast`",
-            answer.code, answer.text
-        )
-    }))
-}
-
 impl Session<'_> {
     /// Waits for a second in which no other start of this member has published, and returns it.
     fn start(&self, name: &Name) -> Result<u64, Failure> {
-        let boot = start::second(name, &self.args.group, unix_millis() / 1_000);
+        let boot = group::second(name, &self.args.group, unix_millis() / 1_000);
         let boot = boot.or_else(|error| {
             self.screen.note(&format!(
                 "the second of this start cannot be recorded: {error}; another start of {name} in \
@@ -215,9 +181,9 @@ impl Session<'_> {
             let until = connection.now() + TURN;
             if let Err(lost) = connection.turn(room, until) {
                 self.screen.line(|| ChatLine::Forwarder { state: "away" })?;
-                let (group, prefixes) = (&self.args.group, room.prefixes(&self.keys));
+                let (name, prefixes) = (&self.args.group, room.prefixes(&self.keys));
                 let mut greet = |connection: &mut Connection| {
-                    register(connection, group, &prefixes).map(|_| ())
+                    group::register(connection, name, &prefixes).map(|_| ())
                 };
                 if outage.end(connection, lost, None, &mut greet)? != Outcome::Back {
                     break;
@@ -374,7 +340,7 @@ impl Session<'_> {
             }
         }
         let _ = connection.speak(room);
-        for prefix in room.prefixes(&self.keys) {
+        for prefix in [self.args.group.clone()].into_iter().chain(room.prefixes(&self.keys)) {
             connection.unregister(&prefix).ok();
         }
         self.show(room)?;

@@ -1,23 +1,12 @@
 //! The names of new files, as file systems take them.
 
+use client::parts::own::named;
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-
-/// An error about a new file, with the reason where the system only reports an invalid argument:
-/// file systems such as FAT and NTFS do not take every name.
-pub fn named(error: io::Error) -> io::Error {
-    match Errno::from_io_error(&error) {
-        Some(Errno::INVAL | Errno::ILSEQ) => {
-            let why = "the file system takes no such name";
-            io::Error::new(io::ErrorKind::InvalidFilename, why)
-        }
-        _ => error,
-    }
-}
 
 /// Finds out whether a file can get its name later. FAT and NTFS take no dot and no space at the
 /// end, or leave it out, so that `name.part` may be there and not become `name.`. Other names that
@@ -50,16 +39,5 @@ mod tests {
             check_name(&dir.path().join(name)).unwrap();
         }
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn the_reason_of_a_rejected_name_is_given() {
-        for errno in [Errno::INVAL, Errno::ILSEQ] {
-            let error = named(errno.into());
-            assert_eq!(error.kind(), io::ErrorKind::InvalidFilename);
-            assert_eq!(error.to_string(), "the file system takes no such name");
-        }
-        let other = named(Errno::NOSPC.into());
-        assert_eq!(other.raw_os_error(), Some(Errno::NOSPC.raw_os_error()));
     }
 }

@@ -1,6 +1,6 @@
 //! Texts that are written as a whole.
 
-use super::place::named;
+use client::parts::own::named;
 use client::parts::{behind_links, is_open_file};
 use std::fs::OpenOptions;
 use std::io::{self, Write};

@@ -1,11 +1,12 @@
 //! Rooms over a network in memory, in virtual time.
 
 use super::*;
-use packet::{Component, InterestBuf};
+use packet::{Component, Data, Interest, InterestBuf, LpPacket};
 use security::certificate::Issue;
 use security::trust::{Chains, Schema, Validator};
 use security::{KeyType, SecretKey, Validity};
 use std::sync::Arc;
+use sync::Vector;
 
 const CLOCK_S: u64 = 1_700_000_000;
 
@@ -296,7 +297,7 @@ fn a_member_with_many_starts_takes_bounded_memory() {
     }
     let room = network.room(first);
     assert!(room.member().stats().received > 1_000);
-    assert_eq!((room.lines.len(), room.member().others().count()), (8, 8));
+    assert_eq!((room.participant.streams(), room.member().others().count()), (8, 8));
 }
 
 /// Others do not send its start: the specification would have it ignored.

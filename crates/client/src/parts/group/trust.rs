@@ -1,4 +1,4 @@
-//! Verification of messages and vectors, with the certificates that it needs.
+//! Verification of publications and vectors, with the certificates that it needs.
 
 use packet::{Bytes, Data, Name};
 use security::certificate::key_of;
@@ -34,8 +34,8 @@ struct Waiting {
 pub enum Verdict {
     /// A certificate, to be used for those that wait for it.
     Certificate,
-    /// A trusted key has signed it.
-    Verified,
+    /// This trusted key has signed it.
+    Verified(Name),
     /// This certificate is needed.
     Missing(Name),
     /// It is rejected.
@@ -77,11 +77,14 @@ impl Trust {
             return Verdict::Certificate;
         }
         match self.policy.verify(data) {
-            Ok(Proof::Key(_)) => {
+            Ok(Proof::Key(key)) => {
                 self.wrong.remove(wanted);
-                Verdict::Verified
+                Verdict::Verified(key)
             }
-            Ok(_) => self.wrong(wanted, format!("{wanted} is not signed by a key")),
+            Ok(Proof::Digest) => self.wrong(wanted, format!("{wanted} is not signed by a key")),
+            Ok(Proof::Unchecked) => {
+                self.wrong(wanted, format!("{wanted} is signed by a key that is not trusted"))
+            }
             Err(error) => match error.missing() {
                 Some(missing) => Verdict::Missing(missing.clone()),
                 None => self.wrong(wanted, error.to_string()),

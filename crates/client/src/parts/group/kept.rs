@@ -1,5 +1,4 @@
-//! The packets that a member of a chat keeps and serves: its own messages, and those of others as
-//! history.
+//! The packets that a member keeps and serves: its own publications, and those of others as history.
 
 use packet::{Bytes, Component, Data, DataBuf, Interest, Name, NameRef};
 use security::certificate::key_of;
@@ -7,10 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use transport::publish::{Publication, Shelf};
 
-/// The bounds of the packets: 2,000 of them, and 8 MB.
-const MOST_PACKETS: usize = 2_000;
-const MOST_BYTES: usize = 8_000_000;
-/// The bound of certificates. They have their own, so that no number of messages displaces them.
+/// The bounds of publications, own ones and those of others apart: 2,000 of them, and 8 MB. Members
+/// ask for no more of a stream.
+pub const MOST_PACKETS: usize = 2_000;
+pub const MOST_BYTES: usize = 8_000_000;
+/// The bound of certificates. They have their own, so that no number of publications displaces
+/// them.
 const MOST_CERTIFICATES: usize = 256;
 /// How long caches may answer with a packet of history. The packet in it never changes.
 const FRESHNESS_MS: u64 = 10_000;
@@ -22,22 +23,58 @@ pub struct Kept {
     packets: Arc<Mutex<Packets>>,
 }
 
-#[derive(Default)]
 struct Packets {
     by_name: BTreeMap<Name, Bytes>,
-    /// The names in the order of their arrival, certificates apart.
-    order: VecDeque<Name>,
-    certificates: VecDeque<Name>,
-    bytes: usize,
-    /// Own messages that no other member has fetched, and the number of those that had to go.
+    own: Order,
+    others: Order,
+    certificates: Order,
+    /// Own publications that no other member has fetched, and the number of those that had to go.
     unfetched: BTreeSet<Name>,
     lost: usize,
 }
 
+/// The names of packets of one kind and their sizes, in the order of their arrival.
+struct Order {
+    names: VecDeque<(Name, usize)>,
+    bytes: usize,
+    most: usize,
+}
+
+impl Order {
+    fn new(most: usize) -> Order {
+        Order { names: VecDeque::new(), bytes: 0, most }
+    }
+
+    fn add(&mut self, name: Name, bytes: usize) {
+        self.bytes += bytes;
+        self.names.push_back((name, bytes));
+    }
+
+    /// Takes the oldest name, if there are too many, or too many bytes.
+    fn excess(&mut self) -> Option<Name> {
+        if self.names.len() <= self.most && self.bytes <= MOST_BYTES {
+            return None;
+        }
+        let (name, bytes) = self.names.pop_front()?;
+        self.bytes -= bytes;
+        Some(name)
+    }
+}
+
 impl Packets {
-    fn remove(&mut self, name: &Name) {
-        self.bytes -= self.by_name.remove(name).map_or(0, |packet| packet.len());
-        self.lost += usize::from(self.unfetched.remove(name));
+    /// Adds a packet that is not there yet. The oldest ones of its kind make room.
+    fn add(&mut self, packet: Bytes, kind: impl Fn(&mut Packets) -> &mut Order) -> Option<Name> {
+        let name = Data::decode(&packet).ok()?.name().to_name();
+        if self.by_name.contains_key(&name) {
+            return None;
+        }
+        kind(self).add(name.clone(), packet.len());
+        self.by_name.insert(name.clone(), packet);
+        while let Some(oldest) = kind(self).excess() {
+            self.by_name.remove(&oldest);
+            self.lost += usize::from(self.unfetched.remove(&oldest));
+        }
+        Some(name)
     }
 }
 
@@ -63,55 +100,51 @@ pub fn unpacked<'a>(history: &Name, data: &Data<'a>) -> Option<Data<'a>> {
 }
 
 impl Kept {
-    /// Nothing, for a group.
+    /// Nothing, for a group. At most `own` publications of this member are kept.
     #[must_use]
-    pub fn new(group: &Name) -> Kept {
-        Kept { history: history(group), packets: Arc::default() }
+    pub fn new(group: &Name, own: usize) -> Kept {
+        let packets = Packets {
+            by_name: BTreeMap::new(),
+            own: Order::new(own),
+            others: Order::new(MOST_PACKETS),
+            certificates: Order::new(MOST_CERTIFICATES),
+            unfetched: BTreeSet::new(),
+            lost: 0,
+        };
+        Kept { history: history(group), packets: Arc::new(Mutex::new(packets)) }
     }
 
-    /// Keeps a packet. The oldest ones make room.
+    /// Keeps a packet of another member.
     pub fn keep(&self, packet: Bytes) {
-        let Ok(data) = Data::decode(&packet) else { return };
-        let name = data.name().to_name();
-        let is_certificate = key_of(name.as_ref()).is_some();
+        let is_certificate = Data::decode(&packet).is_ok_and(|data| key_of(data.name()).is_some());
         let packets = &mut *self.lock();
-        packets.bytes += packet.len();
-        if let Some(before) = packets.by_name.insert(name.clone(), packet) {
-            packets.bytes -= before.len();
-        } else if is_certificate {
-            packets.certificates.push_back(name);
-        } else {
-            packets.order.push_back(name);
-        }
-        if packets.certificates.len() > MOST_CERTIFICATES
-            && let Some(oldest) = packets.certificates.pop_front()
-        {
-            packets.remove(&oldest);
-        }
-        while packets.order.len() > MOST_PACKETS || packets.bytes > MOST_BYTES {
-            let Some(oldest) = packets.order.pop_front() else { break };
-            packets.remove(&oldest);
-        }
+        match is_certificate {
+            true => packets.add(packet, |packets| &mut packets.certificates),
+            false => packets.add(packet, |packets| &mut packets.others),
+        };
     }
 
-    /// Keeps a packet that nothing displaces.
+    /// Keeps a certificate of this member, which nothing displaces.
     pub fn pin(&self, packet: Bytes) {
         let Ok(data) = Data::decode(&packet) else { return };
         let name = data.name().to_name();
+        self.lock().by_name.insert(name, packet);
+    }
+
+    /// Keeps a publication of this member. `is_awaited`: other members are to fetch it.
+    pub fn publish(&self, packet: Bytes, is_awaited: bool) {
         let packets = &mut *self.lock();
-        packets.bytes += packet.len();
-        let before = packets.by_name.insert(name, packet);
-        packets.bytes -= before.map_or(0, |before| before.len());
+        let name = packets.add(packet, |packets| &mut packets.own);
+        if let Some(name) = name.filter(|_| is_awaited) {
+            match packets.by_name.contains_key(&name) {
+                true => _ = packets.unfetched.insert(name),
+                false => packets.lost += 1,
+            }
+        }
     }
 
-    /// Keeps a message that other members are to fetch.
-    pub fn offer(&self, packet: Bytes) {
-        let name = Data::decode(&packet).map(|data| data.name().to_name());
-        self.keep(packet);
-        self.lock().unfetched.extend(name);
-    }
-
-    /// The number of those messages that no member has fetched.
+    /// The number of those publications that no member has fetched.
+    #[must_use]
     pub fn unfetched(&self) -> usize {
         let packets = self.lock();
         packets.unfetched.len() + packets.lost
@@ -179,7 +212,7 @@ mod tests {
 
     #[test]
     fn packets_are_found_by_their_names_and_as_history() {
-        let mut kept = Kept::new(&"/chat".parse().unwrap());
+        let mut kept = Kept::new(&"/chat".parse().unwrap(), 10);
         let message = packet("/alice/chat/t=1/seq=2", 5);
         kept.keep(message.clone());
         assert_eq!(asked(&mut kept, "/alice/chat/t=1/seq=2", false), Some(message.clone()));
@@ -206,8 +239,11 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_packets_make_room() {
-        let mut kept = Kept::new(&"/chat".parse().unwrap());
+    fn the_oldest_packets_of_a_kind_make_room() {
+        let mut kept = Kept::new(&"/chat".parse().unwrap(), 2);
+        for i in 0..3 {
+            kept.publish(packet(&format!("/own/{i}"), 8_000), i == 0);
+        }
         for i in 0..MOST_PACKETS + 10 {
             kept.keep(packet(&format!("/{i}"), 1));
         }
@@ -216,7 +252,27 @@ mod tests {
         for i in 0..2_000 {
             kept.keep(packet(&format!("/large/{i}"), 8_000));
         }
+        // Those of others displace no own ones.
+        assert!(asked(&mut kept, "/own/0", false).is_none());
+        assert!(asked(&mut kept, "/own/1", false).is_some());
+        assert!(asked(&mut kept, "/own/2", false).is_some());
+        assert_eq!(kept.unfetched(), 1, "the one that had to go");
         let packets = kept.lock();
-        assert!(packets.bytes <= MOST_BYTES && packets.order.len() == packets.by_name.len());
+        let bytes: usize = packets.by_name.values().map(Bytes::len).sum();
+        assert_eq!(bytes, packets.own.bytes + packets.others.bytes);
+        assert!(packets.others.bytes <= MOST_BYTES);
+        assert_eq!(packets.own.names.len() + packets.others.names.len(), packets.by_name.len());
+    }
+
+    #[test]
+    fn a_publication_is_fetched_when_another_member_has_asked_for_it() {
+        let mut kept = Kept::new(&"/chat".parse().unwrap(), 5);
+        kept.publish(packet("/a/1", 1), true);
+        kept.publish(packet("/a/2", 1), true);
+        kept.publish(packet("/a/3", 1), false);
+        assert_eq!(kept.unfetched(), 2);
+        asked(&mut kept, "/a/1", false);
+        asked(&mut kept, "/chat/32=history/a/2", false);
+        assert_eq!(kept.unfetched(), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! The second of a start of a member. No two starts on a host have the same one.
 
-use crate::file::own::{existing, make, private_folder};
-use crate::identity;
+use crate::parts::keys::key_dir;
+use crate::parts::own::{existing, make, private_folder};
 use packet::Name;
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -16,15 +16,16 @@ const AHEAD_S: u64 = 60;
 /// # Errors
 /// It cannot be recorded in the folder of the user.
 pub fn second(member: &Name, group: &Name, now_s: u64) -> io::Result<u64> {
-    let keys = identity::key_dir().map_err(|failure| io::Error::other(failure.to_string()))?;
-    second_in(&keys.with_file_name("chat"), member, group, now_s)
+    let keys = key_dir().map_err(|error| io::Error::other(error.to_string()))?;
+    second_in(&keys.with_file_name("groups"), member, group, now_s)
 }
 
 fn second_in(folder: &Path, member: &Name, group: &Name, now_s: u64) -> io::Result<u64> {
     private_folder(folder)?;
     let digest = Sha256::new().chain_update(member.as_bytes()).chain_update([0]);
     let digest = digest.chain_update(group.as_bytes()).finalize();
-    let path = folder.join(repo::hex(&digest.into()));
+    let digits: Vec<String> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let path = folder.join(digits.concat());
     let mut file = open(&path)?;
     file.lock()?;
     let mut text = String::new();

@@ -1,8 +1,9 @@
-//! Files that a transfer keeps beside its target, and that no other user of this host may have put
-//! there or may write: what they say has been verified is not verified again.
+//! Files that no other user of this host may have put there or may write: those that a transfer
+//! keeps beside its target, since what they say has been verified is not verified again, and records
+//! of the user.
 
-use super::place::named;
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -10,6 +11,19 @@ use std::path::Path;
 
 /// Write permission of the group and of all others.
 const OTHERS_WRITE: u32 = 0o022;
+
+/// An error about a new file, with the reason where the system only reports an invalid argument:
+/// file systems such as FAT and NTFS do not take every name.
+#[must_use]
+pub fn named(error: io::Error) -> io::Error {
+    match Errno::from_io_error(&error) {
+        Some(Errno::INVAL | Errno::ILSEQ) => {
+            let why = "the file system takes no such name";
+            io::Error::new(ErrorKind::InvalidFilename, why)
+        }
+        _ => error,
+    }
+}
 
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
@@ -64,6 +78,7 @@ pub fn private_folder(path: &Path) -> io::Result<()> {
 }
 
 /// The permissions of a complete file that has `mode` at its publisher.
+#[must_use]
 pub fn permissions(mode: u16) -> u32 {
     u32::from(mode) & 0o777 & !umask().unwrap_or(OTHERS_WRITE)
 }
@@ -98,6 +113,17 @@ mod tests {
         assert_eq!(made.metadata().unwrap().mode() & OTHERS_WRITE, 0);
         assert!(existing(&path).unwrap().is_some());
         assert_eq!(make(&path).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    }
+
+    #[test]
+    fn the_reason_of_a_rejected_name_is_given() {
+        for errno in [Errno::INVAL, Errno::ILSEQ] {
+            let error = named(errno.into());
+            assert_eq!(error.kind(), ErrorKind::InvalidFilename);
+            assert_eq!(error.to_string(), "the file system takes no such name");
+        }
+        let other = named(Errno::NOSPC.into());
+        assert_eq!(other.raw_os_error(), Some(Errno::NOSPC.raw_os_error()));
     }
 
     #[test]

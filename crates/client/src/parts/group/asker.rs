@@ -33,9 +33,9 @@ const MOST_UNANSWERED: usize = 1_024;
 /// Wants in the order of their importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
-    /// Messages that their sender has announced, and certificates that messages wait for.
+    /// Publications that their sender has announced, and certificates that publications wait for.
     Live,
-    /// Messages that only others have claimed: the sender may be gone.
+    /// Publications that only others have claimed: the sender may be gone.
     Old,
     /// Certificates that sync Interests name.
     Unknown,
@@ -65,6 +65,8 @@ pub struct Asker {
     /// Sources of which the last turn brought nothing. Packets of others come first.
     unanswered: BTreeSet<Name>,
     given_up: VecDeque<Name>,
+    /// No publication gets its next turn.
+    is_paused: bool,
     rng: Rng,
 }
 
@@ -88,8 +90,15 @@ impl Asker {
             queues: Default::default(),
             unanswered: BTreeSet::new(),
             given_up: VecDeque::new(),
+            is_paused: false,
             rng,
         }
+    }
+
+    /// While it is paused, only packets whose turn it is are asked for, and certificates that sync
+    /// Interests name.
+    pub fn pause(&mut self, is_paused: bool) {
+        self.is_paused = is_paused;
     }
 
     /// Asks for a certificate, by its name or that of its key; returns false if too many packets
@@ -114,7 +123,7 @@ impl Asker {
         self.add(now, name, true, Class::Unknown)
     }
 
-    /// Asks for a message, in the same way. `is_old`: its sender may be gone.
+    /// Asks for a publication, in the same way. `is_old`: its sender may be gone.
     pub fn ask(&mut self, now: Time, name: Name, is_old: bool) -> bool {
         self.add(now, name, false, if is_old { Class::Old } else { Class::Live })
     }
@@ -131,7 +140,7 @@ impl Asker {
         if self.wanted.len() >= MOST && !self.makes_room(class, &source) {
             return false;
         }
-        // Certificates come first: messages wait for them.
+        // Certificates come first: publications wait for them.
         let queue = &mut self.queues[class as usize];
         match is_prefix {
             true => queue.push_first(source, name.clone()),
@@ -164,7 +173,7 @@ impl Asker {
         false
     }
 
-    /// Stops asking for the messages with this prefix, which is their names without the number.
+    /// Stops asking for the publications with this prefix, which is their names without the number.
     pub fn forget(&mut self, prefix: &Name) {
         let below = self.wanted.range(prefix.clone()..).map(|(name, _)| name);
         let below = below.take_while(|name| name.as_ref().starts_with(prefix.as_ref()));
@@ -277,9 +286,11 @@ impl Asker {
             let is_ready = |source: &Name| {
                 !answered_only || !unanswered.contains(source) || !sources.contains(source)
             };
-            for class in
-                Class::ALL.into_iter().filter(|class| asked[*class as usize] < class.most())
-            {
+            let is_open = |class: &Class| {
+                asked[*class as usize] < class.most()
+                    && (!self.is_paused || *class == Class::Unknown)
+            };
+            for class in Class::ALL.into_iter().filter(is_open) {
                 while let Some(name) = self.queues[class as usize].pop(is_ready) {
                     let is_meant = |want: &Want| want.class == class && !self.asked.contains(&name);
                     if self.wanted.get(&name).is_some_and(is_meant) {
@@ -330,7 +341,7 @@ impl Asker {
     }
 }
 
-/// The name for all packets that probably are at the same place: the messages of a stream, or a
+/// The name for all packets that probably are at the same place: the publications of a stream, or a
 /// certificate.
 fn source(name: &Name, is_certificate: bool) -> Name {
     if is_certificate { name.clone() } else { name.as_ref().parent().to_name() }
@@ -384,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_message_is_asked_of_the_history_first() {
+    fn an_old_publication_is_asked_of_the_history_first() {
         let mut asker = asker();
         asker.ask(Time::ZERO, "/alice/1".parse().unwrap(), true);
         assert_eq!(sent(&mut asker, Time::ZERO).unwrap(), "/chat/32=history/alice/1");
@@ -415,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn certificates_of_unknown_signers_keep_no_message_waiting() {
+    fn certificates_of_unknown_signers_keep_no_publication_waiting() {
         let mut asker = asker();
         for i in 0..1000 {
             asker.ask_unknown(Time::ZERO, format!("/x{i}/KEY/k").parse().unwrap());
@@ -425,7 +436,7 @@ mod tests {
         assert_eq!(unknown, AT_ONCE / 4);
         asker.ask(Time::ZERO, "/alice/1".parse().unwrap(), false);
         assert_eq!(sent(&mut asker, Time::ZERO).unwrap(), "/alice/1");
-        // A message needs one of them: it is asked for at once, and as often as any.
+        // A publication needs one of them: it is asked for at once, and as often as any.
         let is_waiting = |name: &&Name| !asker.asked.contains(*name);
         let name = asker.wanted.keys().find(is_waiting).unwrap().clone();
         asker.ask_certificate(Time::ZERO, name.clone());
@@ -433,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn old_messages_leave_room_for_new_ones() {
+    fn old_publications_leave_room_for_new_ones() {
         let mut asker = asker();
         for i in 0..100 {
             asker.ask(Time::ZERO, format!("/old/{i}").parse().unwrap(), true);
@@ -455,9 +466,9 @@ mod tests {
         assert_eq!(sent(&mut asker, now).unwrap(), "/chat/32=history/alice/1");
     }
 
-    /// The sender of the first messages is gone, and no member has them.
+    /// The sender of the first publications is gone, and no member has them.
     #[test]
-    fn messages_that_no_member_has_do_not_delay_others() {
+    fn publications_that_no_member_has_do_not_delay_others() {
         for is_old in [true, false] {
             let mut asker = asker();
             for i in 0..200 {
@@ -493,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn forgotten_messages_are_not_asked_for() {
+    fn forgotten_publications_are_not_asked_for() {
         let mut asker = asker();
         for i in 0..100 {
             asker.ask(Time::ZERO, format!("/a/{i}").parse().unwrap(), false);
@@ -506,9 +517,9 @@ mod tests {
         assert!(sent(&mut asker, Time::ZERO).unwrap().starts_with("/b/"));
     }
 
-    /// One vector can claim so many messages.
+    /// One vector can claim so many publications.
     #[test]
-    fn no_source_keeps_the_messages_of_others_out() {
+    fn no_source_keeps_the_publications_of_others_out() {
         for is_old in [true, false] {
             let mut asker = asker();
             let all = |i: usize| format!("/made-up-{}/{i}", i % 60).parse().unwrap();
@@ -532,6 +543,25 @@ mod tests {
             let turns = if is_old { 0 } else { 60 / AT_ONCE as u32 };
             assert!(now <= Time::ZERO + ATTEMPT.mul_f64((turns * ATTEMPTS_OF_TURN).into()));
         }
+    }
+
+    #[test]
+    fn while_it_is_paused_only_the_packets_of_the_present_turns_are_asked_for() {
+        let mut asker = asker();
+        (1..=100).for_each(|i| {
+            asker.ask(Time::ZERO, format!("/alice/{i}").parse().unwrap(), false);
+        });
+        let first = sent(&mut asker, Time::ZERO).unwrap();
+        asker.pause(true);
+        assert_eq!(sent(&mut asker, Time::ZERO), None);
+        let second = sent(&mut asker, asker.next_deadline().unwrap()).unwrap();
+        assert!(second.ends_with(&first), "{second}");
+        asker.ask_unknown(Time::ZERO, "/x/KEY/k".parse().unwrap());
+        assert_eq!(sent(&mut asker, Time::ZERO).unwrap(), "/x/KEY/k", "vectors wait for it");
+        let over = asker.next_deadline().unwrap() + ATTEMPT;
+        while sent(&mut asker, over).is_some() {}
+        asker.pause(false);
+        assert!(sent(&mut asker, over).unwrap().starts_with("/alice/"));
     }
 
     #[test]

@@ -1,0 +1,485 @@
+//! A member's part in a group of State Vector Sync, as a state machine at the end of a connection:
+//! vectors, publications, the certificates that they need, and history. `weir chat` and
+//! [`Client::join`](crate::Client::join) run it.
+
+mod asker;
+mod kept;
+mod register;
+mod start;
+mod streams;
+mod trust;
+mod turns;
+
+pub use kept::{MOST_BYTES, MOST_PACKETS};
+pub use register::register;
+pub use start::second;
+pub use streams::Arrival;
+
+use asker::Asker;
+use control::{Rng, Time};
+use kept::Kept;
+use net::client::Endpoint;
+use packet::{Bytes, Data, DataBuf, Interest, LpPacket, Name};
+use security::{Certificate, Signer, TrustPolicy};
+use std::collections::{BTreeSet, VecDeque};
+use streams::{Outcome, Streams};
+use sync::wire::{self, Rejected, Verified};
+use sync::{Config, Limits, Member, Stream, Vector};
+use transport::publish::{Publication, Publish};
+use trust::{Trust, Verdict};
+
+/// How long caches may answer with a publication. It never changes.
+const FRESHNESS_MS: u64 = 3_600_000;
+/// The bytes that the packet around a publication in history takes, besides names.
+const AROUND: usize = 128;
+/// The bytes that a stream takes in a vector, besides its name.
+const AROUND_STREAM: usize = 40;
+
+/// The options of a participant.
+pub struct Options {
+    /// The group.
+    pub group: Name,
+    /// The member, and the second of its start: see [`Stream::boot`].
+    pub own: Stream,
+    /// Signs vectors and publications.
+    pub signer: Signer,
+    /// The accepted signers.
+    pub policy: TrustPolicy,
+    /// Publications of each member that are fetched on joining, from 1 to [`MOST_PACKETS`].
+    pub history: u64,
+    /// Own publications that are kept for others, up to [`MOST_PACKETS`].
+    pub keep: usize,
+    /// Random numbers.
+    pub rng: Rng,
+    /// The host's clock, in milliseconds since 1970.
+    pub clock: Box<dyn Fn() -> u64 + Send>,
+}
+
+/// Something that has happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A verified state vector was received.
+    Vector(Verified),
+    /// A publication of another member, or of an earlier start of this one.
+    Publication {
+        /// Its stream.
+        stream: Stream,
+        /// Its number.
+        seq: u64,
+        /// Its content and its signer.
+        arrival: Arrival,
+        /// It was published since this member joined: see [`Participant::current`].
+        is_live: bool,
+        /// Later ones of its stream have come before it.
+        is_late: bool,
+    },
+    /// Publications that could not be fetched.
+    Missing {
+        /// Their stream.
+        stream: Stream,
+        /// The first of them.
+        low: u64,
+        /// The last of them.
+        high: u64,
+        /// Their number.
+        count: u64,
+    },
+    /// A packet was dropped.
+    Rejected {
+        /// Its name, and the reason.
+        what: String,
+        /// It was a sync Interest.
+        is_vector: bool,
+    },
+}
+
+/// A member's part in a group.
+pub struct Participant {
+    group: Name,
+    signer: Signer,
+    member: Member,
+    publish: Publish,
+    kept: Kept,
+    asker: Asker,
+    trust: Trust,
+    streams: Streams,
+    /// Streams that may have publications to ask for.
+    wanting: BTreeSet<Stream>,
+    is_paused: bool,
+    events: VecDeque<Event>,
+    rng: Rng,
+    clock: Box<dyn Fn() -> u64 + Send>,
+    /// The time of the last vector, in milliseconds since 1970.
+    signed_ms: u64,
+}
+
+impl Participant {
+    /// Joins at `now`. The certificates in `chain` are served.
+    ///
+    /// # Errors
+    /// The names are too long: the number of bytes that a packet would have.
+    pub fn new(options: Options, chain: &[Certificate], now: Time) -> Result<Participant, usize> {
+        let limits = limits(&options)?;
+        let Options { group, own, signer, policy, history, keep, mut rng, clock } = options;
+        let kept = Kept::new(&group, keep);
+        chain.iter().for_each(|certificate| kept.pin(certificate.wire().clone()));
+        let mut publish = Publish::new();
+        publish.set_shelf(Box::new(kept.clone()));
+        publish.claim(wire::publications(&own.name, &group));
+        let joined = own.boot;
+        let mut next_rng = || Rng::stream(rng.next_u64(), &["group"]);
+        let participant = Participant {
+            signer,
+            asker: Asker::new(kept::history(&group), next_rng()),
+            member: Member::new(Config { limits, ..Config::default() }, own, next_rng(), now),
+            trust: Trust::new(policy),
+            publish,
+            kept,
+            streams: Streams::new(history, joined),
+            wanting: BTreeSet::new(),
+            is_paused: false,
+            events: VecDeque::new(),
+            rng: next_rng(),
+            clock,
+            signed_ms: 0,
+            group,
+        };
+        participant.check(Bytes::new())?;
+        Ok(participant)
+    }
+
+    /// The prefixes to register besides the group: those that are not below it. Longer ones would
+    /// hide the routes that lead to other members. The certificates of `keys` are served.
+    #[must_use]
+    pub fn prefixes(&self, keys: &[Name]) -> Vec<Name> {
+        let own = wire::publications(&self.member.own().name, &self.group);
+        let others = [own].into_iter().chain(keys.iter().cloned());
+        others.filter(|name| !name.as_ref().starts_with(self.group.as_ref())).collect()
+    }
+
+    /// The group.
+    #[must_use]
+    pub fn group(&self) -> &Name {
+        &self.group
+    }
+
+    /// The member's sync state.
+    #[must_use]
+    pub fn member(&self) -> &Member {
+        &self.member
+    }
+
+    /// The time of the host's clock, in milliseconds since 1970.
+    #[must_use]
+    pub fn clock_ms(&self) -> u64 {
+        (self.clock)()
+    }
+
+    /// The number of own publications that others are to fetch and that none has fetched.
+    #[must_use]
+    pub fn unfetched(&self) -> usize {
+        self.kept.unfetched()
+    }
+
+    /// The number of answers sent.
+    #[must_use]
+    pub fn answered(&self) -> u64 {
+        self.publish.stats().answered
+    }
+
+    /// The number of streams from which publications are taken.
+    #[must_use]
+    pub fn streams(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// Publishes, and returns the number of the publication. `is_awaited`: it counts as unfetched
+    /// until another member has it.
+    ///
+    /// # Errors
+    /// It does not fit into a packet: the bytes that the packet would have.
+    pub fn publish(&mut self, now: Time, content: Bytes, is_awaited: bool) -> Result<u64, usize> {
+        self.check(content.clone())?;
+        let name = wire::publication(self.member.own(), &self.group, self.member.seq() + 1);
+        self.kept.publish(self.signed(name, content), is_awaited);
+        Ok(self.member.publish(now))
+    }
+
+    /// Checks that a publication with this content fits into a packet, whatever its number: one that
+    /// fits now must not fail later.
+    ///
+    /// # Errors
+    /// It does not: the bytes that the packet would have, with the one around it in history.
+    pub fn check(&self, content: Bytes) -> Result<(), usize> {
+        let longest = wire::publication(self.member.own(), &self.group, u64::MAX);
+        let around = kept::in_history(&kept::history(&self.group), longest.as_ref());
+        let len = self.signed(longest, content).len() + around.encoded_len() + AROUND;
+        if len > packet::MAX_PACKET { Err(len) } else { Ok(()) }
+    }
+
+    fn signed(&self, name: Name, content: Bytes) -> Bytes {
+        let mut out = Vec::new();
+        let packet = DataBuf { freshness_ms: Some(FRESHNESS_MS), ..DataBuf::new(name, content) };
+        self.signer.encode(&packet, &mut out);
+        Bytes::from(out)
+    }
+
+    /// Serves an object under the prefix of this member's publications.
+    pub fn serve(&mut self, publication: Publication) {
+        self.publish.replace(publication);
+    }
+
+    /// Sends the vector at once, as a sign of life.
+    pub fn announce(&mut self) {
+        self.member.announce();
+    }
+
+    /// The connection is another one, or was lost.
+    pub fn reconnected(&mut self, now: Time) {
+        self.publish.forget_waiting();
+        self.asker.restart(now);
+        self.member.announce();
+    }
+
+    /// While it is paused, no publication is asked for that was not asked for before. Vectors are
+    /// taken, and what they claim is remembered as ranges of numbers.
+    pub fn pause(&mut self, is_paused: bool) {
+        self.is_paused = is_paused;
+        self.asker.pause(is_paused);
+    }
+
+    /// A claim of the stream's member has shown that it knows this member: publications after `seq`
+    /// are live.
+    pub fn current(&mut self, stream: &Stream, seq: u64) {
+        self.streams.current(stream, seq);
+    }
+
+    /// Asks again for publications of a member that could not be fetched: it is here.
+    pub fn again(&mut self, now: Time, is_of: impl Fn(&Name) -> bool) {
+        for (stream, seq) in self.streams.again(|stream| is_of(&stream.name)) {
+            self.asker.ask(now, wire::publication(&stream, &self.group, seq), false);
+        }
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn reject(&mut self, what: String, is_vector: bool) {
+        self.events.push_back(Event::Rejected { what, is_vector });
+    }
+
+    /// Takes a sync Interest.
+    fn vector(&mut self, now: Time, wire: &[u8]) {
+        let Ok(interest) = Interest::decode(wire) else { return };
+        let clock_s = (self.clock)() / 1_000;
+        self.trust.set_clock(clock_s);
+        match wire::open(&interest, &self.group, self.trust.policy()) {
+            Ok(verified) => {
+                let signer = verified.signer.as_ref();
+                self.member.receive(now, clock_s, &verified.vector, Some(signer));
+                self.events.push_back(Event::Vector(verified));
+                self.updates(now);
+                self.forget();
+            }
+            Err(Rejected::NotVerified(ref error)) if let Some(missing) = error.missing() => {
+                let missing = missing.clone();
+                let wire = Bytes::copy_from_slice(wire);
+                if self.trust.wait_for(&missing, None, wire) {
+                    self.asker.ask_unknown(now, missing);
+                }
+            }
+            Err(error) => self.reject(format!("a state vector: {error}"), true),
+        }
+    }
+
+    /// Takes the new updates.
+    fn updates(&mut self, now: Time) {
+        while let Some(update) = self.member.poll_update() {
+            for seq in self.streams.update(&update) {
+                let name = wire::publication(&update.stream, &self.group, seq);
+                self.asker.ask(now, name, false);
+            }
+            self.wanting.insert(update.stream);
+        }
+    }
+
+    /// Asks for publications that are wanted, unless it is paused.
+    fn ask(&mut self, now: Time) {
+        while !self.is_paused
+            && let Some(stream) = self.wanting.pop_first()
+        {
+            while let Some((seq, is_old)) = self.streams.next_wanted(&stream) {
+                let name = wire::publication(&stream, &self.group, seq);
+                if !self.asker.ask(now, name, is_old) {
+                    // It has its part of what is asked for: the end of one makes room.
+                    self.streams.put_back(&stream, seq);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Drops everything about streams that others have displaced in the state vector.
+    fn forget(&mut self) {
+        if self.streams.len() <= self.member.others().count() {
+            return;
+        }
+        for stream in self.streams.forget(|stream| self.member.knows(stream)) {
+            let first = wire::publication(&stream, &self.group, 1);
+            self.asker.forget(&first.as_ref().parent().to_name());
+            self.wanting.remove(&stream);
+        }
+    }
+
+    /// Takes a packet that was asked for.
+    fn packet(&mut self, now: Time, wanted: Name, packet: &Bytes) {
+        let Ok(data) = Data::decode(packet) else { return };
+        self.trust.set_clock((self.clock)() / 1_000);
+        match self.trust.judge(&wanted, &data) {
+            Verdict::Certificate => {
+                for (name, waiting) in self.trust.released(&wanted) {
+                    match name {
+                        Some(name) => self.packet(now, name, &waiting),
+                        None => self.vector(now, &waiting),
+                    }
+                }
+            }
+            Verdict::Verified(key) => self.publication(&data, key),
+            Verdict::Missing(certificate) => {
+                if self.trust.wait_for(&certificate, Some(wanted.clone()), packet.clone()) {
+                    self.asker.ask_certificate(now, certificate);
+                } else {
+                    self.absent(&wanted);
+                }
+            }
+            Verdict::Wrong { why, times } => {
+                self.reject(why, false);
+                let is_prefix = wire::parse_publication(wanted.as_ref(), &self.group).is_none();
+                self.asker.ask_again(now, wanted, is_prefix, times);
+            }
+        }
+    }
+
+    /// Takes a verified publication.
+    fn publication(&mut self, data: &Data<'_>, key: Name) {
+        for certificate in self.trust.verified_certificates() {
+            self.kept.keep(certificate);
+        }
+        let Some((stream, seq)) = wire::parse_publication(data.name(), &self.group) else { return };
+        self.kept.keep(Bytes::copy_from_slice(data.wire()));
+        let arrival = Arrival { content: Bytes::copy_from_slice(data.content()), key };
+        let outcome = self.streams.arrived(&stream, seq, arrival);
+        self.release(&stream, outcome);
+    }
+
+    /// Gives up a packet.
+    fn absent(&mut self, name: &Name) {
+        if let Some((stream, seq)) = wire::parse_publication(name.as_ref(), &self.group) {
+            let outcome = self.streams.absent(&stream, seq);
+            return self.release(&stream, outcome);
+        }
+        // Certificates: nothing that waits for them can be verified.
+        for (waiting, _) in self.trust.released(name) {
+            // A sender without a key can name any certificate: those are one reason.
+            let why = match &waiting {
+                Some(waiting) => {
+                    format!("{waiting}: the certificate {name} could not be fetched")
+                }
+                None => "a state vector: its certificate could not be fetched".to_owned(),
+            };
+            self.reject(why, waiting.is_none());
+            if let Some(waiting) = waiting {
+                self.absent(&waiting);
+            }
+        }
+    }
+
+    fn release(&mut self, stream: &Stream, outcome: Outcome) {
+        // Others may be asked for now.
+        self.wanting.insert(stream.clone());
+        for released in outcome.released {
+            self.events.push_back(Event::Publication {
+                stream: stream.clone(),
+                seq: released.seq,
+                arrival: released.arrival,
+                is_live: released.is_live,
+                is_late: released.is_late,
+            });
+        }
+        if let Some((low, high, count)) = outcome.missing {
+            self.events.push_back(Event::Missing { stream: stream.clone(), low, high, count });
+        }
+    }
+}
+
+/// The bounds of the vector: what a sync Interest has room for besides the names of the group, of
+/// this member and of its key. Other members need places, with names as long as this one's.
+fn limits(options: &Options) -> Result<Limits, usize> {
+    let Options { group, own, signer, .. } = options;
+    let mut vector = Vector::new();
+    vector.raise(&own.name, own.boot, u64::MAX);
+    let len = wire::interest(group, &vector, u64::MAX, signer, 0).len() + AROUND;
+    let least = len + own.name.encoded_len() + AROUND_STREAM;
+    if least > packet::MAX_PACKET {
+        return Err(least);
+    }
+    let limits = Limits::default();
+    Ok(Limits { bytes: limits.bytes.min(packet::MAX_PACKET - len), ..limits })
+}
+
+impl Endpoint for Participant {
+    fn receive(&mut self, now: Time, frame: &[u8]) {
+        let Ok(link) = LpPacket::decode(frame) else { return };
+        let Some(fragment) = link.fragment() else { return };
+        if link.nack().is_some() {
+            if let Ok(interest) = Interest::decode(fragment) {
+                self.asker.refused(now, interest.name());
+            }
+            return;
+        }
+        if let Ok(interest) = Interest::decode(fragment) {
+            return match wire::is_sync(&interest, &self.group) {
+                true => self.vector(now, fragment),
+                false => self.publish.receive(frame),
+            };
+        }
+        if let Ok(data) = Data::decode(fragment)
+            && let Some((wanted, packet)) = self.asker.receive(&data)
+        {
+            self.packet(now, wanted, &packet);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        if let Some(vector) = self.member.poll_transmit(now, (self.clock)() / 1_000) {
+            let nonce = self.rng.next_u32();
+            // It grows even if the clock does not.
+            self.signed_ms = (self.signed_ms + 1).max((self.clock)());
+            let time_ms = self.signed_ms;
+            let interest = wire::interest(&self.group, &vector, time_ms, &self.signer, nonce);
+            out.extend_from_slice(&interest);
+            return true;
+        }
+        self.ask(now);
+        let sent = self.asker.poll_transmit(now, out);
+        while let Some(name) = self.asker.poll_given_up() {
+            self.absent(&name);
+        }
+        sent || self.publish.poll_transmit(out)
+    }
+
+    fn next_deadline(&mut self, now: Time) -> Option<Time> {
+        // Streams may have got room since the last Interest was sent.
+        let asks = (!self.is_paused && !self.wanting.is_empty()).then_some(now);
+        // A vector that is due is sent at the beginning of the next turn.
+        let vector = Some(self.member.next_deadline().max(now));
+        [self.asker.next_deadline(), asks, vector].into_iter().flatten().min()
+    }
+
+    fn on_deadline(&mut self, _now: Time) {}
+}
+
+#[cfg(test)]
+mod tests;
