@@ -12,6 +12,7 @@ if f"{__name__}._command" in sys.orig_argv:
     # A signal may arrive while the rest is imported.
     import_module(f"{__name__}._start").end_on_signal()
 
+from ._application import SILENT, Application, Data, Interest, Registration, Reply
 from ._design import Comparison, Until
 from ._errors import (
     FileFailed,
@@ -24,6 +25,7 @@ from ._errors import (
     RunError,
     ScenarioError,
     SchemeError,
+    TimedOut,
     TransferError,
     UsageError,
     WeirError,
@@ -48,10 +50,13 @@ def __getattr__(name):
 
 
 __all__ = [
+    "Application",
     "Comparison",
     "Controller",
+    "Data",
     "Fetched",
     "FileFailed",
+    "Interest",
     "Interrupted",
     "Marker",
     "Mistake",
@@ -61,9 +66,12 @@ __all__ = [
     "Param",
     "Parameter",
     "Publication",
+    "Registration",
+    "Reply",
     "Results",
     "ResultsError",
     "RunError",
+    "SILENT",
     "Scenario",
     "ScenarioError",
     "Scheme",
@@ -73,6 +81,7 @@ __all__ = [
     "Strategy",
     "Sweep",
     "Table",
+    "TimedOut",
     "TransferError",
     "Until",
     "UsageError",

@@ -23,7 +23,7 @@ class WeirError(Exception):
     """Base of all exceptions of this package.
 
     `results` has what a run recorded before it ended, if it was a run. `kind` is the word of the
-    program `weir` for its failure, such as `no-route`, if it comes from there.
+    program `weir` for the failure of a transfer or an Interest, such as `no-route`, if it has one.
     """
 
     results = None
@@ -84,7 +84,7 @@ class SchemeError(WeirError, RuntimeError):
 
 
 class CallEnded(BaseException):
-    """Ends the call of a scheme that takes too long. Not for other uses."""
+    """Ends the call of a scheme that takes too long, or of a handler when the interpreter ends."""
 
 
 def stack_of(thread):
@@ -100,6 +100,10 @@ def end_call_of(thread):
 
 class TransferError(WeirError, RuntimeError):
     """A transfer that failed."""
+
+
+class TimedOut(TransferError, TimeoutError):
+    """No answer came in time."""
 
 
 class UsageError(WeirError, ValueError):

@@ -1,4 +1,4 @@
-"""Fetching and publishing in asyncio programs.
+"""Fetching, publishing and answering in asyncio programs.
 
     async with weir.aio.publish("/me/film", Path("film.mp4")) as publication:
         fetched = await weir.aio.fetch("/me/film")
@@ -12,9 +12,10 @@ import tempfile
 from contextlib import asynccontextmanager
 
 from . import _transfer
+from ._aio_application import Application, Registration
 from ._transfer import _defaults, failure, fetch_command, fetched
 
-__all__ = ["fetch", "publish", "stream"]
+__all__ = ["Application", "Registration", "fetch", "publish", "stream"]
 
 
 async def _end(process):

@@ -91,13 +91,16 @@ def stubs():
 
 # Classes that users do not make themselves.
 MADE = {"Comparison", "Fetched", "Mistake", "Parameter", "Publication", "Results", "Scheme"}
-MADE |= {"Icarus", "Search", "Sweep", "Table"}
+MADE |= {"Data", "Icarus", "Interest", "Registration", "Search", "Sweep", "Table"}
 MEMBERS = (classmethod, staticmethod, property, functools.cached_property, types.FunctionType)
+# Properties of classes in Rust.
+MEMBERS += (types.GetSetDescriptorType,)
 
 
 def described(name, thing, level):
     """A function or a class: signature, documentation, members."""
-    out = [f"{'#' * level} `{name}{signature(thing)}`", "", text_of(thing), ""]
+    shown = signature(thing) if callable(thing) else ""
+    out = [f"{'#' * level} `{name}{shown}`", "", text_of(thing), ""]
     members = vars(thing).items() if inspect.isclass(thing) else ()
     listed = []
     for member, value in members:

@@ -1,5 +1,6 @@
 //! The client: a forwarder, rules of trust, and defaults of operations.
 
+use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::express;
 use crate::fetch::{Fetched, Request};
@@ -7,7 +8,8 @@ use crate::group::{Group, JoinOptions};
 use crate::name::AsName;
 use crate::packets::{Data, Interest, Reply};
 use crate::publish::{Content, Publication, PublishOptions};
-use crate::register::{RegisterOptions, Registration};
+use crate::register::{Handler, RegisterOptions, Registration};
+use crate::responder::Responder;
 use crate::settings::{Settings, Unstopped};
 use crate::trust::Trust;
 use net::client::Address;
@@ -149,7 +151,28 @@ impl Client {
         options: &RegisterOptions,
         handler: impl FnMut(&Interest) -> Option<Reply> + Send + 'static,
     ) -> Result<Registration, Error> {
-        Registration::start(&self.settings, prefix.as_name()?, options, Box::new(handler))
+        Registration::start(
+            &self.settings,
+            prefix.as_name()?,
+            options,
+            Handler::Now(Box::new(handler)),
+        )
+    }
+
+    /// As [`Client::register_with`], for replies that take time: the handler returns at once, and
+    /// passes the [`Responder`] on to where the reply is made, such as another thread. At most 4096
+    /// Interests wait for their replies; more are dropped.
+    ///
+    /// # Errors
+    /// Those of [`Client::register_with`].
+    pub fn register_deferred(
+        &self,
+        prefix: impl AsName,
+        options: &RegisterOptions,
+        handler: impl FnMut(&Interest, Responder) + Send + 'static,
+    ) -> Result<Registration, Error> {
+        let handler = Handler::Later(Box::new(handler));
+        Registration::start(&self.settings, prefix.as_name()?, options, handler)
     }
 
     /// Sends one Interest, and returns the verified Data packet that answers it. Nothing is sent
@@ -172,7 +195,7 @@ impl Client {
     /// [`Error::Usage`]: no packet takes the Interest. [`Error::NoForwarder`]: the connection is
     /// lost.
     pub fn express(&self, interest: &Interest) -> Result<Data, Error> {
-        express::express(&self.settings, interest, &self.settings.policy)
+        express::express(&self.settings, interest, &self.settings.policy, &Cancel::new())
     }
 
     /// As [`Client::express`], with other rules of trust than those of the client.
@@ -180,7 +203,23 @@ impl Client {
     /// # Errors
     /// As for [`Client::express`], or the anchors cannot be read.
     pub fn express_with(&self, interest: &Interest, trust: &Trust) -> Result<Data, Error> {
-        express::express(&self.settings, interest, &trust.policy()?)
+        express::express(&self.settings, interest, &trust.policy()?, &Cancel::new())
+    }
+
+    /// As [`Client::express`], or [`Client::express_with`] if there are other rules of trust, until
+    /// `cancel` is cancelled.
+    ///
+    /// # Errors
+    /// Theirs, or [`Error::Cancelled`].
+    pub fn express_until(
+        &self,
+        interest: &Interest,
+        trust: Option<&Trust>,
+        cancel: &Cancel,
+    ) -> Result<Data, Error> {
+        let given = trust.map(Trust::policy).transpose()?;
+        let policy = given.as_ref().unwrap_or(&self.settings.policy);
+        express::express(&self.settings, interest, policy, cancel)
     }
 
     /// Joins a group as `member`, until the [`Group`] is dropped: a program that publishes for the

@@ -1,20 +1,30 @@
 //! One Interest, one Data packet.
 
+use crate::bell::Bell;
+use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::packets::{Data, Interest};
 use crate::parts::keys::at_present;
-use crate::parts::{Answer, Exchange};
-use crate::settings::{Settings, Unstopped, span};
+use crate::parts::{Answer, Exchange, Surroundings};
+use crate::settings::{Settings, span};
 use crate::trust::Verified;
 use packet::NackReason;
 use security::TrustPolicy;
+use std::sync::Arc;
 use std::time::Duration;
+
+impl Surroundings for Cancel {
+    fn is_stopped(&self) -> bool {
+        self.is_cancelled()
+    }
+}
 
 /// Sends the Interest, and verifies the answer.
 pub(crate) fn express(
     settings: &Settings,
     interest: &Interest,
     policy: &TrustPolicy,
+    cancel: &Cancel,
 ) -> Result<Data, Error> {
     let name = &interest.name;
     if name.is_empty() {
@@ -30,9 +40,15 @@ pub(crate) fn express(
         let (length, most) = (exchange.interest_len(), packet::MAX_PACKET);
         return Err(Error::Usage(format!("the Interest has {length} bytes, and a packet {most}")));
     }
-    let mut connection = settings.open(&Unstopped)?;
+    let mut connection = settings.open(cancel)?;
+    let bell = Arc::new(Bell::new()?);
+    connection.wake_on(bell.share()?);
+    cancel.attach(&bell);
     let end = connection.now() + span(interest.lifetime);
     while !exchange.is_over() && connection.now() < end {
+        if cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
         connection.turn(&mut exchange, end)?;
     }
     match exchange.into_answer() {

@@ -22,6 +22,7 @@
 //! | fetch an object, or a part of it | [`Client::fetch`], [`Client::request`] |
 //! | publish bytes or a file | [`Client::publish`], [`PublishOptions`] |
 //! | answer Interests by a function | [`Client::register`], [`Reply`] |
+//! | answer them later | [`Client::register_deferred`], [`Responder`] |
 //! | send one Interest | [`Client::express`], [`Interest`] |
 //! | publish for a group, and learn of all publications | [`Client::join`], [`Group`] |
 //! | work without a daemon | [`Embedded`] |
@@ -48,6 +49,7 @@ mod packets;
 pub mod parts;
 mod publish;
 mod register;
+mod responder;
 mod service;
 mod settings;
 #[cfg(feature = "simulator")]
@@ -65,6 +67,7 @@ pub use packet::{Component, Name};
 pub use packets::{Data, Interest, Reply};
 pub use publish::{Content, Publication, PublishOptions};
 pub use register::{RegisterOptions, Registration};
+pub use responder::Responder;
 #[cfg(feature = "simulator")]
 pub use simulate::{Results, Run, simulate};
 pub use trust::{Trust, Verified};

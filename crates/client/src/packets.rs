@@ -118,14 +118,22 @@ impl Data {
     }
 }
 
-/// The reply to an Interest: a Data packet, or silence.
+/// The reply to an Interest: a Data packet, silence or a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     name: Option<Name>,
     content: Vec<u8>,
     content_type: u64,
     freshness: Option<Duration>,
-    is_silent: bool,
+    kind: Kind,
+}
+
+/// The kind of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Data,
+    Silence,
+    Failure,
 }
 
 impl Reply {
@@ -137,7 +145,7 @@ impl Reply {
             content: content.into(),
             content_type: ContentType::BLOB,
             freshness: None,
-            is_silent: false,
+            kind: Kind::Data,
         }
     }
 
@@ -145,7 +153,14 @@ impl Reply {
     /// several producers, of which another may answer.
     #[must_use]
     pub fn silence() -> Reply {
-        Reply { is_silent: true, ..Reply::new("") }
+        Reply { kind: Kind::Silence, ..Reply::new("") }
+    }
+
+    /// The program has no reply because it failed: the Interest is rejected, and counted by
+    /// [`Registration::failed`](crate::Registration::failed).
+    #[must_use]
+    pub fn failure() -> Reply {
+        Reply { kind: Kind::Failure, ..Reply::new("") }
     }
 
     /// Another name, below that of an Interest that permits it.
@@ -166,8 +181,8 @@ impl Reply {
         Reply { content_type, ..self }
     }
 
-    pub(crate) fn is_silent(&self) -> bool {
-        self.is_silent
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// The packet, without a signature.

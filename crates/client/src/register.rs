@@ -1,8 +1,10 @@
 //! Answers to Interests by a function of the program.
 
+use crate::bell::Bell;
 use crate::error::Error;
 use crate::name::AsName;
-use crate::packets::{Interest, Reply};
+use crate::packets::{Interest, Kind, Reply};
+use crate::responder::{Outbox, Pending, Responder};
 use crate::service::{Prefixes, Producer, Service};
 use crate::settings::{Settings, Unstopped};
 use control::Time;
@@ -11,10 +13,10 @@ use packet::{LpHeader, LpPacket, NackReason, Name};
 use security::Signer;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 
-/// The maximum number of answers that wait to be sent. The excess of Interests is dropped;
+/// The maximum number of answers that wait to be made or sent. The excess of Interests is dropped;
 /// consumers send them again.
 const MOST_WAITING: usize = 4096;
 
@@ -48,7 +50,13 @@ struct Counts {
     failed: AtomicU64,
 }
 
-pub(crate) type Handler = Box<dyn FnMut(&Interest) -> Option<Reply> + Send>;
+/// The function that answers.
+pub(crate) enum Handler {
+    /// By its return.
+    Now(Box<dyn FnMut(&Interest) -> Option<Reply> + Send>),
+    /// By a responder, when it has a reply.
+    Later(Box<dyn FnMut(&Interest, Responder) + Send>),
+}
 
 impl Registration {
     pub(crate) fn start(
@@ -71,7 +79,16 @@ impl Registration {
         }
         let counts = Arc::new(Counts::default());
         let (signer, waiting) = (signing.signer, VecDeque::new());
-        let answers = Answers { handler, signer, packets, waiting, counts: Arc::clone(&counts) };
+        let outbox = Arc::new(Outbox::default());
+        let answers = Answers {
+            handler,
+            signer,
+            packets,
+            waiting,
+            outbox,
+            connection: 0,
+            counts: Arc::clone(&counts),
+        };
         let prefixes = Prefixes { main: prefix.clone(), others, is_group: false };
         let service = Service::start(connection, prefixes, Box::new(answers))?;
         Ok(Registration { prefix, counts, service })
@@ -95,8 +112,9 @@ impl Registration {
         self.counts.rejected.load(Ordering::Relaxed)
     }
 
-    /// Interests without an answer so far, because the handler panicked, its reply does not satisfy
-    /// the Interest, or no packet takes it. They are rejected, too.
+    /// Interests without an answer so far, because the handler panicked or returned
+    /// [`Reply::failure`], its reply does not satisfy the Interest, or no packet takes it. They are
+    /// rejected, too.
     #[must_use]
     pub fn failed(&self) -> u64 {
         self.counts.failed.load(Ordering::Relaxed)
@@ -108,6 +126,11 @@ impl Registration {
     pub fn error(&self) -> Option<Error> {
         self.service.error()
     }
+
+    /// Ends the registration, as a drop does; its counts remain. A later call waits for nothing.
+    pub fn close(&self) {
+        self.service.stop();
+    }
 }
 
 /// The state machine of a registration.
@@ -118,51 +141,72 @@ struct Answers {
     packets: Vec<Vec<u8>>,
     /// Frames to send.
     waiting: VecDeque<Vec<u8>>,
+    /// Replies that were made elsewhere.
+    outbox: Arc<Outbox>,
+    /// The number of the connection. Replies to Interests of an earlier one are void.
+    connection: u64,
     counts: Arc<Counts>,
 }
 
-/// The result of an Interest.
-enum Answer {
-    Data(Vec<u8>),
-    Nack,
-    Silence,
-}
-
 impl Answers {
-    fn answer(&mut self, view: &packet::Interest<'_>) -> Answer {
+    /// The certificate that the Interest asks for.
+    fn certificate(&self, view: &packet::Interest<'_>) -> Option<Vec<u8>> {
         let is_meant =
             |packet: &&Vec<u8>| packet::Data::decode(packet).is_ok_and(|data| data.satisfies(view));
-        if let Some(packet) = self.packets.iter().find(is_meant) {
-            return Answer::Data(packet.clone());
-        }
-        // The digest is a part of the name: with another one, the Interest has been tampered with.
-        let Some(interest) = Interest::received(view) else { return Answer::Silence };
-        let handler = AssertUnwindSafe(|| (self.handler)(&interest));
-        let reply = match catch_unwind(handler) {
-            Ok(Some(reply)) if reply.is_silent() => return Answer::Silence,
-            Ok(Some(reply)) => reply,
-            Ok(None) => {
-                self.counts.rejected.fetch_add(1, Ordering::Relaxed);
-                return Answer::Nack;
-            }
-            Err(_) => return self.fail(),
-        };
-        let mut wire = Vec::new();
-        self.signer.encode(&reply.into_packet(&interest), &mut wire);
-        let fits = wire.len() <= packet::MAX_PACKET;
-        let data = packet::Data::decode(&wire);
-        match data.is_ok_and(|data| fits && data.name().starts_with(view.name())) {
-            true if view.can_be_prefix() => Answer::Data(wire),
-            true if packet::Data::decode(&wire).is_ok_and(|data| data.satisfies(view)) => {
-                Answer::Data(wire)
-            }
-            _ => self.fail(),
-        }
+        self.packets.iter().find(is_meant).cloned()
     }
 
-    fn fail(&self) -> Answer {
-        self.counts.failed.fetch_add(1, Ordering::Relaxed);
-        Answer::Nack
+    /// Lets the handler answer.
+    fn handle(&mut self, pending: Pending) {
+        let outbox = &self.outbox;
+        let reply = match &mut self.handler {
+            Handler::Now(handler) => {
+                let handler = AssertUnwindSafe(|| handler(&pending.interest));
+                catch_unwind(handler).unwrap_or_else(|_| Some(Reply::failure()))
+            }
+            Handler::Later(handler) => {
+                let interest = pending.interest.clone();
+                let responder = Responder::new(pending, outbox);
+                // A responder that is dropped by a panic answers by itself.
+                let _ = catch_unwind(AssertUnwindSafe(|| handler(&interest, responder)));
+                return;
+            }
+        };
+        self.finish(&pending, reply);
+    }
+
+    /// Sends a reply.
+    fn finish(&mut self, pending: &Pending, reply: Option<Reply>) {
+        if pending.connection != self.connection {
+            return;
+        }
+        let (counter, wire) = match reply {
+            None => (&self.counts.rejected, None),
+            Some(reply) => match reply.kind() {
+                Kind::Silence => return,
+                Kind::Failure => (&self.counts.failed, None),
+                Kind::Data => match self.sign(reply, pending) {
+                    Some(wire) => (&self.counts.answered, Some(wire)),
+                    None => (&self.counts.failed, None),
+                },
+            },
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        self.waiting.push_back(match wire {
+            Some(wire) => pending.frame(None, &wire),
+            None => pending.frame(Some(NackReason::None), &pending.fragment),
+        });
+    }
+
+    /// The signed packet, if one takes the reply and it satisfies the Interest.
+    fn sign(&mut self, reply: Reply, pending: &Pending) -> Option<Vec<u8>> {
+        let view = packet::Interest::decode(&pending.fragment).ok()?;
+        let mut wire = Vec::new();
+        self.signer.encode(&reply.into_packet(&pending.interest), &mut wire);
+        let data = packet::Data::decode(&wire).ok()?;
+        let is_below = data.name().starts_with(view.name());
+        let is_meant = is_below && (view.can_be_prefix() || data.satisfies(&view));
+        (wire.len() <= packet::MAX_PACKET && is_meant).then_some(wire)
     }
 }
 
@@ -171,29 +215,28 @@ impl Endpoint for Answers {
         let Ok(link) = LpPacket::decode(frame) else { return };
         let Some(fragment) = link.fragment().filter(|_| link.nack().is_none()) else { return };
         let Ok(view) = packet::Interest::decode(fragment) else { return };
-        if self.waiting.len() >= MOST_WAITING {
+        if self.waiting.len() + self.outbox.open() >= MOST_WAITING {
             return;
         }
-        let mut header = LpHeader {
-            pit_token: link.pit_token().unwrap_or_default().into(),
-            ..LpHeader::default()
-        };
-        let mut out = Vec::new();
-        match self.answer(&view) {
-            Answer::Data(wire) => {
-                self.counts.answered.fetch_add(1, Ordering::Relaxed);
-                header.encode_into(&wire, &mut out);
-            }
-            Answer::Nack => {
-                header.nack = Some(NackReason::None);
-                header.encode_into(fragment, &mut out);
-            }
-            Answer::Silence => return,
+        let token = link.pit_token().unwrap_or_default().to_vec();
+        if let Some(wire) = self.certificate(&view) {
+            self.counts.answered.fetch_add(1, Ordering::Relaxed);
+            let header = LpHeader { pit_token: token.as_slice().into(), ..LpHeader::default() };
+            let mut out = Vec::new();
+            header.encode_into(&wire, &mut out);
+            self.waiting.push_back(out);
+            return;
         }
-        self.waiting.push_back(out);
+        // The digest is a part of the name: with another one, the Interest has been tampered with.
+        let Some(interest) = Interest::received(&view) else { return };
+        let (fragment, connection) = (fragment.to_vec(), self.connection);
+        self.handle(Pending { token, fragment, interest, connection });
     }
 
     fn poll_transmit(&mut self, _now: Time, out: &mut Vec<u8>) -> bool {
+        while let Some((pending, reply)) = self.outbox.pop() {
+            self.finish(&pending, reply);
+        }
         self.waiting.pop_front().is_some_and(|frame| {
             out.extend_from_slice(&frame);
             true
@@ -208,8 +251,13 @@ impl Endpoint for Answers {
 }
 
 impl Producer for Answers {
+    fn attach(&mut self, bell: &Arc<Bell>) {
+        *self.outbox.bell.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(bell));
+    }
+
     fn forget(&mut self) {
         self.waiting.clear();
+        self.connection += 1;
     }
 
     fn answered(&self) -> u64 {

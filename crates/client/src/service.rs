@@ -21,6 +21,9 @@ pub(crate) trait Producer: Endpoint + Send {
     /// The number of answers so far.
     fn answered(&self) -> u64;
 
+    /// Takes the bell that wakes its thread, before the first turn.
+    fn attach(&mut self, _bell: &Arc<Bell>) {}
+
     /// Called after each turn.
     fn look(&mut self) {}
 }
@@ -56,13 +59,13 @@ impl Prefixes {
 pub(crate) struct Service {
     shared: Arc<Shared>,
     note: Option<String>,
-    thread: Option<JoinHandle<()>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug)]
 struct Shared {
     is_stopped: AtomicBool,
-    bell: Bell,
+    bell: Arc<Bell>,
     end: Mutex<Option<Error>>,
 }
 
@@ -98,7 +101,8 @@ impl Service {
         mut producer: Box<dyn Producer>,
     ) -> Result<Service, Error> {
         let (is_stopped, end) = (AtomicBool::new(false), Mutex::default());
-        let shared = Arc::new(Shared { is_stopped, bell: Bell::new()?, end });
+        let shared = Arc::new(Shared { is_stopped, bell: Arc::new(Bell::new()?), end });
+        producer.attach(&shared.bell);
         connection.wake_on(shared.bell.share()?);
         let note = prefixes.register(&mut connection)?;
         let of_thread = Arc::clone(&shared);
@@ -111,7 +115,7 @@ impl Service {
             }
         };
         let thread = thread.spawn(run).map_err(|error| Error::system("start a thread", &error))?;
-        Ok(Service { shared, note, thread: Some(thread) })
+        Ok(Service { shared, note, thread: Mutex::new(Some(thread)) })
     }
 
     /// A line for the user about the registration.
@@ -128,18 +132,23 @@ impl Service {
     pub fn error(&self) -> Option<Error> {
         self.shared.end.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-}
 
-impl Drop for Service {
-    fn drop(&mut self) {
+    /// Ends it. Its thread has ended on return, unless this is that thread.
+    pub fn stop(&self) {
         self.shared.is_stopped.store(true, Ordering::Release);
         self.shared.bell.ring();
-        let thread = self.thread.take();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         // The function that answers may drop its own registration: its thread ends after it.
         if let Some(thread) = thread.filter(|one| one.thread().id() != std::thread::current().id())
         {
             let _ = thread.join();
         }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 

@@ -208,3 +208,57 @@ fn two_embedded_forwarders_are_peers_and_end_with_their_value() {
     let wrong = Embedded::builder().peer("no address").start();
     assert!(matches!(wrong, Err(Error::Usage(_))), "{wrong:?}");
 }
+
+#[test]
+fn replies_that_are_made_later_overtake_each_other() {
+    let folder = tempdir().unwrap();
+    let daemon = Running::start(&folder.path().join("socket"));
+    let client = daemon.client();
+    let (sender, first) = std::sync::mpsc::channel();
+    let options = client::RegisterOptions::default();
+    let registration = client
+        .register_deferred("/test/later", &options, move |interest, responder| {
+            match interest.name.to_string().as_str() {
+                "/test/later/first" => sender.send(responder).unwrap(),
+                "/test/later/panic" => panic!("a mistake of the program"),
+                "/test/later/dropped" => {}
+                _ => responder.reply(Some(Reply::new("second"))),
+            }
+        })
+        .unwrap();
+    let other = client.clone();
+    let waiting = std::thread::spawn(move || other.express(&ask("/test/later/first")));
+    let responder = first.recv().unwrap();
+    assert_eq!(client.express(&ask("/test/later/second")).unwrap().content, b"second");
+    for name in ["/test/later/panic", "/test/later/dropped"] {
+        let error = client.express(&ask(name)).unwrap_err();
+        assert!(matches!(error, Error::NotFound(_)), "{name}: {error:?}");
+    }
+    responder.reply(Some(Reply::new("first")));
+    assert_eq!(waiting.join().unwrap().unwrap().content, b"first");
+    assert_eq!((registration.answered(), registration.rejected()), (2, 1));
+    assert_eq!(registration.failed(), 1);
+    registration.close();
+    assert_eq!(daemon.registered(), Vec::<String>::new());
+    assert_eq!((registration.answered(), registration.error()), (2, None));
+}
+
+#[test]
+fn an_interest_that_is_cancelled_ends() {
+    let folder = tempdir().unwrap();
+    let daemon = Running::start(&folder.path().join("socket"));
+    let client = daemon.client();
+    let (cancel, own) = (client::Cancel::new(), client::Cancel::new());
+    let ending = cancel.clone();
+    let _registration = client
+        .register("/test/cancel", move |_| {
+            ending.cancel();
+            Some(Reply::silence())
+        })
+        .unwrap();
+    let error = client.express_until(&ask("/test/cancel/1"), None, &cancel).unwrap_err();
+    assert_eq!(error, Error::Cancelled);
+    own.cancel();
+    let error = client.express_until(&ask("/test/cancel/2"), None, &own).unwrap_err();
+    assert_eq!(error, Error::Cancelled);
+}

@@ -1,5 +1,6 @@
 //! Exceptions: their classes are in `python/weir/_errors.py`.
 
+use client::Error;
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 use scenario::ScenarioError;
@@ -37,4 +38,24 @@ pub fn of_scenario(py: Python<'_>, error: &ScenarioError, file: &str) -> PyErr {
         _ => Vec::new(),
     };
     raise(py, "ScenarioError", (told(&what, &next), mistakes))
+}
+
+/// An error of the crate `client`. Its `kind` is the word of the program `weir`, if that has one.
+pub fn of_client(py: Python<'_>, error: &Error) -> PyErr {
+    let (class, kind) = match error {
+        Error::NotFound(_) => ("NotFound", Some("not-found")),
+        Error::NotVerified(_) => ("NotVerified", Some("not-verified")),
+        Error::NoForwarder(_) => ("NoForwarder", Some("no-forwarder")),
+        Error::TimedOut(_) => ("TimedOut", None),
+        Error::File(_) => ("FileFailed", Some("file")),
+        Error::Usage(_) => ("UsageError", Some("usage")),
+        Error::Rejected(_) => ("TransferError", Some("rejected")),
+        _ => ("TransferError", Some("failed")),
+    };
+    let raised = raise(py, class, (error.to_string(),));
+    if let Some(kind) = kind {
+        // The classes are those of this package: each takes a kind.
+        let _ = raised.value(py).setattr("kind", kind);
+    }
+    raised
 }

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod about;
+mod application;
 mod env;
 mod errors;
 mod hosting;
@@ -36,6 +37,7 @@ fn _weir(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(results::swept_table, module)?)?;
     module.add_function(wrap_pyfunction!(values::document, module)?)?;
     module.add_function(wrap_pyfunction!(values::setting, module)?)?;
+    application::add(module)?;
     parts::add(module)?;
     env::add(module)?;
     about::add(module)

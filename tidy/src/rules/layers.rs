@@ -48,7 +48,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["packet", "control", "schemes", "forwarder", "transport", "net", "record", "scenario"],
     ),
     ("capi", &["client"]),
-    ("python", &["packet", "control", "schemes", "document", "scenario", "report"]),
+    ("python", &["packet", "control", "schemes", "document", "client", "scenario", "report"]),
     (
         "weir",
         &[

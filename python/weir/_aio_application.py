@@ -1,0 +1,199 @@
+"""`weir.aio.Application`: the application of `_application`, in an event loop."""
+
+import asyncio
+import contextvars
+import functools
+import inspect
+import os
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+from . import _application, _weir
+from ._application import answer_of, report
+from ._errors import UsageError
+
+# Interests that are on their way at a time. Each has a thread.
+_MOST_INTERESTS = 64
+
+
+class Registration(_application.Registration):
+    """A prefix that a handler answers for in an event loop, until `close`."""
+
+    def __init__(self, application, prefix, handler):
+        super().__init__(application, prefix, handler)
+        self._loop = asyncio.get_running_loop()
+        self._context = contextvars.copy_context()
+        self._tasks = set()
+        self._is_closed = False
+
+    def _begin(self, client, key):
+        entry = _application._entry(weakref.ref(self))
+        self._inner = client.register(self._prefix, key, entry, True)
+
+    def _take(self, interest, responder):
+        """Hand an Interest to the event loop, from the thread of the registration."""
+        try:
+            begin = functools.partial(self._start, interest, responder)
+            self._loop.call_soon_threadsafe(begin, context=self._context)
+        except RuntimeError:
+            # The loop has ended without the application.
+            responder.reply(None)
+
+    def _start(self, interest, responder):
+        if not self._is_closed:
+            task = self._loop.create_task(self._serve(interest, responder))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, interest, responder):
+        try:
+            given = self._handler(interest)
+            if inspect.isawaitable(given):
+                given = await given
+            answer = answer_of(interest, given)
+        except BaseException as error:
+            if not self._is_closed:
+                report(self._prefix, interest)
+            responder.reply(_weir.Answer.failure())
+            if not isinstance(error, Exception):
+                raise
+        else:
+            responder.reply(answer)
+
+    async def close(self):
+        """End the registration, and cancel its handlers. A handler may close its own one."""
+        self._application._forget(self)
+        self._is_closed = True
+        tasks = [task for task in self._tasks if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.to_thread(self._close, _application._GRACE)
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        await self.close()
+
+    def __enter__(self):
+        raise TypeError("use `async with` for a registration of `weir.aio.Application`")
+
+
+class Application:
+    """A program that answers Interests and sends them in an event loop. Use it with `async with`.
+
+        app = weir.aio.Application()
+
+        @app.register("/demo/time")
+        async def now(interest):
+            return await clock.read()
+
+        async with app:
+            await app.wait()
+
+    Arguments are those of `weir.Application`. It connects when it is entered.
+    """
+
+    def __init__(self, forwarder=None, *, trust=(), key=None):
+        self._arguments = (forwarder, {"trust": trust, "key": key})
+        self._decorated = []
+        self._app = self._executor = None
+
+    def register(self, prefix, handler=None, *, key=None):
+        """Answer Interests under `prefix`: `registration = await app.register(prefix, handler)`.
+
+        Without a handler it is a decorator for functions that answer from `async with` on. The
+        handler is an `async def` or a function, and returns what handlers of
+        `weir.Application.register` return. Handlers run in the event loop, several at a time.
+        """
+        if handler is not None:
+            return self._register(prefix, handler, key)
+
+        def decorate(function):
+            if self._app is not None:
+                raise UsageError("it answers already; use `await app.register(prefix, handler)`")
+            self._decorated.append((prefix, _application._checked(function), key))
+            return function
+
+        return decorate
+
+    async def _register(self, prefix, handler, key):
+        app = self._running()
+        made = Registration(app, str(prefix), _application._checked(handler))
+        return await asyncio.to_thread(app._register, made, key)
+
+    @property
+    def registrations(self):
+        """The registrations that are not closed, the oldest first."""
+        return self._app.registrations if self._app else []
+
+    async def express(self, name, /, *, trust=None, **options):
+        """Send one Interest, as `weir.Application.express` does; at most 64 at a time.
+
+        A task that is cancelled ends its Interest.
+        """
+        app, cancel = self._running(), _weir.Cancel()
+        known = {"prefix": False, "fresh": False, "lifetime": 4.0}
+        known |= {"parameters": None, "hop_limit": None}
+        for option in options:
+            if option not in known:
+                raise TypeError(f"there is no option `{option}`; there are {', '.join(known)}")
+        interest = _application._interest(name, **(known | options))
+        send = functools.partial(app._express, interest, trust, cancel)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._executor, send)
+        except asyncio.CancelledError:
+            cancel.cancel()
+            raise
+
+    async def fetch(self, name, /, to=None, **options):
+        """Fetch an object, as `weir.aio.fetch` does, by the application's forwarder and trust."""
+        from . import aio
+
+        return await aio.fetch(name, to, **self._running()._fetching(options))
+
+    def publish(self, name, content, /, **options):
+        """Publish content, as `weir.aio.publish` does, by the application's forwarder and key."""
+        from . import aio
+
+        return aio.publish(name, content, **self._running()._publishing(options))
+
+    async def wait(self):
+        """Wait until the application is closed. Raises the error that ended a registration."""
+        app = self._running()
+        while not app._closed.is_set():
+            app._raise_errors()
+            await asyncio.sleep(_application._TURN)
+
+    def _running(self):
+        if self._app is None:
+            raise UsageError("the application does not run; use `async with`")
+        self._app._check()
+        return self._app
+
+    async def close(self):
+        """End all registrations and Interests."""
+        if self._app is None or self._app._process != os.getpid():
+            return
+        registrations = self._app._end()
+        await asyncio.gather(*(one.close() for one in registrations))
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    async def __aenter__(self):
+        if self._app is not None:
+            raise UsageError("an application runs once; make another one")
+        forwarder, options = self._arguments
+        make = functools.partial(_application.Application, forwarder, **options)
+        self._app = await asyncio.to_thread(make)
+        self._executor = ThreadPoolExecutor(_MOST_INTERESTS, "weir-express")
+        try:
+            for prefix, handler, key in self._decorated:
+                await self._register(prefix, handler, key)
+        except BaseException:
+            await asyncio.shield(self.close())
+            raise
+        return self
+
+    async def __aexit__(self, *_):
+        await asyncio.shield(self.close())
