@@ -50,12 +50,15 @@ struct Counts {
     failed: AtomicU64,
 }
 
+type Answering = dyn FnMut(&Interest) -> Option<Reply> + Send;
+type Deferring = dyn FnMut(&Interest, Responder) + Send;
+
 /// The function that answers.
 pub(crate) enum Handler {
     /// By its return.
-    Now(Box<dyn FnMut(&Interest) -> Option<Reply> + Send>),
+    Now(Box<Answering>),
     /// By a responder, when it has a reply.
-    Later(Box<dyn FnMut(&Interest, Responder) + Send>),
+    Later(Box<Deferring>),
 }
 
 impl Registration {

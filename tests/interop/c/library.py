@@ -24,8 +24,8 @@ def library():
     """Build the library, unless WEIR_LIBRARY names its folder, and return that."""
     if given := os.environ.get("WEIR_LIBRARY"):
         return Path(given).resolve()
-    # With the features of the whole workspace, for which everything else is built here.
-    build = ["cargo", "build", "--workspace", "--exclude", "python", "--lib", "--quiet"]
+    # As a build of all tests has made it, so that nothing is compiled again for other features.
+    build = ["cargo", "test", "--workspace", "--test", "header", "--no-run", "--quiet"]
     subprocess.run(build, cwd=weir.ROOT, stdin=subprocess.DEVNULL, check=True)
     target = os.environ.get("CARGO_TARGET_DIR", weir.ROOT / "target")
     return Path(target).resolve() / "debug"

@@ -8,6 +8,8 @@ from pathlib import Path
 from support.children import Child, Failed, wait_until
 
 HERE = Path(__file__).resolve().parent
+# The most seconds until a program of another project publishes on a machine that is busy.
+PATIENCE = 180
 # Their tools stand beside the interpreter of the virtual environment.
 TOOLS = Path(sys.executable).parent
 NDND = TOOLS / "ndnd"
@@ -46,7 +48,7 @@ class Client:
                     raise Failed(f"{self.name} ended\n{child.last_words()}")
                 return self.ready in log.read_text(encoding="utf-8", errors="replace")
 
-            wait_until(ready, f"{self.name} to publish {name}")
+            wait_until(ready, f"{self.name} to publish {name}", PATIENCE)
             yield
 
     def get(self, daemon, name, file, timeout=60):

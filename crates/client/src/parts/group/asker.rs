@@ -554,7 +554,8 @@ mod tests {
         let first = sent(&mut asker, Time::ZERO).unwrap();
         asker.pause(true);
         assert_eq!(sent(&mut asker, Time::ZERO), None);
-        let second = sent(&mut asker, asker.next_deadline().unwrap()).unwrap();
+        let due = asker.next_deadline().unwrap();
+        let second = sent(&mut asker, due).unwrap();
         assert!(second.ends_with(&first), "{second}");
         asker.ask_unknown(Time::ZERO, "/x/KEY/k".parse().unwrap());
         assert_eq!(sent(&mut asker, Time::ZERO).unwrap(), "/x/KEY/k", "vectors wait for it");
