@@ -114,7 +114,8 @@ pub struct StreamState {
 }
 
 /// A member of a group, until this value is dropped. The thread and the registrations have ended
-/// then. After a restart of the forwarder, the member is there again, and fetches what it has missed.
+/// then. After a restart of the forwarder, the member is there again, and fetches what it has
+/// missed.
 ///
 /// Members number their publications, and send the last numbers of all members to each other
 /// (State Vector Sync, version 3). Each one fetches the publications that it lacks, from their
@@ -232,8 +233,9 @@ impl Group {
     }
 
     /// The next publication of another member, or of an earlier start of this one; `None` if none
-    /// comes within `timeout`. Those of a stream come in the order of their numbers. Numbers that are
-    /// left out could not be fetched: see [`Group::missing`] and [`MemberPublication::is_late`].
+    /// comes within `timeout`. Those of a stream come in the order of their numbers. Numbers that
+    /// are left out could not be fetched: see [`Group::missing`] and
+    /// [`MemberPublication::is_late`].
     ///
     /// # Errors
     /// The error that has ended the group, after all publications that had come before, such as a
@@ -293,8 +295,9 @@ impl Group {
         self.shared.lock().participant.unfetched()
     }
 
-    /// Waits until each own publication was fetched by another member, which serves it to later ones
-    /// when this one has left. Returns false if `timeout` is over first, or the group has ended.
+    /// Waits until each own publication was fetched by another member, which serves it to later
+    /// ones when this one has left. Returns false if `timeout` is over first, or the group has
+    /// ended.
     #[must_use]
     pub fn wait_until_fetched(&self, timeout: Duration) -> bool {
         let waits = |state: &mut State| state.participant.unfetched() > 0 && !state.is_over;
@@ -317,7 +320,7 @@ impl Group {
         self.shared.lock().rejected
     }
 
-    /// What the user of the program should know: the forwarder does not let this program choose the
+    /// Notes for the user of the program: the forwarder does not let this program choose the
     /// multicast strategy, the start could not be recorded, and up to 20 reasons of
     /// [`Group::rejected`].
     #[must_use]
@@ -362,8 +365,8 @@ fn start(member: &Name, group: &Name) -> (u64, Option<String>) {
         Ok(boot) => (boot, None),
         Err(error) => {
             let text = format!(
-                "the second of this start cannot be recorded: {error}; another start of {member} in \
-                 the same second would overwrite its publications"
+                "the second of this start cannot be recorded: {error}; another start of {member} \
+                 in the same second would overwrite its publications"
             );
             (now_s + 1, Some(text))
         }

@@ -393,7 +393,7 @@ fn a_hostile_member_delays_no_other_one() {
             vector.raise(&name(&format!("ghost-{start}")).parse().unwrap(), now_s, 1 << 63);
             vectors.push(wire::interest(&group, &vector, start, &signer, start as u32).to_vec());
         }
-        // What is no vector at all.
+        // No vector at all.
         let junk = DataBuf::new(wire::prefix(&group), "junk").encode_digest();
         let junk = packet::InterestBuf {
             nonce: Some(1),
