@@ -9,40 +9,30 @@
 
 import errno
 import http.client
-import itertools
 import json
 import os
 import posixpath
-import queue
-import signal
 import subprocess
 import threading
 import time
 import urllib.parse
-import weakref
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from fsspec.caching import ReadAheadCache, register_cache
 from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
 from fsspec.utils import tokenize
 
-from ._errors import NotFound, NotVerified, TransferError, WeirError
+from ._errors import NotFound, TransferError, WeirError
+from ._gateway import AT_A_TIME, Gateway, as_os_error, not_found
 from ._transfer import consumer, failure, program, stream
 
-# Ranges that are fetched at a time, and connections that are kept.
-_AT_A_TIME = 8
 # Bytes that are fetched after those that are needed: at first, and where reading goes on and on.
 _AHEAD, _MOST_AHEAD = 1 << 16, 1 << 23
 # Symbolic links on the way to a file.
 _MOST_LINKS = 40
-# Seconds that the gateway has for its end before it is killed.
-_GRACE = 10.0
 # Seconds for which a folder counts as none of a tree: caches hide a new tree as long.
 _ABSENT = 4.0
-# Seconds for an answer. The program has its own patience, which is shorter.
-_PATIENCE = 600.0
 
 
 class WeirFileSystem(AbstractFileSystem):
@@ -107,7 +97,7 @@ class WeirFileSystem(AbstractFileSystem):
         if found is None and self._listed(path) is not None:
             found = {"name": path, "size": 0, "type": "directory"}
         if found is None:
-            raise _not_found(path)
+            raise not_found(path)
         return found
 
     def ls(self, path, detail=True, **_):
@@ -210,7 +200,7 @@ class WeirFileSystem(AbstractFileSystem):
         )
         if not len(starts) == len(ends) == many:
             raise ValueError("there are not as many starts and ends as paths")
-        with ThreadPoolExecutor(_AT_A_TIME) as pool:
+        with ThreadPoolExecutor(AT_A_TIME) as pool:
             found = list(pool.map(one, paths, starts, ends))
         if on_error == "raise":
             for error in found:
@@ -283,7 +273,7 @@ class WeirFileSystem(AbstractFileSystem):
             key = _resolved(entries, candidate)
             if key is not None:
                 return self._described(path, entries, key)
-        raise _not_found(path)
+        raise not_found(path)
 
     def _described(self, path, entries, key):
         """The information about an entry of a tree; None if it is a link to nothing."""
@@ -329,7 +319,7 @@ class WeirFileSystem(AbstractFileSystem):
         error = failure(done.returncode, done.stderr)
         if isinstance(error, NotFound):
             return None
-        raise _as_os_error(error, folder) from error
+        raise as_os_error(error, folder) from error
 
     def _alone(self, path):
         """The information about an object outside of trees; None if there is none."""
@@ -363,7 +353,7 @@ class WeirFileSystem(AbstractFileSystem):
             except http.client.IncompleteRead as error:
                 many = f"{len(error.partial)} of {end - start} bytes"
                 why = f"{version} broke off after {many}: its publisher ended, or is out of reach"
-                raise _as_os_error(TransferError(why), version) from error
+                raise as_os_error(TransferError(why), version) from error
             if answer.status == 404:
                 why = "this version is not published any more"
                 raise FileNotFoundError(errno.ENOENT, why, version)
@@ -371,7 +361,7 @@ class WeirFileSystem(AbstractFileSystem):
                 raise self._explained(version, answer.status, content)
         if len(content) != end - start:
             why = f"{version} has {len(content)} bytes where {end - start} are expected"
-            raise _as_os_error(TransferError(why), version)
+            raise as_os_error(TransferError(why), version)
         return content
 
     def _explained(self, name, status, text):
@@ -380,17 +370,17 @@ class WeirFileSystem(AbstractFileSystem):
         try:
             next(pieces, None)
         except WeirError as error:
-            return _as_os_error(error, name)
+            return as_os_error(error, name)
         finally:
             pieces.close()
         text = text.decode("utf-8", "replace").strip() or f"{name}: status {status}"
-        return _as_os_error(TransferError(text), name)
+        return as_os_error(TransferError(text), name)
 
     def _gateway(self):
         """The process that fetches, begun when it is needed, and again in a forked process."""
         with self._lock:
             if self._server is None or not self._server.is_usable:
-                self._server = _Gateway(self._options)
+                self._server = Gateway(self._options)
             return self._server
 
 
@@ -435,121 +425,6 @@ class _Ahead(ReadAheadCache):
 
 
 register_cache(_Ahead, clobber=True)
-
-
-# Runs a command until it ends, or until standard input is closed: also where this process is
-# killed, or ends without the functions of `atexit`, as those of `multiprocessing` do.
-_UNTIL_CLOSED = """
-exec 3<&0
-"$@" </dev/null 3<&- &
-command=$!
-{ read -r _ <&3; kill $command; } >/dev/null 2>&1 &
-watch=$!
-exec 3<&- </dev/null >/dev/null 2>&1
-wait $command
-status=$?
-kill $watch
-exit $status
-"""
-
-
-# Gateways of this process.
-_GATEWAYS = weakref.WeakSet()
-
-
-def _leave_gateways():
-    """Close the inputs of the parent's gateways in a forked process: they end with the parent."""
-    for gateway in _GATEWAYS:
-        # Another thread may have held the lock of the buffer at the fork.
-        gateway._process.stdin.raw.close()
-    _GATEWAYS.clear()
-
-
-os.register_at_fork(after_in_child=_leave_gateways)
-
-
-class _Gateway:
-    """A process `weir gateway`, and connections to it."""
-
-    def __init__(self, options):
-        self._pid = os.getpid()
-        command = [program(), "gateway", "--listen", "127.0.0.1:0", "--prefix", "/", "--json"]
-        # Of a session of its own: Ctrl-C ends what waits for an answer, and not the gateway.
-        self._process = subprocess.Popen(
-            ["/bin/sh", "-c", _UNTIL_CLOSED, "sh", *command, *consumer(**options)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        self._end = weakref.finalize(self, _end, self._process, self._pid)
-        _GATEWAYS.add(self)
-        line = self._process.stdout.readline()
-        if not line:
-            messages = self._process.stderr.read().decode("utf-8", "replace")
-            error = failure(self._process.wait(), messages)
-            raise _as_os_error(error, "weir gateway") from error
-        host, port = json.loads(line)["listening"].rsplit(":", 1)
-        self._address = (host, int(port))
-        self._free = queue.SimpleQueue()
-        for pipe in (self._process.stdout, self._process.stderr):
-            # It reports each answer, and would wait for a reader.
-            threading.Thread(target=_drain, args=(pipe,), daemon=True).start()
-
-    @property
-    def is_usable(self):
-        """True if the process runs, and belongs to this one."""
-        return self._pid == os.getpid() and self._process.poll() is None
-
-    @contextmanager
-    def ask(self, method, path, head=None):
-        """The answer to a request. The connection is kept if all of it has been read."""
-        for attempt in itertools.count():
-            try:
-                connection, is_new = self._free.get_nowait(), False
-            except queue.Empty:
-                connection = http.client.HTTPConnection(*self._address, timeout=_PATIENCE)
-                is_new = True
-            try:
-                connection.request(method, path, headers=head or {})
-                answer = connection.getresponse()
-                break
-            except (ConnectionError, http.client.RemoteDisconnected):
-                # The gateway closes connections without requests.
-                connection.close()
-                if is_new or attempt > _AT_A_TIME:
-                    raise
-            except http.client.HTTPException as error:
-                connection.close()
-                error = TransferError(f"the gateway gave no answer: {error!r}")
-                raise _as_os_error(error, path) from error
-        try:
-            yield answer
-            answer.read()
-        except BaseException:
-            connection.close()
-            raise
-        if answer.will_close or self._free.qsize() >= _AT_A_TIME:
-            connection.close()
-        else:
-            self._free.put(connection)
-
-
-def _drain(pipe):
-    with pipe:
-        while pipe.read1(1 << 16):
-            pass
-
-
-def _end(process, pid):
-    if os.getpid() != pid:
-        return
-    process.stdin.close()
-    try:
-        process.wait(_GRACE)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
 
 
 def _uri(path):
@@ -604,20 +479,6 @@ def _raise_unless_absent(error):
         raise error
 
 
-def _not_found(path):
-    return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-
-
 def _read_only(path):
     why = "published content is for reading; `weir.publish` and `weir put` publish"
     return OSError(errno.EROFS, why, path)
-
-
-def _as_os_error(error, path):
-    """An error of a transfer, as programs that read files know it, with its text."""
-    kinds = {NotFound: (FileNotFoundError, errno.ENOENT)}
-    kinds |= {NotVerified: (PermissionError, errno.EACCES)}
-    kind, number = kinds.get(type(error), (OSError, errno.EIO))
-    made = error if isinstance(error, OSError) else kind(number, str(error), path)
-    made.__cause__ = None if made is error else error
-    return made

@@ -1,70 +1,18 @@
-"""`weir.Application` and `weir.aio.Application` through a real daemon."""
+"""`weir.Application` through a real daemon."""
 
-import asyncio
 import contextlib
 import gc
 import hashlib
-import json
 import os
 import socket
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import weir
-from _published import PROGRAM, WithDaemon
+from _application import FILES, LONG, ROOM, SHORT, TASKS, WithApplication
 from support import ndn
-from support.children import Child, memory_bytes, run, wait_until
-from weir import aio
-
-# Seconds, longer than anything takes on the slowest machine.
-LONG = 60
-# Seconds of an Interest that is not answered.
-SHORT = 0.05
-# Bytes that operations may leave behind: none of them has a buffer of this size.
-ROOM = 24 << 20
-# Threads and descriptors of this process.
-TASKS, FILES = Path("/proc/self/task"), Path("/proc/self/fd")
-
-HEAD = """
-import os, signal, sys, threading, time
-import weir
-app = weir.Application(sys.argv[1])
-"""
-
-
-class WithApplication(WithDaemon):
-    """An application for each test."""
-
-    def setUp(self):
-        self.app = weir.Application(self.socket)
-        self.addCleanup(self.app.close)
-
-    def ask(self, name, **options):
-        """The answer to an Interest, for which there is time."""
-        return self.app.express(name, **{"lifetime": LONG, **options})
-
-    def prefixes(self):
-        """The prefixes of applications at the daemon."""
-        listed = run([PROGRAM, "route", "list", "--json", "--socket", self.socket])
-        names = {route["prefix"] for route in json.loads(listed)}
-        return {name for name in names if not name.startswith("/localhost")}
-
-    def script(self, text):
-        """A program with an application `app`, which has not ended yet."""
-        file = self.folder / f"{self._testMethodName}.py"
-        file.write_text(HEAD + text, encoding="utf-8")
-        log, out = file.with_suffix(".log"), file.with_suffix(".out")
-        child = Child([sys.executable, file, self.socket], log, out)
-        self.addCleanup(child.kill)
-        return child, out
-
-    def check_end(self, child, out, expected):
-        """The program ends well, with this output and no other."""
-        self.assertEqual(child.wait(LONG), 0, child.last_words())
-        self.assertEqual(child.log.read_text(encoding="utf-8"), "")
-        self.assertEqual(out.read_text(encoding="utf-8").split(), expected)
+from support.children import memory_bytes, wait_until
 
 
 class Answers(WithApplication):
@@ -486,139 +434,6 @@ for exits in (lambda: sys.exit(0), lambda: os._exit(0)):
 """)
         said = "the_application_was_made_before_a_fork;_make_one_in_each_process"
         self.check_end(child, out, [said, said, "parent"] * 2)
-
-
-class Asyncio(WithApplication):
-    """The same in an event loop."""
-
-    def loop(self, function, **options):
-        """Run a test with an application of asyncio."""
-
-        async def main():
-            async with aio.Application(self.socket, **options) as app:
-                return await asyncio.wait_for(function(app), LONG)
-
-        return asyncio.run(main())
-
-    def test_handlers_run_in_the_loop_several_at_a_time(self):
-        """The first one waits for the second, and both for the consumer's loop."""
-
-        async def test(app):
-            second, loop = asyncio.Event(), asyncio.get_running_loop()
-
-            async def handler(interest):
-                self.assertIs(asyncio.get_running_loop(), loop)
-                if interest.name.endswith("first"):
-                    await second.wait()
-                else:
-                    second.set()
-                return interest.name
-
-            made = await app.register("/alice/aio", handler)
-            plain = await app.register("/alice/plain", lambda interest: interest.name)
-            names = ["/alice/aio/first", "/alice/aio/second", "/alice/plain/1"]
-            asked = [app.express(name, lifetime=LONG) for name in names]
-            answers = await asyncio.gather(*asked)
-            self.assertEqual([data.content.decode() for data in answers], names)
-            self.assertEqual((made.answered, plain.answered), (2, 1))
-            await made.close()
-            self.assertEqual(self.prefixes(), {"/alice/plain"})
-
-        self.loop(test)
-        self.assertEqual(self.prefixes(), set())
-
-    def test_decorated_handlers_begin_with_the_application(self):
-        """Later, `register` is awaited."""
-        app = aio.Application(self.socket, key="/alice", trust=self.folder / "alice.cert")
-
-        @app.register("/alice/decorated")
-        async def handler(interest):
-            return weir.Reply(interest.name, freshness=1)
-
-        async def main():
-            with self.assertRaisesRegex(weir.UsageError, "use `async with`"):
-                await app.express("/alice/decorated/1")
-            async with app:
-                with self.assertRaisesRegex(weir.UsageError, "use `await app.register"):
-                    app.register("/alice/late")(handler)
-                data = await app.express("/alice/decorated/1", fresh=True, lifetime=LONG)
-                self.assertEqual(data.verified, "key")
-                async with app.publish("/alice/object", b"content"):
-                    self.assertEqual((await app.fetch("/alice/object")).content, b"content")
-                with self.assertRaisesRegex(TypeError, "no option `lifetme`"):
-                    await app.express("/alice/x", lifetme=1)
-            with self.assertRaisesRegex(weir.UsageError, "closed"):
-                await app.express("/alice/decorated/1")
-            with self.assertRaisesRegex(weir.UsageError, "runs once"):
-                await app.__aenter__()
-
-        asyncio.run(main())
-
-    def test_faults_of_a_handler_are_logged(self):
-        """The Interest is rejected, and the registration goes on."""
-
-        async def test(app):
-            async def handler(interest):
-                await asyncio.sleep(0)
-                if interest.name.endswith("raises"):
-                    raise ValueError("a mistake of the program")
-                return 42 if interest.name.endswith("number") else None
-
-            made = await app.register("/alice/faulty", handler)
-            for last, text in (("raises", "a mistake"), ("number", "not int")):
-                with self.assertLogs("weir") as logs, self.assertRaises(weir.NotFound):
-                    await app.express(f"/alice/faulty/{last}", lifetime=LONG)
-                self.assertRegex(logs.output[0], f"/alice/faulty/{last}")
-                self.assertRegex(logs.output[0], text)
-            with self.assertRaises(weir.NotFound):
-                await app.express("/alice/faulty/none", lifetime=LONG)
-            self.assertEqual((made.answered, made.rejected, made.failed), (0, 1, 2))
-
-        self.loop(test)
-
-    def test_a_cancelled_task_ends_its_interest(self):
-        """And the end of the application the tasks of handlers."""
-        ended = []
-
-        async def test(app):
-            begun = asyncio.Event()
-
-            async def handler(_):
-                begun.set()
-                try:
-                    await asyncio.sleep(3600)
-                finally:
-                    ended.append("handler")
-
-            await app.register("/alice/slow", handler)
-            waiting = asyncio.create_task(app.express("/alice/slow/1", lifetime=3600))
-            await begun.wait()
-            waiting.cancel()
-            with self.assertRaises(asyncio.CancelledError):
-                await waiting
-            # The thread of the Interest has ended.
-            await asyncio.to_thread(app._executor.shutdown)
-
-        self.loop(test)
-        self.assertEqual(ended, ["handler"])
-
-    def test_a_handler_may_close_its_registration(self):
-        """The daemon knows the prefix no more."""
-
-        async def test(app):
-            closed = asyncio.Event()
-
-            async def handler(_):
-                await app.registrations[0].close()
-                closed.set()
-
-            await app.register("/alice/once", handler)
-            with self.assertRaises((weir.TimedOut, weir.NotFound)):
-                await app.express("/alice/once/1", lifetime=SHORT)
-            await closed.wait()
-            self.assertEqual((self.prefixes(), app.registrations), (set(), []))
-
-        self.loop(test)
 
 
 CONSUMER = """

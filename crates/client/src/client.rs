@@ -237,7 +237,7 @@ impl Client {
     /// # fn main() -> Result<(), client::Error> {
     /// let client = Client::builder().trust(Trust::anchors(["group.cert"])).connect()?;
     /// let group = client.join("/example/lab", "/example/lab/alice", &JoinOptions::default())?;
-    /// group.publish("the door is open")?;
+    /// group.publish("the lamp is on")?;
     /// while let Some(publication) = group.next(Duration::from_secs(10))? {
     ///     println!("{} {}: {:?}", publication.member, publication.seq, publication.content);
     /// }

@@ -57,8 +57,9 @@ impl JoinOptions {
         JoinOptions { keep: publications, ..self }
     }
 
-    /// Publications that wait for [`Group::next`]; 1,000 by default. With as many, no more are asked
-    /// for until the program takes one. They stay at their members, which keep the last 2,000.
+    /// Publications that wait for [`Group::next`]; 1,000 by default. With as many, no more are
+    /// asked for until the program takes one. They stay at their members, which keep the last
+    /// 2,000.
     pub fn waiting(self, publications: usize) -> JoinOptions {
         JoinOptions { waiting: publications, ..self }
     }
