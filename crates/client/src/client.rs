@@ -185,8 +185,8 @@ impl Client {
 
     /// Joins a group as `member`, until the [`Group`] is dropped: a program that publishes for the
     /// other members, and learns of all that they publish. Members need no server. The member's key
-    /// has to be for names under `member`, and the trust anchors of the client say which members are
-    /// accepted; [`Trust::OwnKeys`] accepts the member's own key and keys that it certifies.
+    /// has to be for names under `member`, and the trust anchors of the client say which members
+    /// are accepted; [`Trust::OwnKeys`] accepts the member's own key and keys that it certifies.
     ///
     /// Each start of a member has a second of its own, so this takes up to a second, or longer if
     /// the member has joined many times just before.

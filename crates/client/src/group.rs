@@ -57,8 +57,9 @@ impl JoinOptions {
         JoinOptions { keep: publications, ..self }
     }
 
-    /// Publications that wait for [`Group::next`]; 1,000 by default. With as many, no more are asked
-    /// for until the program takes one. They stay at their members, which keep the last 2,000.
+    /// Publications that wait for [`Group::next`]; 1,000 by default. With as many, no more are
+    /// asked for until the program takes one. They stay at their members, which keep the last
+    /// 2,000.
     pub fn waiting(self, publications: usize) -> JoinOptions {
         JoinOptions { waiting: publications, ..self }
     }
@@ -114,7 +115,8 @@ pub struct StreamState {
 }
 
 /// A member of a group, until this value is dropped. The thread and the registrations have ended
-/// then. After a restart of the forwarder, the member is there again, and fetches what it has missed.
+/// then. After a restart of the forwarder, the member is there again, and fetches what it has
+/// missed.
 ///
 /// Members number their publications, and send the last numbers of all members to each other
 /// (State Vector Sync, version 3). Each one fetches the publications that it lacks, from their
@@ -232,8 +234,9 @@ impl Group {
     }
 
     /// The next publication of another member, or of an earlier start of this one; `None` if none
-    /// comes within `timeout`. Those of a stream come in the order of their numbers. Numbers that are
-    /// left out could not be fetched: see [`Group::missing`] and [`MemberPublication::is_late`].
+    /// comes within `timeout`. Those of a stream come in the order of their numbers. Numbers that
+    /// are left out could not be fetched: see [`Group::missing`] and
+    /// [`MemberPublication::is_late`].
     ///
     /// # Errors
     /// The error that has ended the group, after all publications that had come before, such as a
@@ -293,8 +296,9 @@ impl Group {
         self.shared.lock().participant.unfetched()
     }
 
-    /// Waits until each own publication was fetched by another member, which serves it to later ones
-    /// when this one has left. Returns false if `timeout` is over first, or the group has ended.
+    /// Waits until each own publication was fetched by another member, which serves it to later
+    /// ones when this one has left. Returns false if `timeout` is over first, or the group has
+    /// ended.
     #[must_use]
     pub fn wait_until_fetched(&self, timeout: Duration) -> bool {
         let waits = |state: &mut State| state.participant.unfetched() > 0 && !state.is_over;
@@ -362,8 +366,8 @@ fn start(member: &Name, group: &Name) -> (u64, Option<String>) {
         Ok(boot) => (boot, None),
         Err(error) => {
             let text = format!(
-                "the second of this start cannot be recorded: {error}; another start of {member} in \
-                 the same second would overwrite its publications"
+                "the second of this start cannot be recorded: {error}; another start of {member} \
+                 in the same second would overwrite its publications"
             );
             (now_s + 1, Some(text))
         }

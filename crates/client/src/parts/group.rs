@@ -205,8 +205,8 @@ impl Participant {
         Ok(self.member.publish(now))
     }
 
-    /// Checks that a publication with this content fits into a packet, whatever its number: one that
-    /// fits now must not fail later.
+    /// Checks that a publication with this content fits into a packet, whatever its number: one
+    /// that fits now must not fail later.
     ///
     /// # Errors
     /// It does not: the bytes that the packet would have, with the one around it in history.

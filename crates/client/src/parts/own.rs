@@ -1,6 +1,6 @@
 //! Files that no other user of this host may have put there or may write: those that a transfer
-//! keeps beside its target, since what they say has been verified is not verified again, and records
-//! of the user.
+//! keeps beside its target, since what they say has been verified is not verified again, and
+//! records of the user.
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;

@@ -1,4 +1,5 @@
-//! The packets that a member keeps and serves: its own publications, and those of others as history.
+//! The packets that a member keeps and serves: its own publications, and those of others as
+//! history.
 
 use packet::{Bytes, Component, Data, DataBuf, Interest, Name, NameRef};
 use security::certificate::key_of;

@@ -115,8 +115,8 @@ impl Streams {
         }
     }
 
-    /// Takes an update. [`Streams::next_wanted`] has the numbers to ask for then. Returns those that
-    /// were asked for by the claims of others, and that the member has claimed itself now.
+    /// Takes an update. [`Streams::next_wanted`] has the numbers to ask for then. Returns those
+    /// that were asked for by the claims of others, and that the member has claimed itself now.
     pub fn update(&mut self, update: &Update) -> Vec<u64> {
         let (history, joined) = (self.history, self.joined);
         let line = self.all.entry(update.stream.clone()).or_default();
@@ -138,8 +138,8 @@ impl Streams {
         self.all.get_mut(stream)?.next_wanted()
     }
 
-    /// Takes back a publication that [`Streams::next_wanted`] returned last, and that cannot be asked
-    /// for now.
+    /// Takes back a publication that [`Streams::next_wanted`] returned last, and that cannot be
+    /// asked for now.
     pub fn put_back(&mut self, stream: &Stream, seq: u64) {
         if let Some(line) = self.all.get_mut(stream)
             && line.pending.get(&seq) == Some(&None)
