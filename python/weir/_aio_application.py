@@ -24,11 +24,9 @@ class Registration(_application.Registration):
         self._loop = asyncio.get_running_loop()
         self._context = contextvars.copy_context()
         self._tasks = set()
-        self._is_closed = False
 
     def _begin(self, client, key):
-        entry = _application._entry(weakref.ref(self))
-        self._inner = client.register(self._prefix, key, entry, True)
+        self._inner = client.register(self._prefix, key, _entry(weakref.ref(self)), True)
 
     def _take(self, interest, responder):
         """Hand an Interest to the event loop, from the thread of the registration."""
@@ -78,6 +76,16 @@ class Registration(_application.Registration):
 
     def __enter__(self):
         raise TypeError("use `async with` for a registration of `weir.aio.Application`")
+
+
+def _entry(reference):
+    """The function that the core calls: it keeps nothing alive."""
+
+    def take(interest, responder):
+        if (registration := reference()) is not None:
+            registration._take(interest, responder)
+
+    return take
 
 
 class Application:

@@ -7,6 +7,7 @@ import atexit
 import inspect
 import logging
 import os
+import queue
 import threading
 import time
 import weakref
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 
 from . import _transfer, _weir
 from ._checks import real, whole
-from ._errors import CallEnded, TransferError, UsageError, end_call_of
+from ._errors import TransferError, UsageError
 from ._weir import Interest
 
 LOGGER = logging.getLogger("weir")
@@ -137,28 +138,33 @@ class Registration:
         self._application = application
         self._prefix = prefix
         self._handler = handler
-        # The thread that runs the handler at present.
-        self._busy = None
+        self._is_closed = False
+        # The thread that runs the handler. It is one of Python's, so that the interpreter may end
+        # in the middle of a handler: a thread of the core would end the process.
+        self._worker = None
         self._inner = None
 
     def _begin(self, client, key):
-        """Register. The thread has no reference to the handler, so that both can be collected."""
-        entry = _entry(weakref.ref(self))
-        self._inner = client.register(self._prefix, key, entry, False)
+        """Register. Threads have no reference to the handler, so that both can be collected."""
+        waiting = queue.SimpleQueue()
+        self._inner = client.register(self._prefix, key, lambda *one: waiting.put(one), True)
+        self._waiting = waiting
+        arguments = (weakref.ref(self), waiting)
+        self._worker = threading.Thread(target=_work, args=arguments, daemon=True)
+        weakref.finalize(self, waiting.put, None).atexit = False
+        self._worker.start()
 
-    def _take(self, interest):
-        """Answer an Interest, in the thread of the registration."""
-        self._busy = threading.get_ident()
+    def _serve(self, interest, responder):
+        """Answer an Interest."""
+        if self._is_closed:
+            return
         try:
-            return answer_of(interest, self._handler(interest))
-        except CallEnded:
-            return _weir.Answer.failure()
+            answer = answer_of(interest, self._handler(interest))
         except BaseException:
             # No exception ends the thread.
             report(self._prefix, interest)
-            return _weir.Answer.failure()
-        finally:
-            self._busy = None
+            answer = _weir.Answer.failure()
+        responder.reply(answer)
 
     @property
     def prefix(self):
@@ -190,11 +196,18 @@ class Registration:
 
         A handler may close its own registration.
         """
-        self._close(0 if self._busy == threading.get_ident() else _GRACE)
+        self._close(_GRACE)
         self._application._forget(self)
 
     def _close(self, patience):
-        return self._inner.close(patience)
+        """End it, and wait so many seconds at most. True if its threads have ended."""
+        self._is_closed = True
+        has_ended = self._inner.close(patience)
+        if self._worker in (None, threading.current_thread()):
+            return has_ended
+        self._waiting.put(None)
+        self._worker.join(patience)
+        return has_ended and not self._worker.is_alive()
 
     def __enter__(self):
         return self
@@ -206,14 +219,13 @@ class Registration:
         return f"<weir.Registration {self._prefix}: {self.answered} answered>"
 
 
-def _entry(reference):
-    """The function that the core calls: it keeps nothing alive."""
-
-    def take(*arguments):
-        registration = reference()
-        return registration._take(*arguments) if registration else _weir.Answer.silence()
-
-    return take
+def _work(reference, waiting):
+    """Answer Interests, one after the other, as long as the registration is in use."""
+    while (one := waiting.get()) is not None:
+        if (registration := reference()) is None:
+            return
+        registration._serve(*one)
+        del registration, one
 
 
 class Application:
@@ -442,11 +454,7 @@ def _close_all():
     registrations = [one for application in applications for one in application._end()]
     end = time.monotonic() + _GRACE_AT_EXIT
     _wait_until(lambda: not any(one._cancels for one in applications), end)
-    # All are asked to end before one is waited for. Handlers that go on are ended.
+    # All are asked to end before one is waited for.
     registrations = [one for one in registrations if not one._close(0)]
-    share = _GRACE_AT_EXIT / (2 * len(registrations) or 1)
-    registrations = [one for one in registrations if not one._close(share)]
     for registration in registrations:
-        if (thread := registration._busy) is not None:
-            end_call_of(thread)
-        registration._close(share)
+        registration._close(_GRACE_AT_EXIT / len(registrations))

@@ -84,7 +84,7 @@ class SchemeError(WeirError, RuntimeError):
 
 
 class CallEnded(BaseException):
-    """Ends the call of a scheme that takes too long, or of a handler when the interpreter ends."""
+    """Ends the call of a scheme that takes too long."""
 
 
 def stack_of(thread):

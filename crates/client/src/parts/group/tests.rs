@@ -84,7 +84,8 @@ fn a_participant_that_is_paused_asks_for_nothing_and_forgets_nothing() {
     let end = Time::ZERO + Duration::from_secs(10);
     assert_eq!(asked(&mut participant, &mut now, end), Vec::<Name>::new());
     participant.pause(false);
-    let names = asked(&mut participant, &mut now, end + Duration(1));
+    let end = now + Duration::from_secs(1);
+    let names = asked(&mut participant, &mut now, end);
     assert_eq!(names[0].to_string(), "/mallory/group/t=1/seq=1");
 }
 
@@ -111,7 +112,24 @@ fn damaged_packets_lead_to_nothing() {
         // The nonce and the lifetime of an Interest are not signed.
         assert!(matches!(event, Event::Rejected { .. } | Event::Vector(_)), "{event:?}");
     }
-    // The true one is still taken.
+}
+
+#[test]
+fn a_damaged_publication_is_asked_for_again() {
+    let (mut participant, mut now) = (alice(), Time::ZERO);
+    participant.receive(now, &vector([(1, 1)].into_iter()));
+    assert!(matches!(participant.poll_event(), Some(Event::Vector(_))));
+    let name: Name = "/mallory/group/t=1/seq=1".parse().unwrap();
+    let mut publication = Vec::new();
+    key("/mallory", 2).0.encode(&DataBuf::new(name.clone(), "content"), &mut publication);
+    let first = asked(&mut participant, &mut now, Time::ZERO + Duration(1));
+    assert_eq!(first, [name.clone()]);
+    let mut damaged = publication.clone();
+    *damaged.last_mut().unwrap() ^= 0x55;
+    participant.receive(now, &damaged);
+    assert!(matches!(participant.poll_event(), Some(Event::Rejected { .. })));
+    let end = now + Duration::from_secs(5);
+    assert!(asked(&mut participant, &mut now, end).contains(&name));
     participant.receive(now, &publication);
     let event = participant.poll_event();
     assert!(matches!(event, Some(Event::Publication { seq: 1, .. })), "{event:?}");
