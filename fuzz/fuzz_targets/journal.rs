@@ -4,10 +4,6 @@
 //! The input is the records, 40 bytes each; an odd last byte has the record's hash made right.
 #![no_main]
 
-#[path = "../../crates/weir/src/file/own.rs"]
-#[allow(dead_code, reason = "a transfer uses more of it")]
-mod own;
-
 #[path = "../../crates/weir/src/file/place.rs"]
 #[allow(dead_code, reason = "a transfer uses more of it")]
 mod place;
@@ -16,6 +12,8 @@ mod place;
 #[allow(dead_code, reason = "a transfer uses more of it")]
 mod journal;
 
+// The journal takes it from the module above.
+use client::parts::own;
 use journal::Journal;
 use libfuzzer_sys::fuzz_target;
 use packet::Name;
