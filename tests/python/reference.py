@@ -101,7 +101,10 @@ def described(name, thing, level):
     """A function or a class: signature, documentation, members."""
     shown = signature(thing) if callable(thing) else ""
     out = [f"{'#' * level} `{name}{shown}`", "", text_of(thing), ""]
-    members = vars(thing).items() if inspect.isclass(thing) else ()
+    members = list(vars(thing).items()) if inspect.isclass(thing) else []
+    if any(isinstance(value, types.GetSetDescriptorType) for _, value in members):
+        # Those in Rust have another order in each process.
+        members.sort(key=lambda member: member[0])
     listed = []
     for member, value in members:
         if member.startswith("_") or not isinstance(value, MEMBERS) or not inspect.getdoc(value):
