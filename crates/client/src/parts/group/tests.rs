@@ -123,7 +123,7 @@ fn a_damaged_publication_is_asked_for_again() {
     let mut publication = Vec::new();
     key("/mallory", 2).0.encode(&DataBuf::new(name.clone(), "content"), &mut publication);
     let first = asked(&mut participant, &mut now, Time::ZERO + Duration(1));
-    assert_eq!(first, [name.clone()]);
+    assert_eq!(first, std::slice::from_ref(&name));
     let mut damaged = publication.clone();
     *damaged.last_mut().unwrap() ^= 0x55;
     participant.receive(now, &damaged);
