@@ -28,7 +28,7 @@ def library():
     build = ["cargo", "test", "--workspace", "--test", "header", "--no-run", "--quiet"]
     subprocess.run(build, cwd=weir.ROOT, stdin=subprocess.DEVNULL, check=True)
     target = os.environ.get("CARGO_TARGET_DIR", weir.ROOT / "target")
-    return Path(target).resolve() / "debug"
+    return Path(target).resolve() / "debug/deps"
 
 
 class Library(unittest.TestCase):
