@@ -97,6 +97,8 @@ class Built(unittest.TestCase):
     def test_nothing_is_loaded_from_elsewhere(self):
         loaded = {link for found in self.pages.values() for link in found.loaded}
         outside = [link for link in loaded if self.target(SITE, link)[0] is None]
+        # An address that holds its own content loads nothing: an empty picture of rustdoc's pages.
+        outside = [one for one in outside if not one.startswith("data:")]
         self.assertEqual(outside, [])
 
     def test_every_page_is_in_the_navigation_and_every_document_has_a_page(self):
