@@ -351,6 +351,8 @@ class Files(WithDaemon):
         self.assertEqual(done.returncode, -signal.SIGKILL)
         WeirFileSystem.clear_instance_cache()
         again = None
+        # Those of earlier tests may be in cycles with errors that were caught.
+        gc.collect()
         # Of this file system alone.
         wait_until(lambda: self.gateways() == 1, "the other gateways end")
         self.files = None
