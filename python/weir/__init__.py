@@ -30,6 +30,7 @@ from ._errors import (
     UsageError,
     WeirError,
 )
+from ._group import Group, MemberPublication, StreamState
 from ._parts import Controller, Marker, Param, Shaper, Strategy, WindowLaw
 from ._results import Results, Table
 from ._run import run
@@ -56,9 +57,11 @@ __all__ = [
     "Data",
     "Fetched",
     "FileFailed",
+    "Group",
     "Interest",
     "Interrupted",
     "Marker",
+    "MemberPublication",
     "Mistake",
     "NoForwarder",
     "NotFound",
@@ -79,6 +82,7 @@ __all__ = [
     "Search",
     "Shaper",
     "Strategy",
+    "StreamState",
     "Sweep",
     "Table",
     "TimedOut",

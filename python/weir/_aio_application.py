@@ -1,4 +1,4 @@
-"""`weir.aio.Application`: the application of `_application`, in an event loop."""
+"""`weir.aio.Application`: the application of `_application` and its groups, in an event loop."""
 
 import asyncio
 import contextvars
@@ -8,12 +8,12 @@ import os
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
-from . import _application, _weir
+from . import _application, _group, _weir
 from ._application import answer_of, report
 from ._errors import UsageError
 
-# Interests that are on their way at a time. Each has a thread.
-_MOST_INTERESTS = 64
+# Interests that are on their way, and groups that wait, at a time. Each has a thread.
+_MOST_WAITING = 64
 
 
 class Registration(_application.Registration):
@@ -44,6 +44,8 @@ class Registration(_application.Registration):
             task.add_done_callback(self._tasks.discard)
 
     async def _serve(self, interest, responder):
+        if responder.is_void:
+            return
         try:
             given = self._handler(interest)
             if inspect.isawaitable(given):
@@ -78,6 +80,76 @@ class Registration(_application.Registration):
         raise TypeError("use `async with` for a registration of `weir.aio.Application`")
 
 
+async def _cancellable(executor, cancel, work):
+    """Do work that waits in the core in a thread. A task that is cancelled ends it."""
+    try:
+        return await asyncio.get_running_loop().run_in_executor(executor, work)
+    except asyncio.CancelledError:
+        cancel.cancel()
+        raise
+
+
+class Group(_group.Group):
+    """A member of a group, as `weir.Group`, in an event loop. Use it with `async with`, or `close`.
+
+        async with await app.join("/lab", "/lab/alice") as group:
+            group.publish("the lamp is on")
+            async for publication in group:
+                print(publication.member, publication.content)
+    """
+
+    def __init__(self, executor, application, inner):
+        super().__init__(application, inner)
+        self._executor = executor
+
+    async def _wait(self, function, timeout):
+        cancel = _weir.Cancel()
+        seconds = _group.seconds(timeout)
+
+        def work():
+            with self._operation(cancel):
+                return function(seconds, cancel)
+
+        return await _cancellable(self._executor, cancel, work)
+
+    async def next(self, timeout=None):
+        """The next publication of another member, as `weir.Group.next` has it."""
+        made = await self._wait(self._inner.next, timeout)
+        return None if made is None else _group.MemberPublication(*made)
+
+    async def wait_until_fetched(self, timeout=None):
+        """Wait until each own publication was fetched by another member. False after `timeout`."""
+        return await self._wait(self._inner.wait_until_fetched, timeout)
+
+    async def close(self):
+        """Leave the group. Publications that no member has fetched are lost."""
+        self._application._forget(self)
+        self._is_closed = True
+        await asyncio.to_thread(self._close, _application._GRACE)
+
+    async def __aiter__(self):
+        while not self._is_closed:
+            try:
+                publication = await self.next()
+            except UsageError:
+                if self._is_closed:
+                    return
+                raise
+            yield publication
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        await self.close()
+
+    def __enter__(self):
+        raise TypeError("use `async with` for a group of `weir.aio.Application`")
+
+    def __iter__(self):
+        raise TypeError("use `async for` for a group of `weir.aio.Application`")
+
+
 def _entry(reference):
     """The function that the core calls: it keeps nothing alive."""
 
@@ -89,7 +161,7 @@ def _entry(reference):
 
 
 class Application:
-    """A program that answers Interests and sends them in an event loop. Use it with `async with`.
+    """As `weir.Application`, in an event loop. Use it with `async with`.
 
         app = weir.aio.Application()
 
@@ -136,6 +208,17 @@ class Application:
         """The registrations that are not closed, the oldest first."""
         return self._app.registrations if self._app else []
 
+    async def join(self, group, member, *, key=None, history=None, keep=None, waiting=None):
+        """Join a group, as `weir.Application.join` does, and return the `weir.aio.Group`."""
+        given = _group.bounds(history, keep, waiting)
+        join, kind = self._running()._join, functools.partial(Group, self._executor)
+        return await asyncio.to_thread(join, kind, group, member, key, given)
+
+    @property
+    def groups(self):
+        """The groups that are not closed, the oldest first."""
+        return self._app.groups if self._app else []
+
     async def express(self, name, /, *, trust=None, **options):
         """Send one Interest, as `weir.Application.express` does; at most 64 at a time.
 
@@ -149,11 +232,7 @@ class Application:
                 raise TypeError(f"there is no option `{option}`; there are {', '.join(known)}")
         interest = _application._interest(name, **(known | options))
         send = functools.partial(app._express, interest, trust, cancel)
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._executor, send)
-        except asyncio.CancelledError:
-            cancel.cancel()
-            raise
+        return await _cancellable(self._executor, cancel, send)
 
     async def fetch(self, name, /, to=None, **options):
         """Fetch an object, as `weir.aio.fetch` does, by the application's forwarder and trust."""
@@ -168,7 +247,7 @@ class Application:
         return aio.publish(name, content, **self._running()._publishing(options))
 
     async def wait(self):
-        """Wait until the application is closed. Raises the error that ended a registration."""
+        """Wait until the application is closed. Raises what ended a registration or a group."""
         app = self._running()
         while not app._closed.is_set():
             app._raise_errors()
@@ -181,11 +260,11 @@ class Application:
         return self._app
 
     async def close(self):
-        """End all registrations and Interests."""
+        """End all registrations, groups and Interests."""
         if self._app is None or self._app._process != os.getpid():
             return
-        registrations = self._app._end()
-        await asyncio.gather(*(one.close() for one in registrations))
+        parts = self._app._end()
+        await asyncio.gather(*(part.close() for part in parts))
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     async def __aenter__(self):
@@ -194,7 +273,7 @@ class Application:
         forwarder, options = self._arguments
         make = functools.partial(_application.Application, forwarder, **options)
         self._app = await asyncio.to_thread(make)
-        self._executor = ThreadPoolExecutor(_MOST_INTERESTS, "weir-express")
+        self._executor = ThreadPoolExecutor(_MOST_WAITING, "weir-wait")
         try:
             for prefix, handler, key in self._decorated:
                 await self._register(prefix, handler, key)

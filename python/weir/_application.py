@@ -1,4 +1,4 @@
-"""Interests that are sent, and answered by functions, in this process.
+"""Interests that are sent, and answered by functions, and groups, in this process.
 
 The core is the crate `client`: it verifies in compiled code, and works in threads of its own.
 """
@@ -11,11 +11,13 @@ import queue
 import threading
 import time
 import weakref
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from . import _transfer, _weir
-from ._checks import real, whole
+from ._checks import octets, real, whole
 from ._errors import TransferError, UsageError
+from ._group import Group, bounds
 from ._weir import Interest
 
 LOGGER = logging.getLogger("weir")
@@ -59,7 +61,7 @@ class Reply:
     content_type: int = 0
 
     def __post_init__(self):
-        _bytes("content", self.content)
+        octets("content", self.content)
         if self.freshness is not None:
             real("freshness", self.freshness)
         whole("content_type", self.content_type, 0)
@@ -82,15 +84,6 @@ class Data:
 
     def __bytes__(self):
         return self.content
-
-
-def _bytes(name, value):
-    """A text or bytes, as bytes."""
-    if isinstance(value, str):
-        return value.encode()
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return bytes(value)
-    raise TypeError(f"`{name}` is bytes or a text, not {type(value).__name__}")
 
 
 def _anchors(trust):
@@ -118,7 +111,7 @@ def answer_of(interest, given):
             kinds = "bytes, a text, a `weir.Reply`, `weir.SILENT` or None"
             raise TypeError(f"a handler returns {kinds}, not {type(given).__name__}")
         given = Reply(given)
-    content = _bytes("content", given.content)
+    content = octets("content", given.content)
     return interest._answer(content, _text(given.name), given.freshness, given.content_type)
 
 
@@ -147,16 +140,17 @@ class Registration:
     def _begin(self, client, key):
         """Register. Threads have no reference to the handler, so that both can be collected."""
         waiting = queue.SimpleQueue()
-        self._inner = client.register(self._prefix, key, lambda *one: waiting.put(one), True)
         self._waiting = waiting
         arguments = (weakref.ref(self), waiting)
         self._worker = threading.Thread(target=_work, args=arguments, daemon=True)
         weakref.finalize(self, waiting.put, None).atexit = False
+        # First, as the system may have no thread. Without a registration, it ends with `self`.
         self._worker.start()
+        self._inner = client.register(self._prefix, key, lambda *one: waiting.put(one), True)
 
     def _serve(self, interest, responder):
         """Answer an Interest."""
-        if self._is_closed:
+        if self._is_closed or responder.is_void:
             return
         try:
             answer = answer_of(interest, self._handler(interest))
@@ -229,7 +223,8 @@ def _work(reference, waiting):
 
 
 class Application:
-    """A program that answers Interests and sends them. Use it with `with`, or `close` it.
+    """A program that answers Interests, sends them, and joins groups. Use it with `with`, or
+    `close` it.
 
         with weir.Application() as app:
 
@@ -251,7 +246,8 @@ class Application:
         self._trust, self._key = _anchors(trust), _text(key)
         self._process = os.getpid()
         self._lock = threading.Lock()
-        self._registrations, self._cancels = [], set()
+        # What ends with the application: registrations and groups, and what waits in the core.
+        self._parts, self._cancels = [], set()
         self._publications = weakref.WeakSet()
         self._closed = threading.Event()
         self._client = _weir.Client(self._forwarder or "", self._trust, self._key)
@@ -284,18 +280,51 @@ class Application:
     def _register(self, registration, key):
         self._check()
         registration._begin(self._client, _text(key))
+        return self._keep(registration)
+
+    def _keep(self, part):
+        """Close it with the application."""
         with self._lock:
             if not self._closed.is_set():
-                self._registrations.append(registration)
-                return registration
-        registration._close(_GRACE)
+                self._parts.append(part)
+                return part
+        part._close(_GRACE)
         raise UsageError("the application was closed meanwhile")
 
     @property
     def registrations(self):
         """The registrations that are not closed, the oldest first."""
+        return self._all(Registration)
+
+    def join(self, group, member, *, key=None, history=None, keep=None, waiting=None):
+        """Join the group `group` as `member`, and return the `Group`.
+
+        `member` is the name of this member, for which a key exists; `key` names another one than
+        that of the application. Other members are trusted by the application's `trust`; without
+        it, by the member's own key alone. `history` is the number of earlier publications of each
+        member that are fetched on joining, `keep` of own publications that are kept for others,
+        both at most 2,000, the default. With `waiting` publications that the program has not
+        taken, 1,000 by default, no more are asked for. Joining takes a second: each start of a
+        member has one of its own.
+
+        Raises `UsageError`, `TransferError` if the forwarder rejects the group's prefix,
+        `NoForwarder`, `TimedOut` or `FileFailed`.
+        """
+        return self._join(Group, group, member, key, bounds(history, keep, waiting))
+
+    def _join(self, kind, group, member, key, given):
+        self._check()
+        inner = self._client.join(str(group), str(member), _text(key), given)
+        return self._keep(kind(self, inner))
+
+    @property
+    def groups(self):
+        """The groups that are not closed, the oldest first."""
+        return self._all(Group)
+
+    def _all(self, kind):
         with self._lock:
-            return list(self._registrations)
+            return [part for part in self._parts if isinstance(part, kind)]
 
     def express(
         self,
@@ -324,14 +353,20 @@ class Application:
         return self._express(_interest(name, **options), trust, _weir.Cancel())
 
     def _express(self, interest, trust, cancel):
-        self._check()
         anchors = None if trust is None else _anchors(trust)
+        with self._operation(cancel):
+            return Data(*self._client.express(interest, cancel, anchors))
+
+    @contextmanager
+    def _operation(self, cancel):
+        """Something that waits in the core, until the application is closed."""
+        self._check()
         with self._lock:
             self._cancels.add(cancel)
         try:
             if self._closed.is_set():
                 cancel.cancel()
-            return Data(*self._client.express(interest, cancel, anchors))
+            yield
         except TransferError as error:
             if self._closed.is_set():
                 raise UsageError("the application was closed meanwhile") from error
@@ -364,7 +399,7 @@ class Application:
     def wait(self, timeout=None):
         """Wait until the application is closed, or Ctrl-C, or for `timeout` seconds.
 
-        Raises the error that has ended a registration.
+        Raises the error that has ended a registration or a group.
         """
         self._check()
         left = timeout
@@ -376,8 +411,8 @@ class Application:
             left = None if left is None else left - turn
 
     def _raise_errors(self):
-        for registration in self.registrations:
-            if (error := registration.error) is not None:
+        for part in self._all(object):
+            if (error := part.error) is not None:
                 raise error
 
     def _check(self):
@@ -386,26 +421,26 @@ class Application:
         if self._closed.is_set():
             raise UsageError("the application is closed")
 
-    def _forget(self, registration):
+    def _forget(self, part):
         with self._lock:
-            if registration in self._registrations:
-                self._registrations.remove(registration)
+            if part in self._parts:
+                self._parts.remove(part)
 
     def _end(self):
         """No more operations. Returns what is to be closed."""
         with self._lock:
             self._closed.set()
-            registrations, self._registrations = self._registrations, []
+            parts, self._parts = self._parts, []
             for cancel in self._cancels:
                 cancel.cancel()
-        return registrations
+        return parts
 
     def close(self):
-        """End all registrations, publications and Interests. A handler may close it."""
+        """End all registrations, groups, publications and Interests. A handler may close it."""
         if os.getpid() != self._process:
             return
-        for registration in self._end():
-            registration.close()
+        for part in self._end():
+            part.close()
         for publication in list(self._publications):
             publication._stop()
 
@@ -417,7 +452,7 @@ class Application:
         self.close()
 
     def __repr__(self):
-        state = "closed" if self._closed.is_set() else f"{len(self._registrations)} registrations"
+        state = "closed" if self._closed.is_set() else f"{len(self.registrations)} registrations"
         return f"<weir.Application {self._forwarder or 'by default'}: {state}>"
 
 
@@ -430,7 +465,7 @@ def _checked(handler):
 
 def _interest(name, *, lifetime, parameters, hop_limit, **switches):
     """The Interest of an `express`."""
-    parameters = None if parameters is None else _bytes("parameters", parameters)
+    parameters = None if parameters is None else octets("parameters", parameters)
     if hop_limit is not None and whole("hop_limit", hop_limit, 0) > 255:
         raise ValueError(f"`hop_limit` is at most 255, not {hop_limit}")
     seconds = real("lifetime", lifetime)
@@ -451,10 +486,10 @@ def _wait_until(condition, end):
 def _close_all():
     """Calls into the core end before the interpreter: its end would abort the process in them."""
     applications = [one for one in _OPEN if one._process == os.getpid()]
-    registrations = [one for application in applications for one in application._end()]
+    parts = [part for application in applications for part in application._end()]
     end = time.monotonic() + _GRACE_AT_EXIT
     _wait_until(lambda: not any(one._cancels for one in applications), end)
     # All are asked to end before one is waited for.
-    registrations = [one for one in registrations if not one._close(0)]
-    for registration in registrations:
-        registration._close(_GRACE_AT_EXIT / len(registrations))
+    parts = [part for part in parts if not part._close(0)]
+    for part in parts:
+        part._close(_GRACE_AT_EXIT / len(parts))

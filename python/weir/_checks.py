@@ -34,3 +34,12 @@ def listed(value):
     if hasattr(value, "tolist") and getattr(value, "ndim", 1) > 0:
         return list(value.tolist())
     return None
+
+
+def octets(name, value):
+    """A text or bytes, as bytes."""
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    raise TypeError(f"`{name}` is bytes or a text, not {type(value).__name__}")

@@ -12,10 +12,10 @@ import tempfile
 from contextlib import asynccontextmanager
 
 from . import _transfer
-from ._aio_application import Application, Registration
+from ._aio_application import Application, Group, Registration
 from ._transfer import _defaults, failure, fetch_command, fetched
 
-__all__ = ["Application", "Registration", "fetch", "publish", "stream"]
+__all__ = ["Application", "Group", "Registration", "fetch", "publish", "stream"]
 
 
 async def _end(process):

@@ -216,13 +216,16 @@ impl Group {
     /// time.
     ///
     /// # Errors
-    /// [`Error::TooLarge`]: no packet takes it. Or the error that has ended the group.
+    /// [`Error::TooLarge`]: no packet takes it. Or the error that has ended the group;
+    /// [`Error::Cancelled`] after [`Group::close`].
     pub fn publish(&self, content: impl Into<Vec<u8>>) -> Result<u64, Error> {
-        if let Some(error) = self.service.error() {
-            return Err(error);
-        }
         let (content, now) = (content.into(), self.shared.now());
-        let published = self.shared.lock().participant.publish(now, content.into(), true);
+        let mut state = self.shared.lock();
+        if state.is_over {
+            return Err(self.end());
+        }
+        let published = state.participant.publish(now, content.into(), true);
+        drop(state);
         self.service.wake();
         published.map_err(|bytes| {
             let most = packet::MAX_PACKET;
@@ -246,9 +249,8 @@ impl Group {
         let state = self.shared.changed.wait_timeout_while(self.shared.lock(), timeout, waits);
         let (mut state, _) = state.unwrap_or_else(PoisonError::into_inner);
         let Some(publication) = state.ready.pop_front() else {
-            let ended = || Error::Failed("the thread of the group has ended".to_owned());
             return match state.is_over {
-                true => Err(self.service.error().unwrap_or_else(ended)),
+                true => Err(self.end()),
                 false => Ok(None),
             };
         };
@@ -297,14 +299,20 @@ impl Group {
     }
 
     /// Waits until each own publication was fetched by another member, which serves it to later
-    /// ones when this one has left. Returns false if `timeout` is over first, or the group has
-    /// ended.
-    #[must_use]
-    pub fn wait_until_fetched(&self, timeout: Duration) -> bool {
+    /// ones when this one has left. Returns false if `timeout` is over first.
+    ///
+    /// # Errors
+    /// The error that has ended the group, before all were fetched; [`Error::Cancelled`] after
+    /// [`Group::close`].
+    pub fn wait_until_fetched(&self, timeout: Duration) -> Result<bool, Error> {
         let waits = |state: &mut State| state.participant.unfetched() > 0 && !state.is_over;
         let state = self.shared.changed.wait_timeout_while(self.shared.lock(), timeout, waits);
         let (state, _) = state.unwrap_or_else(PoisonError::into_inner);
-        state.participant.unfetched() == 0
+        match state.participant.unfetched() {
+            0 => Ok(true),
+            _ if state.is_over => Err(self.end()),
+            _ => Ok(false),
+        }
     }
 
     /// The number of publications that could not be fetched, and of those that were skipped because
@@ -335,6 +343,17 @@ impl Group {
     #[must_use]
     pub fn error(&self) -> Option<Error> {
         self.service.error()
+    }
+
+    /// Leaves the group, as a drop does. Publications that have come can still be taken, and then
+    /// [`Group::next`] returns [`Error::Cancelled`].
+    pub fn close(&self) {
+        self.service.stop();
+    }
+
+    /// Why it is over: the error of its thread, which otherwise goes on until it is stopped.
+    fn end(&self) -> Error {
+        self.service.error().unwrap_or(Error::Cancelled)
     }
 }
 

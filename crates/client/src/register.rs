@@ -89,7 +89,6 @@ impl Registration {
             packets,
             waiting,
             outbox,
-            connection: 0,
             counts: Arc::clone(&counts),
         };
         let prefixes = Prefixes { main: prefix.clone(), others, is_group: false };
@@ -146,8 +145,6 @@ struct Answers {
     waiting: VecDeque<Vec<u8>>,
     /// Replies that were made elsewhere.
     outbox: Arc<Outbox>,
-    /// The number of the connection. Replies to Interests of an earlier one are void.
-    connection: u64,
     counts: Arc<Counts>,
 }
 
@@ -180,7 +177,7 @@ impl Answers {
 
     /// Sends a reply.
     fn finish(&mut self, pending: &Pending, reply: Option<Reply>) {
-        if pending.connection != self.connection {
+        if pending.connection != self.outbox.connection() {
             return;
         }
         let (counter, wire) = match reply {
@@ -232,7 +229,7 @@ impl Endpoint for Answers {
         }
         // The digest is a part of the name: with another one, the Interest has been tampered with.
         let Some(interest) = Interest::received(&view) else { return };
-        let (fragment, connection) = (fragment.to_vec(), self.connection);
+        let (fragment, connection) = (fragment.to_vec(), self.outbox.connection());
         self.handle(Pending { token, fragment, interest, connection });
     }
 
@@ -260,7 +257,7 @@ impl Producer for Answers {
 
     fn forget(&mut self) {
         self.waiting.clear();
-        self.connection += 1;
+        self.outbox.reconnect();
     }
 
     fn answered(&self) -> u64 {

@@ -4,7 +4,7 @@ use crate::bell::Bell;
 use crate::packets::{Interest, Reply};
 use packet::{LpHeader, NackReason};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An Interest without a reply.
@@ -35,6 +35,8 @@ pub(crate) struct Outbox {
     replies: Mutex<VecDeque<(Pending, Option<Reply>)>>,
     /// Interests of responders, and replies here.
     open: AtomicUsize,
+    /// The number of the connection. Replies to Interests of an earlier one are void.
+    connection: AtomicU64,
     /// Wakes the thread.
     pub bell: Mutex<Option<Arc<Bell>>>,
 }
@@ -43,6 +45,16 @@ impl Outbox {
     /// The number of Interests whose replies are not made, or not taken.
     pub fn open(&self) -> usize {
         self.open.load(Ordering::Relaxed)
+    }
+
+    /// The number of the connection.
+    pub fn connection(&self) -> u64 {
+        self.connection.load(Ordering::Relaxed)
+    }
+
+    /// The connection is another one now.
+    pub fn reconnect(&self) {
+        self.connection.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Takes a reply.
@@ -90,6 +102,14 @@ impl Responder {
     pub(crate) fn new(pending: Pending, outbox: &Arc<Outbox>) -> Responder {
         outbox.open.fetch_add(1, Ordering::Relaxed);
         Responder { pending: Some(pending), outbox: Arc::clone(outbox) }
+    }
+
+    /// The connection that the Interest came by is lost, as after a restart of the forwarder: a
+    /// reply would have no effect, so there is no need to make one.
+    #[must_use]
+    pub fn is_void(&self) -> bool {
+        let connection = self.outbox.connection();
+        self.pending.as_ref().is_none_or(|pending| pending.connection != connection)
     }
 
     /// Replies; `None` rejects the Interest. Without effect after the registration has ended, or

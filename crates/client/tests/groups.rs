@@ -162,7 +162,7 @@ fn three_members_learn_all_of_each_other_in_order() {
             let state = group.state();
             assert!(state.len() == 3 && state.iter().all(|stream| stream.seq == 40), "{state:?}");
             assert_eq!(group.members().len(), 2);
-            assert!(group.wait_until_fetched(LONG));
+            assert!(group.wait_until_fetched(LONG).unwrap());
             assert_eq!((group.missing(), group.rejected(), group.error()), (0, 0, None));
             assert_eq!(group.warnings(), Vec::<String>::new());
         }

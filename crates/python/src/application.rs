@@ -1,12 +1,16 @@
-//! Interests that are sent, and answered by functions in Python: the core of `weir.Application`.
+//! Interests that are sent, and answered by functions in Python, and groups: the core of
+//! `weir.Application`.
 //!
 //! Work that waits for the network is done in threads of its own, without the interpreter's lock.
 
+mod group;
+mod owned;
 mod packets;
 mod registration;
 
 use crate::errors::{of_client, raise};
 use client::Trust;
+use group::Group;
 use packets::{Answer, Interest};
 use pyo3::prelude::*;
 use registration::{Registration, Responder};
@@ -140,6 +144,20 @@ impl Client {
         let start = move || registration::start(&client, &prefix, key, handler, is_deferred);
         Ok(Registration::new(done(py, start)?))
     }
+
+    /// Joins a group. `bounds` are the publications that are fetched on joining, the own ones that
+    /// are kept, and those that wait for `next`; None is the default.
+    fn join(
+        &self,
+        py: Python<'_>,
+        group: String,
+        member: String,
+        key: Option<String>,
+        bounds: [Option<usize>; 3],
+    ) -> PyResult<Group> {
+        let client = self.0.clone();
+        done(py, move || Group::join(&client, &group, &member, key, bounds))
+    }
 }
 
 /// Adds the classes of this file.
@@ -147,6 +165,7 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Answer>()?;
     module.add_class::<Cancel>()?;
     module.add_class::<Client>()?;
+    module.add_class::<Group>()?;
     module.add_class::<Interest>()?;
     module.add_class::<Registration>()?;
     module.add_class::<Responder>()

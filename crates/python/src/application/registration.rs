@@ -1,15 +1,12 @@
 //! Registrations, whose handlers are functions of Python.
 
-use super::attended;
+use super::owned::Owned;
 use super::packets::{Answer, Interest};
 use crate::errors::of_client;
 use client::{Client, Error, RegisterOptions, Reply};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use std::process;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
 
 /// Begins a registration.
 pub fn start(
@@ -63,6 +60,13 @@ pub struct Responder(Mutex<Option<client::Responder>>);
 
 #[pymethods]
 impl Responder {
+    /// True if a reply has no effect: there was one, or the connection of the Interest is lost.
+    #[getter]
+    fn is_void(&self) -> bool {
+        let responder = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        responder.as_ref().is_none_or(client::Responder::is_void)
+    }
+
     /// Replies; None rejects the Interest. Only the first reply counts.
     fn reply(&self, answer: Option<&Bound<'_, Answer>>) {
         let responder = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -74,15 +78,11 @@ impl Responder {
 
 /// A prefix that a handler answers for. It ends when this object goes.
 #[pyclass(frozen, module = "weir._weir")]
-pub struct Registration {
-    registration: Arc<client::Registration>,
-    /// The process that has its thread. A fork has no such thread.
-    process: u32,
-}
+pub struct Registration(Owned<client::Registration>);
 
 impl Registration {
     pub fn new(registration: client::Registration) -> Registration {
-        Registration { registration: Arc::new(registration), process: process::id() }
+        Registration(Owned::new(registration))
     }
 }
 
@@ -90,51 +90,24 @@ impl Registration {
 impl Registration {
     #[getter]
     fn prefix(&self) -> String {
-        self.registration.prefix().to_string()
+        self.0.prefix().to_string()
     }
 
     /// The numbers of Interests that were answered, rejected, and that failed.
     #[getter]
     fn counts(&self) -> (u64, u64, u64) {
-        let of = &self.registration;
-        (of.answered(), of.rejected(), of.failed())
+        (self.0.answered(), self.0.rejected(), self.0.failed())
     }
 
     /// The exception that has ended it, or None.
     #[getter]
     fn error(&self, py: Python<'_>) -> Option<PyErr> {
-        self.registration.error().map(|error| of_client(py, &error))
+        self.0.error().map(|error| of_client(py, &error))
     }
 
     /// Ends it, and waits until its thread has ended, but `patience` seconds at most. Returns true
     /// if the thread has ended.
     fn close(&self, py: Python<'_>, patience: f64) -> PyResult<bool> {
-        if self.process != process::id() {
-            return Ok(true);
-        }
-        let registration = Arc::clone(&self.registration);
-        let most = Duration::try_from_secs_f64(patience).unwrap_or(Duration::MAX);
-        let close = move || {
-            registration.close();
-            Ok(())
-        };
-        Ok(attended(py, Some(most), close)?.is_some())
-    }
-}
-
-impl Drop for Registration {
-    fn drop(&mut self) {
-        let registration = Arc::clone(&self.registration);
-        // In a fork the thread does not exist, and the connection is that of the parent.
-        if self.process != process::id() {
-            std::mem::forget(registration);
-            return;
-        }
-        // Its thread may wait for the interpreter's lock, which this one has.
-        let of_thread = Arc::clone(&registration);
-        let thread = thread::Builder::new().name("weir-close".to_owned());
-        if thread.spawn(move || of_thread.close()).is_err() {
-            std::mem::forget(registration);
-        }
+        self.0.close(py, patience)
     }
 }
