@@ -83,14 +83,8 @@ impl Registration {
         let counts = Arc::new(Counts::default());
         let (signer, waiting) = (signing.signer, VecDeque::new());
         let outbox = Arc::new(Outbox::default());
-        let answers = Answers {
-            handler,
-            signer,
-            packets,
-            waiting,
-            outbox,
-            counts: Arc::clone(&counts),
-        };
+        let answers =
+            Answers { handler, signer, packets, waiting, outbox, counts: Arc::clone(&counts) };
         let prefixes = Prefixes { main: prefix.clone(), others, is_group: false };
         let service = Service::start(connection, prefixes, Box::new(answers))?;
         Ok(Registration { prefix, counts, service })
