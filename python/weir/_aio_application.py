@@ -5,6 +5,7 @@ import contextvars
 import functools
 import inspect
 import os
+import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,6 +15,8 @@ from ._errors import UsageError
 
 # Interests that are on their way, and groups that wait, at a time. Each has a thread.
 _MOST_WAITING = 64
+# Seconds for which a thread waits: the end of the interpreter waits for threads of executors.
+_TURN = 1.0
 
 
 class Registration(_application.Registration):
@@ -89,6 +92,24 @@ async def _cancellable(executor, cancel, work):
         raise
 
 
+async def _kept(function, *arguments):
+    """Make a part of an application in a thread. If the task is cancelled, the part is closed."""
+    making = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
+    try:
+        return await asyncio.shield(making)
+    except asyncio.CancelledError:
+        making.add_done_callback(_leave)
+        raise
+
+
+def _leave(making):
+    if not making.cancelled() and making.exception() is None:
+        part = making.result()
+        part._application._forget(part)
+        arguments = (_application._GRACE,)
+        threading.Thread(target=part._close, args=arguments, daemon=True).start()
+
+
 class Group(_group.Group):
     """A member of a group, as `weir.Group`, in an event loop. Use it with `async with`, or `close`.
 
@@ -103,19 +124,36 @@ class Group(_group.Group):
         self._executor = executor
 
     async def _wait(self, function, timeout):
-        cancel = _weir.Cancel()
-        seconds = _group.seconds(timeout)
+        """Wait in turns, until it is there. False after `timeout`."""
+        self._application._check()
+        cancel, left = _weir.Cancel(), _group.seconds(timeout)
 
-        def work():
+        def work(turn):
             with self._operation(cancel):
-                return function(seconds, cancel)
+                return function(turn, cancel)
 
-        return await _cancellable(self._executor, cancel, work)
+        while True:
+            turn = _TURN if left is None else min(left, _TURN)
+            one_turn = functools.partial(work, turn)
+            is_there = await _cancellable(self._executor, cancel, one_turn)
+            if is_there or turn == left:
+                return is_there
+            left = None if left is None else left - turn
 
     async def next(self, timeout=None):
         """The next publication of another member, as `weir.Group.next` has it."""
-        made = await self._wait(self._inner.next, timeout)
-        return None if made is None else _group.MemberPublication(*made)
+        timeout, clock = _group.seconds(timeout), asyncio.get_running_loop().time
+        end = None if timeout is None else clock() + timeout
+        while True:
+            left = None if end is None else max(end - clock(), 0.0)
+            is_ready = await self._wait(self._inner.wait_until_ready, left)
+            # Nothing is awaited between this and the return: a cancelled task takes none.
+            with self._operation() as cancel:
+                made = self._inner.next(0.0, cancel)
+            if made is not None:
+                return _group.MemberPublication(*made)
+            if not is_ready:
+                return None
 
     async def wait_until_fetched(self, timeout=None):
         """Wait until each own publication was fetched by another member. False after `timeout`."""
@@ -128,11 +166,11 @@ class Group(_group.Group):
         await asyncio.to_thread(self._close, _application._GRACE)
 
     async def __aiter__(self):
-        while not self._is_closed:
+        while not self._has_ended:
             try:
                 publication = await self.next()
             except UsageError:
-                if self._is_closed:
+                if self._has_ended:
                     return
                 raise
             yield publication
@@ -201,7 +239,7 @@ class Application:
     async def _register(self, prefix, handler, key):
         app = self._running()
         made = Registration(app, str(prefix), _application._checked(handler))
-        return await asyncio.to_thread(app._register, made, key)
+        return await _kept(app._register, made, key)
 
     @property
     def registrations(self):
@@ -212,7 +250,7 @@ class Application:
         """Join a group, as `weir.Application.join` does, and return the `weir.aio.Group`."""
         given = _group.bounds(history, keep, waiting)
         join, kind = self._running()._join, functools.partial(Group, self._executor)
-        return await asyncio.to_thread(join, kind, group, member, key, given)
+        return await _kept(join, kind, group, member, key, given)
 
     @property
     def groups(self):
@@ -265,7 +303,8 @@ class Application:
             return
         parts = self._app._end()
         await asyncio.gather(*(part.close() for part in parts))
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        # Work that has not begun ends at once: the application is closed.
+        self._executor.shutdown(wait=False)
 
     async def __aenter__(self):
         if self._app is not None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from . import _transfer, _weir
-from ._checks import octets, real, whole
+from ._checks import as_bytes, real, whole
 from ._errors import TransferError, UsageError
 from ._group import Group, bounds
 from ._weir import Interest
@@ -61,7 +61,7 @@ class Reply:
     content_type: int = 0
 
     def __post_init__(self):
-        octets("content", self.content)
+        as_bytes("content", self.content)
         if self.freshness is not None:
             real("freshness", self.freshness)
         whole("content_type", self.content_type, 0)
@@ -111,7 +111,7 @@ def answer_of(interest, given):
             kinds = "bytes, a text, a `weir.Reply`, `weir.SILENT` or None"
             raise TypeError(f"a handler returns {kinds}, not {type(given).__name__}")
         given = Reply(given)
-    content = octets("content", given.content)
+    content = as_bytes("content", given.content)
     return interest._answer(content, _text(given.name), given.freshness, given.content_type)
 
 
@@ -246,7 +246,7 @@ class Application:
         self._trust, self._key = _anchors(trust), _text(key)
         self._process = os.getpid()
         self._lock = threading.Lock()
-        # What ends with the application: registrations and groups, and what waits in the core.
+        # Registrations and groups, which end with the application, and operations of the core.
         self._parts, self._cancels = [], set()
         self._publications = weakref.WeakSet()
         self._closed = threading.Event()
@@ -415,13 +415,19 @@ class Application:
             if (error := part.error) is not None:
                 raise error
 
-    def _check(self):
+    def _check_process(self):
         if os.getpid() != self._process:
             raise UsageError("the application was made before a fork; make one in each process")
+
+    def _check(self):
+        self._check_process()
         if self._closed.is_set():
             raise UsageError("the application is closed")
 
     def _forget(self, part):
+        # In a fork, another thread may have held the lock.
+        if os.getpid() != self._process:
+            return
         with self._lock:
             if part in self._parts:
                 self._parts.remove(part)
@@ -465,7 +471,7 @@ def _checked(handler):
 
 def _interest(name, *, lifetime, parameters, hop_limit, **switches):
     """The Interest of an `express`."""
-    parameters = None if parameters is None else octets("parameters", parameters)
+    parameters = None if parameters is None else as_bytes("parameters", parameters)
     if hop_limit is not None and whole("hop_limit", hop_limit, 0) > 255:
         raise ValueError(f"`hop_limit` is at most 255, not {hop_limit}")
     seconds = real("lifetime", lifetime)

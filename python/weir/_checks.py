@@ -36,7 +36,7 @@ def listed(value):
     return None
 
 
-def octets(name, value):
+def as_bytes(name, value):
     """A text or bytes, as bytes."""
     if isinstance(value, str):
         return value.encode()

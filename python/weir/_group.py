@@ -3,11 +3,12 @@
 The core is the crate `client`, as for `_application`.
 """
 
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from . import _weir
-from ._checks import octets, real, whole
+from ._checks import as_bytes, real, whole
 from ._errors import TransferError, UsageError
 
 # Seconds that a group has for its end.
@@ -51,7 +52,10 @@ class StreamState:
 def bounds(history, keep, waiting):
     """The bounds of a member as the core takes them; None is its default."""
     given = {"history": history, "keep": keep, "waiting": waiting}
-    return [None if value is None else whole(name, value) for name, value in given.items()]
+    return [
+        None if value is None else min(whole(name, value), sys.maxsize)
+        for name, value in given.items()
+    ]
 
 
 class Group:
@@ -100,7 +104,7 @@ class Group:
         Raises `TransferError` if the content is too large, or the error that has ended the group.
         """
         with self._operation():
-            return self._inner.publish(octets("content", content))
+            return self._inner.publish(as_bytes("content", content))
 
     def next(self, timeout=None):
         """The next publication of another member, or None if none comes in `timeout` seconds.
@@ -117,7 +121,7 @@ class Group:
     def wait_until_fetched(self, timeout=None):
         """Wait until each own publication was fetched by another member. False after `timeout`.
 
-        That member serves them to later ones when this one has left. Raises as `next` does.
+        The other member serves them to later ones when this one has left. Raises as `next` does.
         """
         with self._operation() as cancel:
             return self._inner.wait_until_fetched(seconds(timeout), cancel)
@@ -135,9 +139,20 @@ class Group:
             raise
 
     @property
+    def _has_ended(self):
+        """It is closed, or its application is about to close it."""
+        return self._is_closed or self._application._closed.is_set()
+
+    @property
+    def _core(self):
+        """The core, unless a fork has copied it in the middle of something."""
+        self._application._check_process()
+        return self._inner
+
+    @property
     def members(self):
         """The other members that have published since they started."""
-        return self._inner.members
+        return self._core.members
 
     @property
     def state(self):
@@ -145,17 +160,17 @@ class Group:
 
         It is ahead of `next` while publications are fetched.
         """
-        return [StreamState(*stream) for stream in self._inner.state]
+        return [StreamState(*stream) for stream in self._core.state]
 
     @property
     def unfetched(self):
         """The number of own publications that no other member has fetched."""
-        return self._inner.counts[0]
+        return self._core.counts[0]
 
     @property
     def missing(self):
         """The number of publications that could not be fetched. Late ones are counted, too."""
-        return self._inner.counts[1]
+        return self._core.counts[1]
 
     @property
     def rejected(self):
@@ -163,17 +178,17 @@ class Group:
 
         `warnings` has reasons.
         """
-        return self._inner.counts[2]
+        return self._core.counts[2]
 
     @property
     def warnings(self):
         """Notes for the user of the program, such as reasons of rejections, at most 20 of these."""
-        return self._inner.warnings
+        return self._core.warnings
 
     @property
     def error(self):
         """The exception that has ended the group, such as a rejected registration, or None."""
-        return self._inner.error
+        return self._core.error
 
     def close(self):
         """Leave the group. Publications that no member has fetched are lost."""
@@ -181,16 +196,16 @@ class Group:
         self._application._forget(self)
 
     def _close(self, patience):
-        """Leave, and wait so many seconds at most. True if its thread has ended."""
+        """Leave, and wait so many seconds at most. True if its thread has ended, or ends already."""
         self._is_closed = True
         return self._inner.close(patience)
 
     def __iter__(self):
-        while not self._is_closed:
+        while not self._has_ended:
             try:
                 publication = self.next()
             except UsageError:
-                if self._is_closed:
+                if self._has_ended:
                     return
                 raise
             yield publication

@@ -222,7 +222,7 @@ class Verification(WithApplication):
                     # Until the consumer has it.
                     peer.recv(9000)
 
-            thread = threading.Thread(target=forge)
+            thread = threading.Thread(target=forge, daemon=True)
             thread.start()
             with weir.Application(path) as app:
                 if accepted:
@@ -230,7 +230,7 @@ class Verification(WithApplication):
                 else:
                     with self.assertRaises(weir.NotVerified):
                         app.express("/forged", lifetime=LONG)
-            thread.join()
+            thread.join(LONG)
 
     def test_objects_are_fetched_and_published_by_forwarder_trust_and_key(self):
         """Those of the application. Its publications end with it."""
@@ -269,7 +269,7 @@ class Lives(WithApplication):
             except weir.UsageError as error:
                 failures.append(str(error))
 
-        blocked = threading.Thread(target=wait)
+        blocked = threading.Thread(target=wait, daemon=True)
         blocked.start()
         waiting.wait()
         threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
@@ -286,7 +286,7 @@ class Lives(WithApplication):
     def test_a_closed_application_does_nothing(self):
         """It says so. `close` may be repeated, and `wait` ends."""
         self.app.register("/alice/closed", lambda _: b"")
-        waiting = threading.Thread(target=self.app.wait)
+        waiting = threading.Thread(target=self.app.wait, daemon=True)
         waiting.start()
         self.app.wait(timeout=0.01)
         self.app.close()

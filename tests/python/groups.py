@@ -18,7 +18,7 @@ MEMBERS = ("ann", "bob", "cyd")
 
 
 class WithGroup(WithApplication):
-    """Keys of members, which the key of the group certifies. Eve's key is of another group's key."""
+    """Keys of members, which the key of the group certifies. Mallory certifies Eve's."""
 
     @classmethod
     def setUpClass(cls):
@@ -45,7 +45,7 @@ class WithGroup(WithApplication):
     def setUp(self):
         self.app = weir.Application(self.socket, trust=self.trust)
         self.addCleanup(self.app.close)
-        # What earlier tests have published is not in this group.
+        # Publications of earlier tests are not in this group.
         self.group = f"{GROUP}/{self._testMethodName}"
 
     def join(self, member, app=None, **options):
@@ -125,7 +125,7 @@ class Groups(WithGroup):
             wait_until(lambda: ann.warnings, "a reason", LONG)
 
     def test_a_group_survives_the_daemon(self):
-        """What was published meanwhile comes after its restart."""
+        """Publications from meanwhile come after its restart."""
         ann, bob = self.join("ann"), self.join("bob")
         ann.publish("before")
         self.assertEqual(self.take(bob, 1), [("ann", 1, b"before")])
@@ -156,9 +156,9 @@ class Groups(WithGroup):
                     ended.append(str(error))
 
             threads = [
-                threading.Thread(target=iterate),
-                threading.Thread(target=take, args=(group.next,)),
-                threading.Thread(target=take, args=(group.wait_until_fetched,)),
+                threading.Thread(target=iterate, daemon=True),
+                threading.Thread(target=take, args=(group.next,), daemon=True),
+                threading.Thread(target=take, args=(group.wait_until_fetched,), daemon=True),
             ]
             for thread in threads:
                 thread.start()
@@ -236,8 +236,7 @@ class Groups(WithGroup):
         child, out = self.script(
             trust
             + joined
-            + "print('waiting', flush=True)\n"
-            + "try: group.next()\n"
+            + "try:\n    print('waiting', flush=True)\n    group.next()\n"
             + "except KeyboardInterrupt: print('ended')\n"
         )
         wait_until(lambda: "waiting" in out.read_text(encoding="utf-8"), "the group", LONG)

@@ -91,7 +91,8 @@ def stubs():
 
 # Classes that users do not make themselves.
 MADE = {"Comparison", "Fetched", "Mistake", "Parameter", "Publication", "Results", "Scheme"}
-MADE |= {"Data", "Icarus", "Interest", "Registration", "Search", "Sweep", "Table"}
+MADE |= {"Data", "Group", "Icarus", "Interest", "MemberPublication", "Registration", "Search"}
+MADE |= {"StreamState", "Sweep", "Table"}
 MEMBERS = (classmethod, staticmethod, property, functools.cached_property, types.FunctionType)
 # Properties of classes in Rust.
 MEMBERS += (types.GetSetDescriptorType,)

@@ -42,10 +42,10 @@ unsafe fn into_memory(
     fetch: impl FnOnce() -> Result<(Vec<u8>, Verified), Error>,
 ) -> Status {
     call(|| {
+        prove(None);
         // SAFETY: see above.
         let (bytes, len) = unsafe { (value_mut(bytes, "bytes")?, value_mut(len, "len")?) };
         (*bytes, *len) = (std::ptr::null_mut(), 0);
-        prove(None);
         let (content, verified) = fetch()?;
         prove(Some(&verified));
         give(content, bytes, len);
@@ -132,6 +132,7 @@ pub unsafe extern "C" fn weir_fetch_blocks(
     user: *mut c_void,
 ) -> Status {
     call(|| {
+        prove(None);
         let missing = || Error::Usage("the pointer `on_block` is null".to_owned());
         let on_block = on_block.ok_or_else(missing)?;
         // SAFETY: the caller's duty.

@@ -14,8 +14,10 @@ use net::clock::monotonic;
 use packet::Name;
 use queue::Queue;
 use schemes::Choice;
+use std::fs::Permissions;
 use std::io::Write;
 use std::ops::Range;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -202,18 +204,24 @@ impl Request {
         }
         let path = &behind_links(path).map_err(failed)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let permissions = match std::fs::symlink_metadata(path) {
-            Ok(there) if there.is_file() => there.permissions(),
+        let kept = match std::fs::symlink_metadata(path) {
+            Ok(there) if there.is_file() => Some(there.permissions()),
             Ok(_) => {
                 let path = path.display();
                 return Err(Error::File(format!("cannot write {path}: it is there, and no file")));
             }
-            Err(_) => permissions(),
+            Err(_) => None,
         };
         let mut builder = tempfile::Builder::new();
-        let builder = builder.prefix(".weir-").permissions(permissions);
+        let made = kept.clone().unwrap_or_else(permissions);
+        let builder = builder.prefix(".weir-").permissions(made);
         let mut file = builder.tempfile_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
         let received = self.write_to(file.as_file_mut())?;
+        if let Some(kept) = kept {
+            // The umask has taken some away. Content gets no set-user-ID bit.
+            let kept = Permissions::from_mode(kept.mode() & 0o777);
+            file.as_file().set_permissions(kept).map_err(failed)?;
+        }
         file.as_file().sync_all().map_err(failed)?;
         file.persist(path).map_err(|error| failed(error.error))?;
         Ok(received)
@@ -273,8 +281,8 @@ impl Request {
 }
 
 /// The permissions of a new file, of which the process's umask takes away.
-fn permissions() -> std::fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(0o666)
+fn permissions() -> Permissions {
+    Permissions::from_mode(0o666)
 }
 
 /// The verified parts of an object, in order.

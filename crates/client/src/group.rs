@@ -40,7 +40,8 @@ impl Default for JoinOptions {
 }
 
 impl JoinOptions {
-    /// The key, or identity, that signs, instead of that of the client.
+    /// The key, or identity, that signs, instead of that of the client. Without either, the
+    /// member's own key does if there is one, and otherwise the default key.
     pub fn key(self, name: impl Into<String>) -> JoinOptions {
         JoinOptions { key: Some(name.into()), ..self }
     }
@@ -147,6 +148,8 @@ impl Group {
             return Err(Error::Usage(text.to_owned()));
         }
         let key = options.key.as_deref().map(AsName::as_name).transpose()?;
+        let is_own = key.is_none() && settings.key.is_none() && keys::key(&member).is_ok();
+        let key = if is_own { Some(member.clone()) } else { key };
         let keys::Signing { signer, chain, unused } = settings.signing(key.as_ref(), &member)?;
         if matches!(signer, Signer::Digest) {
             let why = unused.map_or_else(|| "there is none".to_owned(), |why| why.to_string());
@@ -260,6 +263,16 @@ impl Group {
         Ok(Some(publication))
     }
 
+    /// Waits until [`Group::next`] returns at once: a publication is there, or the group has ended.
+    /// Returns false if `timeout` is over first.
+    #[must_use]
+    pub fn wait_until_ready(&self, timeout: Duration) -> bool {
+        let waits = |state: &mut State| state.ready.is_empty() && !state.is_over;
+        let state = self.shared.changed.wait_timeout_while(self.shared.lock(), timeout, waits);
+        let (state, _) = state.unwrap_or_else(PoisonError::into_inner);
+        !state.ready.is_empty() || state.is_over
+    }
+
     /// The other members that have published since they started, and of which this one knows.
     #[must_use]
     pub fn members(&self) -> Vec<Name> {
@@ -303,13 +316,17 @@ impl Group {
     ///
     /// # Errors
     /// The error that has ended the group, before all were fetched; [`Error::Cancelled`] after
-    /// [`Group::close`].
+    /// [`Group::close`]. [`Error::Failed`]: some had to make room before, and never will be.
     pub fn wait_until_fetched(&self, timeout: Duration) -> Result<bool, Error> {
-        let waits = |state: &mut State| state.participant.unfetched() > 0 && !state.is_over;
+        let waits = |state: &mut State| state.participant.awaited() > 0 && !state.is_over;
         let state = self.shared.changed.wait_timeout_while(self.shared.lock(), timeout, waits);
         let (state, _) = state.unwrap_or_else(PoisonError::into_inner);
-        match state.participant.unfetched() {
-            0 => Ok(true),
+        let (awaited, all) = (state.participant.awaited(), state.participant.unfetched());
+        match awaited {
+            0 if all == 0 => Ok(true),
+            0 => Err(Error::Failed(format!(
+                "{all} publications had to make room before another member fetched them"
+            ))),
             _ if state.is_over => Err(self.end()),
             _ => Ok(false),
         }
@@ -380,17 +397,7 @@ fn policy(
 /// The second of this start, after waiting for it, and a warning.
 #[expect(clippy::disallowed_methods, reason = "a program that joins waits, and no core crate does")]
 fn start(member: &Name, group: &Name) -> (u64, Option<String>) {
-    let now_s = unix_millis() / 1_000;
-    let (boot, warning) = match second(member, group, now_s) {
-        Ok(boot) => (boot, None),
-        Err(error) => {
-            let text = format!(
-                "the second of this start cannot be recorded: {error}; another start of {member} \
-                 in the same second would overwrite its publications"
-            );
-            (now_s + 1, Some(text))
-        }
-    };
+    let (boot, warning) = second(member, group, unix_millis() / 1_000);
     let wait = boot.saturating_mul(1_000).saturating_sub(unix_millis());
     std::thread::sleep(Duration::from_millis(wait));
     (boot, warning)
@@ -524,7 +531,7 @@ impl Endpoint for Joined {
 }
 
 impl Producer for Joined {
-    fn forget(&mut self) {
+    fn returned(&mut self) {
         let now = self.0.now();
         self.0.with(now, |participant| participant.reconnected(now));
     }

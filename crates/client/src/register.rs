@@ -123,7 +123,7 @@ impl Registration {
         self.service.error()
     }
 
-    /// Ends the registration, as a drop does; its counts remain. A later call waits for nothing.
+    /// Ends the registration, as a drop does; its counts remain. Later calls wait for the same end.
     pub fn close(&self) {
         self.service.stop();
     }

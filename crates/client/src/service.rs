@@ -8,7 +8,7 @@ use net::client::{CommandError, ConnectError, Connection, Endpoint};
 use packet::Name;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, ThreadId};
 
 /// The maximum time of a turn. The bell ends it sooner.
 const TURN: Duration = Duration::from_secs(1);
@@ -16,7 +16,10 @@ const TURN: Duration = Duration::from_secs(1);
 /// A state machine that answers Interests.
 pub(crate) trait Producer: Endpoint + Send {
     /// The connection broke: answers that wait are void.
-    fn forget(&mut self);
+    fn forget(&mut self) {}
+
+    /// There is a connection again.
+    fn returned(&mut self) {}
 
     /// The number of answers so far.
     fn answered(&self) -> u64;
@@ -59,6 +62,7 @@ impl Prefixes {
 pub(crate) struct Service {
     shared: Arc<Shared>,
     note: Option<String>,
+    id: ThreadId,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -115,7 +119,8 @@ impl Service {
             }
         };
         let thread = thread.spawn(run).map_err(|error| Error::system("start a thread", &error))?;
-        Ok(Service { shared, note, thread: Mutex::new(Some(thread)) })
+        let id = thread.thread().id();
+        Ok(Service { shared, note, id, thread: Mutex::new(Some(thread)) })
     }
 
     /// A line for the user about the registration.
@@ -137,10 +142,13 @@ impl Service {
     pub fn stop(&self) {
         self.shared.is_stopped.store(true, Ordering::Release);
         self.shared.bell.ring();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         // The function that answers may drop its own registration: its thread ends after it.
-        if let Some(thread) = thread.filter(|one| one.thread().id() != std::thread::current().id())
-        {
+        if self.id == std::thread::current().id() {
+            return;
+        }
+        // The lock is held meanwhile, so that each caller waits for the end.
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = thread.take() {
             let _ = thread.join();
         }
     }
@@ -170,7 +178,7 @@ fn serve(
                 reconnect.was_useful();
             }
             match back(connection, prefixes, &mut reconnect, lost, shared)? {
-                Outcome::Back => {}
+                Outcome::Back => producer.returned(),
                 Outcome::Stopped | Outcome::TooLate => return Ok(()),
             }
         }

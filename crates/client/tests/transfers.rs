@@ -108,6 +108,11 @@ fn links_and_permissions_of_files_stay_and_what_is_no_file_is_not_replaced() {
     assert_eq!(std::fs::read(at("target")).unwrap(), b"content");
     assert_eq!(std::fs::metadata(at("target")).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(at("link").is_symlink());
+    // A umask takes this one's last bits from a new file.
+    std::fs::write(at("wide"), "before").unwrap();
+    std::fs::set_permissions(at("wide"), std::fs::Permissions::from_mode(0o4666)).unwrap();
+    client.request("/test/file").to_file(at("wide")).unwrap();
+    assert_eq!(std::fs::metadata(at("wide")).unwrap().permissions().mode() & 0o7777, 0o666);
 
     let made = std::process::Command::new("mkfifo").arg(at("pipe")).status();
     assert!(made.unwrap().success());

@@ -10,5 +10,5 @@ mod screen;
 pub use input::{Input, Line};
 pub use line::{ChatLine, Left};
 pub use printer::Printer;
-pub use room::{Event, Options, Room};
+pub use room::{Event, Room};
 pub use screen::Screen;

@@ -16,7 +16,7 @@ pub use start::second;
 pub use streams::Arrival;
 
 use asker::Asker;
-use control::{Rng, Time};
+use control::{Duration, Rng, Time};
 use kept::Kept;
 use net::client::Endpoint;
 use packet::{Bytes, Data, DataBuf, Interest, LpPacket, Name};
@@ -34,6 +34,9 @@ const FRESHNESS_MS: u64 = 3_600_000;
 const AROUND: usize = 128;
 /// The bytes that a stream takes in a vector, besides its name.
 const AROUND_STREAM: usize = 40;
+/// The time after a new connection at which the vector is sent once more: the first one is lost to
+/// members that do not have their own connection yet, after a restart of the forwarder.
+const SECOND_VECTOR: Duration = Duration::from_secs(1);
 
 /// The options of a participant.
 pub struct Options {
@@ -111,6 +114,8 @@ pub struct Participant {
     clock: Box<dyn Fn() -> u64 + Send>,
     /// The time of the last vector, in milliseconds since 1970.
     signed_ms: u64,
+    /// When a vector is due after a new connection.
+    second_vector: Option<Time>,
 }
 
 impl Participant {
@@ -142,6 +147,7 @@ impl Participant {
             rng: next_rng(),
             clock,
             signed_ms: 0,
+            second_vector: None,
             group,
         };
         participant.check(Bytes::new())?;
@@ -181,6 +187,12 @@ impl Participant {
         self.kept.unfetched()
     }
 
+    /// The number of those of them that are still kept.
+    #[must_use]
+    pub fn awaited(&self) -> usize {
+        self.kept.awaited()
+    }
+
     /// The number of answers sent.
     #[must_use]
     pub fn answered(&self) -> u64 {
@@ -199,9 +211,9 @@ impl Participant {
     /// # Errors
     /// It does not fit into a packet: the bytes that the packet would have.
     pub fn publish(&mut self, now: Time, content: Bytes, is_awaited: bool) -> Result<u64, usize> {
-        self.check(content.clone())?;
-        let name = wire::publication(self.member.own(), &self.group, self.member.seq() + 1);
-        self.kept.publish(self.signed(name, content), is_awaited);
+        let seq = self.member.seq() + 1;
+        let packet = self.fitting(seq, content)?;
+        self.kept.publish(packet, is_awaited);
         Ok(self.member.publish(now))
     }
 
@@ -211,17 +223,20 @@ impl Participant {
     /// # Errors
     /// It does not: the bytes that the packet would have, with the one around it in history.
     pub fn check(&self, content: Bytes) -> Result<(), usize> {
-        let longest = wire::publication(self.member.own(), &self.group, u64::MAX);
-        let around = kept::in_history(&kept::history(&self.group), longest.as_ref());
-        let len = self.signed(longest, content).len() + around.encoded_len() + AROUND;
-        if len > packet::MAX_PACKET { Err(len) } else { Ok(()) }
+        self.fitting(u64::MAX, content).map(drop)
     }
 
-    fn signed(&self, name: Name, content: Bytes) -> Bytes {
+    /// The signed publication, if it fits.
+    fn fitting(&self, seq: u64, content: Bytes) -> Result<Bytes, usize> {
+        let name = wire::publication(self.member.own(), &self.group, seq);
+        let longest = wire::publication(self.member.own(), &self.group, u64::MAX);
+        let around = kept::in_history(&kept::history(&self.group), longest.as_ref());
+        let more = longest.encoded_len() - name.encoded_len() + around.encoded_len() + AROUND;
         let mut out = Vec::new();
         let packet = DataBuf { freshness_ms: Some(FRESHNESS_MS), ..DataBuf::new(name, content) };
         self.signer.encode(&packet, &mut out);
-        Bytes::from(out)
+        let len = out.len() + more;
+        if len > packet::MAX_PACKET { Err(len) } else { Ok(Bytes::from(out)) }
     }
 
     /// Serves an object under the prefix of this member's publications.
@@ -239,6 +254,7 @@ impl Participant {
         self.publish.forget_waiting();
         self.asker.restart(now);
         self.member.announce();
+        self.second_vector = Some(now + SECOND_VECTOR);
     }
 
     /// While it is paused, no publication is asked for that was not asked for before. Vectors are
@@ -256,8 +272,11 @@ impl Participant {
 
     /// Asks again for publications of a member that could not be fetched: it is here.
     pub fn again(&mut self, now: Time, is_of: impl Fn(&Name) -> bool) {
-        for (stream, seq) in self.streams.again(|stream| is_of(&stream.name)) {
-            self.asker.ask(now, wire::publication(&stream, &self.group, seq), false);
+        for (stream, seq) in self.streams.again(now, |stream| is_of(&stream.name)) {
+            let name = wire::publication(&stream, &self.group, seq);
+            if !self.asker.ask(now, name.clone(), false) {
+                self.absent(&name);
+            }
         }
     }
 
@@ -453,6 +472,9 @@ impl Endpoint for Participant {
     }
 
     fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        if self.second_vector.take_if(|at| *at <= now).is_some() {
+            self.member.announce();
+        }
         if let Some(vector) = self.member.poll_transmit(now, (self.clock)() / 1_000) {
             let nonce = self.rng.next_u32();
             // It grows even if the clock does not.
@@ -475,7 +497,8 @@ impl Endpoint for Participant {
         let asks = (!self.is_paused && !self.wanting.is_empty()).then_some(now);
         // A vector that is due is sent at the beginning of the next turn.
         let vector = Some(self.member.next_deadline().max(now));
-        [self.asker.next_deadline(), asks, vector].into_iter().flatten().min()
+        let deadlines = [self.asker.next_deadline(), asks, vector, self.second_vector];
+        deadlines.into_iter().flatten().min()
     }
 
     fn on_deadline(&mut self, _now: Time) {}

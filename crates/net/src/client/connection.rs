@@ -3,7 +3,7 @@
 use crate::client::{Address, Endpoint};
 use crate::clock::Clock;
 use crate::framing::{MAX_FRAME, Unframer};
-use control::Time;
+use control::{Duration, Time};
 use forwarder::{Announce, Capabilities, Carrier, Heard};
 use packet::LpPacket;
 use packet::options::Capability;
@@ -21,6 +21,8 @@ use thiserror::Error;
 const READ: usize = 256 * 1024;
 /// Bytes of frames that are gathered before they are written.
 const WRITE: usize = 256 * 1024;
+/// The shortest wait while the socket takes nothing: no frame that is due can be sent then.
+const BLOCKED: Duration = Duration::from_millis(10);
 
 /// Why there is no connection to a forwarder.
 #[derive(Debug, Error)]
@@ -242,7 +244,8 @@ impl Connection {
         let own =
             self.capabilities.next_deadline().filter(|_| matches!(self.socket, Socket::Udp(_)));
         let deadline = endpoint.next_deadline(now).into_iter().chain(own).min();
-        let wake = deadline.map_or(until, |at| at.min(until));
+        let earliest = if self.write.is_empty() { now } else { now + BLOCKED };
+        let wake = deadline.map_or(until, |at| at.max(earliest).min(until));
         let ready = match self.wait(now, wake) {
             Ok(ready) => ready,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {

@@ -224,6 +224,18 @@ const FACE: &[(Family, OfFace)] = &[
             put(&[], face.info.lost);
         },
     ),
+    (
+        of(
+            "weir_face_resent_frames_total",
+            "",
+            "Frames that link reliability sent again, because the peer did not acknowledge them",
+        ),
+        |face, put| put(&[], face.counters.reliability.resent_frames),
+    ),
+    (
+        of("weir_face_given_up_total", "", "Packets that link reliability sent again in vain"),
+        |face, put| put(&[], face.counters.reliability.exhausted),
+    ),
     (of("weir_face_drops_total", "reason", "Packets that were dropped there"), |face, put| {
         drops(&face.counters.drops, put);
     }),

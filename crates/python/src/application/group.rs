@@ -98,6 +98,17 @@ impl Group {
         }))
     }
 
+    /// Waits until `next` returns at once. False if `timeout` is over first.
+    fn wait_until_ready(
+        &self,
+        py: Python<'_>,
+        timeout: Option<f64>,
+        cancel: &Bound<'_, Cancel>,
+    ) -> PyResult<bool> {
+        let look = |group: &client::Group, tick| Ok(group.wait_until_ready(tick).then_some(()));
+        Ok(self.wait(py, timeout, cancel, look)?.is_some())
+    }
+
     /// Waits until each own publication was fetched by another member. False if `timeout` is over
     /// first.
     fn wait_until_fetched(
@@ -130,7 +141,7 @@ impl Group {
         streams.into_iter().map(text).collect()
     }
 
-    /// The numbers of own publications that nobody has fetched, of those of others that could not
+    /// The numbers of own publications that no member has fetched, of others that could not
     /// be fetched, and of packets that were rejected.
     #[getter]
     fn counts(&self, py: Python<'_>) -> (usize, u64, u64) {

@@ -27,7 +27,7 @@ impl Closes for client::Group {
     }
 }
 
-/// What an object in Python owns. It is closed when this goes.
+/// Something that an object in Python owns. It is closed when this goes.
 pub struct Owned<T: Closes> {
     inner: Arc<T>,
     /// The process that has its thread. A fork has no such thread.

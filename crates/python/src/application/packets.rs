@@ -95,6 +95,7 @@ impl Interest {
     ) -> PyResult<Answer> {
         let wrong = |what: String| raise(py, "UsageError", (what,));
         let mut length = content.len();
+        let mut own = self.0.name.encoded_len();
         let mut reply = Reply::new(content).content_type(content_type);
         if let Some(name) = name {
             let name: Name =
@@ -108,12 +109,13 @@ impl Interest {
                 let text = format!("a reply with the name {name} does not answer {asked}");
                 return Err(wrong(text));
             }
+            own = name.encoded_len();
             reply = reply.named(name);
         }
         if let Some(freshness) = freshness {
             reply = reply.fresh_for(duration(py, "freshness", freshness)?);
         }
-        length += self.name().len();
+        length += own;
         if length > MOST {
             return Err(wrong(format!(
                 "the reply to {} has {length} bytes without its signature, and a packet at most \

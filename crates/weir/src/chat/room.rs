@@ -2,11 +2,11 @@
 //! history, presence and files.
 
 use super::presence::{Presence, Sign};
-use client::parts::group::{self, MOST_PACKETS, Participant};
+use client::parts::group::{self, Participant};
 use control::{Duration, Rng, Time};
 use net::client::Endpoint;
 use packet::Name;
-use security::{Certificate, Signer, TrustPolicy};
+use security::Certificate;
 use std::collections::{BTreeSet, VecDeque};
 use sync::wire::{self, Verified};
 use sync::{Member, Stream};
@@ -22,26 +22,6 @@ const MOST_EVENTS: usize = 4_000;
 const WELCOME: Duration = Duration::from_secs(1);
 /// Seconds by which a start is ahead of a clock, at least, if a member does not send it.
 const FUTURE_S: u64 = 86_400;
-
-/// The options of a room.
-pub struct Options {
-    /// The group.
-    pub group: Name,
-    /// The member, and the second of its start: see [`Stream::boot`].
-    pub own: Stream,
-    /// Signs vectors and messages.
-    pub signer: Signer,
-    /// The accepted signers.
-    pub policy: TrustPolicy,
-    /// Messages of each member that are fetched on joining.
-    pub history: u64,
-    /// The time between signs of life.
-    pub beat: Duration,
-    /// Random numbers.
-    pub rng: Rng,
-    /// The host's clock, in milliseconds since 1970.
-    pub clock: Box<dyn Fn() -> u64 + Send>,
-}
 
 /// Something to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,16 +96,19 @@ struct OwnSigns {
 }
 
 impl Room {
-    /// Joins at `now`. The certificates in `chain` are served.
+    /// Joins at `now`, and sends signs of life with `beat` between them. The certificates in
+    /// `chain` are served.
     ///
     /// # Errors
     /// The names are too long: the number of bytes that a packet would have.
-    pub fn new(options: Options, chain: &[Certificate], now: Time) -> Result<Room, usize> {
-        let Options { group, own, signer, policy, history, beat, mut rng, clock } = options;
-        let next_rng = Rng::stream(rng.next_u64(), &["chat"]);
-        let keep = MOST_PACKETS;
-        let of_group = group::Options { group, own, signer, policy, history, keep, rng, clock };
-        let participant = Participant::new(of_group, chain, now)?;
+    pub fn new(
+        mut options: group::Options,
+        beat: Duration,
+        chain: &[Certificate],
+        now: Time,
+    ) -> Result<Room, usize> {
+        let next_rng = Rng::stream(options.rng.next_u64(), &["chat"]);
+        let participant = Participant::new(options, chain, now)?;
         let longest = Message { time_ms: u64::MAX, body: Body::Text("text".to_owned()) };
         participant.check(longest.encode().into())?;
         Ok(Room {

@@ -2,7 +2,7 @@
 
 mod files;
 
-use crate::chat::{ChatLine, Event, Input, Left, Line, Options, Printer, Room, Screen};
+use crate::chat::{ChatLine, Event, Input, Left, Line, Printer, Room, Screen};
 use crate::cli::chat::ChatArgs;
 use crate::exit::{Failure, Kind};
 use crate::identity::{self, Signing};
@@ -76,17 +76,17 @@ pub fn run(args: &ChatArgs) -> Result<(), Failure> {
     connection.wake_on(bell);
     let boot = session.start(&name)?;
     let seed = getrandom::u64().map_err(|error| Failure::new(Kind::Failed, error))?;
-    let options = Options {
+    let options = group::Options {
         group: args.group.clone(),
         own: Stream { name, boot },
         signer,
         policy,
         history: args.history.into(),
-        beat: args.heartbeat,
+        keep: group::MOST_PACKETS,
         rng: Rng::stream(seed, &["chat"]),
         clock: Box::new(unix_millis),
     };
-    let mut room = Room::new(options, &chain, connection.now()).map_err(|len| {
+    let mut room = Room::new(options, args.heartbeat, &chain, connection.now()).map_err(|len| {
         let most = packet::MAX_PACKET;
         let message = format!(
             "the names of the group and of the member are too long: a packet would have {len} \
@@ -132,14 +132,8 @@ fn trusted(args: &ChatArgs, chain: &[Certificate]) -> Result<Vec<String>, Failur
 impl Session<'_> {
     /// Waits for a second in which no other start of this member has published, and returns it.
     fn start(&self, name: &Name) -> Result<u64, Failure> {
-        let boot = group::second(name, &self.args.group, unix_millis() / 1_000);
-        let boot = boot.or_else(|error| {
-            self.screen.note(&format!(
-                "the second of this start cannot be recorded: {error}; another start of {name} in \
-                 the same second would overwrite its messages"
-            ))?;
-            Ok::<_, Failure>(unix_millis() / 1_000 + 1)
-        })?;
+        let (boot, warning) = group::second(name, &self.args.group, unix_millis() / 1_000);
+        warning.map_or(Ok(()), |warning| self.screen.note(&warning))?;
         while unix_millis() / 1_000 < boot {
             self.stop.wait();
             if self.stop.requested() {

@@ -19,8 +19,8 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// Packets that are asked for at a time.
 const AT_ONCE: usize = 16;
 /// Packets that are asked for, or wait for their turn. With more, those of the source with the most
-/// make room.
-const MOST: usize = 4_096;
+/// make room. A full vector has about 130 streams, each with up to three windows of 64 numbers.
+const MOST: usize = 32_768;
 /// Certificates of them for which only sync Interests wait, and the Interests for each. Any sender
 /// can name one that does not exist.
 const MOST_UNKNOWN: usize = 64;

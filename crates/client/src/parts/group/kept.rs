@@ -144,11 +144,17 @@ impl Kept {
         }
     }
 
-    /// The number of those publications that no member has fetched.
+    /// The number of those publications that no member has fetched, with those that made room.
     #[must_use]
     pub fn unfetched(&self) -> usize {
         let packets = self.lock();
         packets.unfetched.len() + packets.lost
+    }
+
+    /// The number of those publications that can still be fetched for the first time.
+    #[must_use]
+    pub fn awaited(&self) -> usize {
+        self.lock().unfetched.len()
     }
 
     /// The packet of that name, or below it if the name is a prefix.

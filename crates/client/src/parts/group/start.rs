@@ -11,13 +11,23 @@ use std::path::Path;
 /// A recorded second that is further ahead is of a clock that was set back: no start is near it.
 const AHEAD_S: u64 = 60;
 
-/// A second after `now_s`, in seconds since 1970, that no other start of this member has.
-///
-/// # Errors
-/// It cannot be recorded in the folder of the user.
-pub fn second(member: &Name, group: &Name, now_s: u64) -> io::Result<u64> {
-    let keys = key_dir().map_err(|error| io::Error::other(error.to_string()))?;
-    second_in(&keys.with_file_name("groups"), member, group, now_s)
+/// A second after `now_s`, in seconds since 1970, that no other start of this member has; and a line
+/// for the user if it cannot be recorded in the user's folder.
+#[must_use]
+pub fn second(member: &Name, group: &Name, now_s: u64) -> (u64, Option<String>) {
+    let keys = key_dir().map_err(|error| io::Error::other(error.to_string()));
+    let boot =
+        keys.and_then(|keys| second_in(&keys.with_file_name("groups"), member, group, now_s));
+    match boot {
+        Ok(boot) => (boot, None),
+        Err(error) => {
+            let text = format!(
+                "the second of this start cannot be recorded: {error}; another start of {member} \
+                 in the same second would overwrite its publications"
+            );
+            (now_s + 1, Some(text))
+        }
+    }
 }
 
 fn second_in(folder: &Path, member: &Name, group: &Name, now_s: u64) -> io::Result<u64> {

@@ -1,6 +1,8 @@
 //! The publications of each stream, in the order of their numbers.
 
+use control::{Duration, Time};
 use packet::{Bytes, Name};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use sync::{Stream, Update};
 
@@ -11,8 +13,10 @@ const MOST_KEPT: u64 = super::kept::MOST_PACKETS as u64;
 const WINDOW: usize = 64;
 /// Bytes of publications that wait for earlier ones, of all streams.
 const MOST_HELD: usize = 4_000_000;
-/// How often publications that could not be fetched are asked for again.
+/// How often publications that could not be fetched are asked for in a row.
 const ROUNDS: u8 = 3;
+/// The time until each round after those: their member may be back, or an old vector was repeated.
+const REST: Duration = Duration::from_secs(60);
 
 /// A verified publication.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,12 +78,19 @@ struct Incoming {
     late: BTreeSet<u64>,
     /// The latest publications that were released.
     seen: BTreeSet<u64>,
-    /// Publications that could not be fetched, and how often that was tried.
-    missing: BTreeMap<u64, u8>,
+    /// Publications that could not be fetched.
+    missing: BTreeMap<u64, Tries>,
     /// Those of them that are not reported yet.
     unreported: BTreeSet<u64>,
     /// The first and the last of more than any member keeps.
     skipped: Option<(u64, u64)>,
+}
+
+/// The rounds in which a publication could not be fetched.
+struct Tries {
+    rounds: u8,
+    /// The earliest time of the next one when there were many.
+    next: Time,
 }
 
 impl Streams {
@@ -166,7 +177,7 @@ impl Streams {
             None => return Outcome::default(),
         }
         if self.held > MOST_HELD {
-            line.pass_over(self.history);
+            line.pass_over();
         }
         self.release(stream)
     }
@@ -175,7 +186,7 @@ impl Streams {
     pub fn absent(&mut self, stream: &Stream, seq: u64) -> Outcome {
         let Some(line) = self.all.get_mut(stream) else { return Outcome::default() };
         if line.pending.get(&seq) == Some(&None) || line.late.contains(&seq) {
-            line.miss(seq, self.history);
+            line.miss(seq);
         }
         self.release(stream)
     }
@@ -190,15 +201,19 @@ impl Streams {
 
     /// The publications of a member that could not be fetched and are asked for again, now that it
     /// is here.
-    pub fn again(&mut self, of: impl Fn(&Stream) -> bool) -> Vec<(Stream, u64)> {
+    pub fn again(&mut self, now: Time, of: impl Fn(&Stream) -> bool) -> Vec<(Stream, u64)> {
         let mut asked = Vec::new();
         for (stream, line) in self.all.iter_mut().filter(|(stream, _)| of(stream)) {
             let Incoming { missing, late, .. } = line;
             let most = WINDOW.saturating_sub(late.len());
-            let may = missing.iter().filter(|(_, rounds)| **rounds < ROUNDS).map(|(seq, _)| *seq);
-            let again: Vec<u64> = may.filter(|seq| !late.contains(seq)).take(most).collect();
-            late.extend(&again);
-            asked.extend(again.into_iter().map(|seq| (stream.clone(), seq)));
+            let is_due = |tries: &Tries| tries.rounds < ROUNDS || now >= tries.next;
+            let may =
+                missing.iter_mut().filter(|(seq, tries)| !late.contains(seq) && is_due(tries));
+            for (seq, tries) in may.take(most) {
+                tries.next = now + REST;
+                asked.push((stream.clone(), *seq));
+            }
+            late.extend(asked.iter().filter(|(of, _)| of == stream).map(|(_, seq)| *seq));
         }
         asked
     }
@@ -269,25 +284,30 @@ impl Incoming {
         None
     }
 
-    fn miss(&mut self, seq: u64, most: u64) {
+    fn miss(&mut self, seq: u64) {
         self.pending.remove(&seq);
         self.late.remove(&seq);
-        let is_first = *self.missing.entry(seq).and_modify(|n| *n += 1).or_insert(1) == 1;
-        if is_first {
-            self.unreported.insert(seq);
+        match self.missing.entry(seq) {
+            Entry::Occupied(mut tries) => {
+                tries.get_mut().rounds = tries.get().rounds.saturating_add(1);
+            }
+            Entry::Vacant(vacant) => {
+                vacant.insert(Tries { rounds: 1, next: Time::ZERO });
+                self.unreported.insert(seq);
+            }
         }
-        while self.missing.len() as u64 > most {
+        while self.missing.len() as u64 > MOST_KEPT {
             self.missing.pop_first();
         }
     }
 
     /// Lets no publication wait for earlier ones: those are released when they arrive.
-    fn pass_over(&mut self, most: u64) {
+    fn pass_over(&mut self) {
         let arrived = self.pending.iter().rev().find(|(_, arrival)| arrival.is_some());
         let Some(last) = arrived.map(|(seq, _)| *seq) else { return };
         let earlier = self.pending.range(..last).filter(|(_, arrival)| arrival.is_none());
         for seq in earlier.map(|(seq, _)| *seq).collect::<Vec<_>>() {
-            self.miss(seq, most);
+            self.miss(seq);
         }
     }
 
@@ -315,8 +335,8 @@ impl Incoming {
             outcome.missing = Some((first, last, last - first + 1));
             return outcome;
         }
-        if self.pending.is_empty()
-            && self.wanted.is_none()
+        let is_idle = self.pending.is_empty() && self.wanted.is_none();
+        if (is_idle || self.unreported.len() as u64 >= MOST_KEPT)
             && let (Some(first), Some(last)) = (self.unreported.first(), self.unreported.last())
         {
             outcome.missing = Some((*first, *last, self.unreported.len() as u64));
@@ -497,17 +517,22 @@ mod tests {
         let outcome = streams.absent(&stream(), 2);
         assert_eq!(outcome.missing, Some((1, 2, 2)));
         assert_eq!(outcome.released.iter().map(|s| s.seq).collect::<Vec<_>>(), [3, 4]);
-        assert_eq!(streams.again(|_| true).len(), 2);
-        assert!(streams.again(|_| true).is_empty(), "they are asked for already");
+        let mut now = Time::ZERO;
+        assert_eq!(streams.again(now, |_| true).len(), 2);
+        assert!(streams.again(now, |_| true).is_empty(), "they are asked for already");
         updated(&mut streams, 5, 5, true);
         assert_eq!(arrived(&mut streams, 5), [5], "it does not wait for them");
         let late = streams.arrived(&stream(), 1, arrival(1)).released;
         assert!(late[0].is_late && late.len() == 1, "late, and not hidden");
         for _ in 0..ROUNDS - 1 {
             assert_eq!(streams.absent(&stream(), 2).missing, None);
-            streams.again(|_| true);
+            streams.again(now, |_| true);
         }
-        assert!(streams.again(|_| true).is_empty(), "not for ever");
+        assert!(streams.again(now, |_| true).is_empty(), "vectors are repeated");
+        now = now + REST;
+        assert_eq!(streams.again(now, |_| true), [(stream(), 2)], "the member may be back");
+        assert_eq!(streams.absent(&stream(), 2).missing, None);
+        assert!(streams.again(now, |_| true).is_empty());
     }
 
     #[test]

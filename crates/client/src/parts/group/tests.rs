@@ -1,7 +1,6 @@
 //! A participant with hostile input, in virtual time.
 
 use super::*;
-use control::Duration;
 use security::trust::{Chains, Schema, Validator};
 use security::{KeyType, SecretKey, Validity};
 use std::sync::Arc;
@@ -46,18 +45,22 @@ fn vector(streams: impl Iterator<Item = (u64, u64)>) -> Bytes {
 
 /// The Interests for publications that are sent until `end`.
 fn asked(participant: &mut Participant, now: &mut Time, end: Time) -> Vec<Name> {
+    let sent = sent(participant, now, end).into_iter();
+    sent.filter(|(_, is_vector)| !is_vector).map(|(name, _)| name).collect()
+}
+
+/// The Interests that are sent until `end`, and whether they are vectors.
+fn sent(participant: &mut Participant, now: &mut Time, end: Time) -> Vec<(Name, bool)> {
     let mut names = Vec::new();
     while *now < end {
         let mut out = Vec::new();
         while participant.poll_transmit(*now, &mut out) {
             let interest = Interest::decode(&out).unwrap();
-            if !wire::is_sync(&interest, &group()) {
-                names.push(interest.name().to_name());
-            }
+            names.push((interest.name().to_name(), wire::is_sync(&interest, &group())));
             out.clear();
         }
         let next = participant.next_deadline(*now).unwrap_or(end);
-        *now = next.max(*now + Duration(1));
+        *now = next.max(*now + Duration(1)).min(end);
         participant.on_deadline(*now);
     }
     names
@@ -72,6 +75,21 @@ fn a_claim_of_many_publications_leads_to_few_interests() {
     let names = asked(&mut participant, &mut now, Time::ZERO + Duration::from_secs(10));
     // 16 at a time, each again after half a second.
     assert!((16..=16 * 21).contains(&names.len()), "{}", names.len());
+}
+
+#[test]
+fn a_new_connection_brings_a_vector_and_one_more_a_second_later() {
+    let (mut participant, mut now) = (alice(), Time::ZERO);
+    let mut vectors = |participant: &mut Participant, millis| {
+        let end = Time::ZERO + Duration::from_millis(millis);
+        sent(participant, &mut now, end).iter().filter(|(_, is_vector)| *is_vector).count()
+    };
+    // The start of the member.
+    vectors(&mut participant, 5_000);
+    participant.reconnected(Time::ZERO + Duration::from_millis(5_000));
+    assert_eq!(vectors(&mut participant, 5_999), 1);
+    assert_eq!(vectors(&mut participant, 6_002), 1);
+    assert_eq!(vectors(&mut participant, 10_000), 0);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::*;
 use packet::{Component, Data, Interest, InterestBuf, LpPacket};
 use security::certificate::Issue;
 use security::trust::{Chains, Schema, Validator};
-use security::{KeyType, SecretKey, Validity};
+use security::{KeyType, SecretKey, Signer, TrustPolicy, Validity};
 use std::sync::Arc;
 use sync::Vector;
 
@@ -63,17 +63,22 @@ impl Network {
     fn new_room(&self, key: &Key) -> Result<Room, usize> {
         let validator = Validator::new(vec![self.root.clone()], Schema::Hierarchy);
         let boot = CLOCK_S + self.ahead_s + self.now.0 / 1_000_000_000;
-        let options = Options {
+        let options = group::Options {
             group: "/chat".parse().unwrap(),
             own: Stream { name: key.certificate.identity(), boot },
             signer: key.signer.clone(),
             policy: TrustPolicy::Chains(Chains { validator: Arc::new(validator), now: 0 }),
             history: 100,
-            beat: Duration::from_secs(10),
+            keep: group::MOST_PACKETS,
             rng: Rng::stream(self.rooms.len() as u64, &["room"]),
             clock: Box::new(move || boot * 1_000),
         };
-        Room::new(options, std::slice::from_ref(&key.certificate), self.now)
+        Room::new(
+            options,
+            Duration::from_secs(10),
+            std::slice::from_ref(&key.certificate),
+            self.now,
+        )
     }
 
     fn room(&mut self, at: usize) -> &mut Room {
