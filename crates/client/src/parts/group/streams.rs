@@ -529,7 +529,7 @@ mod tests {
             streams.again(now, |_| true);
         }
         assert!(streams.again(now, |_| true).is_empty(), "vectors are repeated");
-        now = now + REST;
+        now += REST;
         assert_eq!(streams.again(now, |_| true), [(stream(), 2)], "the member may be back");
         assert_eq!(streams.absent(&stream(), 2).missing, None);
         assert!(streams.again(now, |_| true).is_empty());
