@@ -196,7 +196,7 @@ class Group:
         self._application._forget(self)
 
     def _close(self, patience):
-        """Leave, and wait so many seconds at most. True if its thread has ended, or ends already."""
+        """Leave, and wait so many seconds at most. True if its thread has ended."""
         self._is_closed = True
         return self._inner.close(patience)
 

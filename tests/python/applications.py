@@ -103,7 +103,7 @@ class Answers(WithApplication):
             "exits": "SystemExit: 3",
             "number": "TypeError: a handler returns bytes, a text, .* or None, not int",
             "inner": "TypeError: a handler returns .*, not type",
-            "large": "UsageError: the reply to /alice/faulty/large has 8819 bytes",
+            "large": "UsageError: the reply to /alice/faulty/large has 8824 bytes",
             "other": "UsageError: a reply with the name /else does not answer /alice/faulty/other",
             "noname": "UsageError: the name of the reply: ",
         }

@@ -241,7 +241,7 @@ class Groups(WithGroup):
         )
         wait_until(lambda: "waiting" in out.read_text(encoding="utf-8"), "the group", LONG)
         os.kill(child.pid, signal.SIGINT)
-        self.check_end(child, out, ["waiting", "ended"])
+        self.check_end(child, out, ["7", "waiting", "ended"])
 
 
 class Asyncio(WithGroup):

@@ -11,8 +11,8 @@ use std::path::Path;
 /// A recorded second that is further ahead is of a clock that was set back: no start is near it.
 const AHEAD_S: u64 = 60;
 
-/// A second after `now_s`, in seconds since 1970, that no other start of this member has; and a line
-/// for the user if it cannot be recorded in the user's folder.
+/// A second after `now_s`, in seconds since 1970, that no other start of this member has. And a
+/// line for the user if it cannot be recorded in the user's folder.
 #[must_use]
 pub fn second(member: &Name, group: &Name, now_s: u64) -> (u64, Option<String>) {
     let keys = key_dir().map_err(|error| io::Error::other(error.to_string()));
