@@ -1,4 +1,4 @@
-# Every target installs what it needs and is missing, and does nothing about what is there.
+# Every target but `demo` installs what it needs and is missing, and does nothing about the rest.
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint fuzz bench docs router packages sbom wheel notebook
 

@@ -471,7 +471,7 @@ pub struct StudyArgs {
     /// Run all studies of the folder.
     #[arg(long)]
     pub all: bool,
-    /// Use one seed and shorter runs: orders are judged, numbers are only shown.
+    /// Use one seed and shorter runs: orders are judged, and the numbers of what is not shortened.
     #[arg(long)]
     pub quick: bool,
     /// Run only this experiment, or this cell of an arena; may be repeated.
