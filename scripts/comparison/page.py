@@ -7,28 +7,30 @@ from comparison.picture import FLOWS
 
 HEAD = """# The schemes compared
 
-Every scheme of Weir on twelve standard scenarios (`scenarios/standard`), each run in the simulator
-with its defaults. `scripts/schemes` writes this page and its pictures. The same program gives the
-same numbers on any machine.
+This page compares all schemes of Weir in twelve standard scenarios (`scenarios/standard`). Each
+scheme runs in the simulator with its defaults. `scripts/schemes` writes this page and its pictures.
+The same program gives the same numbers on any machine.
 
-All bottlenecks of a scenario together have 40 Mbit/s, of which content can have {most:.1f}. Their
-queues hold 250 kB, or 50 ms, unless the scenario differs. Segments have 1024 bytes. A scheme is
-used as a whole: its consumer at every fetch, its marker, shaper and stamper on every link.
-`{plain}` is the consumer of schemes without one, and follows every startup. A scheme with only a
-strategy makes no difference on a single path. With two sources, each path leads to half of the
-segments: strategies that go by bandwidth (`path-label`), by the latest answer (`ccnd`) or by chance
-(`random`, `weighted`) choose the wrong one for every other segment, which is then requested again.
-With two paths and with four sources, each path leads to all segments; there every scheme is used
-with the strategy `weighted`, which gives all paths the same, unless it has a strategy of its own.
-`ccncatchunks2` has at most 31 Interests in flight on any path.
+The bottlenecks of a scenario have 40 Mbit/s together, of which content can have {most:.1f}. In the
+parking lot, each of three bottlenecks has 40 Mbit/s. Queues hold 250 kB, or 50 ms, unless the
+scenario differs. Segments have 1024 bytes.
 
-Some schemes do not fill a long path by their nature: `pcon` uses 39 % of 10 Mbit/s at a round trip
-of 200 ms (the interval of CoDel is 100 ms), `raaqm` 15 % and `icp` 3 % of 4 Mbit/s, and
-`ccncatchunks2` and `fixed` are limited by their windows. Their files give the reasons. `aimd`,
-`bic`, `cctcp`, `contug`, `cubic` and `ictp` fill paths of 1 ms to 1 s and repeat nothing that was
-not lost (`crates/sim/tests/all/timers.rs`).
+A scheme is used as a whole: its consumer at every fetch, its marker, shaper and stamper on every
+link. `{plain}` is the consumer of schemes without one, and follows every startup. A scheme with
+only a strategy makes no difference on a single path. With two sources, each path leads to half of
+the segments. Strategies that choose by bandwidth (`path-label`), by the latest answer (`ccnd`) or
+by chance (`random`, `weighted`) choose the wrong path for every second segment, which is then
+requested again. With two paths and with four sources, each path leads to all segments. There every
+scheme is used with its own strategy or, if it has none, with `weighted`, which gives all paths the
+same share. `ccncatchunks2` has at most 31 Interests in flight on any path.
 
-The columns, over the flows under control (a consumer at a constant rate is not):
+Some schemes do not fill a long path, because of their laws. At a round trip of 200 ms, `pcon` uses
+39 % of 10 Mbit/s (the interval of CoDel is 100 ms), `raaqm` 15 % of 4 Mbit/s, and `icp` 3 % of
+4 Mbit/s. `ccncatchunks2` and `fixed` are limited by their windows. The files of these schemes give
+the reasons. `aimd`, `bic`, `cctcp`, `contug`, `cubic` and `ictp` fill paths of 1 ms to 1 s and
+repeat nothing that was not lost (`crates/sim/tests/all/timers.rs`).
+
+The columns cover all flows except consumers at a constant rate:
 
 | column | meaning |
 |---|---|
@@ -37,15 +39,16 @@ The columns, over the flows under control (a consumer at a constant rate is not)
 | Jain | Jain's index of the flows in the last third: 1 is equal, 1/n is all for one flow |
 | fair after | from the start of the watched flow until it had 90 % of its fair share for a second |
 | false | false losses: the Data came later |
-| Interests | sent for each Data that came |
+| Interests | Interests sent per received Data packet |
 | short | flows of 100 kB: mean completion time; `≥` and the share that finished, if not all did |
 
 """
 LIMITS = """\
 ## Limits of the laws
 
-Networks in which a scheme does not do what its paper promises, with the one setting that changes
-it. The reason is in the scheme's file; `weir sim run scenarios/limits/NAME.toml` prints the runs.
+In these networks a scheme does not do what its paper promises. The table shows the one setting that
+changes this. The scheme's file gives the reason. `weir sim run scenarios/limits/NAME.toml` prints
+the runs.
 
 | scheme | network | as it is | with one setting changed | run |
 |---|---|---:|---|---|
@@ -63,10 +66,11 @@ one entry for all | `pcon`, `pcon-one-entry` |
 """
 COSTS = """## What they cost
 
-Nanoseconds of one core for each Data at a consumer, and of the link parts for each packet that
-crosses a link, Interests and Data by turns (`cargo bench -p schemes --bench cost`; {machine}).
-The cost of a controller or link without a scheme is subtracted; for a startup around `{plain}`,
-that of `{plain}`. A scheme with only a strategy has neither part.
+The table shows nanoseconds of one core: of the consumer's part for each Data packet, and of the
+link parts for each packet that crosses a link, Interests and Data in turn. This command prints
+them: `cargo bench -p schemes --bench cost` (here: {machine}).
+The cost of a controller or link without a scheme is subtracted. For a startup around `{plain}`,
+the cost of `{plain}` is subtracted. A scheme with only a strategy has neither part.
 
 | scheme | ns for a Data | ns for a packet |
 |---|---:|---:|
