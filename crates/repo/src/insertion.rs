@@ -126,16 +126,20 @@ impl<'a> Insertion<'a> {
     fn entry(&mut self, entry: &Entry) -> Result<u64, StoreError> {
         let key = (entry.name.as_bytes(), entry.version);
         let found = self.store.guarded(|| {
-            let names = self.write.open_table(NAMES)?;
+            let mut names = self.write.open_table(NAMES)?;
             let Some(number) = names.get(key)?.map(|number| number.value()) else {
                 return Ok(None);
             };
             let entries = self.write.open_table(ENTRIES)?;
-            let record = entries.get(number)?.map(|record| record.value().to_vec());
+            let Some(record) = entries.get(number)?.map(|record| record.value().to_vec()) else {
+                // Its record was damaged, and removed with its object: only the name was left.
+                names.remove(key)?;
+                return Ok(None);
+            };
             Ok(Some((number, record)))
         })?;
         if let Some((number, record)) = found {
-            let known = record.and_then(|record| codec::decode(&record));
+            let known = codec::decode(&record);
             let damaged = || index::damaged(self.store.index(), &entry.versioned());
             if !known.ok_or_else(damaged)?.has_content_of(entry) {
                 return Err(StoreError::Conflict { name: entry.versioned() });

@@ -5,11 +5,14 @@ use crate::blobs::{self, BLOCK};
 use crate::codec;
 use crate::entry::Entry;
 use crate::error::StoreError;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{chmodat, flock, openat, statat};
+use rustix::path::Arg;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -239,7 +242,7 @@ impl Drop for Staging {
             return;
         }
         // If it stays, the next process removes it.
-        let _ = std::fs::remove_dir_all(&self.folder);
+        let _ = remove_all(&self.folder);
     }
 }
 
@@ -254,22 +257,53 @@ pub fn has_stale(store: &Path) -> Result<bool, StoreError> {
     Ok(blobs::list(&incoming(store))?.iter().any(|folder| lock_stale(folder).is_some()))
 }
 
+/// Removes a folder with all that is in it.
+fn remove_all(folder: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        // Folders of a tree may have the permissions of its publisher.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            open_up(CWD, folder)?;
+            std::fs::remove_dir_all(folder)
+        }
+        done => done,
+    }
+}
+
+/// Lets this user change a folder and those in it. Their paths may be longer than the system takes.
+fn open_up(above: impl AsFd, name: impl Arg + Copy) -> io::Result<()> {
+    chmodat(&above, name, Mode::RWXU, AtFlags::empty())?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = openat(&above, name, flags, Mode::empty())?;
+    for entry in Dir::read_from(&folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        let status = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if FileType::from_raw_mode(status.st_mode) == FileType::Directory {
+            open_up(&folder, name)?;
+        }
+    }
+    Ok(())
+}
+
 /// Removes the folders of processes that have ended.
+///
+/// # Errors
+/// One of them cannot be removed: the first such error, after all others are removed.
 pub fn clean(store: &Path) -> Result<u64, StoreError> {
-    let mut removed = 0;
+    let (mut removed, mut failed) = (0, Ok(()));
     for folder in blobs::list(&incoming(store))? {
         if let Some(_lock) = lock_stale(&folder) {
-            let gone = if folder.is_dir() {
-                std::fs::remove_dir_all(&folder)
-            } else {
-                std::fs::remove_file(&folder)
-            };
+            let gone =
+                if folder.is_dir() { remove_all(&folder) } else { std::fs::remove_file(&folder) };
             match gone {
                 Ok(()) => removed += 1,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(StoreError::file(&folder)(error)),
+                Err(error) => failed = failed.and(Err(StoreError::file(&folder)(error))),
             }
         }
     }
-    Ok(removed)
+    failed.map(|()| removed)
 }

@@ -100,7 +100,11 @@ impl Store {
         store.check_format()?;
         // A process that was killed may have left blobs as well.
         if staging::has_stale(&store.folder)? {
-            store.gc()?;
+            match store.gc() {
+                // Files that cannot be removed stop no command but `gc`.
+                Ok(_) | Err(StoreError::File { .. }) => {}
+                Err(error) => return Err(error),
+            }
         }
         reserve::keep(folder);
         Ok(store)
@@ -109,7 +113,7 @@ impl Store {
     /// Opens the index at this path.
     fn at(folder: &Path, path: &Path) -> Result<Store, StoreError> {
         let len = std::fs::metadata(path).map_or(0, |meta| meta.len());
-        let db = guarded(path, || database(path, len > 0 && len <= CHECKED))?;
+        let db = guarded(path, || database(path, len > 0 && len <= CHECKED, len == 0))?;
         let opened = Mutex::new(Opened { db: Arc::new(db), again: 0, has_failed: false });
         Ok(Store { folder: folder.to_owned(), index: path.to_owned(), opened })
     }
@@ -176,7 +180,7 @@ impl Store {
         let mut opened = self.opened();
         if opened.has_failed {
             // Transactions of the old one may be under way; it is closed after the last of them.
-            opened.db = Arc::new(database(&self.index, false)?);
+            opened.db = Arc::new(database(&self.index, false, false)?);
             opened.again += 1;
             opened.has_failed = false;
         }
@@ -271,14 +275,14 @@ impl Store {
     }
 }
 
-/// Opens a database.
-fn database(path: &Path, is_checked: bool) -> Result<Database, redb::Error> {
+/// Opens a database, or makes one that is new.
+fn database(path: &Path, is_checked: bool, is_new: bool) -> Result<Database, redb::Error> {
     let mut builder = Builder::new();
     builder
         .set_cache_size(CACHE)
         .set_concurrency_mode(ConcurrencyMode::MultiWriter)
         .set_check_integrity_on_open(is_checked);
-    Ok(builder.create(path)?)
+    Ok(if is_new { builder.create(path)? } else { builder.open(path)? })
 }
 
 /// Makes an index. It gets its name when it is whole: a process that is killed leaves no half one.

@@ -157,6 +157,12 @@ impl Publish {
         self.opened.clear();
     }
 
+    /// Objects of the shelf are opened again when they are asked for: their content or their
+    /// signatures have changed, or they are not there any more.
+    pub fn forget_opened(&mut self) {
+        self.opened.clear();
+    }
+
     /// Serves a ready-made Data packet, such as a certificate, from now on. Returns false if it
     /// cannot be decoded.
     pub fn add_packet(&mut self, packet: Bytes) -> bool {

@@ -92,12 +92,27 @@ impl Journal {
         let header = Header::of(info);
         if let Some((runs, resume)) = read(&path, &header, part)? {
             // Written anew: what a crash has left at the end must not come before new records.
-            let mut journal = Journal { path, file: None, header, end: 0 };
-            journal.create()?;
-            runs.iter().try_for_each(|run| journal.append(run))?;
+            // No longer name than that of the journal: it may be the longest one.
+            let new = path.with_extension("new");
+            let mut journal = Journal { path: new.clone(), file: None, header, end: 0 };
+            if let Err(error) = journal.copy(&runs, &path) {
+                let _ = std::fs::remove_file(&new);
+                return Err(error);
+            }
+            journal.path = path;
             return Ok((journal, resume));
         }
         Ok((Journal { path, file: None, header, end: 0 }, Resume::default()))
+    }
+
+    /// Writes these runs, and takes the place of the journal at `path`, which is whole until then.
+    fn copy(&mut self, runs: &[Run], path: &Path) -> io::Result<()> {
+        self.create()?;
+        runs.iter().try_for_each(|run| self.append(run))?;
+        if let Some(file) = &self.file {
+            file.sync_data()?;
+        }
+        std::fs::rename(&self.path, path)
     }
 
     fn create(&mut self) -> io::Result<()> {
@@ -251,17 +266,37 @@ mod tests {
 
         fn resumed(&self, info: &ObjectInfo, journal: &[u8]) -> Resumed {
             // A journal about something else has emptied the file.
-            for (first, _, content) in RUNS {
-                self.part.write_all_at(content, first * SEGMENT).unwrap();
-            }
+            self.write_part();
             std::fs::write(&self.path, journal).unwrap();
             let (journal, resume) = Journal::open(self.path.clone(), info, &self.part).unwrap();
             (resume.segments.iter().cloned().collect(), resume.bytes, journal.end())
         }
 
+        fn write_part(&self) {
+            for (first, _, content) in RUNS {
+                self.part.write_all_at(content, first * SEGMENT).unwrap();
+            }
+        }
+
         fn header(&self) -> usize {
             self.written.iter().position(|byte| *byte == b'\n').unwrap() + 1
         }
+    }
+
+    /// A full disk, a kill or a power cut at that moment would lose all progress otherwise.
+    #[test]
+    fn a_journal_is_whole_until_it_is_written_anew() {
+        let interrupted = Interrupted::new(&runs());
+        interrupted.write_part();
+        let new = interrupted.path.with_extension("new");
+        std::fs::create_dir(&new).unwrap();
+        let open = || Journal::open(interrupted.path.clone(), &info(), &interrupted.part);
+        assert!(open().is_err());
+        assert_eq!(std::fs::read(&interrupted.path).unwrap(), interrupted.written);
+        std::fs::remove_dir(&new).unwrap();
+        assert_eq!(open().unwrap().1.bytes, 12);
+        assert_eq!(std::fs::read(&interrupted.path).unwrap(), interrupted.written);
+        assert!(!new.exists());
     }
 
     #[test]

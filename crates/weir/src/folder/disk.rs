@@ -1,23 +1,43 @@
-//! Threads that write small files, so that the network does not wait for the disk.
+//! Threads that write small files, and finish large ones, so that the network does not wait for the
+//! disk.
 
 use super::target::{Dress, Target};
 use crate::exit::{Failure, Word};
+use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// A small file, or one without content.
+/// A file whose content is complete.
 pub struct Whole {
     /// The directory below the folder.
     pub directory: Vec<u8>,
     /// The name in it.
     pub name: Vec<u8>,
-    /// Its bytes.
-    pub content: Vec<u8>,
+    /// Its content.
+    pub content: Content,
     /// Its attributes.
     pub dress: Dress,
+}
+
+/// The content of a file.
+pub enum Content {
+    /// The bytes of a small one.
+    Bytes(Vec<u8>),
+    /// The incomplete file of a large one, and its size.
+    Part(File, u64),
+}
+
+impl Content {
+    /// The bytes for which it counts while it waits.
+    fn waiting(&self) -> u64 {
+        match self {
+            Content::Bytes(bytes) => bytes.len() as u64 + EACH,
+            Content::Part(..) => PART,
+        }
+    }
 }
 
 /// Files that wait to be written.
@@ -36,6 +56,8 @@ struct Shared {
 
 /// A file counts for as many bytes more: its memory beside the content.
 const EACH: u64 = 500;
+/// A large file counts for as many: it is open, and few files may be.
+const PART: u64 = 1_000_000;
 /// The maximum number of bytes that wait before the network is held.
 const MOST: u64 = 32_000_000;
 /// The number of threads. More wait for each other in the same directory.
@@ -57,7 +79,7 @@ impl Disk {
 
     /// Writes a file soon.
     pub fn write(&self, whole: Whole) {
-        self.shared.waiting.fetch_add(whole.content.len() as u64 + EACH, Ordering::Relaxed);
+        self.shared.waiting.fetch_add(whole.content.waiting(), Ordering::Relaxed);
         // The threads end only after the sender.
         let sent = self.jobs.as_ref().map(|jobs| jobs.send(whole));
         debug_assert!(sent.is_some_and(|sent| sent.is_ok()));
@@ -101,14 +123,21 @@ fn work(shared: &Shared, queue: &Mutex<Receiver<Whole>>) {
         let Ok(whole) = next else { return };
         let Whole { directory, name, content, dress } = &whole;
         let failed = shared.failure.lock().is_ok_and(|failure| failure.is_some());
-        if !failed && let Err(error) = shared.target.write(directory, name, content, *dress) {
+        let write = || match content {
+            Content::Bytes(bytes) => shared.target.write(directory, name, bytes, *dress),
+            // An incomplete file of a longer version may have been longer.
+            Content::Part(part, size) => part
+                .set_len(*size)
+                .and_then(|()| shared.target.finish(directory, name, part, *dress)),
+        };
+        if !failed && let Err(error) = write() {
             let path = super::scan::below(directory, name);
             let failure = cannot_write(&shared.target, &path, &error);
             if let Ok(mut first) = shared.failure.lock() {
                 first.get_or_insert(failure);
             }
         }
-        shared.waiting.fetch_sub(content.len() as u64 + EACH, Ordering::Relaxed);
+        shared.waiting.fetch_sub(content.waiting(), Ordering::Relaxed);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Content of a tree as it arrives: pages for the walk, files for the disk.
 
-use super::disk::{Disk, Whole, cannot_write};
+use super::disk::{Content as Complete, Disk, Whole, cannot_write};
 use super::job::{FileJob, Same};
 use super::stamp::Stamp;
 use super::target::{Target, is_of_another_owner};
@@ -239,7 +239,8 @@ impl Receiver {
             if let Content::Memory(content) = content {
                 self.tally.fetched_files += 1;
                 let FileJob { directory, name, dress, .. } = job;
-                self.disk.write(Whole { directory, name, content: content.clone(), dress });
+                let content = Complete::Bytes(content.clone());
+                self.disk.write(Whole { directory, name, content, dress });
             } else {
                 self.tally.present_bytes = self.tally.present_bytes.saturating_sub(job.size);
                 job.is_changing = true;
@@ -392,17 +393,13 @@ impl BatchSink for Receiver {
                 match content {
                     Content::Memory(content) => {
                         let FileJob { directory, name, dress, .. } = *job;
+                        let content = Complete::Bytes(content);
                         self.disk.write(Whole { directory, name, content, dress });
                     }
                     Content::Disk { part: Some(part), .. } => {
-                        let (directory, name) = (&job.directory, &job.name);
-                        // An incomplete file of a longer version may have been longer.
-                        let done = part
-                            .set_len(job.size)
-                            .and_then(|()| self.target.finish(directory, name, &part, job.dress));
-                        if let Err(error) = done {
-                            self.fail(&job.path(), &error);
-                        }
+                        let FileJob { directory, name, dress, size, .. } = *job;
+                        let content = Complete::Part(part, size);
+                        self.disk.write(Whole { directory, name, content, dress });
                     }
                     Content::Disk { part: None, .. } | Content::Same(_) | Content::None => {}
                 }

@@ -278,6 +278,9 @@ impl Target {
         let mode = crate::file::permissions(dress.mode);
         file.set_permissions(std::fs::Permissions::from_mode(mode))?;
         rustix::fs::futimens(file, &times(dress.modified))?;
+        // Size and time vouch for the content from now on, also after a power cut: pieces that came
+        // late may be in memory only, in the middle of a file that has its size already.
+        file.sync_data()?;
         self.rename(directory, name, dress.is_new)
     }
 

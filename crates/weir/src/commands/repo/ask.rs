@@ -4,7 +4,7 @@ use crate::exit::{Failure, Kind};
 use crate::signals::Stop;
 use control::{Duration, Time};
 use net::client::{Connection, Endpoint};
-use packet::{Bytes, Data, Interest, InterestBuf, LpPacket, Name};
+use packet::{Bytes, Data, Interest, InterestBuf, LpPacket, NackReason, Name};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Interests in flight at a time.
@@ -57,8 +57,12 @@ impl Endpoint for Asking {
     fn receive(&mut self, _now: Time, frame: &[u8]) {
         let Ok(link) = LpPacket::decode(frame) else { return };
         let Some(fragment) = link.fragment() else { return };
-        if link.nack().is_some() {
-            // Another try may take another way, but a producer without the packet has none later.
+        if let Some(reason) = link.nack() {
+            // Only a producer says that it has no such packet. Others are asked again: a queue was
+            // full, or a route is on its way.
+            if reason != NackReason::None {
+                return;
+            }
             let interest = Interest::decode(fragment).ok();
             let nacked = interest.and_then(|interest| {
                 self.flying.keys().find(|asked| interest.name() == asked.name.as_ref()).cloned()

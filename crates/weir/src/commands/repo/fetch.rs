@@ -23,8 +23,9 @@ pub struct Fetching<'a> {
     pub transfers: &'a Transfers,
     /// Says when to stop.
     pub stop: &'a Stop,
-    /// Bytes that the quota permits.
-    pub room: Option<u64>,
+    /// Bytes that the store has. The insertion counts how many more there would be: it may have some
+    /// of them. Before, only content that fits into no store with this quota is refused.
+    pub used: u64,
 }
 
 /// Fetches an object or tree, and keeps it.
@@ -33,9 +34,8 @@ pub fn run(args: &RepoFetchArgs) -> Result<(), Failure> {
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let store = super::create(&args.keep.store)?;
     let mut reach = Reach::consumer(&args.reach)?;
-    let room = args.keep.quota.map(|quota| Ok(quota.0.saturating_sub(store.usage()?.bytes)));
-    let room = room.transpose().map_err(|error: StoreError| Failure::from(error))?;
-    let fetching = Fetching { args, transfers: &transfers, stop: &stop, room };
+    let used = store.usage()?.bytes;
+    let fetching = Fetching { args, transfers: &transfers, stop: &stop, used };
     let mut staging = store.stage()?;
     let ready = match args.name.below {
         true => fetching.tree(&mut reach.connection, &mut staging),
@@ -52,9 +52,7 @@ impl Fetching<'_> {
         let mut fetch = self.transfers.fetch(config)?;
         let path = staging.path();
         let quota = self.args.keep.quota.unwrap_or(Size(u64::MAX)).0;
-        let used = self.room.map_or(0, |room| quota.saturating_sub(room));
-        let mut capped =
-            Capped { sink: FileSink::new(&path), room: self.room, quota, used, over: None };
+        let mut capped = Capped { sink: FileSink::new(&path), quota, used: self.used, over: None };
         let progress = Progress::new(&self.args.name.name.to_string(), self.args.output.quiet);
         let (patience, quiet) = (self.args.transfer.patience, self.args.output.quiet);
         let absence = Some(Absence { patience, quiet });
@@ -100,12 +98,11 @@ impl Fetching<'_> {
         Ok(Wanted { segment_size: segment_size.unwrap_or(wanted.segment_size), ..wanted })
     }
 
-    /// Checks that the quota permits so many bytes more.
+    /// Checks that the quota permits so many bytes.
     pub fn check_room(&self, needed: u64) -> Result<(), Failure> {
-        match (self.room, self.args.keep.quota) {
-            (Some(room), Some(Size(quota))) if needed > room => {
-                let used = quota.saturating_sub(room);
-                Err(StoreError::Quota { quota, used, needed }.into())
+        match self.args.keep.quota {
+            Some(Size(quota)) if needed > quota => {
+                Err(StoreError::Quota { quota, used: self.used, needed }.into())
             }
             _ => Ok(()),
         }
@@ -115,7 +112,6 @@ impl Fetching<'_> {
 /// A file that takes no more than the quota permits.
 struct Capped {
     sink: FileSink,
-    room: Option<u64>,
     quota: u64,
     used: u64,
     /// The bytes that would be needed.
@@ -124,7 +120,7 @@ struct Capped {
 
 impl Capped {
     fn check(&mut self, needed: u64) {
-        if self.room.is_some_and(|room| needed > room) {
+        if needed > self.quota {
             self.over.get_or_insert(needed);
         }
     }

@@ -317,6 +317,8 @@ impl Served {
 
     /// Claims the prefixes of all named things, instead of those before.
     fn replace(&self, publish: &mut Publish, view: &View) -> Result<(), Failure> {
+        // Something was removed, or damaged content repaired.
+        publish.forget_opened();
         let (mut wanted, has_all) = match &self.claims {
             Claims::Instead(fixed) => (fixed.clone(), !fixed.is_empty()),
             Claims::Besides(fixed) => (fixed.clone(), false),
