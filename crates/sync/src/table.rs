@@ -135,20 +135,31 @@ impl Table {
         if need > self.limits.bytes {
             return Taken::NoRoom;
         }
-        // Others have room for the current start, too.
-        let most = self.limits.starts - usize::from(*claim.name == self.own);
-        while self.starts(claim.name).count() >= most {
-            let Some(start) = self.dispensable_start(claim) else { return Taken::NoRoom };
-            self.remove(&start);
-        }
-        while self.bytes + need > self.limits.bytes {
-            let Some(other) = self.dispensable(claim, need) else { return Taken::NoRoom };
-            self.remove(&other);
+        let before = (self.streams.clone(), self.owners.clone(), self.bytes);
+        if !self.make_room(claim, need) {
+            // What has made room in vain is there again.
+            (self.streams, self.owners, self.bytes) = before;
+            return Taken::NoRoom;
         }
         self.bytes += need;
         let confirmed = if claim.owner.is_some() { claim.seq } else { 0 };
         self.streams.insert(stream.clone(), Entry { seq: claim.seq, confirmed, updated: now });
         Taken::Raised(Raise { low: 1, high: claim.seq })
+    }
+
+    /// Removes streams, until there is room for one more of the claim's name. False if there is not.
+    fn make_room(&mut self, claim: &Claim<'_>, need: usize) -> bool {
+        // Others have room for the current start, too.
+        let most = self.limits.starts - usize::from(*claim.name == self.own);
+        while self.starts(claim.name).count() >= most {
+            let Some(start) = self.dispensable_start(claim) else { return false };
+            self.remove(&start);
+        }
+        while self.bytes + need > self.limits.bytes {
+            let Some(other) = self.dispensable(claim, need) else { return false };
+            self.remove(&other);
+        }
+        true
     }
 
     fn remove(&mut self, stream: &Stream) {
@@ -337,6 +348,25 @@ mod tests {
         let long = format!("/mallory/{}", "x".repeat(3_000));
         assert_eq!(own(&mut table, "/mallory", long, 1), Taken::NoRoom);
         assert!(table.streams.len() > 20, "a name that fits nowhere displaces nothing");
+    }
+
+    #[test]
+    fn a_claim_without_room_displaces_nothing_of_its_identity_either() {
+        let mut table = table_with(Limits { bytes: 2_000, ..Limits::default() });
+        let own = |table: &mut Table, owner: &str, name: String| {
+            let (owner, name): (Name, Name) = (owner.parse().unwrap(), name.parse().unwrap());
+            let claim = Claim { name: &name, boot: 1, seq: 1, owner: Some(owner.as_ref()) };
+            table.take(Time(1), &claim)
+        };
+        own(&mut table, "/o", "/o".to_owned());
+        for i in 0..1_000 {
+            let name = format!("/m{i:03}");
+            own(&mut table, &name, name.clone());
+        }
+        let before: Vec<Stream> = table.iter().map(|(stream, _)| stream.clone()).collect();
+        assert_eq!(own(&mut table, "/o", format!("/o/{}", "x".repeat(1_000))), Taken::NoRoom);
+        assert!(table.iter().map(|(stream, _)| stream).eq(&before), "/o was removed");
+        assert!(before.iter().any(|stream| stream.name.to_string() == "/o"));
     }
 
     #[test]
