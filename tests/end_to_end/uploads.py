@@ -120,6 +120,10 @@ class Uploads(Alone):
         self.assertEqual(self.put(gateway, "/up/y.txt", b"four", If_Match="*")[0], 412)
         self.assertEqual(gateway.ask("/up/x.txt")[2], b"three")
         self.assertEqual(gateway.ask(first[1]["Location"])[2], b"one")
+        for day, status in (("Sun, 06 Nov 1994", 412), ("Sat, 06 Nov 2094", 201)):
+            since = f"{day} 08:49:37 GMT"
+            made = self.put(gateway, "/up/x.txt", b"five", If_Unmodified_Since=since)
+            self.assertEqual(made[0], status, since)
 
     def test_names_that_are_no_files_are_refused(self):
         gateway = self.gateway()

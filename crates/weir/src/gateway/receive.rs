@@ -19,6 +19,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::oneshot;
+use weir::http::plan;
 use weir::http::put::Put;
 
 /// The fewest bytes of an upload within the time that clients have.
@@ -199,7 +200,7 @@ async fn send_to_store(
 /// Checks the conditions of an upload against the newest version.
 fn check(put: &Put, newest: Option<u64>) -> Result<(), Refusal> {
     let tag = newest.map(|version| format!("\"{}\"", Component::version(version)));
-    put.check(tag.as_deref())
+    put.check(tag.as_deref(), newest.and_then(plan::modified_of))
 }
 
 /// The failure of a thread that gives no result.

@@ -7,7 +7,7 @@
 use crate::gateway::client::{Busy, Client};
 use crate::gateway::source::Source;
 use control::Duration;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
@@ -58,7 +58,7 @@ impl Slots {
     /// Slots that one source may have: a quarter of them, or three quarters for the gateway's own
     /// user.
     fn share(&self, source: Source) -> usize {
-        let quarters = if source == Source::Own { 3 } else { 1 };
+        let quarters = if matches!(source, Source::Own | Source::Unknown) { 3 } else { 1 };
         (self.most * quarters).div_ceil(4).max(1)
     }
 
@@ -103,27 +103,43 @@ impl Slots {
         if state.taken.len() >= self.most {
             return None;
         }
+        let full = self.full(&state);
+        let has_room = |waiting: &Waiting| !full.contains(&waiting.client.source);
+        let at = state.waiting.iter().position(has_room)?;
+        state.waiting.remove(at)
+    }
+
+    /// The sources that have all of their share.
+    fn full(&self, state: &State) -> BTreeSet<Source> {
         let mut taken = BTreeMap::new();
         for client in state.taken.values() {
             *taken.entry(client.source).or_insert(0) += 1;
         }
-        let has_room = |source| taken.get(&source).is_none_or(|count| *count < self.share(source));
-        let at = state.waiting.iter().position(|waiting| has_room(waiting.client.source))?;
-        state.waiting.remove(at)
+        taken.retain(|source, count| *count >= self.share(*source));
+        taken.into_keys().collect()
     }
 
     /// While requests wait: clients with a slot that have taken none of the bytes that were there
-    /// for them for so long, the longest first, no more of them than there are requests.
+    /// for them for so long, the longest first, no more of them than there are requests that their
+    /// slots help. A request of a source with all of its share waits for a slot of that source.
     pub fn stalled(&self, timeout: Duration) -> Vec<Arc<Client>> {
         let state = self.lock();
-        let count = state.waiting.iter().filter(|waiting| !waiting.give.is_closed()).count();
-        if count == 0 {
-            return Vec::new();
+        let full = self.full(&state);
+        let (mut any, mut own) = (0, BTreeMap::<Source, usize>::new());
+        for waiting in state.waiting.iter().filter(|waiting| !waiting.give.is_closed()) {
+            match full.contains(&waiting.client.source) {
+                true => *own.entry(waiting.client.source).or_default() += 1,
+                false => any += 1,
+            }
         }
         let stalled = |client: &&Arc<Client>| client.stalled().is_some_and(|time| time >= timeout);
         let mut all: Vec<_> = state.taken.values().filter(stalled).cloned().collect();
         all.sort_by_key(|client| std::cmp::Reverse(client.stalled()));
-        all.truncate(count);
+        all.retain(|client| {
+            let helped = own.get_mut(&client.source).filter(|count| **count > 0);
+            let helped = helped.or((any > 0).then_some(&mut any));
+            helped.map(|count| *count -= 1).is_some()
+        });
         all
     }
 }
@@ -178,6 +194,21 @@ mod tests {
         assert_eq!(had.count(), 6);
         assert!(slots.take(&Client::new(Source::User(1000))).unwrap().try_recv().is_ok());
         assert!(take(&slots, "192.0.2.1").try_recv().is_ok());
+    }
+
+    /// Its own slots are all that would help it.
+    #[test]
+    fn a_source_with_all_of_its_share_ends_no_client_of_others() {
+        let slots = Slots::new(8);
+        let (flood, victim) = (client("192.0.2.1"), client("192.0.2.2"));
+        let of_flood: Vec<_> = (0..3).map(|_| slots.take(&flood).unwrap()).collect();
+        let of_victim = slots.take(&victim).unwrap().try_recv();
+        victim.stalls();
+        assert_eq!((of_flood.len(), of_victim.is_ok()), (3, true));
+        assert!(slots.stalled(Duration::ZERO).is_empty());
+        flood.stalls();
+        let ended = slots.stalled(Duration::ZERO);
+        assert!(ended.len() == 1 && Arc::ptr_eq(&ended[0], &flood));
     }
 
     #[test]

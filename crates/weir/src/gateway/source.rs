@@ -7,8 +7,11 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 /// since a host has all addresses behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    /// Programs of this host by the gateway's own user, or by one that the system does not name.
+    /// Programs of this host by the gateway's own user.
     Own,
+    /// Programs of this host by a user that the system does not name. They have the share of the own
+    /// user, and no rights of it: another user can keep the gateway from asking.
+    Unknown,
     /// Programs of another user of this host.
     User(u32),
     /// Programs of this host that have closed their connection already.
@@ -25,7 +28,7 @@ impl Source {
             Owner::User(user) => Source::User(user),
             Owner::Closed => Source::Closed,
             Owner::Elsewhere => Source::host(peer.ip()),
-            Owner::Unknown => Source::Own,
+            Owner::Unknown => Source::Unknown,
         }
     }
 

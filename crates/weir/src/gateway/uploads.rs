@@ -503,7 +503,8 @@ mod tests {
         let (open, closed) = (uploads(None), uploads(Some("0123456789abcdef")));
         assert_eq!(status(&open, &headers, Source::Own, false), 200);
         assert_eq!(status(&open, &headers, Source::Own, true), 403);
-        for source in [Source::User(7), Source::Closed, Source::host(Ipv4Addr::LOCALHOST.into())] {
+        let host = Source::host(Ipv4Addr::LOCALHOST.into());
+        for source in [Source::User(7), Source::Closed, Source::Unknown, host] {
             assert_eq!(status(&open, &headers, source, false), 403);
             assert_eq!(status(&closed, &headers, source, false), 401);
         }

@@ -135,8 +135,7 @@ impl Ask {
             None => named(uri.path(), served.prefixes)?,
         };
         let text = |field: HeaderName| headers.get(field).and_then(|value| value.to_str().ok());
-        // A date that is none is ignored (RFC 9110, section 13.1.3).
-        let date = |field| text(field).and_then(|date| httpdate::parse_http_date(date).ok());
+        let date = |field| date(headers, &field);
         Ok(Ask {
             name,
             is_head,
@@ -208,13 +207,27 @@ fn query(fields: &str) -> Option<String> {
     (!words.is_empty()).then_some(words)
 }
 
+/// The date of a field. One that is none is ignored (RFC 9110, section 13.1.3).
+pub(super) fn date(headers: &HeaderMap, field: &HeaderName) -> Option<SystemTime> {
+    let text = headers.get(field).and_then(|value| value.to_str().ok());
+    text.and_then(|text| httpdate::parse_http_date(text).ok())
+}
+
 /// All tags of a field.
 pub(super) fn tags<'a>(
     headers: &'a HeaderMap,
     field: &HeaderName,
 ) -> impl Iterator<Item = &'a str> {
     let lists = headers.get_all(field).iter().filter_map(|value| value.to_str().ok());
-    lists.flat_map(|list| list.split(',')).map(str::trim)
+    // A tag may contain a comma, between its quotes.
+    let apart = |list: &'a str| {
+        let mut is_quoted = false;
+        list.split(move |char| {
+            is_quoted ^= char == '"';
+            char == ',' && !is_quoted
+        })
+    };
+    lists.flat_map(apart).map(str::trim)
 }
 
 /// True if equal tags are of equal content, byte by byte (RFC 9110, section 8.8.3).
@@ -461,6 +474,13 @@ mod tests {
         assert!(!weak.wants_range_of(Some("W/\"7\"")), "parts of two versions would be one file");
         let always = ask(&Method::GET, "/a/b", &fields[..1]).unwrap();
         assert!(always.wants_range_of(None));
+    }
+
+    #[test]
+    fn a_tag_may_have_a_comma() {
+        let ask = ask(&Method::GET, "/a/b", &[("if-none-match", r#""x", "1,2""#)]).unwrap();
+        assert!(ask.has(Some(r#""1,2""#), None) && ask.has(Some(r#""x""#), None));
+        assert!(!ask.has(Some(r#""1"#), None) && !ask.has(Some(r#"2""#), None));
     }
 
     #[test]

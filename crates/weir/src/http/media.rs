@@ -88,8 +88,10 @@ const DOCUMENT: &str = "default-src 'none'; object-src 'self'; style-src 'unsafe
 /// content may act as a page of the gateway.
 #[must_use]
 pub fn policy(media_type: &str) -> &'static str {
-    let (kind, _) = media_type.split_once('/').unwrap_or_default();
-    match (kind, media_type) {
+    // Without parameters, such as the character set.
+    let bare = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let (kind, _) = bare.split_once('/').unwrap_or_default();
+    match (kind, &*bare) {
         (_, "image/svg+xml") => SANDBOX,
         (_, "application/pdf") => DOCUMENT,
         ("image" | "video" | "audio", _) => VIEWER,
@@ -109,6 +111,8 @@ mod tests {
             assert!(in_sandbox(&file), "{file}");
         }
         assert!(in_sandbox("unknown") && policy("").starts_with("sandbox;"));
+        assert_eq!(policy("Image/SVG+XML; charset=utf-8"), SANDBOX);
+        assert_eq!(policy("application/pdf;version=1.7"), DOCUMENT);
         for file in ["a.png", "a.webm", "a.mp3", "a.pdf"] {
             assert!(!in_sandbox(file), "{file}");
         }

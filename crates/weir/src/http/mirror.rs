@@ -112,8 +112,7 @@ impl Resource {
         if before.iter().any(Vec::is_empty) {
             return Err("a part of the path is empty");
         }
-        let is_safe = |part: &Vec<u8>| is_safe(part) && decoded(part).is_none_or(|p| is_safe(&p));
-        if !before.iter().chain([last]).all(is_safe) {
+        if !before.iter().chain([last]).all(|part| is_safe_decoded(part)) {
             return Err("a part of the path is `.` or `..`, or has a control character");
         }
         let visible = |query: &String| query.bytes().all(|b| b.is_ascii_graphic() && b != b'#');
@@ -183,8 +182,47 @@ pub fn is_head(name: NameRef<'_>, at: usize) -> bool {
 fn is_safe(part: &[u8]) -> bool {
     let is_slash = |byte: &u8| matches!(byte, b'/' | b'\\');
     let has_slash = part.iter().any(is_slash);
-    let is_bad = |piece: &[u8]| matches!(piece, b"." | b"..") || has_slash && piece.is_empty();
+    let is_bad = |piece: &[u8]| {
+        // Servlet containers drop parameters, from a semicolon on, before they resolve dots.
+        let bare = piece.split(|byte| *byte == b';').next().unwrap_or_default();
+        matches!(bare, b"." | b"..") || has_slash && piece.is_empty()
+    };
     !part.iter().any(u8::is_ascii_control) && !part.split(is_slash).any(is_bad)
+}
+
+/// The same, however often the origin decodes percent signs, and if it leaves wrong ones as they are.
+fn is_safe_decoded(part: &[u8]) -> bool {
+    let mut part = part.to_vec();
+    loop {
+        if !is_safe(&part) {
+            return false;
+        }
+        // Each turn makes it shorter.
+        let next = decoded_leniently(&part);
+        if next == part {
+            return true;
+        }
+        part = next;
+    }
+}
+
+/// The bytes behind percent signs. One without two digits stays.
+fn decoded_leniently(text: &[u8]) -> Vec<u8> {
+    let (mut rest, mut bytes) = (text, Vec::with_capacity(text.len()));
+    while let Some((byte, behind)) = rest.split_first() {
+        let digits = behind.get(..2).filter(|_| *byte == b'%');
+        match digits.and_then(|digits| decoded(&[b'%', digits[0], digits[1]])) {
+            Some(decoded) => {
+                bytes.extend(decoded);
+                rest = &behind[2..];
+            }
+            None => {
+                bytes.push(*byte);
+                rest = behind;
+            }
+        }
+    }
+    bytes
 }
 
 /// The bytes behind percent signs; `None` if one has no two digits.
@@ -329,6 +367,11 @@ mod tests {
             "a%00",
             "a%0d%0aHost:x",
             "a/%2F%2Fhost",
+            "..;/a",
+            "a/..;x/b",
+            "%252e%252e%252f%25zz",
+            "%25zz%252f..%252fsecret",
+            "%25252e%25252e",
             "%4",
             "%+1",
         ] {

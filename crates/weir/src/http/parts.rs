@@ -63,14 +63,14 @@ impl Parts {
     #[must_use]
     pub fn content_len(&self) -> Option<u64> {
         let known = |part: &Part| (part.bytes.end != u64::MAX).then(|| len(&part.bytes));
-        self.all.iter().map(known).sum()
+        self.all.iter().try_fold(0, |sum: u64, part| sum.checked_add(known(part)?))
     }
 
-    /// Bytes of the body; `None` if their number is unknown.
+    /// Bytes of the body; `None` if their number is unknown, or larger than all numbers.
     #[must_use]
     pub fn body_len(&self) -> Option<u64> {
         let texts: usize = self.all.iter().map(|part| part.head.len()).sum();
-        Some(self.content_len()? + (texts + self.tail.len()) as u64)
+        self.content_len()?.checked_add((texts + self.tail.len()) as u64)
     }
 
     /// The runs of segments of this many bytes with these bytes, of `segments` in all.
@@ -135,6 +135,8 @@ mod tests {
         assert_eq!(parts.runs(4000, 3), [0..1, 2..3]);
         assert_eq!(parts.runs(3000, 4), [0..2, 3..4]);
         assert_eq!(Parts::one(0..u64::MAX).body_len(), None);
+        let size = u64::MAX - 1;
+        assert_eq!(Parts::several(&[0..1, 200..size], "text/plain", size).0.body_len(), None);
         assert_eq!(Parts::one(0..0).runs(1000, 1), [0..1]);
     }
 }

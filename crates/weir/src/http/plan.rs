@@ -78,12 +78,11 @@ impl Plan {
         let packed = tag.as_deref().map(|tag| format!("{}-gzip\"", tag.trim_end_matches('"')));
         if let Some(tag) = if plan.is_compressed { &packed } else { &tag } {
             plan.set(ETAG, tag);
-            let is_fixed = info.name == ask.name && ask.described.is_none();
-            plan.set(
-                CACHE_CONTROL,
-                if is_fixed { "max-age=31536000, immutable" } else { "no-cache" },
-            );
         }
+        // Without it, caches would guess from the time of the last change.
+        let is_fixed = tag.is_some() && info.name == ask.name && ask.described.is_none();
+        let caching = if is_fixed { "max-age=31536000, immutable" } else { "no-cache" };
+        plan.set(CACHE_CONTROL, caching);
         if let Some(modified) = modified {
             plan.set(LAST_MODIFIED, httpdate::fmt_http_date(modified));
         }
@@ -159,6 +158,10 @@ impl Plan {
             several => {
                 let of = self.headers.get(CONTENT_TYPE).and_then(|of| of.to_str().ok());
                 let (parts, media_type) = Parts::several(several, of.unwrap_or_default(), size);
+                if parts.body_len().is_none() {
+                    // No number tells its length; ranges may be ignored.
+                    return;
+                }
                 self.set(CONTENT_TYPE, media_type);
                 parts
             }
@@ -231,7 +234,12 @@ const MILLISECONDS: Range<u64> = 1_000_000_000_000..10_000_000_000_000;
 /// The time of a version, if it is one: in milliseconds as `weir put` has it by default, or in
 /// microseconds (NDN Naming Conventions, section 5). HTTP has seconds.
 fn modified(name: &Name) -> Option<SystemTime> {
-    let version = name.as_ref().last()?.as_version_any()?;
+    modified_of(name.as_ref().last()?.as_version_any()?)
+}
+
+/// The time of this version.
+#[must_use]
+pub fn modified_of(version: u64) -> Option<SystemTime> {
     let seconds = [1000, 1_000_000].into_iter().find_map(|unit| {
         let range = MILLISECONDS.start * (unit / 1000)..MILLISECONDS.end * (unit / 1000);
         range.contains(&version).then_some(version / unit)

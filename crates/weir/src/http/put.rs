@@ -1,9 +1,9 @@
 //! The request that uploads an object.
 
-use super::ask::{SHOWN, is_scoped, list, name, nearest, tags};
+use super::ask::{SHOWN, date, is_scoped, list, name, nearest, tags};
 use hyper::header::{
     AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderName,
-    IF_MATCH, IF_NONE_MATCH, TRANSFER_ENCODING,
+    IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, TRANSFER_ENCODING,
 };
 use hyper::{StatusCode, Uri};
 use net::text::{shortened, visible};
@@ -11,6 +11,7 @@ use packet::tlv::types::GENERIC;
 use packet::{ComponentRef, Name};
 use router::guard::Refusal;
 use sha2::{Digest, Sha256};
+use std::time::SystemTime;
 
 /// The most bytes of a component: file systems have no longer names.
 const LONGEST: usize = 255;
@@ -28,6 +29,8 @@ pub struct Put {
     if_match: Option<Vec<String>>,
     /// None of these versions may be there.
     if_none_match: Vec<String>,
+    /// No later version may be there.
+    if_unmodified_since: Option<SystemTime>,
 }
 
 impl Put {
@@ -59,15 +62,18 @@ impl Put {
             // One without a tag, or whose tag is no text, permits no version.
             if_match: headers.contains_key(IF_MATCH).then(|| all(&IF_MATCH)),
             if_none_match: all(&IF_NONE_MATCH),
+            if_unmodified_since: date(headers, &IF_UNMODIFIED_SINCE),
         })
     }
 
-    /// Checks the conditions against the tag of the newest version, if there is one (RFC 9110,
-    /// section 13.2.2).
+    /// Checks the conditions against the tag of the newest version, if there is one, and its time
+    /// (RFC 9110, section 13.2.2).
     ///
     /// # Errors
     /// They do not hold.
-    pub fn check(&self, tag: Option<&str>) -> Result<(), Refusal> {
+    pub fn check(&self, tag: Option<&str>, modified: Option<SystemTime>) -> Result<(), Refusal> {
+        let is_later = |since| modified.is_some_and(|modified| modified > since);
+        let is_later = self.if_match.is_none() && self.if_unmodified_since.is_some_and(is_later);
         let of = |one: &String| Some(one.replace("-gzip\"", "\"")) == tag.map(str::to_owned);
         let has = |one: &String| tag.is_some() && (one == "*" || of(one));
         // `W/*` is no tag.
@@ -81,6 +87,7 @@ impl Put {
             Some(_) if self.if_match.as_ref().is_some_and(|tags| !tags.iter().any(has)) => {
                 "there is another version; get it, and decide again"
             }
+            Some(_) if is_later => "there is a later version; get it, and decide again",
             Some(_) if self.if_none_match.iter().any(weak) => {
                 "it is there already; leave If-None-Match out to replace it"
             }
@@ -284,7 +291,7 @@ mod tests {
             let path = "/a/up/x".parse().unwrap();
             let put = Put::read(&path, &headers, &["/a/up".parse().unwrap()]).unwrap();
             for tag in [None, Some("\"v=7\"")] {
-                assert_eq!(put.check(tag).unwrap_err().status, 412, "{value:?}");
+                assert_eq!(put.check(tag, None).unwrap_err().status, 412, "{value:?}");
             }
         }
     }
@@ -292,7 +299,7 @@ mod tests {
     #[test]
     fn conditions_are_about_the_newest_version() {
         let holds =
-            |fields: &[(&str, &str)], tag| put("/a/up/x", fields).unwrap().check(tag).is_ok();
+            |fields: &[(&str, &str)], tag| put("/a/up/x", fields).unwrap().check(tag, None).is_ok();
         let (new, old) = (Some("\"v=7\""), None);
         for (fields, tag, expected) in [
             (vec![], new, true),

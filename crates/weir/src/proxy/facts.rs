@@ -169,8 +169,10 @@ fn content_range(headers: &HeaderMap) -> Option<(Range<u64>, u64)> {
 
 /// How long an answer may be used, in seconds, if the origin limits that.
 pub fn max_age(headers: &HeaderMap) -> Option<u64> {
-    let text = headers.get(hyper::header::CACHE_CONTROL)?.to_str().ok()?.to_ascii_lowercase();
-    let words = text.split(',').map(str::trim);
+    let fields = headers.get_all(hyper::header::CACHE_CONTROL).iter();
+    let text = fields.filter_map(|field| field.to_str().ok()).map(str::to_ascii_lowercase);
+    let text: Vec<String> = text.collect();
+    let words = text.iter().flat_map(|text| text.split(',')).map(str::trim);
     let age = |word: &str| match word.split_once('=') {
         Some(("max-age" | "s-maxage", age)) => age.trim_matches('"').parse().ok(),
         None if matches!(word, "no-store" | "no-cache" | "private") => Some(0),
@@ -292,5 +294,12 @@ mod tests {
         assert_eq!(age("public, max-age=60"), Some(60));
         assert_eq!(age("Max-Age=60, no-cache"), Some(0));
         assert_eq!((age("public"), age("max-age=x")), (None, None));
+        let lines = [("cache-control", "public, max-age=60"), ("cache-control", "no-cache")];
+        let all = lines.map(|(field, value)| {
+            (HeaderName::from_static(field), HeaderValue::from_static(value))
+        });
+        let mut both = HeaderMap::new();
+        all.into_iter().for_each(|(field, value)| _ = both.append(field, value));
+        assert_eq!(max_age(&both), Some(0));
     }
 }
