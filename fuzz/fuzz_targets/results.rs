@@ -1,4 +1,4 @@
-//! Folders with results as `weir report` and `weir sim compare` read them: the summary, the time
+//! Folders with results as `weir report` and `weir compare` read them: the summary, the time
 //! series, the places of the nodes, and the texts beside them. The first byte chooses the file
 //! that is replaced, and whether the folder is shown or compared with one that is whole. There is
 //! a page or an error with a text, and a page holds no script but its own.

@@ -2,7 +2,7 @@
 //!
 //! The model (`bbr.rs`) takes part in every transfer, so that it is ready when it is needed:
 //!
-//! - before the first offer has come, and when none has come for a round trip;
+//! - before the first offer has come, and when none has come for four round trips;
 //! - beside offers, before the spacing of the first Data has shown the rate of the path;
 //! - beside offers, if they prove too high (`doubt.rs`).
 

@@ -4,7 +4,7 @@
 //!
 //! - The first Data come so far apart that the path has less than half of the offered rate, as in a
 //!   packet pair. They have to come by one path: by several, each brings a part of them.
-//! - Round trips lose Data while a queue stands, or a tenth of all, whatever the queue: that of a
+//! - Round trips lose Data while a queue stands, or 15 % of all, whatever the queue: that of a
 //!   link with a small buffer is not seen. A single one loses a quarter. Random loss alone is no
 //!   proof: a link that offers a rate knows its queue.
 //! - The window is full, as it was a round trip ago, and Data come more slowly than offered then.
