@@ -41,9 +41,10 @@ class Watched(unittest.TestCase):
         stack = contextlib.ExitStack()
         cls.addClassCleanup(stack.close)
         cls.folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="weir-")))
+        # Cargo has its toolchain in the user's home.
+        cls.program = weir.program()
         home = {"HOME": str(cls.folder), "WEIR_HOME": str(cls.folder)}
         stack.enter_context(unittest.mock.patch.dict(os.environ, home))
-        cls.program = weir.program()
         certificate = cls.folder / "operator.cert"
         certificate.write_text(run([cls.program, "key", "new", "/operator"]), encoding="utf-8")
         run([cls.program, "key", "new", "/other"])
