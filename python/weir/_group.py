@@ -121,7 +121,8 @@ class Group:
     def wait_until_fetched(self, timeout=None):
         """Wait until each own publication was fetched by another member. False after `timeout`.
 
-        The other member serves them to later ones when this one has left. Raises as `next` does.
+        The other member serves them to later ones when this one has left. Raises as `next` does,
+        and `TransferError` if some had to make room before: see `keep` of `Application.join`.
         """
         with self._operation() as cancel:
             return self._inner.wait_until_fetched(seconds(timeout), cancel)
