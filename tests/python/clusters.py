@@ -35,8 +35,8 @@ class Deadly(weir.WindowLaw):
         if os.getpid() != int(main) and len(file.read_bytes()) < self.lives:
             with file.open("ab") as more:
                 more.write(b".")
-            # A nanny of Dask asks every 50 ms whether its worker has started, and does not start one
-            # again that ends before.
+            # A nanny of Dask asks every 50 ms whether its worker has started, and does not start
+            # one again that ends before.
             time.sleep(1)
             os.kill(os.getpid(), signal.SIGKILL)
 

@@ -101,9 +101,10 @@ impl Store {
         // A process that was killed may have left blobs as well.
         if staging::has_stale(&store.folder)? {
             match store.gc() {
-                // Files that cannot be removed stop no command but `gc`.
-                Ok(_) | Err(StoreError::File { .. }) => {}
-                Err(error) => return Err(error),
+                // Files that may not be removed stop no command but `gc`.
+                Err(StoreError::File { error, .. })
+                    if error.kind() == ErrorKind::PermissionDenied => {}
+                cleaned => _ = cleaned?,
             }
         }
         reserve::keep(folder);

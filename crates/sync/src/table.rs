@@ -137,7 +137,7 @@ impl Table {
         }
         let before = (self.streams.clone(), self.owners.clone(), self.bytes);
         if !self.make_room(claim, need) {
-            // What has made room in vain is there again.
+            // Streams that have made room in vain are there again.
             (self.streams, self.owners, self.bytes) = before;
             return Taken::NoRoom;
         }
@@ -147,7 +147,8 @@ impl Table {
         Taken::Raised(Raise { low: 1, high: claim.seq })
     }
 
-    /// Removes streams, until there is room for one more of the claim's name. False if there is not.
+    /// Removes streams, until there is room for one more of the claim's name. False if there is
+    /// none.
     fn make_room(&mut self, claim: &Claim<'_>, need: usize) -> bool {
         // Others have room for the current start, too.
         let most = self.limits.starts - usize::from(*claim.name == self.own);

@@ -513,6 +513,7 @@ mod tests {
             receiver.write(0, 100, &[7; 100]);
             receiver.complete(0);
             assert_eq!(receiver.take_failure().is_some(), is_changed);
+            receiver.finish().unwrap();
             assert_eq!(dir.path().join("f0").exists(), !is_changed);
         }
     }

@@ -9,8 +9,8 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 pub enum Source {
     /// Programs of this host by the gateway's own user.
     Own,
-    /// Programs of this host by a user that the system does not name. They have the share of the own
-    /// user, and no rights of it: another user can keep the gateway from asking.
+    /// Programs of this host by a user that the system does not name. They have the share of the
+    /// own user, and no rights of it: another user can keep the gateway from asking.
     Unknown,
     /// Programs of another user of this host.
     User(u32),

@@ -190,7 +190,8 @@ fn is_safe(part: &[u8]) -> bool {
     !part.iter().any(u8::is_ascii_control) && !part.split(is_slash).any(is_bad)
 }
 
-/// The same, however often the origin decodes percent signs, and if it leaves wrong ones as they are.
+/// The same, however often the origin decodes percent signs, and if it leaves wrong ones as they
+/// are.
 fn is_safe_decoded(part: &[u8]) -> bool {
     let mut part = part.to_vec();
     loop {

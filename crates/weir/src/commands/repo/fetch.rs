@@ -23,8 +23,8 @@ pub struct Fetching<'a> {
     pub transfers: &'a Transfers,
     /// Says when to stop.
     pub stop: &'a Stop,
-    /// Bytes that the store has. The insertion counts how many more there would be: it may have some
-    /// of them. Before, only content that fits into no store with this quota is refused.
+    /// Bytes that the store has. The insertion counts how many more there would be: it may have
+    /// some of them. Before, only content that fits into no store with this quota is refused.
     pub used: u64,
 }
 
