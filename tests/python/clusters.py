@@ -7,7 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import time
+import threading
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -35,9 +35,6 @@ class Deadly(weir.WindowLaw):
         if os.getpid() != int(main) and len(file.read_bytes()) < self.lives:
             with file.open("ab") as more:
                 more.write(b".")
-            # A nanny of Dask asks every 50 ms whether its worker has started, and does not start
-            # one again that ends before.
-            time.sleep(1)
             os.kill(os.getpid(), signal.SIGKILL)
 
     def on_congestion(self, cx, signal, rtt):
@@ -276,10 +273,37 @@ class OnDask(OnCluster, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         quiet = {"silence_logs": 50, "dashboard_address": None}
-        cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, **quiet)
+        cluster = distributed.LocalCluster(n_workers=0, **quiet)
         cls.addClassCleanup(cluster.close)
         cls.client = distributed.Client(cluster)
         cls.addClassCleanup(cls.client.close)
+        cls.has_ended, cls.processes = threading.Event(), [None, None]
+        folder = tempfile.TemporaryDirectory(prefix="weir-")
+        cls.addClassCleanup(folder.cleanup)
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.scheduler_address]
+        command += ["--no-nanny", "--nthreads", "1", "--no-dashboard"]
+        command += ["--local-directory", folder.name]
+        for place in range(2):
+            threading.Thread(target=cls.keep, args=(place, command), daemon=True).start()
+        cls.addClassCleanup(cls.end)
+        cls.client.wait_for_workers(2)
+
+    @classmethod
+    def keep(cls, place, command):
+        """A worker that is started again when it ends, as batch systems do.
+
+        Dask's own nannies do not start one again that ends while they start it.
+        """
+        while not cls.has_ended.is_set():
+            cls.processes[place] = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+            cls.processes[place].wait()
+
+    @classmethod
+    def end(cls):
+        """End the workers."""
+        cls.has_ended.set()
+        for process in filter(None, cls.processes):
+            process.kill()
 
     def cluster(self):
         """The cluster for another process."""
