@@ -79,10 +79,18 @@ impl Repository {
     ///
     /// When git cannot list the files, or one of them cannot be read.
     pub fn read() -> io::Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        Self::read_at(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+    }
+
+    /// Reads the files of another checkout, to compare it with this one.
+    ///
+    /// # Errors
+    ///
+    /// When git cannot list the files, or one of them cannot be read.
+    pub fn read_at(root: &Path) -> io::Result<Self> {
         let listing = Command::new("git")
             .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-            .current_dir(&root)
+            .current_dir(root)
             .output()?;
         if !listing.status.success() {
             let reason = String::from_utf8_lossy(&listing.stderr).into_owned();

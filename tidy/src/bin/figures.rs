@@ -1,14 +1,21 @@
 //! Prints figures of the code, a line for each crate, and names what should be smaller.
 //!
 //! ```text
-//! cargo run --package tidy --bin figures
+//! cargo run --package tidy --bin figures [CHECKOUT]
 //! ```
+//!
+//! Without a folder, of this checkout; an earlier state is one that `git worktree add` has made.
 
 use std::io::{self, Write};
+use std::path::Path;
 use tidy::{Repository, figures};
 
 fn main() -> io::Result<()> {
-    let all = figures::figures(&Repository::read()?);
+    let repository = match std::env::args_os().nth(1) {
+        Some(checkout) => Repository::read_at(Path::new(&checkout))?,
+        None => Repository::read()?,
+    };
+    let all = figures::figures(&repository);
     let mut out = io::stdout().lock();
     writeln!(
         out,
