@@ -47,7 +47,7 @@ mod startup;
 mod table;
 mod timer;
 
-use crate::hystart::Phase;
+use crate::shared::consumer::hystart::Phase;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, MAX_RATE, MAX_WINDOW, Params,
     PathEstimate, Permit, RttEstimate, Scheme, Sent, Size, Ticket, Time,

@@ -24,7 +24,7 @@
 //! answers of several sources overtake one another, and the text has timeouts only; `gaps` adds the
 //! gaps in the answers of one source.
 
-use crate::sources::Sources;
+use crate::shared::consumer::sources::Sources;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Equation, Lane, Loss, MAX_WINDOW, ParamSpec,
     Params, PathEstimate, Permit, Recovery, RttEstimate, Scheme, Sent, Ticket, Time, Value,
