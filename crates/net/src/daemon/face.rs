@@ -2,7 +2,7 @@
 
 mod facts;
 
-use super::address::{Address, Source};
+use super::address::{Address, DeviceId, Source};
 use super::crowd::Transport;
 use super::marking;
 use crate::batch::Batch;
@@ -419,40 +419,33 @@ impl Face {
                 scratch.clear();
             }
         }
-        let delay = &mut self.delay;
-        let mut next = |forwarder: &mut Forwarder, out: &mut Vec<u8>| match delay {
-            None => forwarder.poll_transmit(now, id, out).map(|sent| sent.segment),
-            Some(line) => line.pop(now).map(|burst| {
-                out.extend_from_slice(&burst.bytes);
-                burst.segment
-            }),
-        };
+        let mut frames = Frames { forwarder, delay: self.delay.as_mut(), id, now };
         let mut narrower = None;
         let progress = match &mut self.link {
             link if !link.is_up() => {
                 scratch.clear();
-                while let Some(segment) = next(forwarder, scratch) {
+                while let Some(segment) = frames.next(scratch) {
                     self.lost += scratch.len().div_ceil(segment.unwrap_or(usize::MAX)) as u64;
                     scratch.clear();
                 }
                 Progress::Done
             }
-            Link::Stream(stream) => stream
-                .send(budget, |out| next(forwarder, out).is_some())
-                .map_err(|e| e.to_string())?,
+            Link::Stream(stream) => {
+                stream.send(budget, |out| frames.next(out).is_some()).map_err(|e| e.to_string())?
+            }
             Link::WebSocket(socket) => socket
-                .send(budget, scratch, |out| next(forwarder, out).is_some())
+                .send(budget, scratch, |out| frames.next(out).is_some())
                 .map_err(|e| e.to_string())?,
             Link::Udp(udp, batch) => {
                 let mut sender =
                     Sending { socket: udp, batch, lost: &mut self.lost, payload: None };
-                let progress = sender.run(budget, |out| next(forwarder, out));
+                let progress = sender.run(budget, |out| frames.next(out));
                 narrower = sender.payload;
                 progress
             }
             Link::Ether(socket, batch) => {
                 let mut sender = Sending { socket, batch, lost: &mut self.lost, payload: None };
-                let progress = sender.run(budget, |out| next(forwarder, out));
+                let progress = sender.run(budget, |out| frames.next(out));
                 narrower = sender.payload;
                 progress
             }
@@ -465,6 +458,11 @@ impl Face {
         }
         self.blocked = progress == Progress::Blocked;
         Ok(progress)
+    }
+
+    /// True if it begins at an interface.
+    pub fn begins_at(&self, device: DeviceId) -> bool {
+        self.about.station.is_some_and(|at| at.device == device)
     }
 
     /// A face over UDP or Ethernet that a peer brought about: it has no end but silence.
@@ -504,6 +502,27 @@ impl Face {
         self.link = Link::Down { retry };
         self.account = OnceCell::new();
         self.blocked = false;
+    }
+}
+
+/// The frames of a face that may leave now: from the emulated link if it has one, otherwise from
+/// the forwarder.
+struct Frames<'a> {
+    forwarder: &'a mut Forwarder,
+    delay: Option<&'a mut DelayLine>,
+    id: FaceId,
+    now: Time,
+}
+
+impl Frames<'_> {
+    /// Appends the next frame, or several of equal length, which is the inner value then.
+    fn next(&mut self, out: &mut Vec<u8>) -> Option<Option<usize>> {
+        let Some(line) = &mut self.delay else {
+            return Some(self.forwarder.poll_transmit(self.now, self.id, out)?.segment);
+        };
+        let burst = line.pop(self.now)?;
+        out.extend_from_slice(&burst.bytes);
+        Some(burst.segment)
     }
 }
 
