@@ -1,6 +1,7 @@
 //! One face's socket, and what is between it and the forwarder.
 
 mod facts;
+mod sending;
 
 use super::address::{Address, DeviceId, Source};
 use super::crowd::Transport;
@@ -12,16 +13,17 @@ use crate::framing::MAX_FRAME;
 use crate::management::authority::Account;
 use crate::management::orders::{Change, Refused};
 use crate::management::{CONGESTION_MARKING, FaceInfo, Marking, Persistency, RELIABILITY};
+use crate::socket::Progress;
 use crate::socket::ether::Sender;
 use crate::socket::stream::Stream;
 use crate::socket::udp::{ReceiveBuffers, Udp};
 use crate::socket::websocket::WebSocket;
-use crate::socket::{Progress, SendError, SendFrames};
 use control::{Duration, Time};
 pub(super) use facts::{About, MadeBy, Marked, Peer, Target};
 use facts::{Absence, Retry};
 use forwarder::tables::memory;
 use forwarder::{Allowance, FaceId, Forwarder, Wire};
+use sending::{Frames, Sending};
 use std::cell::OnceCell;
 use std::net::{IpAddr, SocketAddr};
 
@@ -439,13 +441,13 @@ impl Face {
             Link::Udp(udp, batch) => {
                 let mut sender =
                     Sending { socket: udp, batch, lost: &mut self.lost, payload: None };
-                let progress = sender.run(budget, |out| frames.next(out));
+                let progress = sender.run(budget, &mut frames);
                 narrower = sender.payload;
                 progress
             }
             Link::Ether(socket, batch) => {
                 let mut sender = Sending { socket, batch, lost: &mut self.lost, payload: None };
-                let progress = sender.run(budget, |out| frames.next(out));
+                let progress = sender.run(budget, &mut frames);
                 narrower = sender.payload;
                 progress
             }
@@ -502,78 +504,6 @@ impl Face {
         self.link = Link::Down { retry };
         self.account = OnceCell::new();
         self.blocked = false;
-    }
-}
-
-/// The frames of a face that may leave now: from the emulated link if it has one, otherwise from
-/// the forwarder.
-struct Frames<'a> {
-    forwarder: &'a mut Forwarder,
-    delay: Option<&'a mut DelayLine>,
-    id: FaceId,
-    now: Time,
-}
-
-impl Frames<'_> {
-    /// Appends the next frame, or several of equal length, which is the inner value then.
-    fn next(&mut self, out: &mut Vec<u8>) -> Option<Option<usize>> {
-        let Some(line) = &mut self.delay else {
-            return Some(self.forwarder.poll_transmit(self.now, self.id, out)?.segment);
-        };
-        let burst = line.pop(self.now)?;
-        out.extend_from_slice(&burst.bytes);
-        Some(burst.segment)
-    }
-}
-
-/// Sends batches of frames over a socket.
-struct Sending<'a, S> {
-    socket: &'a mut S,
-    batch: &'a mut Batch,
-    lost: &'a mut u64,
-    /// The path turned out to take no longer datagrams than this.
-    payload: Option<usize>,
-}
-
-impl<S: SendFrames> Sending<'_, S> {
-    fn run(
-        &mut self,
-        budget: usize,
-        mut next: impl FnMut(&mut Vec<u8>) -> Option<Option<usize>>,
-    ) -> Progress {
-        let mut sent = 0;
-        loop {
-            let mut more = true;
-            while more && !self.batch.is_full() {
-                match next(self.batch.buffer()) {
-                    Some(segment) => self.batch.appended(segment),
-                    None => more = false,
-                }
-            }
-            if self.batch.is_empty() || self.socket.has_given_up() {
-                self.batch.discard();
-                return Progress::Done;
-            }
-            let (frames, segment) = self.batch.frames();
-            let (bytes, count) = (frames.len(), frames.len().div_ceil(segment) as u64);
-            match self.socket.send(self.batch) {
-                Ok(Progress::Blocked) => return Progress::Blocked,
-                Ok(_) => {}
-                Err(SendError::TooLong { payload }) => {
-                    *self.lost += count;
-                    self.payload = Some(payload);
-                }
-                Err(SendError::Lost(kind)) => {
-                    *self.lost += count;
-                    tracing::trace!(?kind, count, "frames dropped by the kernel");
-                }
-            }
-            self.batch.set_max_segments(self.socket.max_segments());
-            sent += bytes;
-            if sent >= budget {
-                return Progress::More;
-            }
-        }
     }
 }
 
