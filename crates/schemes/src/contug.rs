@@ -169,7 +169,10 @@ impl Contug {
 
     /// The answering node, if it is reported and wanted.
     fn server(&self, options: &HopOptions) -> Option<u64> {
-        let served = self.learns().then(|| options.get::<ServedBy>())??;
+        if !self.learns() {
+            return None;
+        }
+        let served = options.get::<ServedBy>()?;
         Some(served.node).filter(|node| *node != 0)
     }
 

@@ -19,8 +19,8 @@
 //!
 //! It keeps no state per flow and sends no messages. It works where Interests leave (stage
 //! *departure*). Interests that its queue rejects return as a Nack (Congestion): the queue drops
-//! its tail, or earlier with `queue` = `pie` or `codel`, as in the authors' code (the law of CoDel is
-//! in `codel.rs`).
+//! its tail, or earlier with `queue` = `pie` or `codel`, as in the authors' code. The law of CoDel
+//! is in `codel.rs`.
 //!
 //! Read or changed. s2_obs is what came in the last full 0.1 s, and falls while nothing comes; the
 //! code keeps the last value. While a rate is not known nothing waits. Bytes that a link adds to

@@ -1,6 +1,6 @@
 //! Published schemes, one file each with all its parts: consumer, queue management, shaping,
-//! stamping, strategy, parameters and citation. Parts that several schemes have in common are in the
-//! folder `shared`.
+//! stamping, strategy, parameters and citation. Parts that several schemes have in common are in
+//! the folder `shared`.
 //!
 //! A scheme is chosen by a line of text, [`Choice`]: `"cubic"`, `"cubic:beta=0.8,C=0.4"`.
 #![forbid(unsafe_code)]

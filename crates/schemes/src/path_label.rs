@@ -12,9 +12,9 @@
 //! - a label of a face is 12 bits, drawn by chance, and changes every few minutes; the one before
 //!   it is understood for as long again.
 //!
-//! Labels and their meaning are in `path_labels.rs`, for any multipath scheme. The usual way of this
-//! strategy is by chance, in proportion to the bandwidth of the links, so that discovery finds all
-//! paths. Consumers that keep labels have them in their own files.
+//! Labels and their meaning are in `path_labels.rs`, for any multipath scheme. The usual way of
+//! this strategy is by chance, in proportion to the bandwidth of the links, so that discovery finds
+//! all paths. Consumers that keep labels have them in their own files.
 //!
 //! Deviations. Refusals are Nacks with the reason NoRoute: NDN has assigned no number for a label
 //! that is invalid. An Interest of a name that is pending is not forwarded again, whatever its

@@ -209,8 +209,10 @@ impl ConstantRate {
     }
 
     pub fn sample(&self, at: Time, flow: FlowId) -> Option<FlowSample> {
-        let begun = self.counters.interests > 0 && !self.is_over();
-        begun.then(|| FlowSample {
+        if self.counters.interests == 0 || self.is_over() {
+            return None;
+        }
+        Some(FlowSample {
             at,
             flow,
             window: None,

@@ -202,8 +202,8 @@ impl Bounds {
     }
 }
 
-/// True if more than this share of `all` segments were lost: by three standard deviations of a random
-/// loss of that share, so that chance is no pattern.
+/// True if more than this share of `all` segments were lost: by three standard deviations of a
+/// random loss of that share, so that chance is no pattern.
 fn exceeds(lost: u32, all: f64, share: f64) -> bool {
     f64::from(lost) > share * all + 3.0 * (share * all).sqrt()
 }

@@ -79,8 +79,10 @@ impl Cctcp {
 
     /// The answering node, if it is reported and wanted.
     fn server(&self, options: &HopOptions) -> Option<ServedBy> {
-        let served = (self.listed > 0).then(|| options.get::<ServedBy>())?;
-        served.filter(|served| served.node != 0)
+        if self.listed == 0 {
+            return None;
+        }
+        options.get::<ServedBy>().filter(|served| served.node != 0)
     }
 
     /// The reports of nodes on the path, if they can be true: they concern the list of this

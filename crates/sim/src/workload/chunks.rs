@@ -195,8 +195,10 @@ impl Chunks {
     }
 
     pub fn sample(&self, at: Time, flow: FlowId) -> Option<FlowSample> {
-        let begun = self.counters.requests > 0 && !self.is_over();
-        begun.then(|| FlowSample {
+        if self.counters.requests == 0 || self.is_over() {
+            return None;
+        }
+        Some(FlowSample {
             at,
             flow,
             window: None,

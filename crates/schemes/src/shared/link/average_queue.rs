@@ -1,8 +1,8 @@
 //! The average queue of random early detection, and the probability of a mark that follows from it.
 //!
 //! S. Floyd, V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
-//! Transactions on Networking 1(4), 1993, equations 1 and 2, and S. Floyd, "Recommendations on using
-//! the gentle variant of RED", 2000.
+//! Transactions on Networking 1(4), 1993, equations 1 and 2, and S. Floyd, "Recommendations on
+//! using the gentle variant of RED", 2000.
 
 use control::{Duration, LinkView, Size, Time, math};
 
@@ -45,8 +45,8 @@ impl Average {
     }
 }
 
-/// Equation 2 up to the second threshold, and the gentle rise to 1 at twice that; 0 below the first, and 1
-/// above.
+/// Equation 2 up to the second threshold, and the gentle rise to 1 at twice that; 0 below the
+/// first, and 1 above.
 pub(crate) fn gentle(avg: f64, min_th: f64, max_th: f64, max_p: f64) -> f64 {
     if avg < min_th {
         0.0

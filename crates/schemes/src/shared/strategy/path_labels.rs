@@ -1,7 +1,7 @@
 //! Path labels (RFC 9531): the labels of a node's faces, and their meaning for Interests and Data.
 //!
 //! A strategy calls [`Labels::steer`] for each Interest that it is about to send, and
-//! [`Labels::label`] for each Data packet. The scheme `path-label` (`path_label.rs`) describes both.
+//! [`Labels::label`] for each Data packet. The header of `path_label.rs` describes both.
 
 use super::spread::hash;
 use control::{Duration, NextHop, ParamSpec, Params, StrategyCx, Time, Value};
