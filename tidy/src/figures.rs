@@ -167,8 +167,9 @@ impl<'ast> Visit<'ast> for Items {
     }
 }
 
-/// Pairs of importing and imported module, each once.
-fn imports(name: &str, files: &[(&SourceFile, &str)]) -> BTreeSet<(String, String)> {
+/// Pairs of importing and imported module in the crate `name`, each once. The crate's root has an
+/// empty name.
+pub fn imports(name: &str, files: &[(&SourceFile, &str)]) -> BTreeSet<(String, String)> {
     let root = format!("crates/{name}/src/");
     let modules: Vec<(String, &str)> = files
         .iter()

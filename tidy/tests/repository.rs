@@ -50,6 +50,11 @@ fn no_scheme_is_known_by_name_elsewhere() {
 }
 
 #[test]
+fn schemes_do_not_use_each_others_files() {
+    keeps(rules::scheme_imports);
+}
+
+#[test]
 fn scheme_files_have_one_order() {
     keeps(rules::scheme_order);
 }

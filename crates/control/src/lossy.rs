@@ -28,17 +28,21 @@ pub enum LossModel {
 impl fmt::Display for LossModel {
     /// As scenarios take it: `2.00 %`, or the fields of both states.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let share = |probability: f64| Ratio::new(probability).unwrap_or_default();
         match *self {
-            LossModel::None => write!(f, "{}", share(0.0)),
-            LossModel::Random(p) => write!(f, "{}", share(p)),
+            LossModel::None => write!(f, "{}", ratio(0.0)),
+            LossModel::Random(p) => write!(f, "{}", ratio(p)),
             LossModel::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => {
-                let [to_bad, to_good] = [to_bad, to_good].map(share);
-                let [good, bad] = [loss_good, loss_bad].map(share);
+                let [to_bad, to_good, good, bad] =
+                    [to_bad, to_good, loss_good, loss_bad].map(ratio);
                 write!(f, "to_bad {to_bad}, to_good {to_good}, good {good}, bad {bad}")
             }
         }
     }
+}
+
+/// A probability as users see it.
+fn ratio(probability: f64) -> Ratio {
+    Ratio::new(probability).unwrap_or_default()
 }
 
 /// A link that loses frames, with its state.

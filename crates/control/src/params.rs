@@ -171,15 +171,20 @@ impl Value {
 
     /// Reads `text` as a value of the same unit.
     fn parse_like(self, text: &str) -> Result<Value, String> {
-        let quantity = |e: QuantityError| e.to_string();
         match self {
             Value::Number(_) => match text.trim().parse::<f64>() {
                 Ok(v) if v.is_finite() => Ok(Value::Number(v)),
                 _ => Err(format!("`{text}` is not a number")),
             },
-            Value::Time(_) => text.parse().map(Value::Time).map_err(quantity),
-            Value::Rate(_) => text.parse().map(Value::Rate).map_err(quantity),
-            Value::Size(_) => text.parse().map(Value::Size).map_err(quantity),
+            Value::Time(_) => {
+                text.parse().map(Value::Time).map_err(|error: QuantityError| error.to_string())
+            }
+            Value::Rate(_) => {
+                text.parse().map(Value::Rate).map_err(|error: QuantityError| error.to_string())
+            }
+            Value::Size(_) => {
+                text.parse().map(Value::Size).map_err(|error: QuantityError| error.to_string())
+            }
             Value::Switch(_) => match text.trim() {
                 "true" | "on" | "yes" => Ok(Value::Switch(true)),
                 "false" | "off" | "no" => Ok(Value::Switch(false)),
@@ -237,8 +242,9 @@ pub struct Params {
 impl PartialEq for Params {
     /// Tables are constants: equal values under equal names are of one table.
     fn eq(&self, other: &Params) -> bool {
-        let names = |params: &Params| params.table.iter().map(|row| row.name);
-        self.key == other.key && self.values == other.values && names(self).eq(names(other))
+        let names = self.table.iter().map(|row| row.name);
+        let is_table = names.eq(other.table.iter().map(|row| row.name));
+        is_table && self.key == other.key && self.values == other.values
     }
 }
 

@@ -139,6 +139,12 @@ impl StrategyCx<'_, '_> {
     pub fn upstream(&self, face: u64) -> Option<&Upstream> {
         self.upstreams.iter().find(|u| u.face == face)
     }
+
+    /// True if the FIB entry has `face` as a next hop.
+    #[must_use]
+    pub fn is_next_hop(&self, face: u64) -> bool {
+        self.next_hops.iter().any(|hop| hop.face == face)
+    }
 }
 
 /// A forwarding strategy: one instance for each prefix that chose it.

@@ -25,23 +25,30 @@ pub(crate) fn parse_with_unit(
     example: &'static str,
     units: &[(&str, f64)],
 ) -> Result<f64, QuantityError> {
-    let fail = |why| QuantityError { text: text.to_owned(), what, why, example };
-    let trimmed = text.trim();
-    let split = trimmed
+    read_with_unit(text, units).map_err(|why| QuantityError {
+        text: text.to_owned(),
+        what,
+        why,
+        example,
+    })
+}
+
+fn read_with_unit(text: &str, units: &[(&str, f64)]) -> Result<f64, &'static str> {
+    let text = text.trim();
+    let split = text
         .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_')))
-        .ok_or_else(|| fail("the unit is missing"))?;
-    let (number, unit) = trimmed.split_at(split);
+        .ok_or("the unit is missing")?;
+    let (number, unit) = text.split_at(split);
     let number: f64 =
-        number.replace('_', "").parse().map_err(|_| fail("the number is missing or malformed"))?;
+        number.replace('_', "").parse().map_err(|_| "the number is missing or malformed")?;
     let unit = unit.trim();
-    let (_, factor) =
-        units.iter().find(|(name, _)| *name == unit).ok_or_else(|| fail("the unit is unknown"))?;
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit).ok_or("the unit is unknown")?;
     let value = number * factor;
     if value < 0.0 {
-        return Err(fail("it is negative"));
+        return Err("it is negative");
     }
     if value >= u64::MAX as f64 {
-        return Err(fail("it is too large"));
+        return Err("it is too large");
     }
     Ok(value)
 }

@@ -272,8 +272,10 @@ impl Daemon {
 
     /// When something is due, whatever the sockets do.
     fn next_deadline(&self) -> Option<Time> {
-        let log_report =
-            log::has_left_out().then(|| self.log_report.unwrap_or_else(|| self.clock.now()));
+        let log_report = match log::has_left_out() {
+            true => Some(self.log_report.unwrap_or_else(|| self.clock.now())),
+            false => None,
+        };
         let all = [
             self.forwarder.next_deadline(),
             self.control_plane.next_deadline(),

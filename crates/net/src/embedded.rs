@@ -5,7 +5,7 @@
 //! with [`Embedded`].
 
 use crate::client::Connection;
-use crate::config::{self, Config, Face, Route, Strategy};
+use crate::config::{self, Config, Face, LinkOptions, Route, Strategy};
 use crate::daemon::{Daemon, DaemonError, Stopper};
 use crate::uri::{DEFAULT_PORT, FaceUri};
 use control::Rate;
@@ -146,23 +146,21 @@ impl Plan {
 
     fn faces(&self) -> Vec<Face> {
         let link = config::OnDemand::clone(&Config::default().on_demand).link;
-        let face = |uri: FaceUri, interface: Option<&str>| Face {
-            uri,
-            name: None,
-            interface: interface.map(str::to_owned),
-            // A program of this host is no more trusted than a peer elsewhere.
-            is_remote: true,
-            link: link.clone(),
-        };
-        let peers = self.peers.iter().map(|peer| face(peer.clone(), None));
+        let peers = self.peers.iter().map(|peer| remote(peer.clone(), link.clone()));
         let groups = self.interfaces.iter().filter_map(|(interface, version)| {
             let (_, uri) = GROUPS.iter().find(|(of, _)| of == version)?;
-            let mut face = face(uri.parse().ok()?, Some(interface));
+            let mut face = remote(uri.parse().ok()?, link.clone());
+            face.interface = Some(interface.clone());
             face.link.rate = Some(GROUP_RATE);
             Some(face)
         });
         peers.chain(groups).collect()
     }
+}
+
+/// A face to another program. One of this host is no more trusted than a peer elsewhere.
+fn remote(uri: FaceUri, link: LinkOptions) -> Face {
+    Face { uri, name: None, interface: None, is_remote: true, link }
 }
 
 /// True if another program listens at the address.

@@ -67,11 +67,13 @@ impl<'a> Mount<'a> {
             Version::Two => number == "0" && controllers.is_empty(),
             Version::One => controllers.split(',').any(|name| name == "memory"),
         };
+        if !is_this {
+            return None;
+        }
         // A container may see its own group as the root, and its path as from outside.
         let path = Path::new(path);
         let path = path.strip_prefix(self.root).unwrap_or(path);
-        let below = path.components().filter(|part| matches!(part, Component::Normal(_)));
-        is_this.then(|| below.collect())
+        Some(path.components().filter(|part| matches!(part, Component::Normal(_))).collect())
     }
 
     /// The smallest limit of the group and of those that it is in.
@@ -82,12 +84,9 @@ impl<'a> Mount<'a> {
         };
         let mount = root.join(self.at.trim_start_matches('/'));
         let groups = path.ancestors().map(|group| mount.join(group));
+        let files = groups.flat_map(|group| files.iter().map(move |file| group.join(file)));
         // No limit is `max` in version 2 and a huge number in version 1.
-        let read = |file: PathBuf| fs::read_to_string(file).ok()?.trim().parse().ok();
-        groups
-            .flat_map(|group| files.iter().map(move |file| group.join(file)))
-            .filter_map(read)
-            .min()
+        files.filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok()).min()
     }
 }
 

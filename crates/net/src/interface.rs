@@ -54,19 +54,27 @@ fn socket() -> io::Result<std::net::UdpSocket> {
     std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0))
 }
 
+/// The address, if it is one of IP.
+fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
+    match address.as_sockaddr_in() {
+        Some(v4) => Some(IpAddr::V4(v4.ip())),
+        None => Some(IpAddr::V6(address.as_sockaddr_in6()?.ip())),
+    }
+}
+
 /// The names of the interfaces that are up and have an address of IP, in alphabetical order.
 ///
 /// # Errors
 /// The system does not list them.
 pub fn in_use() -> io::Result<Vec<String>> {
-    let is_used = |one: &nix::ifaddrs::InterfaceAddress| {
-        let address = one.address.as_ref();
-        let is_ip = address
-            .is_some_and(|at| at.as_sockaddr_in().is_some() || at.as_sockaddr_in6().is_some());
-        is_ip && one.flags.contains(nix::net::if_::InterfaceFlags::IFF_UP)
-    };
-    let used = nix::ifaddrs::getifaddrs()?.filter(is_used).map(|one| one.interface_name);
-    Ok(used.collect::<std::collections::BTreeSet<_>>().into_iter().collect())
+    let mut used = std::collections::BTreeSet::new();
+    for one in nix::ifaddrs::getifaddrs()? {
+        let is_up = one.flags.contains(nix::net::if_::InterfaceFlags::IFF_UP);
+        if is_up && one.address.as_ref().and_then(ip).is_some() {
+            used.insert(one.interface_name);
+        }
+    }
+    Ok(used.into_iter().collect())
 }
 
 /// The interfaces that are up and reach other hosts by multicast, each with its IP version: 4 if it
@@ -83,10 +91,10 @@ pub fn with_multicast() -> io::Result<Vec<(String, u8)>> {
             continue;
         }
         let Some(address) = one.address else { continue };
-        let version = match () {
-            () if address.as_sockaddr_in().is_some() => 4,
-            () if address.as_sockaddr_in6().is_some() => 6,
-            () => continue,
+        let version = match ip(&address) {
+            Some(IpAddr::V4(_)) => 4,
+            Some(IpAddr::V6(_)) => 6,
+            None => continue,
         };
         let known = found.entry(one.interface_name).or_insert(version);
         *known = version.min(*known);
@@ -98,14 +106,10 @@ pub fn with_multicast() -> io::Result<Vec<(String, u8)>> {
 /// interfaces. None if the system does not say. Point-to-point interfaces have single addresses.
 #[must_use]
 pub fn networks() -> Vec<IpNet> {
-    let address = |storage: SockaddrStorage| -> Option<IpAddr> {
-        let v4 = storage.as_sockaddr_in().map(|at| IpAddr::V4(at.ip()));
-        v4.or_else(|| storage.as_sockaddr_in6().map(|at| IpAddr::V6(at.ip())))
-    };
     match nix::ifaddrs::getifaddrs() {
         Ok(all) => all
             .filter_map(|one| {
-                let (address, mask) = (address(one.address?)?, address(one.netmask?)?);
+                let (address, mask) = (ip(&one.address?)?, ip(&one.netmask?)?);
                 IpNet::with_netmask(address, mask).ok().map(|net| net.trunc())
             })
             // A network of everything is no neighborhood.

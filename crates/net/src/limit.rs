@@ -48,8 +48,12 @@ impl Limit {
     /// share.
     pub fn admits(&self, now: Time, place: Place, message: impl FnOnce() -> String) -> bool {
         let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = || Kind { since: now, written: 0, left_out: 0, message: String::new() };
-        let kind = kinds.entry(place).or_insert_with(new);
+        let kind = kinds.entry(place).or_insert(Kind {
+            since: now,
+            written: 0,
+            left_out: 0,
+            message: String::new(),
+        });
         if now.since(kind.since) >= PERIOD {
             (kind.since, kind.written) = (now, 0);
         }

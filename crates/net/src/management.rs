@@ -351,21 +351,17 @@ impl Management {
     fn read(&mut self, host: &mut Host<'_>, question: &Question<'_, '_>) -> Option<Option<Bytes>> {
         let Question { now, wall_ms, interest, .. } = *question;
         let name = interest.name();
-        let word = |i: usize| name.get(i).map_or(&b""[..], |c| c.value());
         if let Some(answer) = self.datasets.published(now, interest) {
             return Some(Some(answer));
         }
-        let faces = |wanted: &Filter, host: &Host<'_>| {
-            let all = (host.faces)(host.forwarder).into_iter().filter(|face| wanted.wants(face));
-            status::faces(host.forwarder, &all.collect::<Vec<_>>(), now)
-        };
-        let content = match (word(1), word(2), word(3)) {
+        let words = [1, 2, 3, 4].map(|at| name.get(at).map_or(&b""[..], |c| c.value()));
+        let content = match (words[0], words[1], words[2]) {
             (b"nfd", b"status", b"general") => {
                 status::general(host.forwarder, self.started_ms, wall_ms)
             }
-            (b"nfd", b"faces", b"list") => faces(&Filter::default(), host),
-            (b"nfd", b"faces", b"query") => match Filter::read(word(4)) {
-                Ok(filter) => faces(&filter, host),
+            (b"nfd", b"faces", b"list") => faces(host, &Filter::default(), now),
+            (b"nfd", b"faces", b"query") => match Filter::read(words[3]) {
+                Ok(filter) => faces(host, &filter, now),
                 Err(fault) => {
                     let text = format!("malformed filter: {fault}");
                     let refused = ControlResponse::new(400, text, ControlParameters::default());
@@ -555,6 +551,13 @@ impl Management {
     pub fn face(&self) -> FaceId {
         self.face
     }
+}
+
+/// The dataset of the faces that pass a filter.
+fn faces(host: &Host<'_>, wanted: &Filter, now: Time) -> Vec<u8> {
+    let mut faces = (host.faces)(host.forwarder);
+    faces.retain(|face| wanted.wants(face));
+    status::faces(host.forwarder, &faces, now)
 }
 
 /// True if peers may use the name.

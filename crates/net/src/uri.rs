@@ -137,15 +137,13 @@ impl FaceUri {
         let FaceUri::Internet { family, host, port, .. } = self else {
             return Err(io::Error::other(format!("{self} has no Internet address")));
         };
-        let fits = |a: &SocketAddr| match family {
+        let mut addresses = (host.as_str(), *port).to_socket_addrs()?;
+        let fitting = addresses.find(|address| match family {
             Family::Any => true,
-            Family::V4 => a.is_ipv4(),
-            Family::V6 => a.is_ipv6(),
-        };
-        (host.as_str(), *port)
-            .to_socket_addrs()?
-            .find(fits)
-            .ok_or_else(|| io::Error::other(format!("{self} has no address of that family")))
+            Family::V4 => address.is_ipv4(),
+            Family::V6 => address.is_ipv6(),
+        });
+        fitting.ok_or_else(|| io::Error::other(format!("{self} has no address of that family")))
     }
 }
 
@@ -153,44 +151,45 @@ impl FromStr for FaceUri {
     type Err = UriError;
 
     fn from_str(text: &str) -> Result<FaceUri, UriError> {
-        let fail = |why: &str| UriError { text: text.to_owned(), why: why.to_owned() };
-        let (scheme, rest) = text.split_once("://").ok_or_else(|| fail("it has no `://`"))?;
-        let (carrier, family) = match scheme {
-            "udp" => (Carrier::Udp, Family::Any),
-            "udp4" => (Carrier::Udp, Family::V4),
-            "udp6" => (Carrier::Udp, Family::V6),
-            "tcp" => (Carrier::Tcp, Family::Any),
-            "tcp4" => (Carrier::Tcp, Family::V4),
-            "tcp6" => (Carrier::Tcp, Family::V6),
-            // Without doubled slashes and dots, which lead to the same socket.
-            "unix" if rest.starts_with('/') => {
-                check_socket(rest).map_err(fail)?;
-                return Ok(FaceUri::Unix(Path::new(rest).components().collect()));
-            }
-            "unix" => return Err(fail("a socket's path is absolute, after three slashes")),
-            "ether" => {
-                let inner = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-                let address = inner.ok_or("an Ethernet address stands in brackets");
-                return address.and_then(str::parse).map(FaceUri::Ether).map_err(fail);
-            }
-            "dev" => {
-                interface::check_name(rest).map_err(fail)?;
-                return Ok(FaceUri::Device(rest.to_owned()));
-            }
-            other => return Err(fail(&format!("`{other}` is not a scheme that Weir has"))),
-        };
-        let (host, port) = split_host_port(rest).map_err(fail)?;
-        let host = canonical(host).map_err(fail)?;
-        let port = port.unwrap_or_else(|| default_port(&host));
-        let uri = FaceUri::Internet { carrier, family, host, port };
-        match (uri.address(), family) {
-            (Some(IpAddr::V6(_)), Family::V4) => Err(fail("the address is of IPv6")),
-            (Some(IpAddr::V4(_)), Family::V6) => Err(fail("the address is of IPv4")),
-            _ if uri.is_group() && carrier == Carrier::Tcp => {
-                Err(fail("TCP has no multicast groups"))
-            }
-            _ => Ok(uri),
+        read(text).map_err(|why| UriError { text: text.to_owned(), why })
+    }
+}
+
+fn read(text: &str) -> Result<FaceUri, String> {
+    let (scheme, rest) = text.split_once("://").ok_or("it has no `://`")?;
+    let (carrier, family) = match scheme {
+        "udp" => (Carrier::Udp, Family::Any),
+        "udp4" => (Carrier::Udp, Family::V4),
+        "udp6" => (Carrier::Udp, Family::V6),
+        "tcp" => (Carrier::Tcp, Family::Any),
+        "tcp4" => (Carrier::Tcp, Family::V4),
+        "tcp6" => (Carrier::Tcp, Family::V6),
+        // Without doubled slashes and dots, which lead to the same socket.
+        "unix" if rest.starts_with('/') => {
+            check_socket(rest)?;
+            return Ok(FaceUri::Unix(Path::new(rest).components().collect()));
         }
+        "unix" => return Err("a socket's path is absolute, after three slashes".into()),
+        "ether" => {
+            let inner = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+            let address = inner.ok_or("an Ethernet address stands in brackets")?;
+            return Ok(FaceUri::Ether(address.parse()?));
+        }
+        "dev" => {
+            interface::check_name(rest)?;
+            return Ok(FaceUri::Device(rest.to_owned()));
+        }
+        other => return Err(format!("`{other}` is not a scheme that Weir has")),
+    };
+    let (host, port) = split_host_port(rest)?;
+    let host = canonical(host)?;
+    let port = port.unwrap_or_else(|| default_port(&host));
+    let uri = FaceUri::Internet { carrier, family, host, port };
+    match (uri.address(), family) {
+        (Some(IpAddr::V6(_)), Family::V4) => Err("the address is of IPv6".into()),
+        (Some(IpAddr::V4(_)), Family::V6) => Err("the address is of IPv4".into()),
+        _ if uri.is_group() && carrier == Carrier::Tcp => Err("TCP has no multicast groups".into()),
+        _ => Ok(uri),
     }
 }
 
@@ -218,11 +217,11 @@ fn canonical(host: &str) -> Result<String, &'static str> {
     let Some((address, zone)) = host.split_once('%') else {
         // The system's resolver takes `1.2.3` for 1.2.0.3. No name ends in a number (RFC 1123,
         // section 2.1).
-        let is_number =
-            |label: &str| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit());
+        let last = host.rsplit('.').next().unwrap_or_default();
+        let is_number = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
         return match host.parse::<IpAddr>() {
             Ok(ip) => Ok(ip.to_string()),
-            Err(_) if host.rsplit('.').next().is_some_and(is_number) => {
+            Err(_) if is_number => {
                 Err("an IPv4 address has four numbers from 0 to 255, without leading zeros")
             }
             Err(_) => Ok(host.to_ascii_lowercase()),
@@ -259,9 +258,10 @@ fn split_host_port(text: &str) -> Result<(&str, Option<u16>), &'static str> {
             None => (text, None),
         }
     };
-    let of_host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
+    let is_plain =
+        host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%'));
     // RFC 1035, "Size limits".
-    if host.is_empty() || host.len() > 255 || !host.chars().all(of_host) {
+    if host.is_empty() || host.len() > 255 || !is_plain {
         return Err("the host is missing or malformed");
     }
     match port.map(str::parse::<u16>) {

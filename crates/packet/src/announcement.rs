@@ -29,19 +29,8 @@ impl<'a> PrefixAnnouncement<'a> {
     /// It is no Data, or its name, content type or content is not that of an announcement.
     pub fn decode(wire: &'a [u8]) -> Result<PrefixAnnouncement<'a>, DecodeError> {
         let data = Data::decode(wire)?;
-        let name = data.name();
-        let last = |i: usize| name.len().checked_sub(i).and_then(|at| name.get(at));
-        let named = last(3).is_some_and(|c| c.is_keyword(KEYWORD))
-            && last(2).is_some_and(|c| c.as_version().is_some())
-            && last(1).is_some_and(|c| c.as_segment() == Some(0));
-        let fail = |fault| DecodeError::new("prefix announcement", fault);
-        if !named {
-            return Err(fail(Fault::BadValue(types::NAME)));
-        }
-        if data.content_type() != ContentType::PREFIX_ANNOUNCEMENT {
-            return Err(fail(Fault::BadValue(types::CONTENT_TYPE)));
-        }
-        content(data).map_err(fail)
+        let read = check(&data).and_then(|()| content(data));
+        read.map_err(|fault| DecodeError::new("prefix announcement", fault))
     }
 
     /// The prefix that is announced.
@@ -82,6 +71,23 @@ impl<'a> PrefixAnnouncement<'a> {
         let content_type = ContentType::PREFIX_ANNOUNCEMENT;
         DataBuf { content_type, ..DataBuf::new(name, content) }
     }
+}
+
+/// Checks name and content type.
+fn check(data: &Data<'_>) -> Result<(), Fault> {
+    let name = data.name();
+    let is_named = name.len().checked_sub(3).is_some_and(|at| {
+        name.get(at).is_some_and(|c| c.is_keyword(KEYWORD))
+            && name.get(at + 1).is_some_and(|c| c.as_version().is_some())
+            && name.get(at + 2).is_some_and(|c| c.as_segment() == Some(0))
+    });
+    if !is_named {
+        return Err(Fault::BadValue(types::NAME));
+    }
+    if data.content_type() != ContentType::PREFIX_ANNOUNCEMENT {
+        return Err(Fault::BadValue(types::CONTENT_TYPE));
+    }
+    Ok(())
 }
 
 /// Unknown elements are ignored unless critical.

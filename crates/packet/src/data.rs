@@ -383,8 +383,11 @@ impl DataBuf {
     #[must_use]
     pub fn encode_digest(&self) -> Bytes {
         let mut out = Vec::new();
-        let digest = |portion: &[u8]| Signature::from(<[u8; 32]>::from(Sha256::digest(portion)));
-        self.encode_into(&SignatureInfoBuf::digest(), digest, &mut out);
+        self.encode_into(
+            &SignatureInfoBuf::digest(),
+            |portion| Signature::from(<[u8; 32]>::from(Sha256::digest(portion))),
+            &mut out,
+        );
         out.into()
     }
 }

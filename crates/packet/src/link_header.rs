@@ -80,7 +80,6 @@ impl LpHeader {
     /// Bytes of the headers, without the packet's own type and length and without the fragment.
     #[must_use]
     pub fn headers_len(&self) -> usize {
-        let nni = |typ, value: Option<u64>| value.map_or(0, |n| tlv::nni_tlv_len(typ, n));
         let mut len = self.sequence.map_or(0, |_| tlv::tlv_len(types::LP_SEQUENCE, 8));
         if self.frag_count > 1 {
             len += tlv::nni_tlv_len(types::LP_FRAG_INDEX, self.frag_index);
@@ -95,8 +94,12 @@ impl LpHeader {
                 n => nested_len(types::LP_NACK, types::LP_NACK_REASON, n),
             };
         }
-        len += nni(types::LP_INCOMING_FACE_ID, self.incoming_face_id);
-        len += nni(types::LP_NEXT_HOP_FACE_ID, self.next_hop_face_id);
+        if let Some(face) = self.incoming_face_id {
+            len += tlv::nni_tlv_len(types::LP_INCOMING_FACE_ID, face);
+        }
+        if let Some(face) = self.next_hop_face_id {
+            len += tlv::nni_tlv_len(types::LP_NEXT_HOP_FACE_ID, face);
+        }
         if self.no_cache {
             len += nested_len(types::LP_CACHE_POLICY, types::LP_CACHE_POLICY_TYPE, NO_CACHE);
         }
@@ -109,8 +112,10 @@ impl LpHeader {
         if let Some(data) = &self.prefix_announcement {
             len += tlv::tlv_len(types::LP_PREFIX_ANNOUNCEMENT, data.len());
         }
-        let option = |(typ, value): (u32, &[u8])| tlv::tlv_len(u64::from(typ), value.len());
-        len + self.options.iter().map(option).sum::<usize>()
+        for (typ, value) in self.options.iter() {
+            len += tlv::tlv_len(u64::from(typ), value.len());
+        }
+        len
     }
 
     /// Bytes of the whole frame around a fragment of `fragment_len` bytes.
@@ -145,11 +150,6 @@ impl LpHeader {
     }
 
     fn encode_headers(&self, out: &mut Vec<u8>) {
-        let nni = |typ, value: Option<u64>, out: &mut Vec<u8>| {
-            if let Some(n) = value {
-                tlv::put_nni_tlv(out, typ, n);
-            }
-        };
         if let Some(n) = self.sequence {
             put_fixed(out, types::LP_SEQUENCE, n);
         }
@@ -165,12 +165,18 @@ impl LpHeader {
             Some(0) => tlv::put_tlv(out, types::LP_NACK, &[]),
             Some(n) => put_nested(out, types::LP_NACK, types::LP_NACK_REASON, n),
         }
-        nni(types::LP_INCOMING_FACE_ID, self.incoming_face_id, out);
-        nni(types::LP_NEXT_HOP_FACE_ID, self.next_hop_face_id, out);
+        if let Some(face) = self.incoming_face_id {
+            tlv::put_nni_tlv(out, types::LP_INCOMING_FACE_ID, face);
+        }
+        if let Some(face) = self.next_hop_face_id {
+            tlv::put_nni_tlv(out, types::LP_NEXT_HOP_FACE_ID, face);
+        }
         if self.no_cache {
             put_nested(out, types::LP_CACHE_POLICY, types::LP_CACHE_POLICY_TYPE, NO_CACHE);
         }
-        nni(types::LP_CONGESTION_MARK, Some(self.congestion_mark).filter(|m| *m > 0), out);
+        if self.congestion_mark > 0 {
+            tlv::put_nni_tlv(out, types::LP_CONGESTION_MARK, self.congestion_mark);
+        }
         for ack in &self.acks {
             put_fixed(out, types::LP_ACK, *ack);
         }

@@ -176,11 +176,9 @@ const fn is_standard(typ: u32) -> bool {
 }
 
 #[cfg(test)]
-#[path = "options/typed_tests.rs"]
-mod typed_tests;
-
-#[cfg(test)]
 mod tests {
+    mod typed;
+
     use super::*;
 
     struct Rate(u8);

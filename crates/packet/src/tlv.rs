@@ -352,19 +352,22 @@ pub fn only(wire: &[u8], typ: u64) -> Result<&[u8], Fault> {
 /// The stream is broken (it cannot be resynchronised): the first element is not an Interest, Data
 /// or LpPacket, or has more than `max` bytes.
 pub fn frame_len(buffer: &[u8], max: usize) -> Result<Option<usize>, DecodeError> {
-    let fail = |fault| Err(DecodeError::new("stream", fault));
+    first_len(buffer, max).map_err(|fault| DecodeError::new("stream", fault))
+}
+
+fn first_len(buffer: &[u8], max: usize) -> Result<Option<usize>, Fault> {
     match buffer.first().copied().map(u64::from) {
         None => return Ok(None),
         Some(types::INTEREST | types::DATA | types::LP_PACKET) => {}
-        Some(other) => return fail(Fault::BadType(other)),
+        Some(other) => return Err(Fault::BadType(other)),
     }
     match read_var(&buffer[1..]) {
         Ok((len, len_len)) => {
             let whole = len.saturating_add(1 + len_len as u64);
-            if whole > max as u64 { fail(Fault::TooLarge(whole)) } else { Ok(Some(whole as usize)) }
+            if whole > max as u64 { Err(Fault::TooLarge(whole)) } else { Ok(Some(whole as usize)) }
         }
         Err(Fault::Truncated) => Ok(None),
-        Err(fault) => fail(fault),
+        Err(fault) => Err(fault),
     }
 }
 

@@ -44,15 +44,12 @@ impl fmt::Display for NameRef<'_> {
 
 impl fmt::Display for ComponentRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = |table: &[(&'static str, u16)]| {
-            table.iter().find(|(_, typ)| *typ == self.typ()).map(|(word, _)| *word)
-        };
-        if let Some(word) = word(DIGESTS) {
+        if let Some(word) = word(DIGESTS, self.typ()) {
             write!(f, "{word}=")?;
             return self.value().iter().try_for_each(|byte| write!(f, "{byte:02x}"));
         }
         // Only a number in its shortest form reads back as the same component.
-        if let (Some(word), Some(n)) = (word(NUMBERED), self.shortest_number()) {
+        if let (Some(word), Some(n)) = (word(NUMBERED, self.typ()), self.shortest_number()) {
             return write!(f, "{word}={n}");
         }
         if self.typ() != types::GENERIC {
@@ -71,6 +68,11 @@ impl fmt::Display for ComponentRef<'_> {
     }
 }
 
+/// The word that stands for a type.
+fn word(table: &[(&'static str, u16)], of: u16) -> Option<&'static str> {
+    table.iter().find(|(_, typ)| *typ == of).map(|(word, _)| *word)
+}
+
 impl ComponentRef<'_> {
     fn shortest_number(&self) -> Option<u64> {
         let n = crate::tlv::read_nni(self.value())?;
@@ -85,22 +87,25 @@ impl FromStr for Name {
     /// `sha256digest=…`, `params-sha256=…`, with percent escapes. Empty components between slashes
     /// are not allowed, except for one slash at the end.
     fn from_str(text: &str) -> Result<Name, UriError> {
-        let fail = |why| UriError { text: text.to_owned(), why };
-        let path = text.strip_prefix("ndn:").unwrap_or(text);
-        let path = path.strip_prefix('/').ok_or_else(|| fail("it does not begin with a slash"))?;
-        let mut name = Name::new();
-        if path.is_empty() {
-            return Ok(name);
-        }
-        let path = path.strip_suffix('/').unwrap_or(path);
-        for part in path.split('/') {
-            if name.len() == MAX_COMPONENTS {
-                return Err(fail("it has too many components"));
-            }
-            name.push(parse_component(part).map_err(fail)?.as_ref());
-        }
-        Ok(name)
+        parse_name(text).map_err(|why| UriError { text: text.to_owned(), why })
     }
+}
+
+fn parse_name(text: &str) -> Result<Name, &'static str> {
+    let path = text.strip_prefix("ndn:").unwrap_or(text);
+    let path = path.strip_prefix('/').ok_or("it does not begin with a slash")?;
+    let mut name = Name::new();
+    if path.is_empty() {
+        return Ok(name);
+    }
+    let path = path.strip_suffix('/').unwrap_or(path);
+    for part in path.split('/') {
+        if name.len() == MAX_COMPONENTS {
+            return Err("it has too many components");
+        }
+        name.push(parse_component(part)?.as_ref());
+    }
+    Ok(name)
 }
 
 impl FromStr for Component {

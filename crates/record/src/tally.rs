@@ -144,9 +144,11 @@ impl ClassResult {
     #[must_use]
     pub fn since(&self, from: Time) -> Tally {
         let mut sum = Tally::default();
-        let behind = |number: usize| number as u64 * self.span.0 >= from.0;
-        let spans = self.spans.iter().enumerate().filter(|(number, _)| behind(*number));
-        spans.for_each(|(_, tally)| sum.add(tally));
+        for (number, tally) in self.spans.iter().enumerate() {
+            if number as u64 * self.span.0 >= from.0 {
+                sum.add(tally);
+            }
+        }
         sum
     }
 }

@@ -19,11 +19,17 @@ pub fn hex(digest: &Digest) -> String {
 
 /// The digest with these digits.
 pub fn parse(text: &str) -> Option<Digest> {
+    let mut digest = Digest::default();
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let digit = |c: u8| char::from(c).to_digit(16).filter(|_| !c.is_ascii_uppercase());
-    let byte = |pair: &[u8; 2]| Some((digit(pair[0])? * 16 + digit(pair[1])?) as u8);
-    let bytes: Vec<u8> = pairs.iter().map(byte).collect::<Option<_>>()?;
-    bytes.try_into().ok().filter(|_| rest.is_empty())
+    let is_upper = text.bytes().any(|c| c.is_ascii_uppercase());
+    if pairs.len() != digest.len() || !rest.is_empty() || is_upper {
+        return None;
+    }
+    for (byte, pair) in digest.iter_mut().zip(pairs) {
+        let [high, low] = pair.map(|c| char::from(c).to_digit(16));
+        *byte = (high? * 16 + low?) as u8;
+    }
+    Some(digest)
 }
 
 /// The folder of all blobs.

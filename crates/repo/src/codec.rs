@@ -90,10 +90,11 @@ fn read_entry(content: &[u8]) -> Result<Entry, Fault> {
         return Err(Fault::BadLength(types::BELOW));
     }
     let below = below.to_vec();
-    let mut packet = |typ| reader.expect(typ).map(|element| bytes(element.value));
-    let metadata = packet(types::METADATA)?;
-    let (root, manifest) = (packet(types::ROOT)?, packet(types::MANIFEST)?);
-    let signed = SignedPackets { metadata, root, manifest };
+    let signed = SignedPackets {
+        metadata: bytes(reader.expect(types::METADATA)?.value),
+        root: bytes(reader.expect(types::ROOT)?.value),
+        manifest: bytes(reader.expect(types::MANIFEST)?.value),
+    };
     let object = Object { place, size, segment_size, fanout, below, signed };
     Ok(Entry { name, version, body: Body::Object(Box::new(object)) })
 }
@@ -120,18 +121,19 @@ pub fn encode_top(top: &Top) -> Vec<u8> {
 
 /// Reads it; `None` if it is damaged.
 pub fn decode_top(record: &[u8]) -> Option<Top> {
-    let read = |content| -> Result<Top, Fault> {
-        let mut reader = Reader::new(content);
-        let added = reader.expect(types::ADDED)?.nni()?;
-        let bytes = reader.expect(types::SIZE)?.nni()?;
-        let files = reader.optional(types::FILES)?.map(|files| files.nni()).transpose()?;
-        let mut prefixes = Vec::new();
-        while let Some(element) = reader.next_element()? {
-            prefixes.push(name(element.value)?);
-        }
-        Ok(Top { added, bytes, files, prefixes })
-    };
-    read(open(record)?).ok()
+    read_top(open(record)?).ok()
+}
+
+fn read_top(content: &[u8]) -> Result<Top, Fault> {
+    let mut reader = Reader::new(content);
+    let added = reader.expect(types::ADDED)?.nni()?;
+    let bytes = reader.expect(types::SIZE)?.nni()?;
+    let files = reader.optional(types::FILES)?.map(|files| files.nni()).transpose()?;
+    let mut prefixes = Vec::new();
+    while let Some(element) = reader.next_element()? {
+        prefixes.push(name(element.value)?);
+    }
+    Ok(Top { added, bytes, files, prefixes })
 }
 
 #[cfg(test)]

@@ -88,8 +88,10 @@ impl Entry {
     pub(crate) fn has_content_of(&self, other: &Entry) -> bool {
         match (&self.body, &other.body) {
             (Body::Object(own), Body::Object(other)) => {
-                let of = |o: &Object| (o.place.clone(), o.size, o.segment_size, o.below.clone());
-                of(own) == of(other)
+                own.place == other.place
+                    && own.size == other.size
+                    && own.segment_size == other.segment_size
+                    && own.below == other.below
             }
             (Body::Packet(own), Body::Packet(other)) => content(own) == content(other),
             _ => false,

@@ -30,8 +30,9 @@ impl Store {
     pub fn remove(&self, top: u64) -> Result<Option<Freed>, StoreError> {
         let removed = self.with_reserve(|| self.take_out(top)).and_then(|blobs| {
             let Some(blobs) = blobs else { return Ok(None) };
-            let file = |digest| (blobs::path(self.folder(), &digest), Some(digest));
-            let files: Vec<_> = blobs.into_iter().map(file).collect();
+            let blobs = blobs.into_iter();
+            let files: Vec<_> =
+                blobs.map(|digest| (blobs::path(self.folder(), &digest), Some(digest))).collect();
             self.with_reserve(|| self.sweep(files.clone())).map(Some)
         });
         reserve::keep(self.folder());
@@ -92,8 +93,12 @@ impl Store {
         let mut freed = Freed::default();
         let write = self.guarded(|| Ok(self.db()?.begin_write()?))?;
         for (path, digest) in files {
-            let is_used = |digest| Ok(write.open_table(BLOBS)?.get(digest)?.is_some());
-            let is_used = digest.as_ref().map_or(Ok(false), |d| self.guarded(|| is_used(d)))?;
+            let is_used = match &digest {
+                Some(digest) => {
+                    self.guarded(|| Ok(write.open_table(BLOBS)?.get(digest)?.is_some()))?
+                }
+                None => false,
+            };
             if !is_used {
                 remove(&path, &mut freed)?;
             }

@@ -51,26 +51,27 @@ fn incoming(store: &Path) -> PathBuf {
 impl Staging {
     pub(crate) fn new(store: &Path) -> Result<Staging, StoreError> {
         let above = incoming(store);
-        let failed = StoreError::file(&above);
-        let made = || -> io::Result<Staging> {
-            loop {
-                let name = getrandom::u64().map_err(io::Error::other)?;
-                let folder = above.join(format!("{name:016x}"));
-                DirBuilder::new().recursive(true).mode(0o700).create(&above)?;
-                DirBuilder::new().mode(0o700).create(&folder)?;
-                // Another process may have taken it for that of a dead one, and removed it.
-                let lock = match File::open(&folder) {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                    lock => lock?,
-                };
-                let is_own = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
-                if is_own && folder.is_dir() {
-                    let (files, count, held, stays) = (BTreeMap::new(), 0, None, false);
-                    return Ok(Staging { folder, lock, files, count, held, stays });
-                }
+        Staging::create(&above).map_err(StoreError::file(&above))
+    }
+
+    /// Makes a folder of its own in the folder `above`.
+    fn create(above: &Path) -> io::Result<Staging> {
+        loop {
+            let name = getrandom::u64().map_err(io::Error::other)?;
+            let folder = above.join(format!("{name:016x}"));
+            DirBuilder::new().recursive(true).mode(0o700).create(above)?;
+            DirBuilder::new().mode(0o700).create(&folder)?;
+            // Another process may have taken it for that of a dead one, and removed it.
+            let lock = match File::open(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                lock => lock?,
+            };
+            let is_own = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+            if is_own && folder.is_dir() {
+                let (files, count, held, stays) = (BTreeMap::new(), 0, None, false);
+                return Ok(Staging { folder, lock, files, count, held, stays });
             }
-        };
-        made().map_err(failed)
+        }
     }
 
     /// The path of a new file, for bytes that are written by others.
@@ -222,8 +223,10 @@ impl Held {
         file.read_exact(&mut len)?;
         let mut record = Vec::new();
         file.take(u64::from_be_bytes(len)).read_to_end(&mut record)?;
-        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it was changed meanwhile");
-        codec::decode(&record).map(Some).ok_or_else(damaged)
+        match codec::decode(&record) {
+            Some(entry) => Ok(Some(entry)),
+            None => Err(io::Error::new(io::ErrorKind::InvalidData, "it was changed meanwhile")),
+        }
     }
 }
 

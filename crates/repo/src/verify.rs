@@ -97,21 +97,20 @@ impl Store {
     }
 
     fn check_object(&self, entry: &Entry, object: &Object) -> Result<(), String> {
-        let text = |error: &dyn std::fmt::Display| error.to_string();
         let source: Box<dyn Source> = match &object.place {
             Place::Inline(bytes) => Box::new(bytes.to_vec()),
             Place::Blob(digest) => Box::new(self.check_blob(digest, object.size)?),
         };
         let mut spec = Spec::new(entry.name.clone(), entry.version);
         spec.segment_size = object.segment_size as usize;
-        let hashed = digests(spec, source, object.fanout).map_err(|error| text(&error))?;
+        let hashed = digests(spec, source, object.fanout).map_err(|error| error.to_string())?;
         if hashed != object.below {
             return Err("its segments have other digests".to_owned());
         }
         // The signed packets fit the digests.
         let bare = Bare(object.size);
         let made = object.publication(&entry.name, entry.version, Box::new(bare));
-        made.map(drop).map_err(|error| text(&error))
+        made.map(drop).map_err(|error| error.to_string())
     }
 
     fn check_blob(&self, digest: &Digest, size: u64) -> Result<Blob, String> {

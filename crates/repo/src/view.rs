@@ -78,14 +78,12 @@ impl View {
     pub fn find(&self, name: NameRef<'_>) -> Result<Option<(u64, usize)>, StoreError> {
         guarded(&self.index, || {
             for len in (1..=name.len()).rev() {
-                let prefix = name.prefix(len);
-                let key = |version| (prefix.as_bytes(), version);
-                let Some(newest) = self.names.range(key(0)..=key(u64::MAX))?.next_back() else {
-                    continue;
-                };
+                let prefix = name.prefix(len).as_bytes();
+                let mut versions = self.names.range((prefix, 0)..=(prefix, u64::MAX))?;
+                let Some(newest) = versions.next_back() else { continue };
                 let newest = newest?.1.value();
                 let found = match version_in(name, len) {
-                    Some(version) => self.names.get(key(version))?.map(|n| n.value()),
+                    Some(version) => self.names.get((prefix, version))?.map(|n| n.value()),
                     None => Some(newest),
                 };
                 if found.is_some() {
@@ -130,8 +128,10 @@ impl View {
     /// # Errors
     /// The index cannot be read, or is damaged.
     pub fn entry(&self, number: u64) -> Result<Option<Entry>, StoreError> {
-        let get = || Ok(self.entries.get(number)?.map(|record| codec::decode(record.value())));
-        match guarded(&self.index, get)? {
+        let found = guarded(&self.index, || {
+            Ok(self.entries.get(number)?.map(|record| codec::decode(record.value())))
+        });
+        match found? {
             None => Ok(None),
             Some(Some(entry)) => Ok(Some(entry)),
             Some(None) => Err(damaged(&self.index, &format!("entry {number}"))),
@@ -188,8 +188,10 @@ impl View {
     /// # Errors
     /// The index cannot be read, or is damaged.
     pub fn top(&self, number: u64) -> Result<Option<Top>, StoreError> {
-        let get = || Ok(self.tops.get(number)?.map(|record| codec::decode_top(record.value())));
-        match guarded(&self.index, get)? {
+        let found = guarded(&self.index, || {
+            Ok(self.tops.get(number)?.map(|record| codec::decode_top(record.value())))
+        });
+        match found? {
             Some(None) => Err(damaged(&self.index, &format!("entry {number}"))),
             found => Ok(found.flatten()),
         }

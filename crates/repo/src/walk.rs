@@ -3,7 +3,7 @@
 use crate::codec;
 use crate::entry::Top;
 use crate::error::StoreError;
-use crate::index::guarded;
+use crate::index::{damaged, guarded};
 use crate::view::{View, successor};
 use packet::{Name, NameRef};
 use std::ops::Bound;
@@ -92,9 +92,10 @@ impl Walk<'_> {
             Ok(Some((name.to_vec(), version, top)))
         })?;
         let Some((bytes, version, top)) = found else { return Ok(None) };
-        let name = NameRef::decode(&bytes);
-        let damaged = |error| crate::index::damaged(&self.view.index, &error);
-        let name = name.map_err(|error| damaged(error.to_string()))?.to_name();
+        let name = match NameRef::decode(&bytes) {
+            Ok(name) => name.to_name(),
+            Err(error) => return Err(damaged(&self.view.index, &error)),
+        };
         self.from = (bytes, version);
         self.has_begun = true;
         Ok(Some(Listed { name, version, top }))

@@ -30,8 +30,8 @@ pub enum AddError {
 /// The name is that of a published scheme, or cannot be written.
 pub fn add(scheme: Scheme) -> Result<&'static Scheme, AddError> {
     let name = scheme.name;
-    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(is_plain) {
+    let is_plain = name.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-'));
+    if !is_plain || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
         return Err(AddError::BadName(name.to_owned()));
     }
     if SCHEMES.iter().any(|published| published.name == name) {

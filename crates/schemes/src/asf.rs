@@ -26,11 +26,9 @@
 
 mod measured;
 
-use crate::best_route::{used_earliest, verdict_of_all};
-use crate::suppression::{self, Suppression, latest};
-use control::{
-    Action, Duration, Equation, NextHop, ParamSpec, Params, Scheme, Strategy, StrategyCx, Value,
-};
+use crate::shared::strategy::attempts::{is_untried, latest, used_earliest, verdict_of_all};
+use crate::shared::strategy::suppression::{self, Suppression};
+use control::{Action, Duration, Equation, ParamSpec, Params, Scheme, Strategy, StrategyCx, Value};
 use measured::{Measured, Space};
 use packet::NackReason;
 
@@ -146,13 +144,10 @@ impl Asf {
     /// is asked. Says whether there is one.
     fn ask_next(&mut self, s: &mut StrategyCx<'_, '_>) -> bool {
         let (now, from) = (s.cx.now, s.ingress);
-        let untried = |hop: &&NextHop| {
-            s.upstream(hop.face).is_none() && s.downstreams.iter().all(|d| d.face != hop.face)
-        };
         let mut next = None;
         if let Some((space, tag)) = self.of_pending(s) {
             space.refused(from, tag.number);
-            next = space.best(s.next_hops.iter().filter(untried));
+            next = space.best(s.next_hops.iter().filter(|hop| is_untried(s, hop)));
             if let Some(face) = next {
                 space.asked(now, face, tag.number);
             }
@@ -194,10 +189,10 @@ impl Strategy for Asf {
         if self.suppression.holds(s, &last) {
             return;
         }
-        let unused = |hop: &&NextHop| s.upstream(hop.face).is_none();
         let mut next = None;
         if let Some((space, tag)) = self.of_pending(s) {
-            next = space.best(s.next_hops.iter().filter(unused));
+            let unused = s.next_hops.iter().filter(|hop| s.upstream(hop.face).is_none());
+            next = space.best(unused);
             if let Some(face) = next {
                 space.asked(s.cx.now, face, tag.number);
             }

@@ -47,7 +47,7 @@ mod startup;
 mod table;
 mod timer;
 
-use crate::hystart::Phase;
+use crate::shared::consumer::hystart::Phase;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, MAX_RATE, MAX_WINDOW, Params,
     PathEstimate, Permit, RttEstimate, Scheme, Sent, Size, Ticket, Time,
@@ -274,7 +274,8 @@ impl Bbr {
         let gain = match self.mode {
             Mode::Startup if self.first_flight() => {
                 let known = self.path.rtt.smoothed().is_some() || self.startup.scout;
-                return (known && self.startup.burst < 1.0).then(|| self.initial_pace());
+                let is_paced = known && self.startup.burst < 1.0;
+                return if is_paced { Some(self.initial_pace()) } else { None };
             }
             Mode::Startup => {
                 let srtt = self.path.rtt.smoothed()?.as_secs_f64().max(1e-6);

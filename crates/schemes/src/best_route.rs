@@ -17,11 +17,10 @@
 //! entry, and the only one that has not answered, counts as if it had returned a Nack too: each
 //! would wait for the other (NFD sends a Nack to that one alone).
 
-use crate::silence;
-use crate::suppression::{self, Suppression, latest};
-use control::{
-    Action, Equation, NextHop, ParamSpec, Params, Scheme, Strategy, StrategyCx, Upstream,
-};
+use crate::shared::strategy::attempts::{is_untried, latest, used_earliest, verdict_of_all};
+use crate::shared::strategy::silence;
+use crate::shared::strategy::suppression::{self, Suppression};
+use control::{Action, Equation, ParamSpec, Params, Scheme, Strategy, StrategyCx};
 use packet::NackReason;
 
 /// The scheme.
@@ -89,42 +88,12 @@ impl Strategy for BestRoute {
     }
 
     fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {
-        let untried = s.next_hops.iter().find(|hop| {
-            s.upstream(hop.face).is_none() && s.downstreams.iter().all(|d| d.face != hop.face)
-        });
-        if let Some(hop) = untried {
+        if let Some(hop) = s.next_hops.iter().find(|hop| is_untried(s, hop)) {
             let face = hop.face;
             s.act(Action::Forward(face));
         } else if let Some(reason) = verdict_of_all(s, reason) {
             s.act(Action::Nack(reason));
         }
-    }
-}
-
-/// The next hop to which the Interest was last sent longest ago.
-pub(crate) fn used_earliest<'a>(s: &StrategyCx<'a, '_>) -> Option<&'a NextHop> {
-    s.next_hops.iter().min_by_key(|hop| s.upstream(hop.face).map(|u| u.released_at))
-}
-
-/// The reason to give to the downstreams, once no upstream is left that might still bring Data.
-pub(crate) fn verdict_of_all(s: &StrategyCx<'_, '_>, latest: NackReason) -> Option<NackReason> {
-    let waiting: Vec<&Upstream> = s.upstreams.iter().filter(|u| u.nacked.is_none()).collect();
-    let over = match waiting.as_slice() {
-        [] => true,
-        [only] => s.downstreams.iter().any(|d| d.face == only.face),
-        _ => false,
-    };
-    let reasons = s.upstreams.iter().filter_map(|u| u.nacked);
-    over.then(|| reasons.min_by_key(|reason| severity(*reason)).unwrap_or(latest))
-}
-
-/// NFD's order: Congestion, Duplicate, NoRoute, then whatever else.
-fn severity(reason: NackReason) -> u64 {
-    match reason {
-        NackReason::Congestion => 0,
-        NackReason::Duplicate => 1,
-        NackReason::NoRoute => 2,
-        NackReason::None | NackReason::Other(_) => 3,
     }
 }
 

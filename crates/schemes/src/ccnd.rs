@@ -19,7 +19,7 @@
 //! Interest upstream when its lifetime there ends. An Interest rejected by a Nack, which CCNx 0.x
 //! does not have, goes to the next face at once.
 
-use crate::best_route::verdict_of_all;
+use crate::shared::strategy::attempts::{is_untried, verdict_of_all};
 use control::{
     Action, Duration, Equation, ParamSpec, Params, Scheme, Strategy, StrategyCx, Time, Value,
 };
@@ -168,10 +168,8 @@ impl Ccnd {
 
 /// The next hops that were not asked yet, the one that content came from before the last first.
 fn untried(s: &StrategyCx<'_, '_>, osrc: Option<u64>) -> Vec<u64> {
-    let faces = s.next_hops.iter().map(|hop| hop.face);
-    let is_downstream = |face: &u64| s.downstreams.iter().any(|d| d.face == *face);
-    let mut faces: Vec<u64> =
-        faces.filter(|face| s.upstream(*face).is_none() && !is_downstream(face)).collect();
+    let untried = s.next_hops.iter().filter(|hop| is_untried(s, hop));
+    let mut faces: Vec<u64> = untried.map(|hop| hop.face).collect();
     faces.sort_by_key(|face| Some(*face) != osrc);
     faces
 }

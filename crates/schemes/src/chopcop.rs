@@ -87,12 +87,12 @@ impl Capacity {
 
     /// C of this link; at least 1, and without bound where nothing is known of it.
     fn of(self, view: &LinkView) -> f64 {
-        let known = |size: Size| (size != Size::ZERO).then_some(size);
-        let of_link = known(view.rate_out.size_in(self.rtt));
-        let of_queue = known(view.data_limit);
-        let least = [of_link, of_queue].into_iter().flatten().min();
-        let capacity = known(self.given).or(least).unwrap_or(Size(u64::MAX));
-        capacity.0.max(1) as f64
+        if self.given != Size::ZERO {
+            return self.given.0 as f64;
+        }
+        let of_link = view.rate_out.size_in(self.rtt);
+        let known = [of_link, view.data_limit].into_iter().filter(|size| *size != Size::ZERO);
+        known.min().unwrap_or(Size(u64::MAX)).0 as f64
     }
 }
 

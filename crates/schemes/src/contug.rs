@@ -24,7 +24,7 @@
 //! answers of several sources overtake one another, and the text has timeouts only; `gaps` adds the
 //! gaps in the answers of one source.
 
-use crate::sources::Sources;
+use crate::shared::consumer::sources::Sources;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Equation, Lane, Loss, MAX_WINDOW, ParamSpec,
     Params, PathEstimate, Permit, Recovery, RttEstimate, Scheme, Sent, Ticket, Time, Value,
@@ -169,7 +169,10 @@ impl Contug {
 
     /// The answering node, if it is reported and wanted.
     fn server(&self, options: &HopOptions) -> Option<u64> {
-        let served = self.learns().then(|| options.get::<ServedBy>())??;
+        if !self.learns() {
+            return None;
+        }
+        let served = options.get::<ServedBy>()?;
         Some(served.node).filter(|node| *node != 0)
     }
 

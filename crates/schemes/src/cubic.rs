@@ -19,7 +19,7 @@
 //! window laws are not informed of late Data. While the window is unused, it does not grow and t
 //! does not advance (section 5.8).
 
-use crate::hystart::{CSS_GROWTH_DIVISOR, HyStart, Phase};
+use crate::shared::consumer::hystart::{CSS_GROWTH_DIVISOR, HyStart, Phase};
 use control::{
     Ack, Cx, Duration, Equation, GAPS, ParamSpec, Params, Round, RttEstimate, Scheme, Signal,
     TIMERS, Time, Timer, Value, WindowLaw, Windowed, math,

@@ -19,13 +19,15 @@
 //!
 //! It keeps no state per flow and sends no messages. It works where Interests leave (stage
 //! *departure*). Interests that its queue rejects return as a Nack (Congestion): the queue drops
-//! its tail, or with `queue` = `pie` or `codel` earlier.
+//! its tail, or earlier with `queue` = `pie` or `codel`, as in the authors' code. The law of CoDel
+//! is in `codel.rs`.
 //!
 //! Read or changed. s2_obs is what came in the last full 0.1 s, and falls while nothing comes; the
 //! code keeps the last value. While a rate is not known nothing waits. Bytes that a link adds to
 //! each packet are not seen, and must fit in 1 - h. A range Interest counts as many as it asks for.
 
-use crate::{codel, late};
+use crate::codel;
+use crate::shared::link::late;
 use control::{
     Crossing, Cx, Direction, Duration, Equation, InterestMeta, Kind, LinkView, Offer, ParamSpec,
     Params, QueueView, Released, Scheme, Shaper, Size, Stage, Time, Value, Word,

@@ -24,8 +24,8 @@
 //! sent one more Data, at the soonest after the code's 0.1 ms. After a range
 //! Interest for n segments the distance is n times as long.
 
-use crate::late;
-use crate::per_flow::{FlowState, PerFlow};
+use crate::shared::link::late;
+use crate::shared::link::per_flow::{FlowState, PerFlow};
 use control::{
     Cx, Duration, Equation, Flow, InterestMeta, LinkView, Offer, ParamSpec, Params, Queued,
     Released, Returned, Scheme, Shaper, Size, Stage, Time, Value,

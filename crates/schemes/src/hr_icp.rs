@@ -2,9 +2,9 @@
 //!
 //! G. Carofiglio, M. Gallo, L. Muscariello, "Joint Hop-by-hop and Receiver-driven Interest Control
 //! Protocol for Content-Centric Networks", ACM SIGCOMM ICN workshop 2012. Its two parts can be
-//! chosen alone: `icp`, the unchanged consumer of the Interest Control Protocol, and `hbh`, the
-//! shaper with a quota and a credit per flow. The file of the shaper lists its additions and
-//! omissions.
+//! chosen alone: `icp`, the unchanged consumer of the Interest Control Protocol (`icp.rs`), and
+//! `hbh`, the shaper with a quota and a credit per flow. The file of the shaper lists its additions
+//! and omissions.
 //!
 //! Limits. ICP's timer takes the delay that other flows' Data and the shaper cause for congestion
 //! of its own. Beside a consumer that asks for all of 40 Mbit/s a flow has 2.1 of its fair 19

@@ -24,14 +24,16 @@ const RETX: &str = "retx-";
 /// [`ChoiceError::NoSuchStrategy`] and [`ChoiceError::NoSuchVersion`] if there is none, which is
 /// status 404 in the management protocol; another one if a parameter is wrong, which is 409.
 pub fn choose(name: NameRef<'_>) -> Result<Choice, ChoiceError> {
-    let unknown = || ChoiceError::NoSuchStrategy { name: name.to_string(), valid: strategies() };
     let mut components = name.components();
     for word in PREFIX {
-        let found = components.next().is_some_and(|c| c.value() == word.as_bytes());
-        found.then_some(()).ok_or_else(unknown)?;
+        if components.next().is_none_or(|c| c.value() != word.as_bytes()) {
+            return Err(no_such_strategy(name.to_string()));
+        }
     }
     let own = components.next().and_then(|c| std::str::from_utf8(c.value()).ok());
-    let scheme = own.and_then(find).filter(|s| s.strategy.is_some()).ok_or_else(unknown)?;
+    let Some(scheme) = own.and_then(find).filter(|s| s.strategy.is_some()) else {
+        return Err(no_such_strategy(name.to_string()));
+    };
     let mut choice = Choice::named(scheme.name)?;
     for (i, component) in components.enumerate() {
         match component.as_version_any() {
@@ -48,9 +50,12 @@ pub fn choose(name: NameRef<'_>) -> Result<Choice, ChoiceError> {
 
 /// The same from text.
 pub(crate) fn read(text: &str) -> Result<Choice, ChoiceError> {
-    let unknown = |_| ChoiceError::NoSuchStrategy { name: text.to_owned(), valid: strategies() };
-    let name: Name = text.parse().map_err(unknown)?;
+    let name: Name = text.parse().map_err(|_| no_such_strategy(text.to_owned()))?;
     choose(name.as_ref())
+}
+
+fn no_such_strategy(name: String) -> ChoiceError {
+    ChoiceError::NoSuchStrategy { name, valid: strategies() }
 }
 
 /// The name of a choice's strategy: with its version, and the parameters that are not the defaults.

@@ -1,5 +1,6 @@
 //! Published schemes, one file each with all its parts: consumer, queue management, shaping,
-//! stamping, strategy, parameters and citation.
+//! stamping, strategy, parameters and citation. Parts that several schemes have in common are in
+//! the folder `shared`.
 //!
 //! A scheme is chosen by a line of text, [`Choice`]: `"cubic"`, `"cubic:beta=0.8,C=0.4"`.
 #![forbid(unsafe_code)]
@@ -7,22 +8,12 @@
 pub mod added;
 pub mod choice;
 pub mod defaults;
-mod explicit_rate;
-mod hystart;
 pub mod instance;
-mod late;
-mod one_of;
-mod path_id;
-mod per_flow;
 pub mod reference;
-mod silence;
-mod sources;
-mod spread;
-mod suppression;
+mod shared;
 #[cfg(test)]
 mod testing;
 mod text;
-mod train;
 
 pub use added::{AddError, add, all};
 pub use choice::{Choice, ChoiceError, find};

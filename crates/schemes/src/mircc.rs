@@ -6,12 +6,11 @@
 //! Control", ACM ICN 2016.
 //!
 //! - `mircc/rate.rs`: the rates of a link, equations (2) to (16);
-//! - `explicit_rate.rs`: their inputs, and the stamps (section 3.1);
-//! - `mircc/consumer.rs`: rates, pacing and paths of a consumer (sections 3.1, 4.2, 4.3);
+//! - `shared/explicit_rate/`, with RCP: the inputs of these rates, and the stamps (`stamper.rs`);
+//!   rates, pacing and paths of a consumer (`consumer.rs`); the Interest shaper that the paper
+//!   assumes (`shaper.rs`);
 //! - `mircc/steering.rs`: path identifiers, steering hints, and the choice of a next hop without
-//!   one (section 4.3); the third form of a hint is RFC 9531's, of `path_label.rs`;
-//! - `mircc/unstamped.rs`: the window for paths without stamps;
-//! - `mircc/shaper.rs`: the Interest shaper that the paper assumes.
+//!   one (section 4.3); the third form of a hint is RFC 9531's (`path_labels.rs`).
 //!
 //! Choices that the paper leaves open: eta is 0.95. The inflation of Interests to Data is not a
 //! ratio of two averages of a link: each Interest counts as many bytes as the flow's latest Data
@@ -30,14 +29,12 @@
 //! Limits that the paper states: a content store on the path answers with another path's stamps;
 //! the consumer takes this for one path more.
 
-pub(crate) mod consumer;
-pub(crate) mod rate;
-pub(crate) mod shaper;
-pub(crate) mod steering;
-pub(crate) mod unstamped;
+mod rate;
+mod steering;
 
-use crate::explicit_rate::{RateLaw, RateStamper, Seen};
-use crate::{path_label, silence, suppression};
+use crate::shared::explicit_rate::stamper::{RateLaw, RateStamper, Seen};
+use crate::shared::explicit_rate::{consumer, shaper, unstamped};
+use crate::shared::strategy::{path_labels, silence, suppression};
 use control::{DataMeta, Duration, Equation, ParamSpec, Params, Rng, Scheme, Time, Value, Word};
 use packet::options::RateStamp;
 use rate::{Law, LinkRates, Period};
@@ -140,7 +137,7 @@ const PARAMS: &[ParamSpec] = &[
     },
     ParamSpec {
         name: "hint",
-        default: Value::Word(Word { text: "bloom", of: || steering::Form::NAMES.to_vec() }),
+        default: Value::Word(Word { text: "bloom", of: || consumer::Form::NAMES.to_vec() }),
         range: (0.0, 2.0),
         help: "how Interests are steered: by a Bloom filter, a random value, or RFC 9531's labels",
         source: "section 4.3.2",
@@ -153,7 +150,7 @@ const PARAMS: &[ParamSpec] = &[
     consumer::LONGEST_GAP,
     unstamped::UNSTAMPED,
     consumer::MOST_IN_FLIGHT,
-    path_label::RENUMBER,
+    path_labels::RENUMBER,
     suppression::PARAMS[0],
     suppression::PARAMS[1],
     suppression::PARAMS[2],

@@ -11,8 +11,8 @@
 //! since the records of an entry are renewed together. The age that is compared with it is each
 //! record's own.
 
-use crate::best_route::verdict_of_all;
-use crate::suppression::{self, Suppression, latest};
+use crate::shared::strategy::attempts::{latest, verdict_of_all};
+use crate::shared::strategy::suppression::{self, Suppression};
 use control::{Action, Equation, Params, Scheme, Strategy, StrategyCx};
 use packet::NackReason;
 

@@ -111,10 +111,13 @@ impl PacketPair {
     /// Data of the pair: the first is noted, the second measures.
     fn note(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
         let Stage::Pair(members) = &mut self.stage else { return };
-        let is_it = |m: &Member| (m.segment, m.sent_at) == (arrival.segment, arrival.sent_at);
-        let Some(at) = members.iter().position(|m| m.came.is_none() && is_it(m)) else { return };
+        let Some(member) = members.iter_mut().find(|m| {
+            m.came.is_none() && m.segment == arrival.segment && m.sent_at == arrival.sent_at
+        }) else {
+            return;
+        };
         let clear = arrival.mark == 0 && !arrival.late && arrival.rtt.is_some();
-        members[at].came = Some((cx.now, arrival.size));
+        member.came = Some((cx.now, arrival.size));
         // If the second Data packet arrives before the first, the pair measures nothing.
         match members[..] {
             [Member { sent_at, came: Some((t1, s)), .. }, Member { came: Some((t2, s2)), .. }]

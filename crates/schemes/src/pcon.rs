@@ -33,7 +33,8 @@
 mod marker;
 mod strategy;
 
-use crate::silence;
+use crate::shared::consumer::window_law;
+use crate::shared::strategy::silence;
 use control::{
     Ack, Cx, Duration, Equation, GAPS, ParamSpec, Params, Round, RttEstimate, Scheme, Signal,
     TIMERS, Timer, Value, WindowLaw, Windowed, Word,
@@ -73,7 +74,7 @@ const EQUATIONS: &[Equation] = &[
 const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "law",
-        default: Value::Word(Word { text: "bic", of: laws }),
+        default: Value::Word(Word { text: "bic", of: window_law::names }),
         range: (0.0, 0.0),
         help: "the scheme whose window law the consumer has",
         source: "the authors' consumer is BIC",
@@ -133,23 +134,15 @@ const PARAMS: &[ParamSpec] = &[
     silence::PARAM,
 ];
 
-/// The schemes whose window law can be chosen.
-pub(crate) fn laws() -> Vec<&'static str> {
-    crate::SCHEMES.iter().filter(|s| s.law.is_some()).map(|s| s.name).collect()
-}
-
 /// The chosen law; marks are its congestion each.
 #[derive(Clone)]
 struct Pcon(Box<dyn WindowLaw>);
 
 impl Pcon {
     fn new(params: &Params) -> Pcon {
-        let chosen = crate::find(params.word("law")).and_then(|s| Some((s, s.law?)));
-        let (scheme, make) = chosen.expect("a word of the list is a scheme with a law");
-        let mut own = Params::defaults(scheme.params);
         // A law without this parameter keeps its own factor.
-        let _ = own.set(scheme.name, "beta", &params.get("beta").to_string());
-        Pcon(make(&own))
+        let factor = params.get("beta").to_string();
+        Pcon(window_law::make(params.word("law"), &[("beta", &factor)]))
     }
 }
 

@@ -50,9 +50,8 @@ mod forwarding;
 #[cfg(test)]
 mod tests;
 
-use crate::path_id::PathFolder;
-use crate::silence;
-use crate::suppression;
+use crate::shared::link::path_id::PathFolder;
+use crate::shared::strategy::{silence, suppression};
 use control::{Duration, Equation, ParamSpec, Scheme, Value};
 
 /// The scheme.

@@ -22,11 +22,11 @@
 //! Deviations. `rcp.cc` divides by eta C where the paper has C; here it is C. It splits packets
 //! that straddle two periods between them; an Interest is offered in an instant. With nothing
 //! offered, the rate grows as (1) has it up to eta C, and the link's clock stops there until the
-//! next Interest. The consumer is that of MIRCC on one path, with its bounds (`mircc.rs`). The
-//! shaper is that of MIRCC too, as in the paper's comparison: one class.
+//! next Interest. Consumer and shaper are those of MIRCC, as in the paper's comparison, with one
+//! path and one class (`shared/explicit_rate/`).
 
-use crate::explicit_rate::{RateLaw, RateStamper, Seen};
-use crate::mircc::{consumer, shaper, unstamped};
+use crate::shared::explicit_rate::stamper::{RateLaw, RateStamper, Seen};
+use crate::shared::explicit_rate::{consumer, shaper, unstamped};
 use control::{Duration, Equation, ParamSpec, Params, Rng, Scheme, Value, math};
 use packet::options::RateStamp;
 

@@ -17,9 +17,10 @@
 //! at 8 kB. The time of a packet is that of the mean size at the link's rate; while no rate is
 //! known an empty queue is one sample of 0.
 
+use crate::shared::link::average_queue::{Average, gentle};
 use control::{
-    Cx, DataMeta, Duration, Equation, LinkView, Marker, ParamSpec, Params, Scheme, Size, Time,
-    Value, Verdict, math,
+    Cx, DataMeta, Duration, Equation, LinkView, Marker, ParamSpec, Params, Scheme, Size, Value,
+    Verdict,
 };
 
 /// The scheme.
@@ -132,57 +133,6 @@ impl Red {
         }
         let p_b = gentle(avg, self.min_th, self.max_th, self.max_p);
         Some(if self.by_size { p_b * size / self.mean.max(1.0) } else { p_b })
-    }
-}
-
-/// An average queue, of Data; for whatever marks by it.
-pub(crate) struct Average {
-    weight: f64,
-    /// The average in bytes.
-    pub(crate) bytes: f64,
-    /// Since when the queue is empty.
-    q_time: Option<Time>,
-}
-
-impl Average {
-    /// Of nothing yet; a sample has this weight.
-    pub(crate) fn new(weight: f64) -> Average {
-        Average { weight, bytes: 0.0, q_time: Some(Time::ZERO) }
-    }
-
-    /// Equation 1, for Data that joins the queue in the view.
-    pub(crate) fn sample(&mut self, view: &LinkView) {
-        self.bytes += self.weight * (view.data_out.bytes.0 as f64 - self.bytes);
-    }
-
-    /// Equation 1, or what it is while the queue is empty: as if packets of this size had come.
-    pub(crate) fn sample_or_age(&mut self, now: Time, view: &LinkView, packet: Size) {
-        match self.q_time.filter(|_| view.data_out.packets == 0) {
-            Some(since) if view.rate_out.0 > 0 => {
-                let packet = view.rate_out.time_for(packet).max(Duration(1));
-                let m = now.since(since).0 as f64 / packet.0 as f64;
-                self.bytes *= math::pow(1.0 - self.weight, m);
-                self.q_time = Some(now);
-            }
-            _ => self.sample(view),
-        }
-    }
-
-    /// Data left the queue, and this is what stays.
-    pub(crate) fn left(&mut self, now: Time, view: &LinkView) {
-        self.q_time = (view.data_out.packets == 0).then_some(now);
-    }
-}
-
-/// (2) up to the second threshold, and the gentle rise to 1 at twice that; 0 below the first, and 1
-/// above.
-pub(crate) fn gentle(avg: f64, min_th: f64, max_th: f64, max_p: f64) -> f64 {
-    if avg < min_th {
-        0.0
-    } else if avg < max_th {
-        max_p * (avg - min_th) / (max_th - min_th)
-    } else {
-        (max_p + (1.0 - max_p) * (avg - max_th) / max_th).min(1.0)
     }
 }
 

@@ -20,8 +20,8 @@
 //! Nack goes down when all who were asked have refused, or one fast refusal would end what another
 //! next hop is about to answer.
 
-use crate::best_route::verdict_of_all;
-use crate::suppression::{self, Suppression, latest};
+use crate::shared::strategy::attempts::{latest, verdict_of_all};
+use crate::shared::strategy::suppression::{self, Suppression};
 use control::{Action, Duration, Equation, Params, Scheme, Strategy, StrategyCx};
 use packet::NackReason;
 use packet::options::{NON_DISCOVERY, PREFIX_ANNOUNCEMENT};
@@ -89,9 +89,11 @@ impl Strategy for SelfLearning {
             s.out.extend(s.next_hops.iter().map(|hop| Action::Forward(hop.face)));
         } else if discovers {
             s.note[1] |= SENT;
-            let (links, ingress) = (s.links, s.ingress);
-            let mut ask = |face| s.out.extend((face != ingress).then_some(Action::Forward(face)));
-            links.others(&mut ask);
+            s.links.others(&mut |face| {
+                if face != s.ingress {
+                    s.out.push(Action::Forward(face));
+                }
+            });
         }
         if s.out.len() == before && s.upstreams.is_empty() {
             s.act(Action::Nack(NackReason::NoRoute));

@@ -27,9 +27,9 @@ mod sizes;
 mod splitter;
 mod turns;
 
-use crate::explicit_rate::RateStamper;
-use crate::one_of::OneOf;
-use crate::suppression;
+use crate::shared::explicit_rate::stamper::RateStamper;
+use crate::shared::strategy::one_of::OneOf;
+use crate::shared::strategy::suppression;
 use control::{Duration, Equation, ParamSpec, Rate, Scheme, Value};
 
 /// The scheme.

@@ -12,9 +12,9 @@
 //! Deviations. NFD's `random` leaves suppression and what follows a Nack to the consumer. Next hops
 //! that answer nothing while another one does are set aside (`silence.rs`).
 
-use crate::one_of::{Choose, OneOf};
-use crate::spread::{by_bandwidth, by_weight};
-use crate::{silence, suppression};
+use crate::shared::strategy::one_of::{Choose, OneOf};
+use crate::shared::strategy::spread::{by_bandwidth, by_weight};
+use crate::shared::strategy::{silence, suppression};
 use control::{Equation, NextHop, ParamSpec, Params, Scheme, StrategyCx, Value, Word};
 
 /// The scheme.

@@ -205,9 +205,10 @@ impl Certificate {
     /// Checks that the key itself made the signature, as in every self-signed certificate. This
     /// detects a transcription error or a replaced key.
     pub fn verify_self_signed(&self) -> Result<(), VerifyError> {
-        let name = || self.name.clone();
-        let data = Data::decode(&self.wire)
-            .map_err(|_| VerifyError::BadSignature { name: name(), key: self.key_name() })?;
+        let Ok(data) = Data::decode(&self.wire) else {
+            let (name, key) = (self.name.clone(), self.key_name());
+            return Err(VerifyError::BadSignature { name, key });
+        };
         verify_signature(&data, &self.public, &self.key_name())
     }
 }

@@ -129,11 +129,10 @@ impl KeyChain {
 
     /// All keys, by name, and all that is wrong.
     pub fn list(&self) -> Result<Listing, KeyChainError> {
-        let io = |source| KeyChainError::Io { doing: "list", path: self.dir.clone(), source };
         let default = self.default_key().ok();
         let mut listing = Listing::default();
-        for entry in fs::read_dir(&self.dir).map_err(io)? {
-            let path = entry.map_err(io)?.path();
+        for entry in fs::read_dir(&self.dir).map_err(KeyChainError::io("list", &self.dir))? {
+            let path = entry.map_err(KeyChainError::io("list", &self.dir))?.path();
             let taken = match path.extension().and_then(|extension| extension.to_str()) {
                 Some("key") => {
                     self.entry(&path, default.as_ref()).map(|entry| listing.keys.push(entry))
@@ -167,8 +166,7 @@ impl KeyChain {
             return self.load(entry.name.as_ref());
         }
         // The requested key may be among the damaged ones.
-        let not_found = || KeyChainError::NotFound { name: name.to_name(), dir: self.dir.clone() };
-        Err(listing.problems.pop().unwrap_or_else(not_found))
+        Err(listing.problems.pop().unwrap_or_else(|| self.not_found(name)))
     }
 
     /// The default key.
@@ -204,27 +202,29 @@ impl KeyChain {
         }
         file::remove(&self.path(name, "key"))?;
         file::remove(&self.path(name, "cert"))?;
-        let io = |source| KeyChainError::Io { doing: "write", path: self.dir.clone(), source };
-        file::sync(&self.dir).map_err(io)
+        file::sync(&self.dir).map_err(KeyChainError::io("write", &self.dir))
     }
 
     fn must_exist(&self, name: NameRef<'_>) -> Result<(), KeyChainError> {
         if self.path(name, "key").exists() {
             return Ok(());
         }
-        Err(KeyChainError::NotFound { name: name.to_name(), dir: self.dir.clone() })
+        Err(self.not_found(name))
+    }
+
+    fn not_found(&self, name: NameRef<'_>) -> KeyChainError {
+        KeyChainError::NotFound { name: name.to_name(), dir: self.dir.clone() }
     }
 
     fn load(&self, name: NameRef<'_>) -> Result<StoredKey, KeyChainError> {
         self.must_exist(name)?;
         let path = self.path(name, "key");
         let text = file::read(&path, true)?;
-        let damaged = |problem| KeyChainError::Damaged { path: path.clone(), problem };
-        let found = file::parse_name(&text).map_err(damaged)?;
+        let found = file::parse_name(&text).map_err(KeyChainError::damaged(&path))?;
         if found.as_ref() != name {
-            return Err(damaged(Problem::OtherName(found)));
+            return Err(KeyChainError::Damaged { path, problem: Problem::OtherName(found) });
         }
-        let secret = file::parse_secret(&text).map_err(damaged)?;
+        let secret = file::parse_secret(&text).map_err(KeyChainError::damaged(&path))?;
         let certificate = self.certificate(name)?;
         if *certificate.public_key() != secret.public() {
             return Err(KeyChainError::OtherCertificate {
@@ -237,12 +237,12 @@ impl KeyChain {
 
     fn entry(&self, path: &Path, default: Option<&Name>) -> Result<KeyEntry, KeyChainError> {
         let text = file::read(path, true)?;
-        let damaged = |problem| KeyChainError::Damaged { path: path.to_owned(), problem };
-        let name = file::parse_name(&text).map_err(damaged)?;
+        let name = file::parse_name(&text).map_err(KeyChainError::damaged(path))?;
         if self.path(name.as_ref(), "key") != path {
-            return Err(damaged(Problem::OtherName(name)));
+            let problem = Problem::OtherName(name);
+            return Err(KeyChainError::Damaged { path: path.to_owned(), problem });
         }
-        file::parse_secret(&text).map_err(damaged)?;
+        file::parse_secret(&text).map_err(KeyChainError::damaged(path))?;
         let certificate = self.certificate(name.as_ref())?;
         let default = default == Some(&name);
         Ok(KeyEntry { name, certificate, path: path.to_owned(), default })
@@ -250,16 +250,16 @@ impl KeyChain {
 
     fn certificate(&self, name: NameRef<'_>) -> Result<Certificate, KeyChainError> {
         let path = self.path(name, "cert");
-        let damaged = |problem| KeyChainError::Damaged { path: path.clone(), problem };
         let text = match file::read(&path, false) {
             Err(KeyChainError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                return Err(damaged(Problem::Missing));
+                return Err(KeyChainError::Damaged { path, problem: Problem::Missing });
             }
             other => other?,
         };
-        let certificate = Certificate::from_base64(&text).map_err(|why| damaged(why.into()))?;
+        let certificate = Certificate::from_base64(&text).map_err(KeyChainError::damaged(&path))?;
         if certificate.key_name().as_ref() != name {
-            return Err(damaged(Problem::OtherName(certificate.key_name())));
+            let problem = Problem::OtherName(certificate.key_name());
+            return Err(KeyChainError::Damaged { path, problem });
         }
         Ok(certificate)
     }

@@ -46,18 +46,19 @@ pub struct PibKey {
 impl Pib {
     /// Reads the database at `path`; the secrets are in the directory `secrets`.
     pub fn open(path: &Path, secrets: &Path) -> Result<Pib, KeyChainError> {
-        let io = |source| KeyChainError::Io { doing: "read", path: path.to_owned(), source };
-        let damaged = |problem| KeyChainError::Damaged { path: path.to_owned(), problem };
         // Changes that others have not yet merged are in a file beside it.
         let log = PathBuf::from(format!("{}-wal", path.display()));
         if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
-            return Err(damaged(Problem::InUse));
+            let problem = Problem::InUse;
+            return Err(KeyChainError::Damaged { path: path.to_owned(), problem });
         }
-        if fs::metadata(path).map_err(io)?.len() > MOST {
-            return Err(damaged(Problem::TooBig));
+        let metadata = fs::metadata(path).map_err(KeyChainError::io("read", path))?;
+        if metadata.len() > MOST {
+            let problem = Problem::TooBig;
+            return Err(KeyChainError::Damaged { path: path.to_owned(), problem });
         }
-        let file = fs::read(path).map_err(io)?;
-        let keys = keys(&file).map_err(|why| damaged(why.into()))?;
+        let file = fs::read(path).map_err(KeyChainError::io("read", path))?;
+        let keys = keys(&file).map_err(KeyChainError::damaged(path))?;
         Ok(Pib { path: path.to_owned(), secrets: secrets.to_owned(), keys })
     }
 
@@ -69,21 +70,23 @@ impl Pib {
 
     /// The key of that name, or the default key of that identity.
     pub fn get(&self, name: NameRef<'_>) -> Result<StoredKey, KeyChainError> {
-        let of = |key: &&PibKey| {
-            key.name.as_ref() == name || key.certificate.identity().as_ref() == name
-        };
-        let found = self.keys.iter().filter(of);
-        let found = found.max_by_key(|key| (key.default, key.certificate.version()));
-        let not_found = || KeyChainError::NotFound { name: name.to_name(), dir: self.path.clone() };
-        self.load(found.ok_or_else(not_found)?)
+        let found = self
+            .keys
+            .iter()
+            .filter(|key| key.name.as_ref() == name || key.certificate.identity().as_ref() == name);
+        match found.max_by_key(|key| (key.default, key.certificate.version())) {
+            Some(key) => self.load(key),
+            None => Err(KeyChainError::NotFound { name: name.to_name(), dir: self.path.clone() }),
+        }
     }
 
     fn load(&self, key: &PibKey) -> Result<StoredKey, KeyChainError> {
         let path = self.secret_path(&key.name);
         let text = file::read(&path, true)?;
-        let damaged = |problem| KeyChainError::Damaged { path: path.clone(), problem };
-        let der = base64_text::decode(&text).ok_or_else(|| damaged(Problem::Base64))?;
-        let secret = SecretKey::from_der(&der).map_err(|why| damaged(why.into()))?;
+        let Some(der) = base64_text::decode(&text) else {
+            return Err(KeyChainError::Damaged { path, problem: Problem::Base64 });
+        };
+        let secret = SecretKey::from_der(&der).map_err(KeyChainError::damaged(&path))?;
         if *key.certificate.public_key() != secret.public() {
             let certificate = key.certificate.name().clone();
             return Err(KeyChainError::OtherCertificate { certificate, key: key.name.clone() });
@@ -105,22 +108,23 @@ impl Pib {
 /// The keys of a database, by name.
 fn keys(file: &[u8]) -> Result<Vec<PibKey>, SqliteError> {
     let sqlite = Sqlite::open(file)?;
-    let defaults = |rows: &[Row], column: usize| -> Vec<i64> {
-        let is_default = |row: &&Row| row.1.get(column) == Some(&Value::Integer(1));
-        rows.iter().filter(is_default).map(|(number, _)| *number).collect()
-    };
-    let default_identities = defaults(&sqlite.table("identities")?, 2);
+    let mut default_identities = Vec::new();
+    for (number, columns) in sqlite.table("identities")? {
+        if columns.get(2) == Some(&Value::Integer(1)) {
+            default_identities.push(Value::Integer(number));
+        }
+    }
     let certificates = sqlite.table("certificates")?;
     let mut keys = Vec::new();
     for (number, columns) in sqlite.table("keys")? {
         let Some(certificate) = certificate_of(&certificates, number) else { continue };
         let [_, identity, _, _, default, ..] = columns.as_slice() else { continue };
-        let of_default = |id: &i64| *identity == Value::Integer(*id);
+
         keys.push(PibKey {
             name: certificate.key_name(),
             certificate,
             default: *default == Value::Integer(1),
-            default_identity: default_identities.iter().any(of_default),
+            default_identity: default_identities.contains(identity),
         });
     }
     keys.sort_by(|a, b| a.name.cmp(&b.name));

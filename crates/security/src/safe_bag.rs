@@ -88,9 +88,10 @@ impl SafeBag {
     pub fn decode(wire: &[u8]) -> Result<SafeBag, SafeBagError> {
         let value = tlv::only(wire, SAFE_BAG).map_err(|_| SafeBagError::NoBag)?;
         let mut reader = Reader::new(value);
-        let mut next = || reader.next_element().ok().flatten().ok_or(SafeBagError::NoBag);
-        let certificate = next()?;
-        let key = next()?;
+        let (Ok(Some(certificate)), Ok(Some(key))) = (reader.next_element(), reader.next_element())
+        else {
+            return Err(SafeBagError::NoBag);
+        };
         if certificate.typ != tlv::types::DATA || key.typ != ENCRYPTED_KEY {
             return Err(SafeBagError::NoBag);
         }

@@ -199,21 +199,22 @@ impl TrustPolicy {
 /// Finds the key that the packet names among `keys`, checks the signature, and returns its name.
 fn verify_by(keys: &[TrustedKey], data: &Data<'_>) -> Result<Name, VerifyError> {
     let info = data.signature_info();
-    let name = || data.name().to_name();
+    let name = data.name();
     let found = info.signature_type();
     if matches!(found, SignatureType::Null | SignatureType::Other(_)) {
-        return Err(VerifyError::UnsupportedSignatureType { name: name(), found });
+        return Err(VerifyError::UnsupportedSignatureType { name: name.to_name(), found });
     }
-    let locator = info.key_locator().ok_or_else(|| VerifyError::NoKeyLocator(name()))?;
+    let Some(locator) = info.key_locator() else {
+        return Err(VerifyError::NoKeyLocator(name.to_name()));
+    };
     let mut meant = keys.iter().filter(|key| key.is_meant_by(locator)).peekable();
     let Some(first) = meant.peek().copied() else {
-        return Err(VerifyError::UnknownKey { name: name(), key: describe(locator) });
+        return Err(VerifyError::UnknownKey { name: name.to_name(), key: describe(locator) });
     };
     // The same key may be listed several times, with different scopes.
-    let in_scope = meant.find(|key| data.name().starts_with(key.scope.as_ref()));
-    let Some(key) = in_scope else {
+    let Some(key) = meant.find(|key| name.starts_with(key.scope.as_ref())) else {
         let (key, scope) = (first.name.clone(), first.scope.clone());
-        return Err(VerifyError::OutOfScope { name: name(), key, scope });
+        return Err(VerifyError::OutOfScope { name: name.to_name(), key, scope });
     };
     key.verify(data)?;
     Ok(key.name.clone())

@@ -157,8 +157,12 @@ fn days_in_month(year: u64, month: u64) -> u64 {
 
 /// Days from 1970-01-01 to January 1st of `year`.
 fn days_before_year(year: u64) -> u64 {
-    let leaps = |year: u64| year / 4 - year / 100 + year / 400;
-    (year - 1970) * 365 + leaps(year - 1) - leaps(1969)
+    (year - 1970) * 365 + leap_years(year - 1) - leap_years(1969)
+}
+
+/// The number of leap years from the year 1 to `last`.
+fn leap_years(last: u64) -> u64 {
+    last / 4 - last / 100 + last / 400
 }
 
 /// `None` if there is no such day.

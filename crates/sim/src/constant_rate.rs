@@ -46,15 +46,11 @@ pub(crate) struct ConstantRate {
 
 impl ConstantRate {
     pub fn new(spec: RateSpec, seed: u64, names: &[&str]) -> ConstantRate {
-        let stream = |role| {
-            let names: Vec<&str> = names.iter().copied().chain([role]).collect();
-            Rng::stream(seed, &names)
-        };
         let possible = spec.count > 0 && spec.per_second > 0.0;
         ConstantRate {
             next: possible.then_some(spec.start),
-            nonces: stream("nonces"),
-            gaps: stream("gaps"),
+            nonces: Rng::stream(seed, &[names, &["nonces"]].concat()),
+            gaps: Rng::stream(seed, &[names, &["gaps"]].concat()),
             sent: VecDeque::new(),
             base: 0,
             runs: VecDeque::new(),
@@ -213,8 +209,10 @@ impl ConstantRate {
     }
 
     pub fn sample(&self, at: Time, flow: FlowId) -> Option<FlowSample> {
-        let begun = self.counters.interests > 0 && !self.is_over();
-        begun.then(|| FlowSample {
+        if self.counters.interests == 0 || self.is_over() {
+            return None;
+        }
+        Some(FlowSample {
             at,
             flow,
             window: None,

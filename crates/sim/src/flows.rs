@@ -71,13 +71,13 @@ impl Flows {
 
     /// The number of flows at a node that request `name` and were not started by a workload.
     pub fn twins(&self, apps: &Apps, at: NodeId, name: &str) -> usize {
-        let is_twin = |flow: &&Flow| match flow.state {
+        let twins = self.0.iter().filter(|flow| match flow.state {
             State::Live { app, member: None } => {
                 apps.get(app).place().node == at && flow.name == name
             }
             _ => false,
-        };
-        self.0.iter().filter(is_twin).count()
+        });
+        twins.count()
     }
 
     pub fn is_over(&self, flow: FlowId, apps: &Apps) -> bool {

@@ -62,15 +62,12 @@ impl Dice {
             return None;
         }
         let [from, to, which] = names;
-        let stream = |role| Rng::stream(seed, &["wire", from, to, which, role]);
-        Some(Box::new(Dice {
-            impairment: *impairment,
-            loss: Lossy::new(impairment.loss, stream("loss")),
-            jitter: stream("jitter"),
-            reorder: stream("reorder"),
-            duplicate: stream("duplicate"),
-            corrupt: stream("corrupt"),
-        }))
+        let [loss, jitter, reorder, duplicate, corrupt] =
+            ["loss", "jitter", "reorder", "duplicate", "corrupt"]
+                .map(|role| Rng::stream(seed, &["wire", from, to, which, role]));
+        let loss = Lossy::new(impairment.loss, loss);
+        let impairment = *impairment;
+        Some(Box::new(Dice { impairment, loss, jitter, reorder, duplicate, corrupt }))
     }
 
     /// Changes the loss of later frames.

@@ -40,10 +40,9 @@ impl Learned {
                     }
                 }
                 LearnedRoute::Refused { face, name } => {
-                    let of_name = |(prefix, of): &(Name, FaceId)| {
+                    self.end(forwarder, |(prefix, of), _| {
                         *of == face && name.as_ref().starts_with(prefix.as_ref())
-                    };
-                    self.end(forwarder, |route, _| of_name(route));
+                    });
                 }
             }
         }

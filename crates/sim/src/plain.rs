@@ -75,18 +75,23 @@ impl Segments {
 
     /// Appends a packet with the signature type of the segments.
     fn put(&mut self, parts: &DataParts<'_>, token: &[u8], out: &mut Vec<u8>) {
-        let Segments { info, digest, packet, .. } = self;
-        let encode = |out: &mut Vec<u8>| match digest {
-            true => parts.encode_into(info, 32, |o| Signature::from(sha256(o)), out),
-            false => parts.encode_into(info, 0, |_| Signature::new(&[]), out),
-        };
         if token.is_empty() {
-            return encode(out);
+            return self.sign(parts, out);
         }
+        let mut packet = std::mem::take(&mut self.packet);
         packet.clear();
-        encode(packet);
+        self.sign(parts, &mut packet);
         let header = LpHeader { pit_token: token.into(), ..LpHeader::default() };
-        header.encode_into(packet, out);
+        header.encode_into(&packet, out);
+        self.packet = packet;
+    }
+
+    fn sign(&self, parts: &DataParts<'_>, out: &mut Vec<u8>) {
+        if self.digest {
+            parts.encode_into(&self.info, 32, |o| Signature::from(sha256(o)), out);
+        } else {
+            parts.encode_into(&self.info, 0, |_| Signature::new(&[]), out);
+        }
     }
 }
 

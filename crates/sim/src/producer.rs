@@ -69,9 +69,9 @@ impl Producer {
             Signing::Digest | Signing::Unsigned => Object::Plain(Box::new(Plain::new(&spec))),
         };
         if self.find(&name).is_none() {
-            let objects = &self.objects;
-            let hash_of = |n: &u32| xxh3_64(&objects[*n as usize].0);
-            self.names.insert_unique(xxh3_64(&name), objects.len() as u32, hash_of);
+            let number = self.objects.len() as u32;
+            self.names
+                .insert_unique(xxh3_64(&name), number, |n| xxh3_64(&self.objects[*n as usize].0));
             self.lengths.insert(components);
         }
         self.objects.push((name, object));

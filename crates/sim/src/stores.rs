@@ -21,9 +21,8 @@ pub(crate) struct StoreSeries {
 impl StoreSeries {
     /// Takes at most `most` samples at the interval `every`, the first one now.
     pub fn watch(&mut self, fabric: &mut Fabric, every: Duration, most: usize) {
-        let new = || fabric.agenda_mut().add(Target::Stores);
-        let component = Some(self.component.unwrap_or_else(new));
-        *self = StoreSeries { every, component, samples: Vec::new(), most };
+        let component = self.component.unwrap_or_else(|| fabric.agenda_mut().add(Target::Stores));
+        *self = StoreSeries { every, component: Some(component), samples: Vec::new(), most };
         self.wake(fabric);
     }
 

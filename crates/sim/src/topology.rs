@@ -49,8 +49,8 @@ impl Topology {
         let reliability = forth.reliability | back.reliability;
         (forth.reliability, back.reliability) = (reliability, reliability);
         let link = LinkId(self.ends.len() as u32 / 2);
-        let is_parallel = |end: &&LinkEnd| (end.from().node, end.to().node) == (a, b);
-        let parallel = self.ends.iter().filter(is_parallel).count().to_string();
+        let parallel = self.ends.iter().filter(|end| end.from().node == a && end.to().node == b);
+        let parallel = parallel.count().to_string();
         let there = Between { a, b, parallel };
         let again = Between { a: b, b: a, parallel: there.parallel.clone() };
         let wires = [self.wire(seed, &there, &forth), self.wire(seed, &again, &back)];
@@ -166,8 +166,10 @@ impl Topology {
     }
 
     fn face_of_route(&self, at: NodeId, link: LinkId) -> Result<FaceId, BuildError> {
-        let node = || self.node(at).name().to_owned();
-        self.face_on(at, link).ok_or_else(|| BuildError::NotAtLink { node: node() })
+        match self.face_on(at, link) {
+            Some(face) => Ok(face),
+            None => Err(BuildError::NotAtLink { node: self.node(at).name().to_owned() }),
+        }
     }
 
     pub fn remove_route(&mut self, at: NodeId, prefix: &Name, link: LinkId) {

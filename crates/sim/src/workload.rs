@@ -153,11 +153,12 @@ const OWN_OBJECTS: u64 = 1_000_000_000_000;
 
 impl Generator {
     pub fn new(spec: WorkloadSpec, number: u64, seed: u64, component: Component) -> Generator {
-        let law = |catalogue: &Arc<Catalogue>| match spec.requests {
+        let laws = match spec.requests {
             Requests::Drawn { alpha, q, .. } => {
-                catalogue.len().map(|n| Popularity::new(n, alpha, q))
+                let sizes = spec.catalogues.iter().map(|catalogue| catalogue.len());
+                sizes.map(|size| size.map(|n| Popularity::new(n, alpha, q))).collect()
             }
-            Requests::Listed(_) => None,
+            Requests::Listed(_) => vec![None; spec.catalogues.len()],
         };
         let span = Duration(spec.duration.0.div_ceil(SPANS as u64).max(1));
         let mut names: Vec<&str> =
@@ -166,12 +167,12 @@ impl Generator {
             names.push("");
         }
         let classes = names.into_iter().map(|name| ClassResult::new(name, span)).collect();
-        let stream = |role| Rng::stream(seed, &["workload", &spec.name, role]);
+
         let mut generator = Generator {
-            laws: spec.catalogues.iter().map(law).collect(),
+            laws,
             component,
-            gaps: stream("gaps"),
-            choices: stream("choices"),
+            gaps: Rng::stream(seed, &["workload", &spec.name, "gaps"]),
+            choices: Rng::stream(seed, &["workload", &spec.name, "choices"]),
             next: None,
             first: number * OWN_OBJECTS,
             result: WorkloadResult { name: spec.name.clone(), classes, ..Default::default() },

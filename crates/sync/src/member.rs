@@ -248,11 +248,15 @@ impl Member {
     /// The earliest instant at which a number was raised that `vector` lacks; `None` if it lacks
     /// none.
     fn missing(&self, clock_s: u64, vector: &Vector) -> Option<Time> {
-        let lacks = |stream: &Stream, seq| vector.get(&stream.name, stream.boot) < seq;
-        let own = lacks(&self.own, self.seq).then_some(self.published);
         let current = self.table.current(clock_s);
-        let others = current.filter(|(stream, entry)| lacks(stream, entry.seq));
-        others.map(|(_, entry)| entry.updated).chain(own).min()
+        let lacking = current
+            .filter(|(stream, entry)| vector.get(&stream.name, stream.boot) < entry.seq)
+            .map(|(_, entry)| entry.updated);
+        if vector.get(&self.own.name, self.own.boot) < self.seq {
+            lacking.chain([self.published]).min()
+        } else {
+            lacking.min()
+        }
     }
 
     /// The vector to send now, at the time `clock_s`, in seconds since 1970.

@@ -178,15 +178,14 @@ impl Table {
     /// start, or the one that was raised longest ago. Others may replace earlier starts by later
     /// ones, but not the last confirmed one: members have to agree on the starts that they keep.
     fn dispensable_start(&self, claim: &Claim<'_>) -> Option<Stream> {
-        let starts = || self.starts(claim.name);
+        let mut starts = self.starts(claim.name);
         let start = if claim.owner.is_some() {
-            starts().min_by_key(|(_, entry)| (entry.confirmed > 0, entry.updated))
+            starts.min_by_key(|(_, entry)| (entry.confirmed > 0, entry.updated))
         } else {
-            let confirmed = starts().filter(|(_, entry)| entry.confirmed > 0);
-            let current =
-                confirmed.max_by_key(|(_, entry)| entry.updated).map(|(stream, _)| stream);
-            let is_earlier = |stream: &Stream| stream.boot < claim.boot && Some(stream) != current;
-            starts().find(|(stream, _)| is_earlier(stream))
+            let confirmed = self.starts(claim.name).filter(|(_, entry)| entry.confirmed > 0);
+            let current = confirmed.max_by_key(|(_, entry)| entry.updated);
+            let current = current.map(|(stream, _)| stream);
+            starts.find(|(stream, _)| stream.boot < claim.boot && Some(*stream) != current)
         };
         start.map(|(stream, _)| stream.clone())
     }
@@ -196,11 +195,7 @@ impl Table {
     /// the claiming one would have. So no identity keeps others out by many streams.
     fn dispensable(&self, claim: &Claim<'_>, need: usize) -> Option<Stream> {
         let owner = claim.owner?;
-        let oldest = |of: Option<&Name>| {
-            let streams = self.streams.iter().filter(|(stream, _)| self.owners.get(stream) == of);
-            streams.min_by_key(|(_, entry)| entry.updated).map(|(stream, _)| stream.clone())
-        };
-        if let Some(unconfirmed) = oldest(None) {
+        if let Some(unconfirmed) = self.oldest(None) {
             return Some(unconfirmed);
         }
         let mut shares: BTreeMap<&Name, usize> = BTreeMap::new();
@@ -211,7 +206,13 @@ impl Table {
         let most = shares.iter().max_by_key(|(_, bytes)| **bytes)?;
         let is_larger = *most.1 > own.map_or(0, |(_, bytes)| *bytes) + need;
         // Otherwise the member can only replace its own.
-        oldest(Some(if is_larger { most.0 } else { own?.0 }))
+        self.oldest(Some(if is_larger { most.0 } else { own?.0 }))
+    }
+
+    /// The stream of this owner that was raised longest ago; `None`: of those without an owner.
+    fn oldest(&self, owner: Option<&Name>) -> Option<Stream> {
+        let streams = self.streams.iter().filter(|(stream, _)| self.owners.get(stream) == owner);
+        streams.min_by_key(|(_, entry)| entry.updated).map(|(stream, _)| stream.clone())
     }
 }
 

@@ -65,11 +65,9 @@ impl Vector {
 
     /// All streams with their numbers, in canonical order.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, u64, u64)> {
-        let each = |(name, boots)| {
-            let boots: &BTreeMap<u64, u64> = boots;
-            boots.iter().map(move |(boot, seq)| (name, *boot, *seq))
-        };
-        self.streams.iter().flat_map(each)
+        self.streams
+            .iter()
+            .flat_map(|(name, boots)| boots.iter().map(move |(boot, seq)| (name, *boot, *seq)))
     }
 
     /// True if it has no streams.

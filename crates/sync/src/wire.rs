@@ -105,16 +105,15 @@ pub fn open(
     group: &Name,
     policy: &TrustPolicy,
 ) -> Result<Verified, Rejected> {
-    let malformed = |why| Err(Rejected::Malformed(why));
     if !is_sync(interest, group) || !interest.check_parameters_digest() {
-        return malformed("its name or digest is another");
+        return Err(Rejected::Malformed("its name or digest is another"));
     }
     let Some(Ok(data)) = interest.parameters().map(Data::decode) else {
-        return malformed("its parameters are no Data packet");
+        return Err(Rejected::Malformed("its parameters are no Data packet"));
     };
     let signer = verify(&data, group, policy)?;
     let Ok(vector) = Vector::decode(data.content()) else {
-        return malformed("its Data packet has no state vector");
+        return Err(Rejected::Malformed("its Data packet has no state vector"));
     };
     Ok(Verified { vector, time_ms: data.signature_info().time_ms(), signer })
 }

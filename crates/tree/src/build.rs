@@ -123,16 +123,13 @@ impl Pages {
         if let Some(pair) = entries.windows(2).find(|pair| pair[0].name == pair[1].name) {
             return Err(TreeError::Order(pair[1].name.to_string()));
         }
-        let encoded = |entry: &Entry| {
+        let mut items = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let totals = entry.totals().ok_or_else(too_many)?;
             let mut bytes = Vec::new();
             entry.encode_into(&mut bytes);
-            bytes
-        };
-        let item = |entry: Entry| {
-            let totals = entry.totals().ok_or_else(too_many)?;
-            Ok(Item { bytes: encoded(&entry), totals, name: entry.name })
-        };
-        let items = entries.into_iter().map(item).collect::<Result<_, TreeError>>()?;
+            items.push(Item { bytes, totals, name: entry.name });
+        }
         let mut parts = self.pack(items, 0)?;
         let mut level = 1;
         while parts.len() > 1 {

@@ -259,13 +259,9 @@ impl File {
     }
 
     fn decode(reader: &mut Reader<'_>, modified: u64, name: &FileName) -> Result<File, TreeError> {
-        let mut number = |typ| match reader.optional(typ)? {
-            Some(element) => element.nni().map(Some),
-            None => Ok(None),
-        };
-        let size = number(types::SIZE)?.ok_or(Fault::Expected(types::SIZE))?;
-        let version = number(types::VERSION)?.unwrap_or(File::version_of(modified));
-        let segment_size = number(types::SEGMENT_SIZE)?.unwrap_or(SEGMENT_SIZE.into());
+        let size = number(reader, types::SIZE)?.ok_or(Fault::Expected(types::SIZE))?;
+        let version = number(reader, types::VERSION)?.unwrap_or(File::version_of(modified));
+        let segment_size = number(reader, types::SEGMENT_SIZE)?.unwrap_or(SEGMENT_SIZE.into());
         let most = packet::MAX_PACKET as u64;
         if !(1..=most).contains(&segment_size) {
             return Err(Fault::BadValue(types::SEGMENT_SIZE).into());
@@ -279,8 +275,7 @@ impl File {
                 Contents::Segments(digests.into())
             }
             None => {
-                let fanout = reader.optional(types::FANOUT)?.map(|element| element.nni());
-                let fanout = fanout.transpose()?.unwrap_or(DEFAULT_FANOUT.into());
+                let fanout = number(reader, types::FANOUT)?.unwrap_or(DEFAULT_FANOUT.into());
                 let fanout = u32::try_from(fanout).map_err(|_| Fault::BadValue(types::FANOUT))?;
                 let digest = required(reader, types::MANIFEST_DIGEST)?.value;
                 let bad = Fault::BadLength(types::MANIFEST_DIGEST);
@@ -293,6 +288,14 @@ impl File {
             Contents::Manifest { .. } => file.layout().is_some(),
         };
         if fits { Ok(file) } else { Err(TreeError::Digests(name.to_string())) }
+    }
+}
+
+/// The number in the next element, if that is of type `typ`.
+fn number(reader: &mut Reader<'_>, typ: u64) -> Result<Option<u64>, Fault> {
+    match reader.optional(typ)? {
+        Some(element) => Ok(Some(element.nni()?)),
+        None => Ok(None),
     }
 }
 

@@ -61,12 +61,20 @@ impl Page {
     /// The totals of the page and everything below; `None` if they exceed 64 bits.
     #[must_use]
     pub fn totals(&self) -> Option<Totals> {
-        let sum = |all: Option<Totals>, each: Option<Totals>| all?.plus(each?);
-        let none = Some(Totals::default());
+        let mut sum = Totals::default();
         match self {
-            Page::Entries(entries) => entries.iter().map(Entry::totals).fold(none, sum),
-            Page::Parts(parts) => parts.iter().map(|part| Some(part.page.totals)).fold(none, sum),
+            Page::Entries(entries) => {
+                for entry in entries {
+                    sum = sum.plus(entry.totals()?)?;
+                }
+            }
+            Page::Parts(parts) => {
+                for part in parts {
+                    sum = sum.plus(part.page.totals)?;
+                }
+            }
         }
+        Some(sum)
     }
 
     /// The first and the last name in the page.

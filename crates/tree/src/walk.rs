@@ -196,12 +196,12 @@ impl Walk {
 
 fn check_totals(expected: Totals, found: Option<Totals>) -> Result<(), TreeError> {
     let found = found.unwrap_or(Totals { entries: u64::MAX, bytes: u64::MAX });
-    let error = |expected, found| Err(TreeError::Totals { expected, found });
-    match () {
-        () if found.entries != expected.entries => error(expected.entries, found.entries),
-        () if found.bytes != expected.bytes => error(expected.bytes, found.bytes),
-        () => Ok(()),
+    for (expected, found) in [(expected.entries, found.entries), (expected.bytes, found.bytes)] {
+        if found != expected {
+            return Err(TreeError::Totals { expected, found });
+        }
     }
+    Ok(())
 }
 
 /// Checks that the names in a page are those between its first name and the next page's: so names

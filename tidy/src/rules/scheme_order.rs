@@ -46,7 +46,7 @@ pub fn scheme_order(repository: &Repository) -> Vec<Finding> {
     for (file, text) in repository.texts(&["rs"]).filter(|(file, _)| is_candidate(&file.path)) {
         let Ok(parsed) = syn::parse_file(text) else { continue };
         let sections = sections(&parsed);
-        // Code that several schemes share has a file in the same folder, without `SCHEME`.
+        // The other files in the folder choose and describe schemes, and have no `SCHEME`.
         if sections.iter().any(|(section, _)| *section == Section::Scheme) {
             found.extend(header(file, text));
             found.extend(order(file, &sections));

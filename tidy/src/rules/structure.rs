@@ -6,11 +6,13 @@ use crate::{Finding, Repository};
 /// Of each crate the most large structs, scattered types, tuple parameters and cycles of modules.
 /// The aim is zero everywhere; a crate that is not listed has reached it. Lower a number when the
 /// code allows it (`cargo run --package tidy --bin figures` shows them), never raise one.
-const MOST: &[(&str, [usize; 4])] = &[
-    ("net", [1, 0, 1, 0]),
-    ("study", [1, 0, 0, 0]),
-    ("testbed", [0, 0, 1, 0]),
-    ("weir", [0, 0, 1, 0]),
+const MOST: &[(&str, [usize; 4])] =
+    &[("study", [1, 0, 0, 0]), ("testbed", [0, 0, 1, 0]), ("weir", [0, 0, 1, 0])];
+
+/// Structs, with their crates, that repeat a format of another project, which decides their fields.
+const MODELS: &[(&str, &str)] = &[
+    // NFD's management protocol.
+    ("net", "ControlParameters"),
 ];
 
 /// The meaning of each number.
@@ -31,8 +33,9 @@ fn most(name: &str) -> [usize; 4] {
 }
 
 fn judge(of: &Figures, most: [usize; 4]) -> Vec<Finding> {
-    let counted =
-        [of.large_structs.len(), of.scattered_types.len(), of.tuple_parameters, of.cycles.len()];
+    let large = of.large_structs.iter().map(|(name, _)| (of.name.as_str(), name.as_str()));
+    let large = large.filter(|one| !MODELS.contains(one)).count();
+    let counted = [large, of.scattered_types.len(), of.tuple_parameters, of.cycles.len()];
     let path = format!("crates/{}", of.name);
     let differing = counted.into_iter().zip(most).zip(KINDS).filter(|((now, most), _)| now != most);
     differing
@@ -60,6 +63,15 @@ mod tests {
         assert_eq!(judge(&of, [0, 0, 2, 0]), []);
         assert!(judge(&of, [0; 4])[0].message.contains("see what the change adds"));
         assert!(judge(&of, [0, 0, 3, 0])[0].message.contains("lower the number"));
+    }
+
+    #[test]
+    fn a_struct_whose_fields_another_project_decides_may_be_large() {
+        let mut of = Figures { name: "net".to_owned(), ..Figures::default() };
+        of.large_structs = vec![("ControlParameters".to_owned(), 18)];
+        assert_eq!(judge(&of, [0; 4]), []);
+        of.large_structs.push(("Face".to_owned(), 18));
+        assert_eq!(judge(&of, [0; 4]).len(), 1);
     }
 
     #[test]

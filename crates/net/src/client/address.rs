@@ -52,6 +52,10 @@ pub enum AddressError {
 }
 
 impl AddressError {
+    fn form(text: &str, why: impl Into<String>) -> AddressError {
+        AddressError::Form { text: text.to_owned(), why: why.into() }
+    }
+
     /// The same, read in a file.
     fn read_in(mut self, file: &Path) -> AddressError {
         let (AddressError::Form { why, .. } | AddressError::Host { why, .. }) = &mut self;
@@ -75,8 +79,12 @@ impl Address {
     /// # Errors
     /// See [`Address::find`].
     pub fn configured(given: Option<&str>) -> Result<Option<Address>, AddressError> {
-        let from_environment = || std::env::var(TRANSPORT_VARIABLE).ok().filter(|v| !v.is_empty());
-        if let Some(text) = given.map(str::to_owned).or_else(from_environment) {
+        if let Some(text) = given {
+            return text.parse().map(Some);
+        }
+        if let Ok(text) = std::env::var(TRANSPORT_VARIABLE)
+            && !text.is_empty()
+        {
             return text.parse().map(Some);
         }
         if let Some((text, file)) = conf::transport(&conf::places()) {
@@ -99,20 +107,22 @@ impl FromStr for Address {
     type Err = AddressError;
 
     fn from_str(text: &str) -> Result<Address, AddressError> {
-        let fail = |why: String| AddressError::Form { text: text.to_owned(), why };
         let Some((scheme, rest)) = text.split_once("://") else {
             let path = text.strip_prefix("unix:").unwrap_or(text);
             if path.is_empty() {
-                return Err(fail("it is empty".into()));
+                return Err(AddressError::form(text, "it is empty"));
             }
             return Ok(Address::Unix(path.into()));
         };
         match scheme {
-            "unix" if rest.is_empty() => return Err(fail("the path is missing".into())),
+            "unix" if rest.is_empty() => {
+                return Err(AddressError::form(text, "the path is missing"));
+            }
             "unix" => return Ok(Address::Unix(rest.into())),
             _ => {}
         }
-        let uri: FaceUri = text.parse().map_err(|error: UriError| fail(error.why))?;
+        let uri: FaceUri =
+            text.parse().map_err(|error: UriError| AddressError::form(text, error.why))?;
         let peer = uri.resolve().map_err(|error| AddressError::Host {
             text: text.to_owned(),
             why: error.to_string(),

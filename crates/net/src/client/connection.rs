@@ -74,9 +74,12 @@ impl ConnectError {
     #[must_use]
     pub fn is_busy(&self) -> bool {
         use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
-        let passing =
-            |error: &io::Error| matches!(error.kind(), WouldBlock | TimedOut | Interrupted);
-        matches!(self, ConnectError::Other { error, .. } if passing(error))
+        match self {
+            ConnectError::Other { error, .. } => {
+                matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
+            }
+            _ => false,
+        }
     }
 
     /// No forwarder is there at present.

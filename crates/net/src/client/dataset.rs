@@ -68,20 +68,19 @@ impl Connection {
 
     /// The dataset that begins with `packet`.
     fn rest(&mut self, name: &Name, packet: &[u8]) -> Result<Vec<u8>, DatasetError> {
-        let malformed = |why| DatasetError::Malformed { name: name.clone(), why };
-        let data = Data::decode(packet).map_err(|_| malformed("it cannot be decoded"))?;
+        let data = decode(name, packet)?;
         let versioned = data.name().parent().to_name();
-        let last = data.final_block().and_then(|c| c.as_segment_any());
-        let last = last.ok_or_else(|| malformed("it has no final segment"))?;
+        let Some(last) = data.final_block().and_then(|c| c.as_segment_any()) else {
+            return Err(malformed(name, "it has no final segment"));
+        };
         if last >= MAX_SEGMENTS {
-            return Err(malformed("it is too large"));
+            return Err(malformed(name, "it is too large"));
         }
         let mut content = data.content().to_vec();
         for segment in 1..=last {
             let segment = Component::segment(segment);
             let packet = self.ask(InterestBuf::new(versioned.clone().with(&segment)))?;
-            let data = Data::decode(&packet).map_err(|_| malformed("it cannot be decoded"))?;
-            content.extend_from_slice(data.content());
+            content.extend_from_slice(decode(name, &packet)?.content());
         }
         Ok(content)
     }
@@ -141,6 +140,15 @@ struct Question {
     refused: bool,
 }
 
+/// A packet of the dataset `name`.
+fn decode<'a>(name: &Name, packet: &'a [u8]) -> Result<Data<'a>, DatasetError> {
+    Data::decode(packet).map_err(|_| malformed(name, "it cannot be decoded"))
+}
+
+pub(super) fn malformed(name: &Name, why: &'static str) -> DatasetError {
+    DatasetError::Malformed { name: name.clone(), why }
+}
+
 /// Interests that are sent together.
 struct Questions {
     all: Vec<Question>,
@@ -152,11 +160,9 @@ struct Questions {
 
 impl Questions {
     fn new(interests: &[InterestBuf]) -> Questions {
-        let question = |interest: &InterestBuf| {
-            let (wire, answer, refused) = (interest.encode(), None, false);
-            Question { wire, answer, refused }
-        };
-        Questions { all: interests.iter().map(question).collect(), sent: 0, answered_at: None }
+        let wires = interests.iter().map(InterestBuf::encode);
+        let all = wires.map(|wire| Question { wire, answer: None, refused: false }).collect();
+        Questions { all, sent: 0, answered_at: None }
     }
 
     /// Nothing better can come.
@@ -187,10 +193,10 @@ impl Endpoint for Questions {
             return;
         }
         let Ok(data) = Data::decode(fragment) else { return };
-        let answers = |question: &&mut Question| {
+        let answered = self.all.iter_mut().find(|question| {
             Interest::decode(&question.wire).is_ok_and(|asked| data.satisfies(&asked))
-        };
-        if let Some(question) = self.all.iter_mut().find(answers) {
+        });
+        if let Some(question) = answered {
             question.answer = Some(Bytes::copy_from_slice(fragment));
             self.answered_at.get_or_insert(now);
         }

@@ -18,11 +18,8 @@ impl KeyPlaces {
     #[must_use]
     pub fn find() -> Option<KeyPlaces> {
         let places = conf::places();
-        let said = |variable: &str, key| {
-            let given = std::env::var(variable).ok().filter(|value| !value.is_empty());
-            given.or_else(|| conf::setting(&places, key).map(|(value, _)| value))
-        };
-        let (pib, tpm) = (said("NDN_CLIENT_PIB", "pib"), said("NDN_CLIENT_TPM", "tpm"));
+        let pib = setting("NDN_CLIENT_PIB", &places, "pib");
+        let tpm = setting("NDN_CLIENT_TPM", &places, "tpm");
         Some(KeyPlaces::of(pib.as_deref(), tpm.as_deref(), &conf::home()?))
     }
 
@@ -34,6 +31,16 @@ impl KeyPlaces {
         let pib = if is_file { pib } else { pib.join("pib.db") };
         KeyPlaces { pib, tpm: tpm.and_then(place).unwrap_or_else(|| home.join("ndnsec-key-file")) }
     }
+}
+
+/// The value of a variable of the environment, or else of a key in `client.conf`.
+fn setting(variable: &str, places: &[PathBuf], key: &str) -> Option<String> {
+    if let Ok(value) = std::env::var(variable)
+        && !value.is_empty()
+    {
+        return Some(value);
+    }
+    Some(conf::setting(places, key)?.0)
 }
 
 /// The place behind the kind, `pib-sqlite3:/some/where`, if there is one.

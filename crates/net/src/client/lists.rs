@@ -1,6 +1,7 @@
 //! Readers of a forwarder's lists: the datasets of NFD's management protocol, which other
 //! forwarders provide as well.
 
+use crate::client::dataset::malformed;
 use crate::client::{Connection, DatasetError};
 use crate::management::parameters::numbers as n;
 use crate::management::status as s;
@@ -119,9 +120,10 @@ impl General {
     /// # Errors
     /// It is malformed.
     pub fn read(content: &[u8]) -> Result<General, DatasetError> {
-        let fields = Fields::read(content);
-        let unread = |_| malformed(General::dataset(), "it cannot be decoded");
-        fields.map(|fields| read_general(&fields)).map_err(unread)
+        match Fields::read(content) {
+            Ok(fields) => Ok(read_general(&fields)),
+            Err(_) => Err(malformed(&General::dataset(), "it cannot be decoded")),
+        }
     }
 }
 
@@ -162,9 +164,12 @@ impl<'a> Fields<'a> {
     }
 
     fn passed(&self, [interests, data, nacks, bytes]: [u64; 4]) -> Passed {
-        let count = |typ| self.count(typ);
-        let (interests, data) = (count(interests), count(data));
-        Passed { interests, data, nacks: count(nacks), bytes: count(bytes) }
+        Passed {
+            interests: self.count(interests),
+            data: self.count(data),
+            nacks: self.count(nacks),
+            bytes: self.count(bytes),
+        }
     }
 }
 
@@ -187,18 +192,19 @@ fn read_face(entry: &Fields<'_>) -> FaceEntry {
 
 fn read_routes(entry: &Fields<'_>) -> Result<Vec<RouteEntry>, Fault> {
     let prefix = entry.name()?;
-    let route = |element: &Element<'_>| {
+    let mut routes = Vec::new();
+    for element in entry.all(s::RECORD) {
         let route = Fields::read(element.value)?;
-        Ok(RouteEntry {
+        routes.push(RouteEntry {
             prefix: prefix.clone(),
             face: route.count(n::FACE_ID),
             origin: route.count(n::ORIGIN),
             cost: route.count(n::COST),
             flags: route.count(n::FLAGS),
             expires_ms: route.number(n::EXPIRATION_PERIOD),
-        })
-    };
-    entry.all(s::RECORD).map(route).collect()
+        });
+    }
+    Ok(routes)
 }
 
 fn read_strategy(entry: &Fields<'_>) -> Result<StrategyEntry, Fault> {
@@ -264,8 +270,10 @@ pub fn strategies(connection: &mut Connection) -> Result<Vec<StrategyEntry>, Dat
 /// See [`faces`].
 pub fn store(connection: &mut Connection) -> Result<StoreInfo, DatasetError> {
     let all = entries(connection, "cs", "info", |entry| Ok(read_store(entry)))?;
-    let malformed = || malformed(name("cs", "info"), "it has no entry");
-    all.into_iter().next().ok_or_else(malformed)
+    match all.into_iter().next() {
+        Some(info) => Ok(info),
+        None => Err(malformed(&name("cs", "info"), "it has no entry")),
+    }
 }
 
 /// The forwarder as a whole.
@@ -289,7 +297,7 @@ fn entries<T>(
         let entries = fields.all(s::ENTRY);
         entries.map(|entry| read(&Fields::read(entry.value)?)).collect()
     });
-    all.map_err(|_| malformed(name, "it cannot be decoded"))
+    all.map_err(|_| malformed(&name, "it cannot be decoded"))
 }
 
 fn name(module: &str, verb: &str) -> Name {
@@ -297,8 +305,4 @@ fn name(module: &str, verb: &str) -> Name {
         .map(|word| Component::generic(word.as_bytes()))
         .into_iter()
         .collect()
-}
-
-fn malformed(name: Name, why: &'static str) -> DatasetError {
-    DatasetError::Malformed { name, why }
 }

@@ -124,17 +124,10 @@ pub(super) fn share(config: &mut Config, of: &Sections<'_, '_>) {
     }
     let limit = shared(memory);
     config.forwarder.memory = limit;
-    let bound = |section: &Section<'_>, field: &str, given: usize| -> usize {
-        if section.given(field).is_none() {
-            return limit;
-        }
-        fits(section, field, given, memory);
-        given
-    };
     let store = &mut config.content_store.capacity;
-    *store = bound(of.content_store, "capacity", *store);
+    *store = bound(of.content_store, "capacity", *store, memory);
     let tables = &mut config.forwarder;
-    tables.pit.memory = bound(of.forwarder, "pending_memory", tables.pit.memory);
+    tables.pit.memory = bound(of.forwarder, "pending_memory", tables.pit.memory, memory);
     if given.dead_nonces {
         fits(of.forwarder, "dead_nonces", nonces(tables.dead_nonces), memory);
     }
@@ -173,11 +166,12 @@ impl Config {
     pub fn share_host(&mut self, host: Option<u64>) {
         let Some(given) = self.daemon.shares_host else { return };
         let part = host.map_or(UNKNOWN, |host| host / OF_HOST).clamp(FEWEST, MOST);
-        let beyond = |given: usize, usual: usize| given.saturating_sub(usual) as u64;
-        let store = beyond(self.content_store.capacity, ContentStoreConfig::default().capacity);
-        let pending = beyond(self.forwarder.pit.memory, PitConfig::default().memory);
+        let usual = ContentStoreConfig::default().capacity;
+        let store = self.content_store.capacity.saturating_sub(usual) as u64;
+        let usual = PitConfig::default().memory;
+        let pending = self.forwarder.pit.memory.saturating_sub(usual) as u64;
         let nonces = match given.dead_nonces {
-            true => beyond(nonces(self.forwarder.dead_nonces), nonces(USUAL_NONCES)),
+            true => nonces(self.forwarder.dead_nonces).saturating_sub(nonces(USUAL_NONCES)) as u64,
             false => 0,
         };
         // Pending Interests have half of what is shared.
@@ -193,6 +187,15 @@ impl Config {
 /// The most memory of a table of this many nonces.
 fn nonces(most: usize) -> usize {
     DeadNonces::new(DEFAULT_LIFETIME, most).most_memory()
+}
+
+/// The field's value, which has to fit, if the file gives it; otherwise the shared memory.
+fn bound(section: &Section<'_>, field: &str, given: usize, memory: Size) -> usize {
+    if section.given(field).is_none() {
+        return shared(memory);
+    }
+    fits(section, field, given, memory);
+    given
 }
 
 /// A limit beyond the shared memory is a mistake.

@@ -93,20 +93,22 @@ pub struct Authorize {
 
 impl Authorize {
     fn checked(mut self, section: &Section<'_>) -> Option<Authorize> {
-        let wrong = |field, why: &str| section.doc.mistake(section.place(field), why);
+        let doc = section.doc;
         let has_signer = self.key.is_some() || self.trust.is_some();
         if self.key.is_some() && self.trust.is_some() {
-            wrong("trust", "a section has a `key` or `trust`; write two sections for both");
+            let why = "a section has a `key` or `trust`; write two sections for both";
+            doc.mistake(section.place("trust"), why);
         }
         let is_remote = self.from == Origin::Remote;
         if is_remote && !has_signer {
-            wrong("from", "peers may command only with a `key` or `trust`");
+            doc.mistake(section.place("from"), "peers may command only with a `key` or `trust`");
         }
         if is_remote && !(self.user.is_empty() && self.group.is_empty()) {
-            wrong("from", "of peers the user is not known; write a `key` or `trust`");
+            let why = "of peers the user is not known; write a `key` or `trust`";
+            doc.mistake(section.place("from"), why);
         }
         if is_remote && self.modules.iter().any(|module| module != "rib") {
-            wrong("commands", "peers may command only `rib`");
+            doc.mistake(section.place("commands"), "peers may command only `rib`");
         }
         if section.given("commands").is_none() {
             let all: &[&str] = if is_remote { &["rib"] } else { &MODULES };

@@ -137,8 +137,8 @@ fn where_rates_are_known(config: &mut Config) {
 
 /// A face as the file names it, and its line.
 fn written(section: &Section<'_>) -> String {
-    let given = |field| section.given(field).and_then(|v| text(v.get_ref()).ok());
-    let name = given("name").or_else(|| given("uri")).unwrap_or_default();
+    let mut given = ["name", "uri"].into_iter().filter_map(|field| section.given(field));
+    let name = given.find_map(|value| text(value.get_ref()).ok()).unwrap_or_default();
     format!("`{name}` (line {})", section.doc.line(section.at.start))
 }
 

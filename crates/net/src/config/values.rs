@@ -182,8 +182,10 @@ pub(super) fn exempt(value: &DeValue<'_>) -> Result<Exempt, String> {
         if given == "local" {
             return Ok(None);
         }
-        let address = || given.parse::<IpAddr>().map(IpNet::from);
-        let network = given.parse::<IpNet>().or_else(|_| address());
+        let network = match given.parse::<IpNet>() {
+            Ok(network) => Ok(network),
+            Err(_) => given.parse::<IpAddr>().map(IpNet::from),
+        };
         network.map(|net| Some(net.trunc())).map_err(|_| {
             format!("`{given}` is not a network such as `192.0.2.0/24`, an address, nor `local`")
         })
@@ -208,10 +210,11 @@ pub(super) fn uri(value: &DeValue<'_>) -> Result<FaceUri, String> {
         }
         _ => {}
     }
-    let nowhere = |ip: IpAddr| ip.is_unspecified() || ip == IpAddr::V4(Ipv4Addr::BROADCAST);
-    match uri.address().filter(|ip| nowhere(*ip)) {
-        Some(ip) => Err(format!("no host has the address {ip}")),
-        None => Ok(uri),
+    match uri.address() {
+        Some(ip) if ip.is_unspecified() || ip == IpAddr::V4(Ipv4Addr::BROADCAST) => {
+            Err(format!("no host has the address {ip}"))
+        }
+        _ => Ok(uri),
     }
 }
 

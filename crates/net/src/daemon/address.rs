@@ -125,9 +125,9 @@ pub(super) fn groups(source: Source) -> [Group; 2] {
         Source::Internet(address) => address,
         Source::Station(station) => return [Group::Station(station), Group::Link(station.device)],
     };
-    let net = |v4, v6| match address {
-        IpAddr::V4(ip) => IpNet::V4(Ipv4Net::new_assert(ip, v4)).trunc(),
-        IpAddr::V6(ip) => IpNet::V6(Ipv6Net::new_assert(ip, v6)).trunc(),
+    let nets = match address {
+        IpAddr::V4(ip) => [32, 24].map(|bits| IpNet::V4(Ipv4Net::new_assert(ip, bits))),
+        IpAddr::V6(ip) => [64, 56].map(|bits| IpNet::V6(Ipv6Net::new_assert(ip, bits))),
     };
-    [Group::Net(net(32, 64)), Group::Net(net(24, 56))]
+    nets.map(|net| Group::Net(net.trunc()))
 }

@@ -41,10 +41,9 @@ pub(super) fn choose(
     prefix: &Name,
     choice: &schemes::Choice,
 ) -> Result<(), DaemonError> {
-    let refused = |why: String| DaemonError::Table { prefix: prefix.clone(), why };
-    let strategy = choice.strategy().map_err(|e| refused(e.to_string()))?;
+    let strategy = choice.strategy().map_err(DaemonError::table(prefix))?;
     let set = forwarder.set_strategy(prefix.as_ref(), strategy);
-    set.map_err(|e| refused(e.to_string()))?;
+    set.map_err(DaemonError::table(prefix))?;
     all.insert(prefix.clone(), schemes::instance::name(choice));
     Ok(())
 }

@@ -133,11 +133,10 @@ impl Devices {
         options: UdpOptions,
         registry: &Registry,
     ) -> io::Result<(&str, &Open)> {
-        let missing = || io::Error::from(io::ErrorKind::NotFound);
         if self.changes.is_none() {
             self.changes = Some(Changes::watch(registry, TOKEN)?);
         }
-        let named = self.all.get_mut(&id).ok_or_else(missing)?;
+        let named = self.all.get_mut(&id).ok_or(io::ErrorKind::NotFound)?;
         if named.open.is_none() {
             let opened = Device::find(&named.name).and_then(|device| {
                 let receiver = Receiver::open(&device, options, registry, TOKEN)?;
@@ -146,7 +145,7 @@ impl Devices {
             named.was_down |= opened.is_err();
             named.open = Some(opened?);
         }
-        let open = named.open.as_ref().ok_or_else(missing)?;
+        let open = named.open.as_ref().ok_or(io::ErrorKind::NotFound)?;
         Ok((&named.name, open))
     }
 

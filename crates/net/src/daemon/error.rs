@@ -96,4 +96,9 @@ impl DaemonError {
     pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> DaemonError {
         move |source| DaemonError::System { what, source }
     }
+
+    /// A wrapper for the reasons why a table does not take an entry for `prefix`.
+    pub(super) fn table<E: ToString>(prefix: &Name) -> impl FnOnce(E) -> DaemonError {
+        move |why| DaemonError::Table { prefix: prefix.clone(), why: why.to_string() }
+    }
 }

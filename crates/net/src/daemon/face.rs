@@ -1,8 +1,9 @@
 //! One face's socket, and what is between it and the forwarder.
 
 mod facts;
+mod sending;
 
-use super::address::{Address, Source};
+use super::address::{Address, DeviceId, Source};
 use super::crowd::Transport;
 use super::marking;
 use crate::batch::Batch;
@@ -12,16 +13,17 @@ use crate::framing::MAX_FRAME;
 use crate::management::authority::Account;
 use crate::management::orders::{Change, Refused};
 use crate::management::{CONGESTION_MARKING, FaceInfo, Marking, Persistency, RELIABILITY};
+use crate::socket::Progress;
 use crate::socket::ether::Sender;
 use crate::socket::stream::Stream;
 use crate::socket::udp::{ReceiveBuffers, Udp};
 use crate::socket::websocket::WebSocket;
-use crate::socket::{Progress, SendError, SendFrames};
 use control::{Duration, Time};
 pub(super) use facts::{About, MadeBy, Marked, Peer, Target};
 use facts::{Absence, Retry};
 use forwarder::tables::memory;
 use forwarder::{Allowance, FaceId, Forwarder, Wire};
+use sending::{Frames, Sending};
 use std::cell::OnceCell;
 use std::net::{IpAddr, SocketAddr};
 
@@ -419,40 +421,33 @@ impl Face {
                 scratch.clear();
             }
         }
-        let delay = &mut self.delay;
-        let mut next = |forwarder: &mut Forwarder, out: &mut Vec<u8>| match delay {
-            None => forwarder.poll_transmit(now, id, out).map(|sent| sent.segment),
-            Some(line) => line.pop(now).map(|burst| {
-                out.extend_from_slice(&burst.bytes);
-                burst.segment
-            }),
-        };
+        let mut frames = Frames { forwarder, delay: self.delay.as_mut(), id, now };
         let mut narrower = None;
         let progress = match &mut self.link {
             link if !link.is_up() => {
                 scratch.clear();
-                while let Some(segment) = next(forwarder, scratch) {
+                while let Some(segment) = frames.next(scratch) {
                     self.lost += scratch.len().div_ceil(segment.unwrap_or(usize::MAX)) as u64;
                     scratch.clear();
                 }
                 Progress::Done
             }
-            Link::Stream(stream) => stream
-                .send(budget, |out| next(forwarder, out).is_some())
-                .map_err(|e| e.to_string())?,
+            Link::Stream(stream) => {
+                stream.send(budget, |out| frames.next(out).is_some()).map_err(|e| e.to_string())?
+            }
             Link::WebSocket(socket) => socket
-                .send(budget, scratch, |out| next(forwarder, out).is_some())
+                .send(budget, scratch, |out| frames.next(out).is_some())
                 .map_err(|e| e.to_string())?,
             Link::Udp(udp, batch) => {
                 let mut sender =
                     Sending { socket: udp, batch, lost: &mut self.lost, payload: None };
-                let progress = sender.run(budget, |out| next(forwarder, out));
+                let progress = sender.run(budget, &mut frames);
                 narrower = sender.payload;
                 progress
             }
             Link::Ether(socket, batch) => {
                 let mut sender = Sending { socket, batch, lost: &mut self.lost, payload: None };
-                let progress = sender.run(budget, |out| next(forwarder, out));
+                let progress = sender.run(budget, &mut frames);
                 narrower = sender.payload;
                 progress
             }
@@ -465,6 +460,11 @@ impl Face {
         }
         self.blocked = progress == Progress::Blocked;
         Ok(progress)
+    }
+
+    /// True if it begins at an interface.
+    pub fn begins_at(&self, device: DeviceId) -> bool {
+        self.about.station.is_some_and(|at| at.device == device)
     }
 
     /// A face over UDP or Ethernet that a peer brought about: it has no end but silence.
@@ -504,57 +504,6 @@ impl Face {
         self.link = Link::Down { retry };
         self.account = OnceCell::new();
         self.blocked = false;
-    }
-}
-
-/// Sends batches of frames over a socket.
-struct Sending<'a, S> {
-    socket: &'a mut S,
-    batch: &'a mut Batch,
-    lost: &'a mut u64,
-    /// The path turned out to take no longer datagrams than this.
-    payload: Option<usize>,
-}
-
-impl<S: SendFrames> Sending<'_, S> {
-    fn run(
-        &mut self,
-        budget: usize,
-        mut next: impl FnMut(&mut Vec<u8>) -> Option<Option<usize>>,
-    ) -> Progress {
-        let mut sent = 0;
-        loop {
-            let mut more = true;
-            while more && !self.batch.is_full() {
-                match next(self.batch.buffer()) {
-                    Some(segment) => self.batch.appended(segment),
-                    None => more = false,
-                }
-            }
-            if self.batch.is_empty() || self.socket.has_given_up() {
-                self.batch.discard();
-                return Progress::Done;
-            }
-            let (frames, segment) = self.batch.frames();
-            let (bytes, count) = (frames.len(), frames.len().div_ceil(segment) as u64);
-            match self.socket.send(self.batch) {
-                Ok(Progress::Blocked) => return Progress::Blocked,
-                Ok(_) => {}
-                Err(SendError::TooLong { payload }) => {
-                    *self.lost += count;
-                    self.payload = Some(payload);
-                }
-                Err(SendError::Lost(kind)) => {
-                    *self.lost += count;
-                    tracing::trace!(?kind, count, "frames dropped by the kernel");
-                }
-            }
-            self.batch.set_max_segments(self.socket.max_segments());
-            sent += bytes;
-            if sent >= budget {
-                return Progress::More;
-            }
-        }
     }
 }
 

@@ -414,8 +414,7 @@ impl FaceSet {
 
     /// True if nothing waits between the forwarder and the kernel.
     pub fn are_flushed(&self, forwarder: &Forwarder) -> bool {
-        let empty = |id| forwarder.queued(id).is_none_or(|(packets, _)| packets == 0);
-        self.table.iter().all(|face| face.is_flushed() && empty(face.id))
+        self.table.iter().all(|face| face.is_flushed()) && self.queued(forwarder) == 0
     }
 
     /// Packets that wait in the forwarder's queues.

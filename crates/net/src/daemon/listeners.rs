@@ -72,27 +72,25 @@ impl Listeners {
         if let Err(error) = self.adopt_unix(listen, registry) {
             failed.push(error);
         }
-        let udp = |at: SocketAddr| {
-            let mut listener = Udp::listen(at, options)?;
-            registry.register(listener.source(), TOKEN, Interest::READABLE).map(|()| listener)
-        };
-        adopt(&mut self.udp, &listen.udp, udp, &mut |at, source| {
-            if !(udp_optional && is_absent(&source)) {
-                let uri = FaceUri::udp(at).to_string();
-                failed.push(DaemonError::Listen { uri, source });
-            }
-        });
-        let tcp = |at: SocketAddr| {
-            let mut listener = StreamListener::open(at)?;
-            registry.register(listener.source(), TOKEN, Interest::READABLE).map(|()| listener)
-        };
-        adopt(&mut self.tcp, &listen.tcp, tcp, &mut |at, source| {
+        adopt(
+            &mut self.udp,
+            &listen.udp,
+            |at| open_udp(at, options, registry),
+            &mut |at, source| {
+                if !(udp_optional && is_absent(&source)) {
+                    let uri = FaceUri::udp(at).to_string();
+                    failed.push(DaemonError::Listen { uri, source });
+                }
+            },
+        );
+        adopt(&mut self.tcp, &listen.tcp, |at| open_tcp(at, registry), &mut |at, source| {
             if !(tcp_optional && is_absent(&source)) {
                 let uri = FaceUri::tcp(at).to_string();
                 failed.push(DaemonError::Listen { uri, source });
             }
         });
-        adopt(&mut self.websocket, &listen.websocket, tcp, &mut |at, source| {
+        let websocket = &mut self.websocket;
+        adopt(websocket, &listen.websocket, |at| open_tcp(at, registry), &mut |at, source| {
             // A bare port stands for all addresses, of the families that there are.
             if !(at.ip().is_unspecified() && is_absent(&source)) {
                 failed.push(DaemonError::Listen { uri: websocket_uri(at), source });
@@ -110,9 +108,9 @@ impl Listeners {
                 // The file has to be gone before there is another one in its place.
                 self.unix = None;
             }
-            let open = |path| LocalListener::open(path, access);
-            let mut listener = listen.unix.as_deref().map(open).transpose()?;
-            if let Some(listener) = &mut listener {
+            let mut listener = None;
+            if let Some(path) = &listen.unix {
+                let listener = listener.insert(LocalListener::open(path, access)?);
                 let watched = registry.register(listener.source(), TOKEN, Interest::READABLE);
                 watched.map_err(DaemonError::system("cannot watch the listeners"))?;
             }
@@ -154,15 +152,25 @@ impl Listeners {
 
     /// Where a socket for `peer` is bound: the listener's address of that family, or any.
     pub fn local_for(&self, peer: SocketAddr) -> SocketAddr {
-        let same = |a: &SocketAddr| a.is_ipv4() == peer.is_ipv4();
-        self.udp_addresses().into_iter().find(same).unwrap_or_else(|| {
-            if peer.is_ipv4() {
-                (std::net::Ipv4Addr::UNSPECIFIED, 0).into()
-            } else {
-                (std::net::Ipv6Addr::UNSPECIFIED, 0).into()
-            }
-        })
+        let mut own = self.udp_addresses().into_iter();
+        match own.find(|own| own.is_ipv4() == peer.is_ipv4()) {
+            Some(own) => own,
+            None if peer.is_ipv4() => (std::net::Ipv4Addr::UNSPECIFIED, 0).into(),
+            None => (std::net::Ipv6Addr::UNSPECIFIED, 0).into(),
+        }
     }
+}
+
+fn open_udp(at: SocketAddr, options: UdpOptions, registry: &Registry) -> io::Result<Udp> {
+    let mut listener = Udp::listen(at, options)?;
+    registry.register(listener.source(), TOKEN, Interest::READABLE)?;
+    Ok(listener)
+}
+
+fn open_tcp(at: SocketAddr, registry: &Registry) -> io::Result<StreamListener> {
+    let mut listener = StreamListener::open(at)?;
+    registry.register(listener.source(), TOKEN, Interest::READABLE)?;
+    Ok(listener)
 }
 
 /// NFD's URI of where it listens for WebSockets.

@@ -71,7 +71,9 @@ fn rule(written: &config::Authorize) -> Result<Rule, DaemonError> {
 }
 
 fn certificate(path: &Path) -> Result<Certificate, DaemonError> {
-    let failed = |why: String| DaemonError::Certificate { path: path.to_owned(), why };
-    let text = crate::bounded::text(path).map_err(|error| failed(error.to_string()))?;
-    Certificate::from_base64(&text).map_err(|error| failed(error.to_string()))
+    let read = match crate::bounded::text(path) {
+        Ok(text) => Certificate::from_base64(&text).map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    read.map_err(|why| DaemonError::Certificate { path: path.to_owned(), why })
 }

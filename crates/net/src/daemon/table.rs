@@ -94,21 +94,19 @@ impl FaceTable {
 
     /// The faces on the link of an interface.
     pub fn on_link(&self, device: DeviceId) -> Vec<FaceId> {
-        let on_link = |face: &&Face| face.about.station.is_some_and(|at| at.device == device);
-        self.iter().filter(on_link).map(|face| face.id).collect()
+        self.iter().filter(|face| face.begins_at(device)).map(|face| face.id).collect()
     }
 
     /// True if a face begins at an interface.
     pub fn uses(&self, device: DeviceId) -> bool {
-        self.iter().any(|face| face.about.station.is_some_and(|at| at.device == device))
+        self.iter().any(|face| face.begins_at(device))
     }
 
     /// The face of the configuration that leads there.
     pub fn configured(&self, target: &Target) -> Option<&Face> {
-        let is_there = |face: &&Face| {
+        self.iter().find(|face| {
             face.about.made_by == MadeBy::Configuration && face.target.as_ref() == Some(target)
-        };
-        self.iter().find(is_there)
+        })
     }
 
     pub fn insert(&mut self, face: Face, peer: Option<Address>) {
@@ -178,14 +176,14 @@ impl FaceTable {
 
     /// When the next emulated link has something due.
     pub fn next_due(&self) -> Option<Time> {
-        self.emulated.iter().filter_map(|id| self.all.get(id)?.face.next_due()).min()
+        self.emulated.iter().filter_map(|id| self.get(*id)?.next_due()).min()
     }
 
     /// The faces whose emulated links have something due.
     pub fn due(&self, now: Time) -> Vec<FaceId> {
-        let next = |id: &FaceId| self.all.get(id)?.face.next_due();
-        let due = |id: &&FaceId| next(id).is_some_and(|at| at <= now);
-        self.emulated.iter().filter(due).copied().collect()
+        let emulated = self.emulated.iter().filter_map(|id| self.get(*id));
+        let due = emulated.filter(|face| face.next_due().is_some_and(|at| at <= now));
+        due.map(|face| face.id).collect()
     }
 
     /// When the next broken face is to be connected.
@@ -204,21 +202,22 @@ impl FaceTable {
         forwarder: &Forwarder,
         settings: &OnDemand,
     ) -> Option<(FaceId, Time)> {
-        let on_demand = self.iter().filter(|f| f.is_idle_on_demand());
-        let end = |f: &Face| f.peer.heard + f.idle_limit(forwarder, settings);
-        on_demand.map(|f| (f.id, end(f))).min_by_key(|(id, at)| (*at, *id))
+        let on_demand = self.iter().filter(|face| face.is_idle_on_demand());
+        let ends =
+            on_demand.map(|face| (face.id, face.peer.heard + face.idle_limit(forwarder, settings)));
+        ends.min_by_key(|(id, at)| (*at, *id))
     }
 
     /// How many faces lead to one address.
     pub fn to(&self, source: Source, transport: Transport) -> usize {
-        let leads = |f: &&Face| f.peer.source == Some(source) && f.transport() == transport;
-        self.iter().filter(leads).count()
+        let faces = self.iter().filter(|face| face.transport() == transport);
+        faces.filter(|face| face.peer.source == Some(source)).count()
     }
 
     /// How many faces lead to programs of this host.
     pub fn local(&self, transport: Transport) -> usize {
-        let leads = |f: &&Face| f.peer.source.is_some_and(|at| at.is_loopback());
-        self.iter().filter(leads).filter(|f| f.transport() == transport).count()
+        let faces = self.iter().filter(|face| face.transport() == transport);
+        faces.filter(|face| face.peer.source.is_some_and(|at| at.is_loopback())).count()
     }
 
     /// The face of a peer that makes room for another over `transport`, of those that lead into
@@ -232,19 +231,22 @@ impl FaceTable {
         forwarder: &Forwarder,
         settings: &OnDemand,
     ) -> Option<FaceId> {
-        let is_on_demand = |f: &&Face| {
+        let on_demand = self.iter().filter(|f| {
             f.about.made_by == MadeBy::Peer
                 && f.about.persistency == Persistency::OnDemand
                 && f.transport() == transport
                 && group.is_none_or(|group| f.peer.source.is_some_and(|at| group.contains(at)))
                 // A peer with a registered prefix may wait for Interests for hours.
                 && forwarder.fib().routes_of(f.id) == 0
-        };
-        let on_demand = || self.iter().filter(is_on_demand);
-        let lasts = |f: &Face| now.since(f.peer.since) >= NEWCOMER;
-        let unproved = || on_demand().filter(|f| f.is_unproved(forwarder));
-        let is_crowded = unproved().filter(|f| lasts(f)).count() * 4 > unproved().count() * 3;
-        let rank = |f: &Face| {
+        });
+        let on_demand: Vec<&Face> = on_demand.collect();
+        let (mut unproved, mut lasting) = (0, 0);
+        for face in on_demand.iter().filter(|face| face.is_unproved(forwarder)) {
+            unproved += 1;
+            lasting += usize::from(now.since(face.peer.since) >= NEWCOMER);
+        }
+        let is_crowded = lasting * 4 > unproved * 3;
+        let ranked = on_demand.iter().filter_map(|f| {
             let (quiet, once) = (now.since(f.peer.heard), f.peer.heard == f.peer.since);
             let (rank, may) = match transport {
                 Transport::Connections if once => (Rank::Once, quiet >= SILENT.min(settings.idle)),
@@ -254,21 +256,26 @@ impl FaceTable {
                 _ if quiet >= UNPROVED_QUIET => (Rank::Quiet, true),
                 _ => {
                     let is_settled = now.since(f.peer.since) >= ONCE_QUIET;
-                    (Rank::Busy, is_settled && lasts(f) == is_crowded)
+                    let lasts = now.since(f.peer.since) >= NEWCOMER;
+                    (Rank::Busy, is_settled && lasts == is_crowded)
                 }
             };
             may.then_some((rank, f.peer.heard, f.id))
-        };
-        on_demand().filter_map(rank).min().map(|(.., id)| id)
+        });
+        ranked.min().map(|(.., id)| id)
     }
 
     /// All of them; those that peers brought about over UDP end after some time without a frame.
     pub fn infos(&self, forwarder: &Forwarder, settings: &OnDemand) -> Vec<FaceInfo> {
-        let info = |face: &Face| {
-            let end = || face.peer.heard + face.idle_limit(forwarder, settings);
-            FaceInfo { expires: face.is_idle_on_demand().then(end), ..face.info() }
-        };
-        self.iter().map(info).collect()
+        let mut infos = Vec::new();
+        for face in self.iter() {
+            let mut info = face.info();
+            if face.is_idle_on_demand() {
+                info.expires = Some(face.peer.heard + face.idle_limit(forwarder, settings));
+            }
+            infos.push(info);
+        }
+        infos
     }
 }
 

@@ -36,8 +36,8 @@ impl Doubt {
 impl Announcement {
     /// Reads a Data packet, `wall_ms` milliseconds after the beginning of 1970.
     pub fn read(bytes: &[u8], wall_ms: u64) -> Result<Announcement, Doubt> {
-        let malformed = |error: &dyn std::fmt::Display| Doubt::Malformed(error.to_string());
-        let read = PrefixAnnouncement::decode(bytes).map_err(|error| malformed(&error))?;
+        let read = PrefixAnnouncement::decode(bytes)
+            .map_err(|error| Doubt::Malformed(error.to_string()))?;
         let data = read.data();
         if data.signature_info().signature_type() == SignatureType::DigestSha256
             && Sha256::digest(data.signed_portion()).as_slice() != data.signature_value()
@@ -46,8 +46,10 @@ impl Announcement {
         }
         let mut lives_ms = read.expiration_ms();
         if let Some(period) = read.validity() {
-            let validity = Validity::read(period)
-                .ok_or_else(|| malformed(&"the prefix announcement's ValidityPeriod is none"))?;
+            let Some(validity) = Validity::read(period) else {
+                let why = "the prefix announcement's ValidityPeriod is none";
+                return Err(Doubt::Malformed(why.to_owned()));
+            };
             if !validity.contains(wall_ms / 1000) {
                 return Err(Doubt::NotNow);
             }

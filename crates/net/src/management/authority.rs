@@ -65,11 +65,11 @@ impl Users {
     /// True if programs of this user are included; `None` is an unknown user.
     #[must_use]
     pub fn have(&self, account: Option<Account>) -> bool {
-        let is_named = |account: Account| {
-            self.uids.contains(&account.uid)
-                || account.gid.is_some_and(|gid| self.gids.contains(&gid))
-        };
-        self.uids.is_empty() && self.gids.is_empty() || account.is_some_and(is_named)
+        if self.uids.is_empty() && self.gids.is_empty() {
+            return true;
+        }
+        let Some(account) = account else { return false };
+        self.uids.contains(&account.uid) || account.gid.is_some_and(|gid| self.gids.contains(&gid))
     }
 }
 
@@ -310,9 +310,11 @@ impl Authority {
             _ => "no rule lets this be commanded from there".to_owned(),
         };
         let mut doubt = Doubt::from(Refusal::Unauthorized(why));
-        let about = |rule: &&Rule| rule.is_about(command, from) && rule.users.have(account);
         let Authority { rules, checks, .. } = self;
-        for rule in rules.iter().filter(about) {
+        for rule in rules {
+            if !rule.is_about(command, from) || !rule.users.have(account) {
+                continue;
+            }
             match rule.judge(command, wall_ms, checks) {
                 Ok(grant) => return Ok(grant),
                 Err(Doubt::Refused(_) | Doubt::Untrusted(..))
@@ -337,11 +339,10 @@ impl Authority {
         // was noted then and what follows from now: a clock that was set locks no program out.
         let ran_ms = arrival.now.since(Time::ZERO).as_millis();
         let started_ms = self.started_ms.min(arrival.wall_ms.saturating_sub(ran_ms));
-        let is_older = |time_ms: u64| {
-            let is_within_skew = arrival.wall_ms.abs_diff(time_ms) <= grant.skew.as_millis();
-            time_ms < started_ms && is_within_skew
-        };
-        if claim.time_ms.is_some_and(is_older) {
+        if let Some(time_ms) = claim.time_ms
+            && time_ms < started_ms
+            && arrival.wall_ms.abs_diff(time_ms) <= grant.skew.as_millis()
+        {
             let why = "the command was signed before this forwarder started; sign it again";
             return Err(Refusal::unauthorized(why));
         }

@@ -111,11 +111,15 @@ impl Certificates {
     /// It cannot wait, and why.
     pub fn wait(&mut self, now: Time, lack: &Lack, waiting: Waiting) -> Result<(), &'static str> {
         let from = waiting.from;
-        let all = || self.fetches.iter().flat_map(|fetch| &fetch.waiting);
         if waiting.is_last || now.since(waiting.since) >= PATIENCE {
             return Err("it did not come in time");
         }
-        if all().count() >= WAITING || all().filter(|w| w.from == from).count() >= WAITING_OF_FACE {
+        let (mut of_all, mut of_face) = (0, 0);
+        for other in self.fetches.iter().flat_map(|fetch| &fetch.waiting) {
+            of_all += 1;
+            of_face += usize::from(other.from == from);
+        }
+        if of_all >= WAITING || of_face >= WAITING_OF_FACE {
             return Err("too much waits for certificates already");
         }
         let scope = lack.name.as_ref().first().map(|first| first.value());
@@ -236,9 +240,9 @@ impl Certificates {
     /// Bytes of memory that wait.
     pub fn memory(&self) -> usize {
         let fetches = self.fetches.iter().flat_map(|fetch| &fetch.waiting);
-        let each = |waiting: &Waiting| size_of::<Waiting>() + waiting.bytes();
-        fetches.chain(&self.ready).map(each).sum::<usize>()
-            + self.fetches.len() * (size_of::<Fetch>() + 256)
+        let waiting = fetches.chain(&self.ready);
+        let waiting: usize = waiting.map(|one| size_of::<Waiting>() + one.bytes()).sum();
+        waiting + self.fetches.len() * (size_of::<Fetch>() + 256)
     }
 }
 

@@ -8,7 +8,7 @@ use super::announcement::announced;
 use super::fields;
 use super::parameters::{ControlParameters, numbers};
 use super::response::ControlResponse;
-use packet::tlv::{self, types};
+use packet::tlv::{self, Fault, types};
 use packet::{Interest, KeyLocator, Name, NameRef, SignatureInfo, SignatureType};
 use security::Validator;
 use security::trust::{ChainError, Role, Signed};
@@ -123,8 +123,10 @@ impl<'a> Command<'a> {
     /// See [`Refusal`].
     pub fn take(interest: &Interest<'a>) -> Result<Command<'a>, Refusal> {
         let name = interest.name();
-        let word = |i| name.get(i).map(|c| c.value()).ok_or(Refusal::NotACommand);
-        let (protocol, module, verb) = (word(1)?, word(2)?, word(3)?);
+        let [Some(protocol), Some(module), Some(verb)] = [1, 2, 3].map(|at| name.get(at)) else {
+            return Err(Refusal::NotACommand);
+        };
+        let [protocol, module, verb] = [protocol, module, verb].map(|word| word.value());
         let (claim, signature) =
             if interest.signature_info().is_some() || interest.parameters().is_some() {
                 // The decoder has checked that the name has one digest.
@@ -167,8 +169,10 @@ impl<'a> Command<'a> {
 
 /// A NonNegativeInteger that is a component's value.
 fn big_endian(bytes: &[u8]) -> Option<u64> {
-    let fold = |n: u64, byte: &u8| n << 8 | u64::from(*byte);
-    matches!(bytes.len(), 1 | 2 | 4 | 8).then(|| bytes.iter().fold(0, fold))
+    if !matches!(bytes.len(), 1 | 2 | 4 | 8) {
+        return None;
+    }
+    Some(bytes.iter().fold(0, |n, byte| n << 8 | u64::from(*byte)))
 }
 
 fn parameters(name: NameRef<'_>, module: &[u8], verb: &[u8]) -> Result<ControlParameters, Refusal> {
@@ -176,12 +180,16 @@ fn parameters(name: NameRef<'_>, module: &[u8], verb: &[u8]) -> Result<ControlPa
         .get(PREFIX)
         .filter(|c| c.typ() == types::GENERIC)
         .ok_or_else(|| Refusal::Malformed("the command has no parameters".to_owned()))?;
-    let malformed = |fault| Refusal::Malformed(format!("malformed parameters: {fault}"));
-    let bytes = tlv::only(bytes.value(), numbers::CONTROL_PARAMETERS).map_err(malformed)?;
+    let bytes = tlv::only(bytes.value(), numbers::CONTROL_PARAMETERS);
+    let bytes = bytes.map_err(malformed_parameters)?;
     if let Some(field) = fields::misplaced(module, verb, bytes) {
         return Err(Refusal::Malformed(format!("this command has no {field}")));
     }
-    ControlParameters::decode(bytes).map_err(malformed)
+    ControlParameters::decode(bytes).map_err(malformed_parameters)
+}
+
+fn malformed_parameters(fault: Fault) -> Refusal {
+    Refusal::Malformed(format!("malformed parameters: {fault}"))
 }
 
 impl<'a> Claim<'a> {
@@ -212,17 +220,19 @@ impl<'a> Claim<'a> {
     /// The claim of a command of the older form:
     /// `…/<timestamp>/<nonce>/<SignatureInfo>/<SignatureValue>`.
     fn old(name: NameRef<'a>) -> Result<Claim<'a>, Refusal> {
-        let unsigned = || Refusal::unauthorized("the command is not signed");
         let last = name.len() - 1;
-        let at = |i: usize| name.get(i).map(|c| c.value()).unwrap_or_default();
-        let info = tlv::only(at(last - 1), types::SIGNATURE_INFO).map_err(|_| unsigned())?;
-        let info = SignatureInfo::decode(info).map_err(|_| unsigned())?;
-        let value = tlv::only(at(last), types::SIGNATURE_VALUE).map_err(|_| unsigned())?;
+        let [time, nonce, info, value] = [last - 3, last - 2, last - 1, last]
+            .map(|at| name.get(at).map(|c| c.value()).unwrap_or_default());
+        let info = tlv::only(info, types::SIGNATURE_INFO);
+        let info = info.ok().and_then(|info| SignatureInfo::decode(info).ok());
+        let (Some(info), Ok(value)) = (info, tlv::only(value, types::SIGNATURE_VALUE)) else {
+            return Err(Refusal::unauthorized("the command is not signed"));
+        };
         Ok(Claim {
             kind: info.signature_type(),
             key: info.key_locator(),
-            time_ms: big_endian(at(last - 3)),
-            nonce: Some(at(last - 2)),
+            time_ms: big_endian(time),
+            nonce: Some(nonce),
             sequence: info.sequence(),
             signed: [name.prefix(last).as_bytes(), b"", b""],
             value,

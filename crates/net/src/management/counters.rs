@@ -322,8 +322,9 @@ impl<'a> Face<'a> {
         let (packets, bytes) = forwarder.queued(info.id)?;
         let view = forwarder.link_view(now, info.id)?;
         let past = forwarder.queue_occupancy(now, info.id)?;
-        let seconds = |bytes_ns: u128| bytes_ns as f64 / 1e9;
-        let sum = |(packets, bytes): (u64, u64)| Sum { packets, bytes };
+        let [offered, sent, dropped] =
+            [counters.queue.offered, counters.queue.sent, counters.queue.dropped]
+                .map(|(packets, bytes)| Sum { packets, bytes });
         let reliability = &counters.reliability;
         let place = FacePlace {
             id: info.id.0,
@@ -355,12 +356,12 @@ impl<'a> Face<'a> {
                 packets,
                 bytes,
                 head_sojourn_us: view.data_out.head_sojourn.0 / 1000,
-                offered: sum(counters.queue.offered),
-                sent: sum(counters.queue.sent),
-                dropped: sum(counters.queue.dropped),
+                offered,
+                sent,
+                dropped,
                 data_peak_bytes: past.peak.0,
-                data_byte_s: seconds(past.byte_ns),
-                data_byte2_s: seconds(past.byte2_ns),
+                data_byte_s: past.byte_ns as f64 / 1e9,
+                data_byte2_s: past.byte2_ns as f64 / 1e9,
             },
         })
     }

@@ -77,7 +77,7 @@ impl Events {
         let from_end = self.next.checked_sub(number)? as usize;
         let (at, content) = self.kept.get(self.kept.len().checked_sub(from_end)?)?;
         let is_stale = now.since(*at) >= Duration::from_millis(FRESHNESS_MS);
-        (!fresh || !is_stale).then(|| notification(number, content))
+        if fresh && is_stale { None } else { Some(notification(number, content)) }
     }
 
     /// Something happened.

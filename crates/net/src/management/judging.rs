@@ -53,30 +53,36 @@ impl Management {
         account: Option<Account>,
         from: FaceId,
     ) -> Result<(), Refusal> {
-        const ADVICE: &str = "an [[authorize]] section with its `user` lets it";
+        let Some(what) = self.beyond_bounds(host, command, account, from) else { return Ok(()) };
         let user = account.map_or("an unknown user".to_owned(), |a| format!("user {}", a.uid));
-        let refused = |what: &str| {
-            Err(Refusal::Unauthorized(format!("a program of {user} may not {what}; {ADVICE}")))
-        };
+        Err(Refusal::Unauthorized(format!(
+            "a program of {user} may not {what}; an [[authorize]] section with its `user` lets it"
+        )))
+    }
+
+    /// The part of a command that is beyond those limits.
+    fn beyond_bounds(
+        &self,
+        host: &Host<'_>,
+        command: &Command<'_>,
+        account: Option<Account>,
+        from: FaceId,
+    ) -> Option<&'static str> {
         if !command.asked.is_for(from.0) {
-            return refused("set routes to other faces than its own");
+            return Some("set routes to other faces than its own");
         }
         let name = command.asked.name().unwrap_or_default();
-        if name.is_empty() {
-            return refused("register /");
+        let Some(first) = name.as_ref().first() else { return Some("register /") };
+        if name.as_ref().len() == 1
+            && [b"localhost".as_slice(), b"localhop"].contains(&first.value())
+        {
+            return Some("register all names of a scope");
         }
-        let is_scope = |scope: &[u8]| name.as_ref().first().is_some_and(|c| c.value() == scope);
-        if name.as_ref().len() == 1 && (is_scope(b"localhost") || is_scope(b"localhop")) {
-            return refused("register all names of a scope");
-        }
-        let is_other = |face: FaceId| {
-            let owner = if face == from { account } else { (host.account)(face) };
-            owner.is_some() && owner.map(|a| a.uid) != account.map(|a| a.uid)
-        };
-        if self.rib.applications_at(name.as_ref()).any(is_other) {
-            return refused("register names that an application of another user has registered");
-        }
-        Ok(())
+        let uid = account.map(|account| account.uid);
+        let mut faces = self.rib.applications_at(name.as_ref()).filter(|face| *face != from);
+        let is_taken =
+            faces.any(|face| (host.account)(face).is_some_and(|owner| Some(owner.uid) != uid));
+        is_taken.then_some("register names that an application of another user has registered")
     }
 
     /// Handles a command that is not executed: returns the reply of a rejection, or nothing if it

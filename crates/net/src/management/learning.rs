@@ -2,12 +2,13 @@
 
 use super::announcement::{Announcement, announced};
 use super::certificates::{Heard, Waiting, What};
-use super::rib::{CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, Route};
+use super::rib::{CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, Route, RouteKey};
 use super::routes::ANNOUNCED_COST;
 use super::{Management, is_reserved};
 use control::{Duration, Time};
 use forwarder::{FaceId, Forwarder, LearnedRoute};
 use packet::{Bytes, Name};
+use std::fmt::Display;
 
 /// When an announcement was heard, and by which face.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +49,7 @@ impl Management {
                 self.hear(forwarder, hearing, Heard { announcement, longest });
             }
             LearnedRoute::Refused { face, name } => {
-                let key = (face, ORIGIN_ANNOUNCEMENT);
+                let key = RouteKey { face, origin: ORIGIN_ANNOUNCEMENT };
                 let name = name.as_ref();
                 let prefixes = (0..=name.len()).rev().map(|n| name.prefix(n).to_name());
                 for prefix in prefixes {
@@ -65,21 +66,27 @@ impl Management {
     /// An announcement was heard: it makes a route, waits for certificates or is not believed.
     pub(super) fn hear(&mut self, forwarder: &mut Forwarder, hearing: Hearing, heard: Heard) {
         let Hearing { now, since, wall_ms, face, is_last } = hearing;
-        let refuse = |why: String| tracing::debug!(%face, why, "prefix announcement not believed");
         let read = match Announcement::read(&heard.announcement, wall_ms) {
             Ok(read) => read,
-            Err(doubt) => return refuse(doubt.to_string()),
+            Err(doubt) => return note_refused(face, &doubt),
         };
         if let Err(doubt) = self.announcers.judge(&heard.announcement, wall_ms) {
-            let waiting =
-                || Waiting { what: What::Announcement(heard), from: face, since, wall_ms, is_last };
-            let refused = self.wait_or_refuse(forwarder, now, doubt, waiting);
-            return refused.into_iter().for_each(|refusal| refuse(refusal.to_string()));
+            let refused = self.wait_or_refuse(forwarder, now, doubt, || Waiting {
+                what: What::Announcement(heard),
+                from: face,
+                since,
+                wall_ms,
+                is_last,
+            });
+            if let Some(refusal) = refused {
+                note_refused(face, &refusal);
+            }
+            return;
         }
         let life = heard.longest.min(Duration::from_millis(read.lives_ms));
         match self.add_learned(forwarder, &read.prefix, face, since + life) {
             Ok(()) => self.know(forwarder, &heard.announcement),
-            Err(why) => refuse(why),
+            Err(why) => note_refused(face, &why),
         }
     }
 
@@ -97,7 +104,8 @@ impl Management {
             return Err("there are as many as may be".to_owned());
         }
         let route = Route { cost: ANNOUNCED_COST, flags: CHILD_INHERIT, expires: Some(ends) };
-        let added = self.rib.add(forwarder, prefix, (face, ORIGIN_ANNOUNCEMENT), route);
+        let key = RouteKey { face, origin: ORIGIN_ANNOUNCEMENT };
+        let added = self.rib.add(forwarder, prefix, key, route);
         added.map_err(|error| error.to_string())?;
         tracing::debug!(%prefix, %face, "route learned from an announcement");
         Ok(())
@@ -123,6 +131,11 @@ impl Management {
             lives
         });
     }
+}
+
+fn note_refused(face: FaceId, why: &dyn Display) {
+    let why = why.to_string();
+    tracing::debug!(%face, why, "prefix announcement not believed");
 }
 
 #[cfg(test)]
@@ -170,8 +183,9 @@ mod tests {
         fn routes(&self) -> Vec<(String, u64, u64)> {
             let mut all = Vec::new();
             for (prefix, routes) in self.management.rib.iter() {
-                for ((face, origin), route) in routes {
-                    assert_eq!((*face, *origin), (self.face, ORIGIN_ANNOUNCEMENT));
+                for (key, route) in routes {
+                    let origin = ORIGIN_ANNOUNCEMENT;
+                    assert_eq!(*key, RouteKey { face: self.face, origin });
                     let end = route.expires.unwrap().0 / 1_000_000_000;
                     all.push((prefix.to_string(), route.cost, end));
                 }

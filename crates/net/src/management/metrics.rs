@@ -356,14 +356,13 @@ fn durations(
     times: &DurationHistogram,
 ) {
     let total = times.total();
-    let seconds = |ns: f64| (ns / 1e9).to_string();
     let name = family.sample("bucket");
     for (bound, count) in times.cumulated() {
-        let bound = seconds(bound.0 as f64);
+        let bound = (bound.0 as f64 / 1e9).to_string();
         line(out, &name, &[labels, &[("le", bound.as_str())]].concat(), count);
     }
     line(out, &name, &[labels, &[("le", "+Inf")]].concat(), total);
-    line(out, &family.sample("sum"), labels, seconds(times.sum_ns() as f64));
+    line(out, &family.sample("sum"), labels, times.sum_ns() as f64 / 1e9);
     line(out, &family.sample("count"), labels, total);
 }
 

@@ -1,6 +1,6 @@
 //! ControlParameters of the NFD management protocol.
 
-use packet::tlv::{self, Fault, Reader, types};
+use packet::tlv::{self, Element, Fault, Reader, types};
 use packet::{Name, NameRef};
 
 /// Type numbers of the protocol; some mean something else elsewhere.
@@ -82,16 +82,13 @@ impl ControlParameters {
         let mut found = ControlParameters::default();
         let mut reader = Reader::new(value);
         while let Some(element) = reader.next_element()? {
-            let text = || {
-                String::from_utf8(element.value.to_vec()).map_err(|_| Fault::BadValue(element.typ))
-            };
             match element.typ {
                 types::NAME => {
                     let name = NameRef::decode(element.value).map_err(|e| e.fault)?;
                     found.name = Some(name.to_name());
                 }
-                n::URI => found.uri = Some(text()?),
-                n::LOCAL_URI => found.local_uri = Some(text()?),
+                n::URI => found.uri = Some(text(&element)?),
+                n::LOCAL_URI => found.local_uri = Some(text(&element)?),
                 n::STRATEGY => {
                     let name = NameRef::decode_tlv(element.value).map_err(|e| e.fault)?;
                     found.strategy = Some(name.to_name());
@@ -130,40 +127,48 @@ impl ControlParameters {
     /// Appends the whole element, its fields in the order of ndn-cxx (some clients insist on it).
     pub fn encode_into(&self, out: &mut Vec<u8>) {
         let mut value = Vec::new();
-        let number = |value: &mut Vec<u8>, typ, field: Option<u64>| {
-            if let Some(number) = field {
-                tlv::put_nni_tlv(value, typ, number);
-            }
-        };
-        let text = |value: &mut Vec<u8>, typ, field: &Option<String>| {
-            if let Some(text) = field {
-                tlv::put_tlv(value, typ, text.as_bytes());
-            }
-        };
         if let Some(name) = &self.name {
             name.encode_into(&mut value);
         }
-        number(&mut value, n::FACE_ID, self.face_id);
-        text(&mut value, n::URI, &self.uri);
-        text(&mut value, n::LOCAL_URI, &self.local_uri);
-        number(&mut value, n::ORIGIN, self.origin);
-        number(&mut value, n::COST, self.cost);
-        number(&mut value, n::CAPACITY, self.capacity);
-        number(&mut value, n::COUNT, self.count);
-        number(&mut value, n::FLAGS, self.flags);
-        number(&mut value, n::MASK, self.mask);
+        put_number(&mut value, n::FACE_ID, self.face_id);
+        put_text(&mut value, n::URI, self.uri.as_deref());
+        put_text(&mut value, n::LOCAL_URI, self.local_uri.as_deref());
+        put_number(&mut value, n::ORIGIN, self.origin);
+        put_number(&mut value, n::COST, self.cost);
+        put_number(&mut value, n::CAPACITY, self.capacity);
+        put_number(&mut value, n::COUNT, self.count);
+        put_number(&mut value, n::FLAGS, self.flags);
+        put_number(&mut value, n::MASK, self.mask);
         if let Some(strategy) = &self.strategy {
             tlv::put_header(&mut value, n::STRATEGY, strategy.encoded_len());
             strategy.encode_into(&mut value);
         }
-        number(&mut value, n::EXPIRATION_PERIOD, self.expiration_ms);
-        number(&mut value, n::FACE_PERSISTENCY, self.persistency);
-        number(&mut value, n::BASE_CONGESTION_MARKING_INTERVAL, self.marking_interval_ns);
-        number(&mut value, n::DEFAULT_CONGESTION_THRESHOLD, self.congestion_threshold);
-        number(&mut value, n::MTU, self.mtu);
-        number(&mut value, n::RATE, self.rate);
-        number(&mut value, n::RATE_IN, self.rate_in);
+        put_number(&mut value, n::EXPIRATION_PERIOD, self.expiration_ms);
+        put_number(&mut value, n::FACE_PERSISTENCY, self.persistency);
+        put_number(&mut value, n::BASE_CONGESTION_MARKING_INTERVAL, self.marking_interval_ns);
+        put_number(&mut value, n::DEFAULT_CONGESTION_THRESHOLD, self.congestion_threshold);
+        put_number(&mut value, n::MTU, self.mtu);
+        put_number(&mut value, n::RATE, self.rate);
+        put_number(&mut value, n::RATE_IN, self.rate_in);
         tlv::put_tlv(out, n::CONTROL_PARAMETERS, &value);
+    }
+}
+
+fn text(element: &Element<'_>) -> Result<String, Fault> {
+    String::from_utf8(element.value.to_vec()).map_err(|_| Fault::BadValue(element.typ))
+}
+
+/// Appends an element if the field has a value.
+fn put_number(out: &mut Vec<u8>, typ: u64, field: Option<u64>) {
+    if let Some(number) = field {
+        tlv::put_nni_tlv(out, typ, number);
+    }
+}
+
+/// Appends an element if the field has a value.
+fn put_text(out: &mut Vec<u8>, typ: u64, field: Option<&str>) {
+    if let Some(text) = field {
+        tlv::put_tlv(out, typ, text.as_bytes());
     }
 }
 

@@ -26,12 +26,11 @@ impl Filter {
         let mut filter = Filter::default();
         let mut reader = Reader::new(tlv::only(bytes, FILTER)?);
         while let Some(element) = reader.next_element()? {
-            let text = || Some(element.value.to_vec());
             match element.typ {
                 n::FACE_ID => filter.face_id = Some(element.nni()?),
-                URI_SCHEME => filter.scheme = text(),
-                n::URI => filter.uri = text(),
-                n::LOCAL_URI => filter.local_uri = text(),
+                URI_SCHEME => filter.scheme = Some(element.value.to_vec()),
+                n::URI => filter.uri = Some(element.value.to_vec()),
+                n::LOCAL_URI => filter.local_uri = Some(element.value.to_vec()),
                 FACE_SCOPE => filter.scope = Some(element.nni()?),
                 n::FACE_PERSISTENCY => filter.persistency = Some(element.nni()?),
                 LINK_TYPE => filter.link_type = Some(element.nni()?),
@@ -43,17 +42,14 @@ impl Filter {
 
     /// True if the face passes the filter.
     pub fn wants(&self, face: &FaceInfo) -> bool {
-        let number = |wanted: Option<u64>, has: u64| wanted.is_none_or(|wanted| wanted == has);
-        let text = |wanted: &Option<Vec<u8>>, has: &str| {
-            wanted.as_ref().is_none_or(|wanted| wanted == has.as_bytes())
-        };
-        let scheme = |uri: &str| text(&self.scheme, uri.split("://").next().unwrap_or_default());
-        number(self.face_id, face.id.0)
-            && (scheme(&face.uri) || scheme(&face.local_uri))
-            && text(&self.uri, &face.uri)
-            && text(&self.local_uri, &face.local_uri)
-            && number(self.scope, u64::from(face.local))
-            && number(self.persistency, face.persistency as u64)
-            && number(self.link_type, u64::from(face.is_group))
+        let schemes = [&face.uri, &face.local_uri]
+            .map(|uri| uri.split("://").next().unwrap_or_default().as_bytes());
+        self.scheme.as_deref().is_none_or(|scheme| schemes.contains(&scheme))
+            && self.uri.as_ref().is_none_or(|uri| uri == face.uri.as_bytes())
+            && self.local_uri.as_ref().is_none_or(|uri| uri == face.local_uri.as_bytes())
+            && self.face_id.is_none_or(|id| id == face.id.0)
+            && self.scope.is_none_or(|scope| scope == u64::from(face.local))
+            && self.persistency.is_none_or(|persistency| persistency == face.persistency as u64)
+            && self.link_type.is_none_or(|link_type| link_type == u64::from(face.is_group))
     }
 }

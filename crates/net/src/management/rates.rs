@@ -11,15 +11,14 @@ pub(super) fn update(
     now: Time,
     asked: &ControlParameters,
 ) -> ControlResponse {
-    let refuse = |code, text: String| ControlResponse::new(code, text, asked.clone());
     let Some(face) = asked.face_id.map(FaceId) else {
-        return refuse(400, "faces/update needs a FaceId".to_owned());
+        return ControlResponse::new(400, "faces/update needs a FaceId", asked.clone());
     };
     if forwarder.counters(face).is_none() {
-        return refuse(410, format!("there is no face {face}"));
+        return ControlResponse::new(410, format!("there is no face {face}"), asked.clone());
     }
     if asked.rate == Some(0) {
-        return refuse(400, "a rate of zero lets nothing pass".to_owned());
+        return ControlResponse::new(400, "a rate of zero lets nothing pass", asked.clone());
     }
     if let Some(rate) = asked.rate {
         forwarder.set_rate(now, face, Some(Rate(rate)), Medium::default().slack);

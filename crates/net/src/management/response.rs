@@ -75,18 +75,20 @@ impl ControlResponse {
     /// The Data packet that answers the command `name`, signed by digest (every client accepts it).
     #[must_use]
     pub fn data(&self, name: NameRef<'_>) -> Bytes {
-        let write = |response: &ControlResponse| {
-            let mut data = DataBuf::new(name.to_name(), response.encode());
-            data.freshness_ms = Some(FRESHNESS_MS);
-            data.encode_digest()
-        };
-        let whole = write(self);
+        let whole = self.packet(name);
         if whole.len() <= packet::MAX_PACKET {
             return whole;
         }
         // The name contains the request. In half a packet there is no room to repeat it.
         let text = self.text.chars().take(SHORT).collect();
-        write(&ControlResponse { code: self.code, text, body: ControlParameters::default() })
+        let body = ControlParameters::default();
+        ControlResponse { code: self.code, text, body }.packet(name)
+    }
+
+    fn packet(&self, name: NameRef<'_>) -> Bytes {
+        let mut data = DataBuf::new(name.to_name(), self.encode());
+        data.freshness_ms = Some(FRESHNESS_MS);
+        data.encode_digest()
     }
 }
 

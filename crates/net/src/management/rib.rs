@@ -34,8 +34,14 @@ pub struct Route {
     pub expires: Option<Time>,
 }
 
-/// The creator of a route, and its outgoing face.
-pub type RouteKey = (FaceId, u64);
+/// The routes of a prefix differ in these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RouteKey {
+    /// The outgoing face.
+    pub face: FaceId,
+    /// The creator, as NFD numbers them: [`ORIGIN_APPLICATION`] and others.
+    pub origin: u64,
+}
 
 /// The cost of each face.
 type Hops = BTreeMap<FaceId, u64>;
@@ -52,8 +58,8 @@ impl Entry {
     /// The cheapest route of each face, of those that have all of `flags`.
     fn cheapest(&self, flags: u64) -> Hops {
         let mut hops = Hops::new();
-        for ((face, _), route) in self.routes.iter().filter(|(_, r)| r.flags & flags == flags) {
-            let cost = hops.entry(*face).or_insert(route.cost);
+        for (key, route) in self.routes.iter().filter(|(_, r)| r.flags & flags == flags) {
+            let cost = hops.entry(key.face).or_insert(route.cost);
             *cost = route.cost.min(*cost);
         }
         hops
@@ -114,7 +120,7 @@ impl Rib {
     #[must_use]
     pub fn has_origin(&self, prefix: &Name, origin: u64) -> bool {
         let entry = self.entries.get(prefix);
-        entry.is_some_and(|entry| entry.routes.keys().any(|(_, of)| *of == origin))
+        entry.is_some_and(|entry| entry.routes.keys().any(|key| key.origin == origin))
     }
 
     /// The faces of applications that have registered this name, or a prefix of it other than `/`,
@@ -123,7 +129,7 @@ impl Rib {
         let prefixes = (1..=name.len()).map(move |length| name.prefix(length).to_name());
         let entries = prefixes.filter_map(|prefix| self.entries.get(&prefix));
         let routes = entries.flat_map(|entry| entry.routes.keys());
-        routes.filter(|(_, origin)| *origin != ORIGIN_STATIC).map(|(face, _)| *face)
+        routes.filter(|key| key.origin != ORIGIN_STATIC).map(|key| key.face)
     }
 
     /// Adds a route or changes it.
@@ -141,8 +147,8 @@ impl Rib {
             return Err(FibError::Memory);
         }
         let known = self.entries.get(prefix);
-        if !known.is_some_and(|entry| entry.hops.iter().any(|(face, _)| *face == key.0)) {
-            forwarder.add_route(key.0, prefix.as_ref(), route.cost)?;
+        if !known.is_some_and(|entry| entry.hops.iter().any(|(face, _)| *face == key.face)) {
+            forwarder.add_route(key.face, prefix.as_ref(), route.cost)?;
         }
         let before = known.map(Entry::passed_on).unwrap_or_default();
         let entry = self.entries.entry(prefix.clone()).or_default();
@@ -155,7 +161,7 @@ impl Rib {
         if let Some(at) = route.expires {
             self.expiries.insert((at, prefix.clone(), key));
         }
-        self.by_face.entry(key.0).or_default().insert((prefix.clone(), key.1));
+        self.by_face.entry(key.face).or_default().insert((prefix.clone(), key.origin));
         self.spread(forwarder, prefix, is_passed_on);
         Ok(())
     }
@@ -177,10 +183,10 @@ impl Rib {
         if let Some(at) = route.expires {
             self.expiries.remove(&(at, prefix.clone(), key));
         }
-        if let Some(of_face) = self.by_face.get_mut(&key.0) {
-            of_face.remove(&(prefix.clone(), key.1));
+        if let Some(of_face) = self.by_face.get_mut(&key.face) {
+            of_face.remove(&(prefix.clone(), key.origin));
             if of_face.is_empty() {
-                self.by_face.remove(&key.0);
+                self.by_face.remove(&key.face);
             }
         }
         self.spread(forwarder, prefix, is_passed_on);
@@ -193,9 +199,9 @@ impl Rib {
         if !below {
             return self.refresh(forwarder, prefix);
         }
-        let is_below = |name: &Name| name.as_ref().starts_with(prefix.as_ref());
         let from_here = self.entries.range(prefix.clone()..).map(|(name, _)| name);
-        let names: Vec<Name> = from_here.take_while(|name| is_below(name)).cloned().collect();
+        let below = from_here.take_while(|name| name.as_ref().starts_with(prefix.as_ref()));
+        let names: Vec<Name> = below.cloned().collect();
         names.iter().for_each(|name| self.refresh(forwarder, name));
     }
 
@@ -205,17 +211,16 @@ impl Rib {
         for (face, _) in entry.hops.iter().filter(|(face, _)| !hops.contains_key(face)) {
             forwarder.remove_route(*face, prefix.as_ref());
         }
-        let add = |(face, cost): &(FaceId, u64)| {
-            entry.hops.contains(&(*face, *cost))
-                || match forwarder.add_route(*face, prefix.as_ref(), *cost) {
-                    Ok(_) => true,
-                    Err(error) => {
-                        tracing::warn!(%prefix, %face, %error, "a route is not inherited");
-                        false
-                    }
-                }
-        };
-        entry.hops = hops.into_iter().filter(add).collect();
+        let before = std::mem::take(&mut entry.hops);
+        for (face, cost) in hops {
+            if !before.contains(&(face, cost))
+                && let Err(error) = forwarder.add_route(face, prefix.as_ref(), cost)
+            {
+                tracing::warn!(%prefix, %face, %error, "a route is not inherited");
+            } else {
+                entry.hops.push((face, cost));
+            }
+        }
     }
 
     /// The next hops of a prefix with routes.
@@ -239,7 +244,7 @@ impl Rib {
     pub fn face_gone(&mut self, forwarder: &mut Forwarder, face: FaceId) {
         let routes = self.by_face.get(&face).into_iter().flatten();
         for (prefix, origin) in routes.cloned().collect::<Vec<_>>() {
-            self.remove(forwarder, &prefix, (face, origin));
+            self.remove(forwarder, &prefix, RouteKey { face, origin });
         }
     }
 
@@ -255,7 +260,7 @@ impl Rib {
             if at > now {
                 return;
             }
-            tracing::info!(%prefix, face = %key.0, origin = key.1, "route expired");
+            tracing::info!(%prefix, face = %key.face, origin = key.origin, "route expired");
             self.remove(forwarder, &prefix, key);
             // A route that is not there any more must not keep the loop.
             self.expiries.remove(&(at, prefix, key));

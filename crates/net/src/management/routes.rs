@@ -4,7 +4,9 @@ use super::announcement::Announcement;
 use super::is_reserved;
 use super::parameters::ControlParameters;
 use super::response::ControlResponse;
-use super::rib::{CAPTURE, CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, ORIGIN_APPLICATION, Rib, Route};
+use super::rib::{
+    CAPTURE, CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, ORIGIN_APPLICATION, Rib, Route, RouteKey,
+};
 use control::{Duration, Time};
 use forwarder::tables::fib::{Added, FibError};
 use forwarder::{FaceId, Forwarder};
@@ -64,7 +66,7 @@ impl Routes<'_> {
             flags: self.flags(asked.flags.unwrap_or(CHILD_INHERIT)),
             expires: period.map(|period| self.now + period),
         };
-        if let Some(refusal) = self.add(prefix, (face, origin), route, asked) {
+        if let Some(refusal) = self.add(prefix, RouteKey { face, origin }, route, asked) {
             return refusal;
         }
         let body = ControlParameters {
@@ -93,7 +95,7 @@ impl Routes<'_> {
             flags: self.flags(CHILD_INHERIT),
             expires: Some(self.now + Duration::from_millis(announcement.lives_ms)),
         };
-        let key = (self.from, ORIGIN_ANNOUNCEMENT);
+        let key = RouteKey { face: self.from, origin: ORIGIN_ANNOUNCEMENT };
         if let Some(refusal) = self.add(&announcement.prefix, key, route, &none) {
             return refusal;
         }
@@ -113,11 +115,11 @@ impl Routes<'_> {
     fn add(
         &mut self,
         prefix: &Name,
-        key: (FaceId, u64),
+        key: RouteKey,
         route: Route,
         asked: &ControlParameters,
     ) -> Option<ControlResponse> {
-        let face = key.0;
+        let RouteKey { face, origin } = key;
         if let Some(refusal) = self.unusable(prefix, face, asked) {
             return Some(refusal);
         }
@@ -132,7 +134,7 @@ impl Routes<'_> {
         match self.rib.add(self.forwarder, prefix, key, route) {
             Ok(()) => {
                 let Route { cost, flags, .. } = route;
-                tracing::debug!(%prefix, %face, origin = key.1, cost, flags, "route registered");
+                tracing::debug!(%prefix, %face, origin, cost, flags, "route registered");
                 None
             }
             Err(error) => Some(fib_refusal(error, asked)),
@@ -144,7 +146,7 @@ impl Routes<'_> {
         let Some(prefix) = &asked.name else { return missing_name(asked) };
         let face = self.face(asked);
         let origin = asked.origin.unwrap_or(ORIGIN_APPLICATION);
-        if self.rib.remove(self.forwarder, prefix, (face, origin)) {
+        if self.rib.remove(self.forwarder, prefix, RouteKey { face, origin }) {
             tracing::debug!(%prefix, %face, origin, "route unregistered");
         }
         let body = ControlParameters {

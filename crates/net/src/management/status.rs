@@ -164,10 +164,10 @@ pub(super) fn rib(rib: &Rib, now: Time) -> Vec<u8> {
     for (prefix, routes) in rib.iter() {
         nested(&mut out, ENTRY, |entry| {
             prefix.encode_into(entry);
-            for ((face, origin), route) in routes {
+            for (key, route) in routes {
                 nested(entry, RECORD, |record| {
-                    number(record, n::FACE_ID, face.0);
-                    number(record, n::ORIGIN, *origin);
+                    number(record, n::FACE_ID, key.face.0);
+                    number(record, n::ORIGIN, key.origin);
                     number(record, n::COST, route.cost);
                     number(record, n::FLAGS, route.flags);
                     if let Some(at) = route.expires {

@@ -10,14 +10,14 @@ const MOST_ERASED: usize = 256;
 
 /// `cs/config`: the most packets, and whether the store takes in and gives out.
 pub(super) fn config(forwarder: &mut Forwarder, asked: &ControlParameters) -> ControlResponse {
-    let refuse = |text: &str| ControlResponse::new(400, text, asked.clone());
     let (flags, mask) = match (asked.flags, asked.mask) {
         (Some(flags), Some(mask)) => (flags, mask),
         (None, None) => (0, 0),
-        _ => return refuse("Flags and Mask come together"),
+        _ => return ControlResponse::new(400, "Flags and Mask come together", asked.clone()),
     };
     if mask & !(status::CS_ADMIT | status::CS_SERVE) != 0 {
-        return refuse("a content store has the flags 1 (admit) and 2 (serve) alone");
+        let why = "a content store has the flags 1 (admit) and 2 (serve) alone";
+        return ControlResponse::new(400, why, asked.clone());
     }
     if let Some(packets) = asked.capacity {
         forwarder.set_content_store_packets(usize::try_from(packets).unwrap_or(usize::MAX));

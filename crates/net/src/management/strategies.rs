@@ -14,8 +14,9 @@ pub(super) const MOST: usize = 1000;
 
 /// Bytes of memory that a choice takes: the strategy, and the names in three places.
 pub(super) fn bytes(prefix: &Name, instance: &Name) -> usize {
-    let name = |name: &Name| memory::block(name.as_ref().as_bytes().len());
-    640 + 3 * name(prefix) + name(instance)
+    let [prefix, instance] =
+        [prefix, instance].map(|name| memory::block(name.as_ref().as_bytes().len()));
+    640 + 3 * prefix + instance
 }
 
 /// `strategy-choice/set`
@@ -24,29 +25,30 @@ pub(super) fn set(
     chosen: &mut BTreeMap<Name, Name>,
     asked: &ControlParameters,
 ) -> ControlResponse {
-    let refuse = |code, text: String| ControlResponse::new(code, text, asked.clone());
     let (Some(prefix), Some(strategy)) = (&asked.name, &asked.strategy) else {
-        return refuse(400, "strategy-choice/set needs a Name and a Strategy".to_owned());
+        let why = "strategy-choice/set needs a Name and a Strategy";
+        return ControlResponse::new(400, why, asked.clone());
     };
     let chosen_now = instance::choose(strategy.as_ref())
         .and_then(|choice| Ok((instance::name(&choice), choice.strategy()?)));
     let (instance, made) = match chosen_now {
         Ok(both) => both,
         Err(error @ (Unknown::NoSuchStrategy { .. } | Unknown::NoSuchVersion { .. })) => {
-            return refuse(404, error.to_string());
+            return ControlResponse::new(404, error.to_string(), asked.clone());
         }
-        Err(error) => return refuse(409, error.to_string()),
+        Err(error) => return ControlResponse::new(409, error.to_string(), asked.clone()),
     };
     if !chosen.contains_key(prefix) {
         if chosen.len() >= MOST {
-            return refuse(500, format!("{MOST} prefixes have strategies, which is the limit"));
+            let why = format!("{MOST} prefixes have strategies, which is the limit");
+            return ControlResponse::new(500, why, asked.clone());
         }
         if !forwarder.has_room_for_route(bytes(prefix, &instance)) {
-            return refuse(500, FibError::Memory.to_string());
+            return ControlResponse::new(500, FibError::Memory.to_string(), asked.clone());
         }
     }
     if let Err(error) = forwarder.set_strategy(prefix.as_ref(), made) {
-        return refuse(414, error.to_string());
+        return ControlResponse::new(414, error.to_string(), asked.clone());
     }
     tracing::info!(%prefix, strategy = %instance, "strategy chosen");
     chosen.insert(prefix.clone(), instance.clone());
@@ -64,10 +66,12 @@ pub(super) fn unset(
     chosen: &mut BTreeMap<Name, Name>,
     asked: &ControlParameters,
 ) -> ControlResponse {
-    let refuse = |text: &str| ControlResponse::new(400, text, asked.clone());
-    let Some(prefix) = &asked.name else { return refuse("strategy-choice/unset needs a Name") };
+    let Some(prefix) = &asked.name else {
+        return ControlResponse::new(400, "strategy-choice/unset needs a Name", asked.clone());
+    };
     if prefix.is_empty() {
-        return refuse("the root's strategy can be replaced only");
+        let why = "the root's strategy can be replaced only";
+        return ControlResponse::new(400, why, asked.clone());
     }
     if forwarder.unset_strategy(prefix.as_ref()) {
         tracing::info!(%prefix, "strategy unset");

@@ -93,23 +93,25 @@ impl Traces {
     ) -> ControlResponse {
         let user = (host.account)(from).map(|account| account.uid);
         let forwarder = &mut *host.forwarder;
-        let refuse = |code, why: String| ControlResponse::new(code, why, asked.clone());
         let about = asked.face_id.filter(|id| *id != 0).map(FaceId);
         if let Some(face) = about.filter(|face| forwarder.face_scope(*face).is_none()) {
-            return refuse(404, format!("there is no face {face}"));
+            return ControlResponse::new(404, format!("there is no face {face}"), asked.clone());
         }
         let of_user = self.sessions.iter().filter(|session| session.user == user).count();
         if of_user == MOST_OF_A_USER {
-            return refuse(503, format!("{of_user} traces of this user are running: end one"));
+            let why = format!("{of_user} traces of this user are running: end one");
+            return ControlResponse::new(503, why, asked.clone());
         }
         if self.sessions.len() == MOST {
             let owners: Vec<_> = self.sessions.iter().map(|s| s.owner.to_string()).collect();
             let owners = owners.join(", ");
-            return refuse(503, format!("{MOST} traces are running, for the faces {owners}"));
+            let why = format!("{MOST} traces are running, for the faces {owners}");
+            return ControlResponse::new(503, why, asked.clone());
         }
         let mut token = [0; 16];
         if let Err(error) = getrandom::fill(&mut token) {
-            return refuse(500, format!("no random numbers: {error}"));
+            let why = format!("no random numbers: {error}");
+            return ControlResponse::new(500, why, asked.clone());
         }
         self.number += 1;
         let selection = Selection {

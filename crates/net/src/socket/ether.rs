@@ -274,9 +274,10 @@ impl Receiver {
 /// has.
 fn read(bytes: &[u8], own: Mac, mtu: usize) -> Option<Received<'_>> {
     let (header, content) = bytes.split_at_checked(HEADER)?;
-    let address = |at: usize| header.get(at..at + 6)?.try_into().ok().map(Mac::new);
-    let (to, from) = (address(0)?, address(6)?);
-    let is_ndn = header.get(12..)? == ETHERTYPE.to_be_bytes();
+    let (to, header) = header.split_first_chunk()?;
+    let (from, ethertype) = header.split_first_chunk()?;
+    let (to, from) = (Mac::new(*to), Mac::new(*from));
+    let is_ndn = ethertype == ETHERTYPE.to_be_bytes();
     let is_for_us = to == own || to.is_group();
     if !is_ndn || !is_for_us || !from.is_station() || from == own || content.len() > mtu {
         return None;
@@ -394,16 +395,13 @@ impl Sender {
     }
 
     fn classify(&self, error: Errno, longest: usize) -> SendError {
-        let now = || link::of(&self.interface).ok().flatten().map(|link| link.mtu());
-        match error {
-            Errno::MSGSIZE => {
-                match now().filter(|payload| (LEAST_MTU..longest).contains(payload)) {
-                    Some(payload) => SendError::TooLong { payload },
-                    None => SendError::Lost(error.kind()),
-                }
-            }
-            _ => SendError::Lost(error.kind()),
+        if error == Errno::MSGSIZE
+            && let Ok(Some(link)) = link::of(&self.interface)
+            && (LEAST_MTU..longest).contains(&link.mtu())
+        {
+            return SendError::TooLong { payload: link.mtu() };
         }
+        SendError::Lost(error.kind())
     }
 }
 

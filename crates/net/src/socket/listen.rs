@@ -42,6 +42,16 @@ pub enum UnixListenError {
     },
 }
 
+impl UnixListenError {
+    fn system(path: &Path) -> impl FnOnce(io::Error) -> UnixListenError {
+        move |source| UnixListenError::System { path: path.to_owned(), source }
+    }
+
+    fn link(path: &Path) -> impl FnOnce(io::Error) -> UnixListenError {
+        move |source| UnixListenError::Link { path: path.to_owned(), source }
+    }
+}
+
 /// The programs of this host that may connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
@@ -66,7 +76,6 @@ impl LocalListener {
     /// # Errors
     /// See [`UnixListenError`].
     pub fn open(path: &Path, access: Access) -> Result<LocalListener, UnixListenError> {
-        let system = |source| UnixListenError::System { path: path.to_owned(), source };
         match std::fs::symlink_metadata(path) {
             Ok(meta) if !meta.file_type().is_socket() => {
                 return Err(UnixListenError::NotASocket(path.to_owned()));
@@ -74,23 +83,23 @@ impl LocalListener {
             Ok(_) => match UnixStream::connect(path) {
                 Err(e) if e.kind() == ErrorKind::ConnectionRefused => {
                     tracing::info!(path = %path.display(), "removing the socket of a dead daemon");
-                    std::fs::remove_file(path).map_err(system)?;
+                    std::fs::remove_file(path).map_err(UnixListenError::system(path))?;
                 }
                 Ok(_) => return Err(UnixListenError::Running(path.to_owned())),
                 // A listener whose queue is full is alive, too.
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
                     return Err(UnixListenError::Running(path.to_owned()));
                 }
-                Err(e) => return Err(system(e)),
+                Err(e) => return Err(UnixListenError::System { path: path.to_owned(), source: e }),
             },
             Err(e) if e.kind() == ErrorKind::NotFound => {
                 if let Some(folder) = path.parent() {
-                    std::fs::create_dir_all(folder).map_err(system)?;
+                    std::fs::create_dir_all(folder).map_err(UnixListenError::system(path))?;
                 }
             }
-            Err(e) => return Err(system(e)),
+            Err(e) => return Err(UnixListenError::System { path: path.to_owned(), source: e }),
         }
-        let listener = UnixListener::bind(path).map_err(system)?;
+        let listener = UnixListener::bind(path).map_err(UnixListenError::system(path))?;
         // Whatever the umask. Until the permissions are set, no other user may connect: without a
         // umask the group, which is changed first.
         if access.gid.is_some()
@@ -101,7 +110,8 @@ impl LocalListener {
         }
         // From here on, an error removes the file.
         let opened = LocalListener { listener, path: path.to_owned(), access, links: Vec::new() };
-        std::fs::set_permissions(path, Permissions::from_mode(access.mode)).map_err(system)?;
+        std::fs::set_permissions(path, Permissions::from_mode(access.mode))
+            .map_err(UnixListenError::system(path))?;
         Ok(opened)
     }
 
@@ -111,20 +121,19 @@ impl LocalListener {
     /// # Errors
     /// See [`UnixListenError`].
     fn link(&mut self, link: &Path) -> Result<(), UnixListenError> {
-        let system = |source| UnixListenError::Link { path: link.to_owned(), source };
         match std::fs::symlink_metadata(link) {
             Ok(meta) if meta.file_type().is_symlink() => {
-                std::fs::remove_file(link).map_err(system)?;
+                std::fs::remove_file(link).map_err(UnixListenError::link(link))?;
             }
             Ok(_) => return Err(UnixListenError::NotALink(link.to_owned())),
             Err(e) if e.kind() == ErrorKind::NotFound => {
                 if let Some(folder) = link.parent() {
-                    std::fs::create_dir_all(folder).map_err(system)?;
+                    std::fs::create_dir_all(folder).map_err(UnixListenError::link(link))?;
                 }
             }
-            Err(e) => return Err(system(e)),
+            Err(e) => return Err(UnixListenError::Link { path: link.to_owned(), source: e }),
         }
-        std::os::unix::fs::symlink(&self.path, link).map_err(system)?;
+        std::os::unix::fs::symlink(&self.path, link).map_err(UnixListenError::link(link))?;
         self.links.push(link.to_owned());
         Ok(())
     }

@@ -254,20 +254,14 @@ impl Udp {
     pub fn route_payload(&self) -> Option<usize> {
         #[cfg(target_os = "linux")]
         {
-            use rustix::io::Errno;
-            use rustix::net::sockopt::{ip_mtu, ipv6_mtu};
             // A socket that is not connected has no route to ask about.
             let peer = self.peer.filter(|_| !self.is_group)?;
-            let ask = || match peer {
-                SocketAddr::V4(_) => ip_mtu(&self.socket),
-                SocketAddr::V6(_) => ipv6_mtu(&self.socket),
-            };
             // When the path becomes narrower Linux drops the route that an IPv6 socket was
             // connected by, and knows no MTU without one; connecting again looks the route up.
-            let mtu = match ask() {
-                Err(Errno::NOTCONN) => {
+            let mtu = match self.mtu(peer) {
+                Err(rustix::io::Errno::NOTCONN) => {
                     self.socket.connect(peer).ok()?;
-                    ask().ok()?
+                    self.mtu(peer).ok()?
                 }
                 answer => answer.ok()?,
             };
@@ -279,6 +273,15 @@ impl Udp {
         }
         #[cfg(not(target_os = "linux"))]
         None
+    }
+
+    /// The MTU of the route to the peer.
+    #[cfg(target_os = "linux")]
+    fn mtu(&self, peer: SocketAddr) -> rustix::io::Result<u32> {
+        match peer {
+            SocketAddr::V4(_) => rustix::net::sockopt::ip_mtu(&self.socket),
+            SocketAddr::V6(_) => rustix::net::sockopt::ipv6_mtu(&self.socket),
+        }
     }
 
     /// Receives until the socket is empty or `budget` bytes have arrived. `each` gets every

@@ -14,7 +14,7 @@ use thiserror::Error;
 use tungstenite::error::ProtocolError;
 use tungstenite::handshake::server::{Callback, ErrorResponse, Request, Response, ServerHandshake};
 use tungstenite::handshake::{HandshakeError, MidHandshake};
-use tungstenite::http::{HeaderValue, StatusCode};
+use tungstenite::http::StatusCode;
 use tungstenite::protocol::{Message, WebSocketConfig};
 use tungstenite::{Error, WebSocket as Open, accept_hdr_with_config};
 
@@ -55,8 +55,8 @@ struct Guard(Arc<Origins>);
 impl Callback for Guard {
     fn on_request(self, request: &Request, response: Response) -> Result<Response, ErrorResponse> {
         let mut origins = request.headers().get_all("origin").iter();
-        let allowed = |origin: &&HeaderValue| origin.to_str().is_ok_and(|o| self.0.allow(o));
-        let Some(origin) = origins.find(|origin| !allowed(origin)) else { return Ok(response) };
+        let other = origins.find(|origin| !origin.to_str().is_ok_and(|o| self.0.allow(o)));
+        let Some(origin) = other else { return Ok(response) };
         let origin = shortened(&String::from_utf8_lossy(origin.as_bytes()), SHOWN);
         let why =
             format!("a page of `{origin}` may not connect; `websocket_origins` lists who may");

@@ -64,8 +64,10 @@ impl Anticipated {
     /// The segments that a holder has.
     pub fn held(&self, holder: &Holder) -> impl Iterator<Item = u64> + use<'_> {
         let held = holder.held;
-        let has = move |at: usize| held.checked_shr(at as u32).is_some_and(|bits| bits & 1 == 1);
-        self.wanted.iter().enumerate().filter(move |(at, _)| has(*at)).map(|(_, n)| *n)
+        let wanted = self.wanted.iter().enumerate();
+        wanted
+            .filter(move |(at, _)| held.checked_shr(*at as u32).is_some_and(|bits| bits & 1 == 1))
+            .map(|(_, n)| *n)
     }
 
     /// Adds a node. Returns `false`, and changes nothing, if it holds no wanted segment, is already

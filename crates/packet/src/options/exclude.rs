@@ -71,8 +71,8 @@ impl HopOption for Exclude {
     fn decode(value: &[u8]) -> Option<Exclude> {
         let (prefixes, rest) = value.as_chunks::<PREFIX>();
         let counted = (1..=MAX_EXCLUDED).contains(&prefixes.len()) && rest.is_empty();
-        let repeats = |(n, prefix)| prefixes[..n].contains(prefix);
-        if !counted || prefixes.iter().enumerate().any(repeats) {
+        let mut each = prefixes.iter().enumerate();
+        if !counted || each.any(|(n, prefix)| prefixes[..n].contains(prefix)) {
             return None;
         }
         Some(Exclude(SmallVec::from_slice(prefixes)))

@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::Pending;
-use control::Time;
+use control::{NextHop, Time};
 
 fn made(text: &str) -> Asf {
     let mut params = Params::defaults(PARAMS);

@@ -144,14 +144,10 @@ impl Bounds {
     pub(super) fn judge(&mut self, round: &Round, queued: bool, going_up: bool) -> bool {
         let all = f64::from(round.arrived + round.lost);
         let lost = f64::from(round.lost);
-        // Three standard deviations above a random loss of that share, so that chance is no
-        // pattern.
-        let beyond =
-            |lost: u32, share: f64| f64::from(lost) > share * all + 3.0 * (share * all).sqrt();
         let usual = 1.0 - self.arriving();
-        let overrun = beyond(round.overflowed, self.loss_threshold + usual)
-            || beyond(round.lost, self.loss_threshold + MOST_RANDOM)
-            || (beyond(round.lost, self.loss_threshold)
+        let overrun = exceeds(round.overflowed, all, self.loss_threshold + usual)
+            || exceeds(round.lost, all, self.loss_threshold + MOST_RANDOM)
+            || (exceeds(round.lost, all, self.loss_threshold)
                 && round.lost >= FEWEST_NEIGHBOURS
                 && 2 * round.neighbours > round.lost);
         self.learn(lost, all, !queued && !overrun && round.marked == 0 && !going_up);
@@ -204,6 +200,12 @@ impl Bounds {
         self.hi = Some((beta * from).max(MIN_INFLIGHT));
         self.step = 1.0;
     }
+}
+
+/// True if more than this share of `all` segments were lost: by three standard deviations of a
+/// random loss of that share, so that chance is no pattern.
+fn exceeds(lost: u32, all: f64, share: f64) -> bool {
+    f64::from(lost) > share * all + 3.0 * (share * all).sqrt()
 }
 
 /// Round trips that differ by this part of the shortest, within bounds, show a queue. To go up for

@@ -1,8 +1,8 @@
 //! The state of Startup, and the rules that end it.
 
 use super::{Bbr, Mode};
-use crate::hystart::{HyStart, Phase};
-use crate::train::Train;
+use crate::shared::consumer::hystart::{HyStart, Phase};
+use crate::shared::consumer::train::Train;
 use control::{Came, Cx, Duration, Rounds, Time};
 
 /// The share of random loss in some dozen segments is known only up to this factor.

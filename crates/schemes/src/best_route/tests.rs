@@ -1,6 +1,6 @@
 use super::*;
-use crate::suppression::PARAMS;
-use control::{Cx, Downstream, NoLinks, Rng, Time};
+use crate::shared::strategy::suppression::PARAMS;
+use control::{Cx, Downstream, NextHop, NoLinks, Rng, Time, Upstream};
 use packet::{HopOptions, Name};
 
 const MS: u64 = 1_000_000;

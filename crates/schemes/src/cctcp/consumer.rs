@@ -44,6 +44,13 @@ struct Told {
     held: u64,
 }
 
+impl Told {
+    /// The node holds the listed segment at this place.
+    fn holds(&self, at: u32) -> bool {
+        self.held.checked_shr(at).unwrap_or(0) & 1 == 1
+    }
+}
+
 impl Cctcp {
     pub(super) fn new(params: &Params) -> Cctcp {
         let listed = params.number("listed").clamp(1.0, 64.0) as u64;
@@ -72,8 +79,10 @@ impl Cctcp {
 
     /// The answering node, if it is reported and wanted.
     fn server(&self, options: &HopOptions) -> Option<ServedBy> {
-        let served = (self.listed > 0).then(|| options.get::<ServedBy>())?;
-        served.filter(|served| served.node != 0)
+        if self.listed == 0 {
+            return None;
+        }
+        options.get::<ServedBy>().filter(|served| served.node != 0)
     }
 
     /// The reports of nodes on the path, if they can be true: they concern the list of this
@@ -131,8 +140,8 @@ impl Cctcp {
             if segment < self.next {
                 continue;
             }
-            let holds = |t: &&(Lane, Told)| t.1.held.checked_shr(at as u32).unwrap_or(0) & 1 == 1;
-            let nearest = told.iter().filter(holds).min_by_key(|(_, told)| told.hops);
+            let holders = told.iter().filter(|(_, told)| told.holds(at as u32));
+            let nearest = holders.min_by_key(|(_, told)| told.hops);
             let before = self.expected.get(&segment).map(|lane| self.nodes.get(*lane).hops);
             match nearest {
                 Some((lane, told)) => {

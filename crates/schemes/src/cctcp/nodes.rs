@@ -1,6 +1,6 @@
 //! The nodes of a flow: window and timeout of each, and the order that eqs. 2 and 3 demand.
 
-use crate::sources::Sources;
+use crate::shared::consumer::sources::Sources;
 use control::{Duration, InFlight, Lane, MAX_WINDOW, RttEstimate, Time};
 
 /// A round trip is taken to be at least this long, in seconds, where it divides.
@@ -180,11 +180,12 @@ impl Nodes {
     /// a near node gives several.
     pub(super) fn asked_meanwhile(&self, lane: Lane) -> u64 {
         let of = self.get(lane).srtt();
-        let asked = |(_, node): (Lane, &Node)| {
+        let mut asked = 0.0;
+        for (_, node) in self.all() {
             let trips = of.zip(node.srtt()).map_or(1.0, |(of, srtt)| of / srtt);
-            f64::from(node.out) * trips
-        };
-        self.all().map(asked).sum::<f64>().round() as u64
+            asked += f64::from(node.out) * trips;
+        }
+        asked.round() as u64
     }
 
     /// Data came from `lane`: CWND grows, and those before it follow.

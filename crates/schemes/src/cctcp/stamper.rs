@@ -28,9 +28,10 @@ impl Stamper for Holdings {
         if node.holds(interest.flow, interest.segment) {
             return;
         }
-        let holds =
-            |(at, segment): (usize, &u64)| u64::from(node.holds(interest.flow, *segment)) << at;
-        let held = header.wanted().iter().enumerate().map(holds).sum();
+        let mut held = 0;
+        for (at, segment) in header.wanted().iter().enumerate() {
+            held |= u64::from(node.holds(interest.flow, *segment)) << at;
+        }
         // T_I.
         let holder = Holder { node: node.id(), held, elapsed: cx.now.0, hops: None };
         if header.add(holder) && !interest.options.set(&header) {

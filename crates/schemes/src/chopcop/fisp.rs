@@ -26,8 +26,8 @@
 //! content's name, not a FIB entry.
 
 use super::{CAPACITY, Capacity, PAPER};
-use crate::late;
-use crate::per_flow::{FlowState, PerFlow, charge};
+use crate::shared::link::late;
+use crate::shared::link::per_flow::{FlowState, PerFlow, charge};
 use control::params::joined;
 use control::{
     Cx, Duration, Equation, Flow, InterestMeta, LinkView, Offer, ParamSpec, Params, Queued,

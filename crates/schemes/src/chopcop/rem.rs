@@ -13,7 +13,7 @@
 //! stays where it was, as eq. 1 alone has it.
 
 use super::{CAPACITY, Capacity, PAPER};
-use crate::red::{Average, gentle};
+use crate::shared::link::average_queue::{Average, gentle};
 use control::params::joined;
 use control::{
     Cx, DataMeta, Duration, Equation, LinkView, Marker, ParamSpec, Params, Scheme, Value, Verdict,

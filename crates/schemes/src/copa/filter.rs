@@ -33,24 +33,25 @@ impl Filter {
         self.samples.map_or(Duration::ZERO, |samples| samples[0].value)
     }
 
+    fn is_as_good(&self, value: Duration, than: Sample) -> bool {
+        if self.is_max { value >= than.value } else { value <= than.value }
+    }
+
     /// Takes a sample; those older than `window` no longer count.
     pub(super) fn sample(&mut self, now: Time, value: Duration, window: Duration) {
         let new = Sample { at: now, value };
-        let is_as_good = |than: Sample| match self.is_max {
-            true => value >= than.value,
-            false => value <= than.value,
-        };
+
         let Some([mut first, mut second, mut third]) = self.samples else {
             self.samples = Some([new; 3]);
             return;
         };
-        if is_as_good(first) || now.since(third.at) > window {
+        if self.is_as_good(value, first) || now.since(third.at) > window {
             self.samples = Some([new; 3]);
             return;
         }
-        if is_as_good(second) {
+        if self.is_as_good(value, second) {
             (second, third) = (new, new);
-        } else if is_as_good(third) {
+        } else if self.is_as_good(value, third) {
             third = new;
         }
         let age = now.since(first.at);

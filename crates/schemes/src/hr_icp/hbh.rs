@@ -25,7 +25,7 @@
 //! While the link's rate is unknown no Interest waits.
 
 use super::PAPER;
-use crate::per_flow::{FlowState, PerFlow, charge};
+use crate::shared::link::per_flow::{FlowState, PerFlow, charge};
 use control::{
     Cx, Duration, Equation, Flow, InterestMeta, LinkView, Offer, ParamSpec, Params, Queued,
     Released, Returned, Scheme, Shaper, Size, Stage, Time, Value, Word,

@@ -3,38 +3,13 @@
 //! Section 4.3 of the paper. A node's identifier of a link is private: the hash of the face's
 //! number and of a random number that the strategy draws once, so that it cannot be predicted.
 
-use crate::best_route::verdict_of_all;
-use crate::path_label::{Labels, Steer};
-use crate::spread::{by_bandwidth, hash};
-use crate::suppression::{Suppression, latest};
+use crate::shared::strategy::attempts::{is_untried, latest, verdict_of_all};
+use crate::shared::strategy::path_labels::{Labels, Steer};
+use crate::shared::strategy::spread::{by_bandwidth, hash};
+use crate::shared::strategy::suppression::Suppression;
 use control::{Action, Cx, NextHop, Params, Strategy, StrategyCx};
 use packet::NackReason;
 use packet::options::{PathId, SteeringHint, SteeringKind, TrafficClass};
-
-/// How a consumer steers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Data collects the links at which its path parted from others in a Bloom filter.
-    Bloom,
-    /// A random value is hashed where paths part.
-    Random,
-    /// Data collects the labels of the faces that it came by (RFC 9531).
-    Label,
-}
-
-impl Form {
-    /// The names of the forms, for parameter tables.
-    pub(crate) const NAMES: [&'static str; 3] = ["bloom", "random", "label"];
-
-    /// The form of this name.
-    pub(crate) fn named(name: &str) -> Form {
-        match name {
-            "random" => Form::Random,
-            "label" => Form::Label,
-            _ => Form::Bloom,
-        }
-    }
-}
 
 /// Bytes of a Bloom filter. 128 bits with three hashes: after eight splits three out of four bits
 /// are free still, and one link in 200 is taken for another.
@@ -106,8 +81,8 @@ impl Steering {
                 by_bandwidth(hops, s.links, point)
             }
             Some(hint) if hint.bytes.len() == FILTER => {
-                let named = |hop: &&NextHop| contains(&hint.bytes, hash(salt, hop.face));
-                let hits: Vec<NextHop> = hops.iter().filter(named).copied().collect();
+                let named = hops.iter().filter(|hop| contains(&hint.bytes, hash(salt, hop.face)));
+                let hits: Vec<NextHop> = named.copied().collect();
                 if hits.is_empty() {
                     s.cx.note("hint missed", 1.0);
                 }
@@ -177,10 +152,8 @@ impl Strategy for Steering {
     /// The consumer leaves an overloaded path: it gets the Nack at once. If there is no way on,
     /// another next hop is tried.
     fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {
-        let untried = |hop: &&NextHop| {
-            s.upstream(hop.face).is_none() && s.downstreams.iter().all(|d| d.face != hop.face)
-        };
-        let rest: Vec<NextHop> = s.next_hops.iter().filter(untried).copied().collect();
+        let untried = s.next_hops.iter().filter(|hop| is_untried(s, hop));
+        let rest: Vec<NextHop> = untried.copied().collect();
         if reason != NackReason::Congestion && !rest.is_empty() {
             let point = s.cx.rng.unit();
             let face = by_bandwidth(&rest, s.links, point);

@@ -1,5 +1,5 @@
 use super::*;
-use control::{Cx, Downstream, Event, LinkView, Links, Rate, Rng, Upstream};
+use control::{Cx, Downstream, Duration, Event, LinkView, Links, Rate, Rng, Time, Upstream};
 use packet::options::answer;
 use packet::{HopOptions, Name};
 use std::collections::BTreeSet;
@@ -194,13 +194,4 @@ fn a_label_that_loops_comes_to_its_end() {
     let mut options = with(&PathLabel::default());
     (0..1000).for_each(|_| drop(n.ask(&mut options)));
     assert_eq!(options.get::<PathLabel>().unwrap().hop_count, 255);
-}
-
-#[test]
-fn a_node_has_labels_for_thousands_of_faces_and_no_more() {
-    let mut labels = Labels::new(&Params::defaults(PARAMS));
-    let given: BTreeSet<u16> = (0..10_000).filter_map(|face| labels.of(face)).collect();
-    assert_eq!(given.len(), MOST_FACES, "all different");
-    assert!(given.iter().all(|label| u64::from(*label) < LABELS));
-    assert_eq!(labels.current.len(), MOST_FACES);
 }

@@ -3,7 +3,7 @@
 //! Section 3.4; the authors' `pcon-strategy`. A face that is no next hop any more (for any ingress)
 //! is forgotten after a while and its share goes to the rest.
 
-use crate::best_route::verdict_of_all;
+use crate::shared::strategy::attempts::{is_untried, verdict_of_all};
 use control::{Action, Duration, NextHop, Params, Strategy, StrategyCx, Time};
 use packet::{NackReason, Name, NameRef};
 
@@ -100,11 +100,10 @@ impl PconStrategy {
 
     /// Forwards by the ratios, to one of those faces that `may`; says whether there is one.
     fn forward(s: &mut StrategyCx<'_, '_>, split: &Split, may: &[u64]) -> Option<u64> {
-        let f = |face: &u64| split.shares.iter().find(|s| s.face == *face).map_or(0.0, |s| s.f);
-        let sum: f64 = may.iter().map(f).sum();
+        let sum: f64 = may.iter().map(|face| split.f(*face)).sum();
         let mut left = s.cx.rng.unit() * sum;
         let chosen = may.iter().find(|face| {
-            left -= f(face);
+            left -= split.f(**face);
             left < 0.0
         });
         // Nothing of the ratio is on any of them: the cheapest.
@@ -115,12 +114,17 @@ impl PconStrategy {
 }
 
 impl Split {
+    /// f_j of a face; 0 if it has none.
+    fn f(&self, face: u64) -> f64 {
+        self.shares.iter().find(|share| share.face == face).map_or(0.0, |share| share.f)
+    }
+
     /// Faces that became next hops join; those that are none for long leave.
     fn meet(&mut self, now: Time, hops: &[NextHop], equal_split: bool) {
         self.used_at = now;
-        let is_hop = |face| hops.iter().any(|hop| hop.face == face);
         for share in &mut self.shares {
-            share.unseen = if is_hop(share.face) { 0 } else { share.unseen.saturating_add(1) };
+            let is_hop = hops.iter().any(|hop| hop.face == share.face);
+            share.unseen = if is_hop { 0 } else { share.unseen.saturating_add(1) };
         }
         let before = self.shares.len();
         self.shares.retain(|share| share.unseen < FORGOTTEN);
@@ -188,9 +192,8 @@ impl Strategy for PconStrategy {
         });
         if may.is_empty() {
             // All are in use: the one that was asked longest ago.
-            let released = |face: &u64| s.upstream(*face).map(|u| u.released_at);
             may = s.next_hops.iter().map(|hop| hop.face).collect();
-            may.sort_by_key(released);
+            may.sort_by_key(|face| s.upstream(*face).map(|u| u.released_at));
             may.truncate(1);
         }
         let chosen = PconStrategy::forward(s, &self.splits[at], &may);
@@ -223,10 +226,8 @@ impl Strategy for PconStrategy {
             split.nacked_at = Some(now);
             split.reduce(s.ingress, |f| c * f);
         }
-        let untried = s.next_hops.iter().map(|hop| hop.face).filter(|face| {
-            s.upstream(*face).is_none() && s.downstreams.iter().all(|d| d.face != *face)
-        });
-        let untried: Vec<u64> = untried.collect();
+        let untried = s.next_hops.iter().filter(|hop| is_untried(s, hop));
+        let untried: Vec<u64> = untried.map(|hop| hop.face).collect();
         if PconStrategy::forward(s, split, &untried).is_none()
             && let Some(reason) = verdict_of_all(s, reason)
         {

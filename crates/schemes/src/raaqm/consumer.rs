@@ -1,6 +1,6 @@
 //! The receiver: a window, and the histories of the routes.
 
-use crate::sources::Sources;
+use crate::shared::consumer::sources::Sources;
 use control::{
     Arrival, Ask, Controller, Cx, Duration, Lane, Loss, Params, PathEstimate, Permit, RttEstimate,
     Sent, Ticket, Time,
@@ -89,13 +89,12 @@ impl Raaqm {
 
     /// The longest timer of the routes that answer.
     fn timeout(&self, now: Time) -> Duration {
-        let longest = |stale: bool| {
-            let routes = self.all().filter(|r| stale || now.since(r.heard) <= STALE);
-            routes.filter_map(|route| route.timer).max()
-        };
-        let timer = longest(false).or_else(|| longest(true));
-        let timer = timer.unwrap_or(RttEstimate::INITIAL_RTO);
-        timer.clamp(RttEstimate::MIN_RTO, RttEstimate::MAX_RTO)
+        let fresh = self.all().filter(|route| now.since(route.heard) <= STALE);
+        let longest = fresh.filter_map(|route| route.timer).max();
+        let longest = longest.or_else(|| self.all().filter_map(|route| route.timer).max());
+        longest
+            .unwrap_or(RttEstimate::INITIAL_RTO)
+            .clamp(RttEstimate::MIN_RTO, RttEstimate::MAX_RTO)
     }
 
     /// The route of Data; a new one may take the place of another.

@@ -1,7 +1,7 @@
 //! Request forwarding: next hops by chance, the fewer Interests are pending there the likelier.
 
-use crate::best_route::verdict_of_all;
-use crate::suppression::{Suppression, latest};
+use crate::shared::strategy::attempts::{is_untried, latest, verdict_of_all};
+use crate::shared::strategy::suppression::Suppression;
 use control::{Action, Cx, Duration, NextHop, Params, Strategy, StrategyCx, Time};
 use packet::NackReason;
 use std::collections::BTreeMap;
@@ -101,9 +101,11 @@ impl Balance {
     ) -> Option<u64> {
         let segments = u32::from(s.segments);
         let entry = self.enter(s);
-        let weight = |face| entry.ways.iter().find(|w| w.face == face).map_or(0.0, Way::weight);
-        let allowed = s.next_hops.iter().filter(|hop| may(s, hop));
-        let weights: Vec<_> = allowed.map(|hop| (hop.face, weight(hop.face))).collect();
+        let mut weights = Vec::new();
+        for hop in s.next_hops.iter().filter(|hop| may(s, hop)) {
+            let way = entry.ways.iter().find(|way| way.face == hop.face);
+            weights.push((hop.face, way.map_or(0.0, Way::weight)));
+        }
         let face = pick(s.cx, &weights)?;
         // Once for each Interest that is pending there, for all its downstreams.
         if s.upstream(face).is_none_or(|upstream| upstream.nacked.is_some()) {
@@ -172,10 +174,7 @@ impl Strategy for Balance {
 
     fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {
         self.settle(s, s.ingress);
-        let untried = |s: &StrategyCx<'_, '_>, hop: &NextHop| {
-            s.upstream(hop.face).is_none() && s.downstreams.iter().all(|d| d.face != hop.face)
-        };
-        if let Some(face) = self.draw(s, untried) {
+        if let Some(face) = self.draw(s, is_untried) {
             s.act(Action::Forward(face));
         } else if let Some(reason) = verdict_of_all(s, reason) {
             // One that is a downstream too may be left; it is not waited for.

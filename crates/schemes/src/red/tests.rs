@@ -1,5 +1,5 @@
 use super::*;
-use control::{QueueView, Rate, Rng};
+use control::{QueueView, Rate, Rng, Time};
 use packet::HopOptions;
 
 fn red(set: &[(&str, &str)]) -> Red {

@@ -13,8 +13,8 @@
 use super::LEAST_LEFT;
 use super::sizes::Sizes;
 use super::turns::Turns;
-use crate::late::LATE;
-use crate::per_flow::charge;
+use crate::shared::link::late::LATE;
+use crate::shared::link::per_flow::charge;
 use control::{
     Crossing, Cx, Direction, Duration, InterestMeta, Kind, LinkView, Offer, Params, Rate, Released,
     Returned, Shaper, Size, Stage, Time,
@@ -147,10 +147,9 @@ impl Admission {
             return true;
         }
         let (waiting, bytes) = self.turns.of(now, interest.flow);
-        let flows = self.turns.flows() + usize::from(waiting == 0);
-        let share = |time| rate.size_in(time).0 / flows.max(1) as u64;
-        let is_long = bytes >= share(self.wait.max(LONGEST_WAIT));
-        let is_more = waiting >= FEWEST_WAITING && bytes >= share(self.wait);
+        let flows = (self.turns.flows() + usize::from(waiting == 0)).max(1) as u64;
+        let is_long = bytes >= rate.size_in(self.wait.max(LONGEST_WAIT)).0 / flows;
+        let is_more = waiting >= FEWEST_WAITING && bytes >= rate.size_in(self.wait).0 / flows;
         waiting > 0 && is_long || is_more
     }
 }

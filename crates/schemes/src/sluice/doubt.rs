@@ -13,7 +13,7 @@
 //! known, and tries (`retry.rs`).
 
 use super::retry::{Outcome, Retry, Trip};
-use crate::train::Train;
+use crate::shared::consumer::train::Train;
 use control::{Duration, Time};
 
 /// Lost shares of a round trip that show an overflow, with three standard deviations of chance:

@@ -42,6 +42,13 @@ struct Link {
     seen: [u32; 2],
 }
 
+impl Link {
+    /// f_l, of `all` Data; so many more as `first` count as if they had come by each link.
+    fn share(&self, all: f64, first: f64) -> f64 {
+        (f64::from(self.seen[0] + self.seen[1]) + first) / (all + first)
+    }
+}
+
 /// Data that carry the offers of the same links: one path, or a part of one with more than three
 /// links. Data without offers, such as those of a store near by, are a path as well.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +59,15 @@ struct Path {
     rtt: [Duration; 2],
     seen: [u32; 2],
     heard_at: Time,
+}
+
+impl Path {
+    /// The Data that it would have brought since its last, if it went on as in its windows, which
+    /// have lasted for `span` s.
+    fn missing(&self, now: Time, span: f64) -> f64 {
+        let data = f64::from(self.seen[0].saturating_add(self.seen[1]));
+        data * now.since(self.heard_at).as_secs_f64() / span
+    }
 }
 
 /// The links of a consumer, and the paths by them.
@@ -144,12 +160,10 @@ impl Lanes {
     pub(super) fn leave_silent(&mut self, longest: Duration) -> bool {
         let Some(now) = self.paths.iter().map(|path| path.heard_at).max() else { return false };
         let span = now.since(self.since[1]).as_secs_f64().max(1e-9);
-        let is_silent = |path: &Path| {
-            let silence = now.since(path.heard_at);
-            let data = f64::from(path.seen[0].saturating_add(path.seen[1]));
-            silence > longest && data * silence.as_secs_f64() / span >= MISSED
-        };
-        let Some(at) = self.paths.iter().position(is_silent) else { return false };
+        let silent = self.paths.iter().position(|path| {
+            now.since(path.heard_at) > longest && path.missing(now, span) >= MISSED
+        });
+        let Some(at) = silent else { return false };
         let path = self.paths.swap_remove(at);
         for window in [0, 1] {
             self.all[window] = self.all[window].saturating_sub(path.seen[window]);
@@ -216,12 +230,13 @@ impl Lanes {
         self.at.filter(|at| now.since(*at) <= patience)?;
         let all = f64::from((self.all[0] + self.all[1]).max(1));
         let first = if self.all[1] == 0 { FIRST * FIRST / (FIRST + all) } else { 0.0 };
-        let share = |link: &Link| (f64::from(link.seen[0] + link.seen[1]) + first) / (all + first);
-        let main = self.links.iter().filter(|link| share(link) >= LEAST_SHARE);
-        if let Some(rate) = main.map(|link| link.rate / share(link)).min_by(f64::total_cmp) {
+        let main = self.links.iter().filter(|link| link.share(all, first) >= LEAST_SHARE);
+        let rates = main.map(|link| link.rate / link.share(all, first));
+        if let Some(rate) = rates.min_by(f64::total_cmp) {
             return Some(rate);
         }
-        self.links.iter().map(|link| link.rate / share(link)).min_by(f64::total_cmp)
+        let rates = self.links.iter().map(|link| link.rate / link.share(all, first));
+        rates.min_by(f64::total_cmp)
     }
 }
 

@@ -21,7 +21,7 @@ use super::backlog::Backlog;
 use super::log_rate;
 use super::names::Names;
 use super::sizes::Sizes;
-use crate::explicit_rate::{RateLaw, Seen};
+use crate::shared::explicit_rate::stamper::{RateLaw, Seen};
 use control::{DataMeta, Duration, Flow, InterestMeta, Params, Rng, Size, Time, math};
 use packet::options::{Offer, Offers, RateStamp};
 use packet::{HopOption, HopOptions};

@@ -9,7 +9,7 @@
 //! part of first Interests that Data answers: names that bring nothing would otherwise keep a link
 //! booked. The overcharge is known when the Data or a Nack has come ([`Sizes::overcharge`]).
 
-use crate::per_flow::charge;
+use crate::shared::link::per_flow::charge;
 use control::{Duration, Flow, InterestMeta, Size, Time};
 use packet::HopOption;
 use packet::options::{ExpectedBytes, Range};

@@ -28,7 +28,8 @@
 //! - Retransmissions and Nacks: `one_of.rs`.
 
 use super::lanes::Lanes;
-use crate::one_of::Choose;
+use crate::shared::strategy::one_of::Choose;
+use crate::shared::strategy::spread::bandwidth;
 use control::{Action, Duration, NextHop, StrategyCx, Time, Upstream};
 use packet::options::{Offers, RttSpread};
 use std::collections::BTreeMap;
@@ -116,6 +117,17 @@ impl Branch {
         self.unanswered >= UNANSWERED && now.since(self.unanswered_since) > patience
     }
 
+    /// X of its paths, while their offers are recent.
+    fn rate(&self, now: Time) -> Option<f64> {
+        self.lanes.rate(now, PATIENCE)
+    }
+
+    /// It is in use, and its longest path takes longer than `rtt`.
+    fn is_longer(&self, now: Time, rtt: Duration) -> bool {
+        let is_long = self.longest.is_some_and(|longest| longest > rtt);
+        is_long && self.is_usable(now) && now.since(self.asked_at) < GONE
+    }
+
     /// It has answered at least once.
     fn is_known(&self) -> bool {
         self.longest.is_some()
@@ -166,14 +178,21 @@ impl Splitter {
                 self.prefixes.remove(&oldest);
             }
         }
-        let new = || Ways { ways: Vec::new(), turn: 0.0, used_at: now };
-        let ways = self.prefixes.entry(key.to_vec()).or_insert_with(new);
+        let ways = self.prefixes.entry(key.to_vec()).or_insert_with(|| Ways {
+            ways: Vec::new(),
+            turn: 0.0,
+            used_at: now,
+        });
         ways.used_at = now;
         ways
     }
 }
 
 impl Ways {
+    fn find(&self, face: u64) -> Option<&Branch> {
+        self.ways.iter().find(|way| way.face == face)
+    }
+
     /// The next hop of this face, which begins at the present turn if it is new. Next hops that are
     /// gone make room for it.
     fn way(&mut self, face: u64, s: &StrategyCx<'_, '_>) -> &mut Branch {
@@ -181,9 +200,8 @@ impl Ways {
             return &mut self.ways[at];
         }
         if self.ways.len() == MOST_WAYS {
-            let is_gone = |way: &Branch| s.next_hops.iter().all(|hop| hop.face != way.face);
             let oldest = (0..MOST_WAYS)
-                .min_by_key(|&at| (!is_gone(&self.ways[at]), self.ways[at].asked_at))
+                .min_by_key(|&at| (s.is_next_hop(self.ways[at].face), self.ways[at].asked_at))
                 .unwrap_or_default();
             self.ways.swap_remove(oldest);
         }
@@ -204,30 +222,26 @@ impl Ways {
     /// The time by which the answers of the longest path in use come later than after `rtt`, if
     /// that is more than [`LEAST_SPREAD`].
     fn later(&self, now: Time, rtt: Duration) -> Option<Duration> {
-        let is_longer = |way: &&Branch| {
-            let is_long = way.longest.is_some_and(|longest| longest > rtt + LEAST_SPREAD);
-            is_long && way.is_usable(now) && now.since(way.asked_at) < GONE
-        };
-        let longer = self.ways.iter().filter(is_longer);
-        // Mostly there is none, and no rate is needed.
-        longer.clone().next()?;
-        let rate = |way: &Branch| way.lanes.rate(now, PATIENCE);
-        let largest = self.ways.iter().filter_map(rate).max_by(f64::total_cmp).unwrap_or(0.0);
-        let is_used = |way: &&Branch| rate(way).is_none_or(|rate| rate >= LEAST_TOLD * largest);
-        let longest = longer.filter(is_used).filter_map(|way| way.longest).max()?;
+        let longer: Vec<&Branch> =
+            self.ways.iter().filter(|way| way.is_longer(now, rtt + LEAST_SPREAD)).collect();
+        if longer.is_empty() {
+            // This is usual, and then no rate is needed.
+            return None;
+        }
+        let rates = self.ways.iter().filter_map(|way| way.rate(now));
+        let least = LEAST_TOLD * rates.max_by(f64::total_cmp).unwrap_or(0.0);
+        let used = longer.iter().filter(|way| way.rate(now).is_none_or(|rate| rate >= least));
+        let longest = used.filter_map(|way| way.longest).max()?;
         Some(longest.saturating_sub(rtt).min(LINGER))
     }
 
     /// The offers of the paths behind these next hops, as parts of their mean.
     fn rates(&self, s: &StrategyCx<'_, '_>, hops: &[NextHop]) -> Vec<f64> {
-        let offer = |hop: &NextHop| {
-            let way = self.ways.iter().find(|way| way.face == hop.face);
-            way.and_then(|way| way.lanes.rate(s.cx.now, PATIENCE)).unwrap_or(0.0)
-        };
-        let mut rates: Vec<f64> = hops.iter().map(offer).collect();
+        let ways = hops.iter().map(|hop| self.find(hop.face));
+        let offers = ways.map(|way| way.and_then(|way| way.rate(s.cx.now)).unwrap_or(0.0));
+        let mut rates: Vec<f64> = offers.collect();
         if rates.iter().all(|rate| *rate <= 0.0) {
-            let known = |hop: &NextHop| s.links.view(hop.face).map_or(0.0, |v| v.rate_in.0 as f64);
-            rates = hops.iter().map(known).collect();
+            rates = hops.iter().map(|hop| bandwidth(s.links, hop) as f64).collect();
         }
         let known = rates.iter().filter(|rate| **rate > 0.0);
         let count = known.clone().count();
@@ -295,9 +309,11 @@ impl Choose for Splitter {
             return None;
         }
         let ways = self.prefixes.get_mut(s.name.prefix(s.prefix).as_bytes())?;
-        let is_hop = |face| face != chosen && s.next_hops.iter().any(|hop| hop.face == face);
-        let is_tried = |way: &&mut Branch| way.is_to_be_tried(now, s.segments) && is_hop(way.face);
-        let way = ways.ways.iter_mut().filter(is_tried).min_by_key(|way| way.asked_at)?;
+        let tried = ways.ways.iter_mut().filter(|way| {
+            let is_other = way.face != chosen && s.is_next_hop(way.face);
+            is_other && way.is_to_be_tried(now, s.segments)
+        });
+        let way = tried.min_by_key(|way| way.asked_at)?;
         way.asked(now, asked);
         self.copy_at = now + COPY_EACH;
         Some(way.face)
@@ -305,7 +321,7 @@ impl Choose for Splitter {
 
     fn is_usable(&self, s: &StrategyCx<'_, '_>, face: u64) -> bool {
         let ways = prefix_of(s).and_then(|prefix| self.prefixes.get(prefix));
-        let way = ways.and_then(|ways| ways.ways.iter().find(|way| way.face == face));
+        let way = ways.and_then(|ways| ways.find(face));
         way.is_none_or(|way| way.is_usable(s.cx.now))
     }
 
@@ -320,7 +336,7 @@ impl Choose for Splitter {
 
     fn expects(&self, s: &StrategyCx<'_, '_>, from: &Upstream) -> bool {
         let ways = prefix_of(s).and_then(|prefix| self.prefixes.get(prefix));
-        let way = ways.and_then(|ways| ways.ways.iter().find(|way| way.face == from.face));
+        let way = ways.and_then(|ways| ways.find(from.face));
         way.is_some_and(|way| {
             let round = way.lanes.shortest_rtt().unwrap_or_default();
             let now = s.cx.now;
@@ -336,9 +352,9 @@ impl Choose for Splitter {
             return;
         };
         let may_wait = now >= self.await_at || self.await_at > now + LINGER_EACH;
-        let mut others = s.upstreams.iter().filter(|u| u.face != s.ingress && u.nacked.is_none());
-        let is_unknown = |face| ways.ways.iter().any(|w| w.face == face && !w.is_usable(now));
-        if may_wait && others.any(|other| is_unknown(other.face)) {
+        let others = s.upstreams.iter().filter(|u| u.face != s.ingress && u.nacked.is_none());
+        let mut ways_of_others = others.filter_map(|other| ways.find(other.face));
+        if may_wait && ways_of_others.any(|way| !way.is_usable(now)) {
             self.await_at = now + LINGER_EACH;
             s.out.push(Action::Linger(LINGER));
         }

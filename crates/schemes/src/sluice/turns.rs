@@ -106,7 +106,7 @@ impl Turns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::per_flow::charge;
+    use crate::shared::link::per_flow::charge;
     use control::Size;
     use packet::HopOptions;
 

@@ -1,7 +1,7 @@
 //! Why a key chain cannot be used.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use packet::Name;
 
@@ -88,6 +88,18 @@ pub enum KeyChainError {
         /// Name of the key.
         key: Name,
     },
+}
+
+impl KeyChainError {
+    /// Makes the error about `path` from an error of the system; `doing` is the failed operation.
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> KeyChainError {
+        move |source| KeyChainError::Io { doing, path: path.to_owned(), source }
+    }
+
+    /// Makes the error about the file at `path` from its fault.
+    pub(crate) fn damaged<P: Into<Problem>>(path: &Path) -> impl FnOnce(P) -> KeyChainError {
+        move |problem| KeyChainError::Damaged { path: path.to_owned(), problem: problem.into() }
+    }
 }
 
 /// The fault of a file.

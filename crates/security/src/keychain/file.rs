@@ -87,43 +87,47 @@ pub(super) fn parse_secret(text: &str) -> Result<SecretKey, Problem> {
 
 /// Reads a text file of limited size; a secret's only if no other user can read it.
 pub(crate) fn read(path: &Path, secret: bool) -> Result<Zeroizing<String>, KeyChainError> {
-    let io = |source| KeyChainError::Io { doing: "read", path: path.to_owned(), source };
-    let damaged = |problem| KeyChainError::Damaged { path: path.to_owned(), problem };
-    let file = File::open(path).map_err(io)?;
+    let file = File::open(path).map_err(KeyChainError::io("read", path))?;
     // Queries the open file instead of the path, which may have changed in between.
-    let metadata = file.metadata().map_err(io)?;
+    let metadata = file.metadata().map_err(KeyChainError::io("read", path))?;
     if secret && let Some(mode) = bits(&metadata, 0o077) {
         return Err(KeyChainError::Exposed { path: path.to_owned(), mode });
     }
     let mut bytes = Zeroizing::new(Vec::with_capacity(metadata.len().min(MAX_FILE) as usize + 1));
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(io)?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(damaged(Problem::TooBig));
-    }
-    let text = String::from_utf8(std::mem::take(&mut *bytes)).map_err(|not_text| {
-        not_text.into_bytes().zeroize();
-        damaged(Problem::NotText)
-    })?;
-    Ok(Zeroizing::new(text))
+    let mut limited = file.take(MAX_FILE + 1);
+    limited.read_to_end(&mut bytes).map_err(KeyChainError::io("read", path))?;
+    let problem = if bytes.len() as u64 > MAX_FILE {
+        Problem::TooBig
+    } else {
+        match String::from_utf8(std::mem::take(&mut *bytes)) {
+            Ok(text) => return Ok(Zeroizing::new(text)),
+            Err(not_text) => {
+                not_text.into_bytes().zeroize();
+                Problem::NotText
+            }
+        }
+    };
+    Err(KeyChainError::Damaged { path: path.to_owned(), problem })
 }
 
 /// Writes `text` to `path` atomically, readable only by the owner. With `replace` false, an
 /// existing file is kept and the error has the kind `AlreadyExists`.
 pub(super) fn write(path: &Path, text: &str, replace: bool) -> Result<(), KeyChainError> {
-    let write = || -> io::Result<()> {
-        let dir = path.parent().unwrap_or(Path::new("."));
-        // Temporary files have mode 0600 from the start.
-        let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(dir)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        if replace {
-            file.persist(path)?;
-        } else {
-            file.persist_noclobber(path)?;
-        }
-        sync(dir)
-    };
-    write().map_err(|source| KeyChainError::Io { doing: "write", path: path.to_owned(), source })
+    write_atomically(path, text, replace).map_err(KeyChainError::io("write", path))
+}
+
+fn write_atomically(path: &Path, text: &str, replace: bool) -> io::Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    // Temporary files have mode 0600 from the start.
+    let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(dir)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    if replace {
+        file.persist(path)?;
+    } else {
+        file.persist_noclobber(path)?;
+    }
+    sync(dir)
 }
 
 /// Removes a file; a missing file is not an error.
@@ -138,13 +142,13 @@ pub(super) fn remove(path: &Path) -> Result<(), KeyChainError> {
 
 /// Creates the directory, mode 0700, if necessary; rejects one that other users can write to.
 pub(super) fn prepare(dir: &Path) -> Result<(), KeyChainError> {
-    let io = |doing| move |source| KeyChainError::Io { doing, path: dir.to_owned(), source };
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).map_err(io("make the key directory"))?;
-    let metadata = fs::metadata(dir).map_err(io("look at the key directory"))?;
+    builder.create(dir).map_err(KeyChainError::io("make the key directory", dir))?;
+    let metadata =
+        fs::metadata(dir).map_err(KeyChainError::io("look at the key directory", dir))?;
     match bits(&metadata, 0o022) {
         Some(mode) => Err(KeyChainError::OpenDirectory { path: dir.to_owned(), mode }),
         None => Ok(()),

@@ -109,8 +109,7 @@ impl StoredShared {
     /// The file cannot be read, other users can read it too, or its content is malformed.
     pub fn read(path: &Path) -> Result<StoredShared, KeyChainError> {
         let text = file::read(path, true)?;
-        let damaged = |problem| KeyChainError::Damaged { path: path.to_owned(), problem };
-        StoredShared::from_text(&text).map_err(damaged)
+        StoredShared::from_text(&text).map_err(KeyChainError::damaged(path))
     }
 
     /// The text that [`StoredShared::unseal`] reads with the passphrase.
@@ -169,13 +168,12 @@ impl KeyChain {
     /// # Errors
     /// There is a key of its name already, or the file cannot be written.
     pub fn insert_shared(&self, shared: &StoredShared) -> Result<PathBuf, KeyChainError> {
-        let path = |extension| self.path(shared.name.as_ref(), extension);
-        let exists = || KeyChainError::Exists(shared.name.clone());
-        if path("key").exists() || path(EXTENSION).exists() {
-            return Err(exists());
+        let path = self.path(shared.name.as_ref(), EXTENSION);
+        if path.exists() || self.path(shared.name.as_ref(), "key").exists() {
+            return Err(KeyChainError::Exists(shared.name.clone()));
         }
-        file::write(&path(EXTENSION), &shared.to_text(), false)?;
-        Ok(path(EXTENSION))
+        file::write(&path, &shared.to_text(), false)?;
+        Ok(path)
     }
 
     /// The shared secret of that name, or the only one of that identity.
@@ -184,10 +182,9 @@ impl KeyChain {
     /// There is none, there are several, or its file cannot be used.
     pub fn get_shared(&self, name: NameRef<'_>) -> Result<StoredShared, KeyChainError> {
         let mut listing = self.list()?;
-        let is_meant = |shared: &&SharedEntry| {
+        let mut meant = listing.shared.iter().filter(|shared| {
             shared.name.as_ref() == name || shared.stored.identity().as_ref() == name
-        };
-        let mut meant = listing.shared.iter().filter(is_meant);
+        });
         if let Some(found) = meant.next() {
             return match meant.next() {
                 Some(_) => Err(KeyChainError::Ambiguous(name.to_name())),
@@ -195,8 +192,7 @@ impl KeyChain {
             };
         }
         // The requested secret may be among the damaged ones.
-        let not_found = || KeyChainError::NotFound { name: name.to_name(), dir: self.dir.clone() };
-        Err(listing.problems.pop().unwrap_or_else(not_found))
+        Err(listing.problems.pop().unwrap_or_else(|| self.not_found(name)))
     }
 
     pub(super) fn shared_entry(&self, path: &Path) -> Result<SharedEntry, KeyChainError> {

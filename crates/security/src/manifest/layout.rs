@@ -195,7 +195,10 @@ impl Layout {
             below_count: self.segments,
         };
         std::iter::successors(Some(leaves), move |below| {
-            (below.count > 1).then(|| Place {
+            if below.count <= 1 {
+                return None;
+            }
+            Some(Place {
                 level: below.level + 1,
                 index: 0,
                 base: below.base + below.count,

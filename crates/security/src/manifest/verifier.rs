@@ -48,6 +48,13 @@ pub enum ManifestError {
     Full(usize),
 }
 
+impl ManifestError {
+    /// Makes the error about the packet `name` from the fault of its content.
+    fn node(name: NameRef<'_>) -> impl FnOnce(NodeError) -> ManifestError {
+        move |why| ManifestError::Node { name: name.to_name(), why }
+    }
+}
+
 /// The result for a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
@@ -116,9 +123,8 @@ impl Verifier {
         let prefix = object.to_name().with(&Component::keyword(node::KEYWORD));
         let number = node::number_in(prefix.as_ref(), root.name())
             .ok_or_else(|| ManifestError::WrongName(root.name().to_name()))?;
-        let malformed = |why| ManifestError::Node { name: root.name().to_name(), why };
-        let view = Node::decode_data(root).map_err(malformed)?;
-        let layout = view.root_layout(number).map_err(malformed)?;
+        let view = Node::decode_data(root).map_err(ManifestError::node(root.name()))?;
+        let layout = view.root_layout(number).map_err(ManifestError::node(root.name()))?;
         Ok(Verifier {
             prefix,
             layout,
@@ -209,9 +215,8 @@ impl Verifier {
         if data.implicit_digest() != expected {
             return Err(ManifestError::Mismatch(name.to_name()));
         }
-        let malformed = |why| ManifestError::Node { name: name.to_name(), why };
-        let view = Node::decode_data(data).map_err(malformed)?;
-        view.check_place(&self.layout, number).map_err(malformed)?;
+        let view = Node::decode_data(data).map_err(ManifestError::node(name))?;
+        view.check_place(&self.layout, number).map_err(ManifestError::node(name))?;
         self.nodes.insert(number, view.digests.into());
         Ok(number)
     }

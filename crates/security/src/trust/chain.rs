@@ -102,7 +102,7 @@ impl Validator {
         let mut pool = self.pool();
         let mut chain: Vec<Certificate> = Vec::new();
         let verdict = self.climb(&pool, what, now, &mut chain);
-        let names = || chain.iter().map(|certificate| certificate.name().clone()).collect();
+
         match verdict {
             Ok(span) => {
                 let key = match chain.first() {
@@ -118,7 +118,8 @@ impl Validator {
                 if !matches!(why, Broken::Missing(_)) {
                     pool.forget(&chain);
                 }
-                Err(Box::new(ChainError { name: what.name.to_name(), chain: names(), why }))
+                let chain = chain.iter().map(|certificate| certificate.name().clone()).collect();
+                Err(Box::new(ChainError { name: what.name.to_name(), chain, why }))
             }
         }
     }
@@ -197,8 +198,9 @@ impl Validator {
             }
             None => return Err(Broken::NoKeyLocator(name.to_name())),
         };
-        let no_key = || Broken::NoKey { packet: name.to_name(), locator: locator.to_name() };
-        let key = key_of(locator).ok_or_else(no_key)?;
+        let Some(key) = key_of(locator) else {
+            return Err(Broken::NoKey { packet: name.to_name(), locator: locator.to_name() });
+        };
         if let Some(anchor) = self.anchor(&key, locator) {
             return Ok(Signer::Anchor(anchor));
         }
@@ -233,8 +235,9 @@ impl Validator {
 
     /// The anchor of that key: the certificate named, or else another one of the same key.
     fn anchor(&self, key: &Name, locator: NameRef<'_>) -> Option<&Certificate> {
-        let of_key = || self.anchors.iter().filter(|anchor| anchor.key_name() == *key);
-        of_key().find(|anchor| anchor.name().as_ref() == locator).or_else(|| of_key().next())
+        let mut of_key = self.anchors.iter().filter(|anchor| anchor.key_name() == *key);
+        let first = of_key.clone().next();
+        of_key.find(|anchor| anchor.name().as_ref() == locator).or(first)
     }
 
     fn is_below_an_anchor(&self, key: &Name) -> bool {
@@ -270,16 +273,18 @@ impl Validator {
 
     /// The key's name of the anchor that this was verified with.
     fn named_anchor(&self, what: &Signed<'_>) -> Name {
-        let meant = what.key.and_then(|locator| match locator {
-            KeyLocator::Name(name) => key_of(name),
-            KeyLocator::Digest(digest) => {
-                let of = |anchor: &&Certificate| anchor.public_key().digest() == *digest;
-                let meant = |key: &&TrustedKey| key.is_meant_by(KeyLocator::Digest(digest));
-                let shared = || self.shared.iter().find(meant).map(|key| key.name().clone());
-                self.anchors.iter().find(of).map(Certificate::key_name).or_else(shared)
-            }
-        });
-        meant.unwrap_or_default()
+        let digest = match what.key {
+            Some(KeyLocator::Digest(digest)) => digest,
+            Some(KeyLocator::Name(name)) => return key_of(name).unwrap_or_default(),
+            None => return Name::default(),
+        };
+        let mut anchors = self.anchors.iter();
+        if let Some(anchor) = anchors.find(|anchor| anchor.public_key().digest() == *digest) {
+            return anchor.key_name();
+        }
+        let mut shared = self.shared.iter();
+        let meant = shared.find(|key| key.is_meant_by(KeyLocator::Digest(digest)));
+        meant.map(|key| key.name().clone()).unwrap_or_default()
     }
 
     fn pool(&self) -> MutexGuard<'_, Pool> {

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use packet::tlv::{Element, Reader, types};
-use packet::{ComponentRef, Fault, NameRef};
+use packet::{Fault, NameRef};
 
 mod parse;
 
@@ -115,8 +115,8 @@ impl LightVerSec {
 
 impl Pattern {
     fn holds(&self, component: &[u8], context: &Context<'_>) -> bool {
-        let one = |options: &Vec<Choice>| options.iter().any(|o| o.holds(component, context));
-        self.constraints.iter().all(one)
+        let mut constraints = self.constraints.iter();
+        constraints.all(|options| options.iter().any(|option| option.holds(component, context)))
     }
 }
 
@@ -145,8 +145,10 @@ fn typ(component: &[u8]) -> Option<u64> {
 
 /// The components as they are encoded, without an implicit digest.
 fn components(name: NameRef<'_>) -> Vec<&[u8]> {
-    let digest = |last: &ComponentRef<'_>| last.typ() == types::IMPLICIT_DIGEST;
-    let name = if name.last().as_ref().is_some_and(digest) { name.parent() } else { name };
+    let name = match name.last() {
+        Some(last) if last.typ() == types::IMPLICIT_DIGEST => name.parent(),
+        _ => name,
+    };
     let ends = std::iter::once(0).chain(name.prefix_ends()).collect::<Vec<_>>();
     ends.windows(2).map(|ends| &name.as_bytes()[ends[0]..ends[1]]).collect()
 }

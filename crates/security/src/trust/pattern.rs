@@ -112,26 +112,30 @@ impl FromStr for Part {
     type Err = PatternError;
 
     fn from_str(text: &str) -> Result<Part, PatternError> {
-        let wrong = || PatternError::Part(text.into());
-        if let Some(inner) = text.strip_prefix('{') {
-            let inner = inner.strip_suffix('}').ok_or_else(wrong)?;
-            let (word, many) = match inner.strip_suffix("...") {
-                Some(word) => (word, true),
-                None => (inner, false),
-            };
-            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-            if !word.chars().all(plain) {
-                return Err(wrong());
-            }
-            return Ok(if many { Part::Many(word.into()) } else { Part::One(word.into()) });
-        }
-        if text.contains(['{', '}']) {
-            return Err(wrong());
-        }
-        let name: Name = format!("/{text}").parse().map_err(|_| wrong())?;
-        let component = name.as_ref().last().filter(|_| name.len() == 1).ok_or_else(wrong)?;
-        Ok(Part::Literal(component.to_component()))
+        read_part(text).ok_or_else(|| PatternError::Part(text.into()))
     }
+}
+
+fn read_part(text: &str) -> Option<Part> {
+    if let Some(inner) = text.strip_prefix('{') {
+        let inner = inner.strip_suffix('}')?;
+        let (word, many) = match inner.strip_suffix("...") {
+            Some(word) => (word, true),
+            None => (inner, false),
+        };
+        if !word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+            return None;
+        }
+        return Some(if many { Part::Many(word.into()) } else { Part::One(word.into()) });
+    }
+    if text.contains(['{', '}']) {
+        return None;
+    }
+    let name: Name = format!("/{text}").parse().ok()?;
+    if name.len() != 1 {
+        return None;
+    }
+    Some(Part::Literal(name.as_ref().last()?.to_component()))
 }
 
 impl fmt::Display for Pattern {

@@ -122,8 +122,7 @@ impl Chunks {
         while let Some((at, key)) = self.expiry.front().copied().filter(|(at, _)| *at <= now) {
             self.expiry.pop_front();
             // The segment may have been requested again since.
-            let is_it = |pending: &Pending| pending.at + self.lifetime == at;
-            if self.pending.get(&key).is_some_and(is_it)
+            if self.pending.get(&key).is_some_and(|pending| pending.at + self.lifetime == at)
                 && let Some(pending) = self.pending.remove(&key)
             {
                 self.counters.expired += 1 + pending.joined;
@@ -196,8 +195,10 @@ impl Chunks {
     }
 
     pub fn sample(&self, at: Time, flow: FlowId) -> Option<FlowSample> {
-        let begun = self.counters.requests > 0 && !self.is_over();
-        begun.then(|| FlowSample {
+        if self.counters.requests == 0 || self.is_over() {
+            return None;
+        }
+        Some(FlowSample {
             at,
             flow,
             window: None,

@@ -41,8 +41,12 @@ impl Popularity {
     /// The probability of an object. Objects are numbered from 0, the most popular first.
     #[must_use]
     pub fn probability(&self, object: u64) -> f64 {
-        let upto = |n: u64| self.cumulative.get(n as usize).copied().unwrap_or(0.0);
-        upto(object) - object.checked_sub(1).map_or(0.0, upto)
+        self.upto(object) - object.checked_sub(1).map_or(0.0, |before| self.upto(before))
+    }
+
+    /// The sum of the probabilities up to an object.
+    fn upto(&self, object: u64) -> f64 {
+        self.cumulative.get(object as usize).copied().unwrap_or(0.0)
     }
 
     /// Draws an object.

@@ -9,7 +9,7 @@ use crate::config::{self, Config};
 use crate::daemon::error::DaemonError;
 use crate::daemon::faces::FaceSet;
 use crate::daemon::{applied, permissions};
-use crate::management::rib::{ORIGIN_STATIC, Route};
+use crate::management::rib::{ORIGIN_STATIC, Route, RouteKey};
 use forwarder::tables::{Admission, ContentStoreConfig, PolicyKind};
 use forwarder::{FaceId, Forwarder};
 use packet::Name;
@@ -157,12 +157,12 @@ impl ControlPlane {
         wanted: &[config::Face],
     ) -> Vec<Option<FaceId>> {
         // A section's text says all of it.
-        let text = |face: &config::Face| format!("{face:?}");
-        let wanted: Vec<(String, &config::Face)> = wanted.iter().map(|f| (text(f), f)).collect();
+        let wanted: Vec<(String, &config::Face)> =
+            wanted.iter().map(|face| (format!("{face:?}"), face)).collect();
         let stays: BTreeSet<&str> = wanted.iter().map(|(text, _)| text.as_str()).collect();
         let mut kept = BTreeMap::new();
         for (id, face) in std::mem::take(&mut self.configured.faces) {
-            let text = text(&face);
+            let text = format!("{face:?}");
             if stays.contains(text.as_str()) && faces.get(id).is_some() {
                 kept.insert(text, id);
             } else {
@@ -195,19 +195,21 @@ impl ControlPlane {
         wanted: &[config::Route],
         ids: &[Option<FaceId>],
     ) {
-        let with_face = |route: &config::Route| {
-            let face = ids[route.face]?;
-            Some(StaticRoute { prefix: route.prefix.clone(), face, cost: route.cost })
-        };
-        let wanted: Vec<StaticRoute> = wanted.iter().filter_map(with_face).collect();
+        let mut routes = Vec::new();
+        for route in wanted {
+            if let Some(face) = ids[route.face] {
+                let prefix = route.prefix.clone();
+                routes.push(StaticRoute { prefix, face, cost: route.cost });
+            }
+        }
         let before = std::mem::take(&mut self.configured.routes);
         let (was, is): (BTreeSet<_>, BTreeSet<_>) =
-            (before.iter().collect(), wanted.iter().collect());
+            (before.iter().collect(), routes.iter().collect());
         for StaticRoute { prefix, face, .. } in was.difference(&is) {
-            let key = (*face, ORIGIN_STATIC);
+            let key = RouteKey { face: *face, origin: ORIGIN_STATIC };
             self.management.rib().remove(forwarder, prefix, key);
         }
-        for route in wanted.clone() {
+        for route in routes.clone() {
             if was.contains(&route) || self.configured_route(forwarder, &route).is_ok() {
                 self.configured.routes.push(route);
             } else {
@@ -224,18 +226,15 @@ impl ControlPlane {
         route: &StaticRoute,
     ) -> Result<(), DaemonError> {
         let StaticRoute { prefix, face, cost } = route;
+        let key = RouteKey { face: *face, origin: ORIGIN_STATIC };
         // Longer prefixes are what the file says of them, too, and inherit nothing.
         let entry = Route { cost: *cost, flags: 0, expires: None };
-        let rib = self.management.rib();
-        rib.add(forwarder, prefix, (*face, ORIGIN_STATIC), entry)
-            .map_err(|e| DaemonError::Table { prefix: prefix.clone(), why: e.to_string() })
+        let added = self.management.rib().add(forwarder, prefix, key, entry);
+        added.map_err(DaemonError::table(prefix))
     }
 
     /// Strategies that are as they were keep what they have learned.
     fn adopt_strategies(&mut self, forwarder: &mut Forwarder, wanted: &[config::Strategy]) {
-        let same = |a: &config::Strategy, b: &config::Strategy| {
-            a.prefix == b.prefix && a.choice.to_string() == b.choice.to_string()
-        };
         let before = std::mem::take(&mut self.configured.strategies);
         for gone in before.iter().filter(|b| wanted.iter().all(|w| w.prefix != b.prefix)) {
             self.management.strategies().remove(&gone.prefix);
@@ -247,8 +246,8 @@ impl ControlPlane {
         }
         for new in wanted {
             let old = before.iter().find(|b| b.prefix == new.prefix);
-            let is_chosen = old.is_some_and(|old| same(old, new))
-                || self.choose(forwarder, &new.prefix, &new.choice);
+            let is_same = old.is_some_and(|old| old.choice.to_string() == new.choice.to_string());
+            let is_chosen = is_same || self.choose(forwarder, &new.prefix, &new.choice);
             // One that cannot be chosen is tried again at the next time.
             let current = if is_chosen { Some(new) } else { old };
             self.configured.strategies.extend(current.cloned());

@@ -116,9 +116,12 @@ impl FaceSet {
 
     /// The emulated link of a face, if it has one.
     pub(super) fn delay_line(&self, name: &str, link: &LinkOptions) -> Option<DelayLine> {
-        let dice = |role| Rng::stream(self.settings.seed, &["daemon", name, role]);
-        let line = || DelayLine::new(link.emulation, ["loss", "jitter"].map(dice));
-        (!link.emulation.is_none()).then(line)
+        if link.emulation.is_none() {
+            return None;
+        }
+        let seed = self.settings.seed;
+        let dice = ["loss", "jitter"].map(|role| Rng::stream(seed, &["daemon", name, role]));
+        Some(DelayLine::new(link.emulation, dice))
     }
 
     /// Adds a face to the forwarder.
@@ -232,10 +235,6 @@ impl FaceSet {
         let token = Token(FACES + id.0 as usize);
         let interests = Interest::READABLE | Interest::WRITABLE;
         let registry = &self.registry;
-        let stream = |mut socket: Socket| {
-            registry.register(socket.source(), token, interests)?;
-            Ok::<_, io::Error>(Link::Stream(Stream::new(socket)))
-        };
         match target {
             Target::Udp(peer) => {
                 let local = self.listeners.local_for(*peer);
@@ -262,13 +261,16 @@ impl FaceSet {
                 Ok((Link::Ether(sender, batch), devices.uri(device), Some(mtu)))
             }
             Target::Tcp(peer) => {
-                let socket = TcpStream::connect(*peer)?;
+                let mut socket = TcpStream::connect(*peer)?;
+                registry.register(&mut socket, token, interests)?;
                 let uri = FaceUri::tcp(socket.local_addr()?).to_string();
-                Ok((stream(Socket::Tcp(socket))?, uri, None))
+                Ok((Link::Stream(Stream::new(Socket::Tcp(socket))), uri, None))
             }
             Target::Unix(path) => {
-                let socket = UnixStream::connect(path)?;
-                Ok((stream(Socket::Unix(socket))?, "unix://".to_owned(), None))
+                let mut socket = UnixStream::connect(path)?;
+                registry.register(&mut socket, token, interests)?;
+                let link = Link::Stream(Stream::new(Socket::Unix(socket)));
+                Ok((link, "unix://".to_owned(), None))
             }
         }
     }
@@ -296,17 +298,13 @@ impl FaceSet {
         create: &Create,
         now: Time,
     ) -> Result<Made, Refused> {
-        let refused = |code, why: String| Err(Refused { code, why });
-        let target = match commanded_target(create) {
-            Ok(target) => target,
-            Err(why) => return refused(400, why),
-        };
+        let target = commanded_target(create).map_err(|why| Refused { code: 400, why })?;
         let address = self.address(&target);
-        let known = address.and_then(|address| self.table.of_peer(address));
+        let mut known = address.and_then(|address| self.table.of_peer(address));
         // The same station may be on the links of several interfaces.
-        let by_uri = || self.table.of_uri(&create.uri.to_string());
-        let is_ether = matches!(target, Target::Ether(..));
-        let known = if is_ether { known } else { known.or_else(by_uri) };
+        if known.is_none() && !matches!(target, Target::Ether(..)) {
+            known = self.table.of_uri(&create.uri.to_string());
+        }
         if let Some(id) = known {
             // A user who may make faces vouches for the address.
             forwarder.set_challenge(id, None);
@@ -315,7 +313,8 @@ impl FaceSet {
         let most = self.settings.on_demand.max;
         let has_room = forwarder.has_room_for_face(Scope::NonLocal, Face::keeps(address.is_some()));
         if self.table.commanded >= most || !has_room {
-            return refused(500, format!("no room for another face; commands may make {most}"));
+            let why = format!("no room for another face; commands may make {most}");
+            return Err(Refused { code: 500, why });
         }
         let base = self.settings.on_demand.link.parts.marker.clone();
         let base = base.unwrap_or_else(marking::default);
@@ -323,7 +322,7 @@ impl FaceSet {
         let id = self.commanded(forwarder, create, &target, marker, now);
         if let Err(error) = self.try_dial(forwarder, id, &target, now) {
             self.close(forwarder, id, "it cannot be connected");
-            return refused(504, format!("cannot connect: {error}"));
+            return Err(Refused { code: 504, why: format!("cannot connect: {error}") });
         }
         Ok(if address.is_some() { Made::Connected(id) } else { Made::Begun(id) })
     }
@@ -391,9 +390,10 @@ impl FaceSet {
     ///
     /// The reason why it never will be.
     pub fn is_connected(&mut self, id: FaceId) -> Result<bool, String> {
-        let refused = || "it was refused".to_owned();
-        let face = self.table.get_mut(id).ok_or_else(refused)?;
-        let Link::Stream(stream) = &mut face.link else { return Err(refused()) };
+        let link = self.table.get_mut(id).map(|face| &mut face.link);
+        let Some(Link::Stream(stream)) = link else {
+            return Err("it was refused".to_owned());
+        };
         let Socket::Tcp(socket) = stream.socket() else { return Ok(true) };
         match socket.take_error() {
             Ok(None) => Ok(socket.peer_addr().is_ok()),
@@ -459,8 +459,8 @@ impl FaceSet {
                 DeviceChange::Up => {
                     tracing::info!(uri, "an Ethernet interface is up");
                     for id in faces {
-                        let is_down = |face: &Face| matches!(face.link, Link::Down { .. });
-                        if self.table.get(id).is_some_and(is_down) {
+                        let link = self.table.get(id).map(|face| &face.link);
+                        if let Some(Link::Down { .. }) = link {
                             self.dial(forwarder, id, now);
                         }
                     }
@@ -535,5 +535,8 @@ fn unchangeable(face: &Face, change: &Change) -> Option<String> {
         (MadeBy::Peer, wanted) => wanted != Persistency::Permanent,
         (_, wanted) => wanted != Persistency::OnDemand,
     };
-    (!may).then(|| format!("a face to {} cannot become {wanted:?}", face.about.uri))
+    if may {
+        return None;
+    }
+    Some(format!("a face to {} cannot become {wanted:?}", face.about.uri))
 }

@@ -49,8 +49,8 @@ pub(super) fn for_peer(
     let Newcomer { source, scope, transport, bytes } = *newcomer;
     let crowd = &table.crowd;
     let [host, subnet] = groups(source);
-    let is_many = |group, most| crowd.within(transport, group) >= most;
-    let has_many = is_many(host, settings.max_per_address);
+    let has_many = crowd.within(transport, host) >= settings.max_per_address;
+    let has_many_near = crowd.within(transport, subnet) >= settings.max_per_subnet;
     let group = match source {
         // Programs of this host leave half of the places to others, unless they make room as
         // unknown peers do.
@@ -70,9 +70,7 @@ pub(super) fn for_peer(
             is_full.then(|| Group::Net(address.into()))
         }
         _ if has_many => Some(host),
-        _ if is_many(subnet, settings.max_per_subnet) && !unproved.is_local(now, source) => {
-            Some(subnet)
-        }
+        _ if has_many_near && !unproved.is_local(now, source) => Some(subnet),
         _ => None,
     };
     let has_memory = forwarder.has_room_for_face(scope, bytes);
@@ -109,15 +107,14 @@ pub(super) fn for_application(
 
 /// True if the programs of this user are within their part of the places.
 fn user_has_room(account: Option<Account>, table: &FaceTable, most: usize) -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    let is_owner = |uid: u32| uid == own || uid == 0;
-    let Some(Account { uid, .. }) = account.filter(|account| !is_owner(account.uid)) else {
+    let owners = [0, rustix::process::geteuid().as_raw()];
+    let Some(Account { uid, .. }) = account.filter(|account| !owners.contains(&account.uid)) else {
         return true;
     };
     let (mut of_user, mut of_others) = (0, 0);
     for account in applications(table).filter_map(Face::account) {
         of_user += usize::from(account.uid == uid);
-        of_others += usize::from(!is_owner(account.uid));
+        of_others += usize::from(!owners.contains(&account.uid));
     }
     of_user < (most / OF_ONE_USER).max(1) && of_others < (most - most / OF_ONE_USER).max(1)
 }
@@ -134,11 +131,15 @@ fn oldest_silent_application(
     table: &FaceTable,
     forwarder: &Forwarder,
 ) -> Option<FaceId> {
-    let has_sent = |id| forwarder.counters(id).is_some_and(|c| c.received.frames > 0);
-    let is_of = |face: &Face| match of {
-        Some(of) => face.account().is_some_and(|account| account.uid == of.uid),
-        None => true,
-    };
     // Faces are listed by their numbers, which rise.
-    applications(table).find(|face| is_of(face) && !has_sent(face.id)).map(|face| face.id)
+    let mut silent = applications(table).filter(|face| {
+        forwarder.counters(face.id).is_none_or(|counters| counters.received.frames == 0)
+    });
+    let oldest = match of {
+        Some(Account { uid, .. }) => {
+            silent.find(|face| face.account().is_some_and(|account| account.uid == uid))
+        }
+        None => silent.next(),
+    };
+    oldest.map(|face| face.id)
 }

@@ -19,13 +19,13 @@ impl Table {
     }
 
     fn add(&mut self, prefix: &str, face: usize, cost: u64, flags: u64) {
-        let key = (self.faces[face], ORIGIN_APPLICATION);
+        let key = RouteKey { face: self.faces[face], origin: ORIGIN_APPLICATION };
         let route = Route { cost, flags, expires: None };
         self.rib.add(&mut self.forwarder, &prefix.parse().unwrap(), key, route).unwrap();
     }
 
     fn remove(&mut self, prefix: &str, face: usize) {
-        let key = (self.faces[face], ORIGIN_APPLICATION);
+        let key = RouteKey { face: self.faces[face], origin: ORIGIN_APPLICATION };
         assert!(self.rib.remove(&mut self.forwarder, &prefix.parse().unwrap(), key));
     }
 
@@ -93,7 +93,7 @@ fn a_capture_that_its_face_takes_along_is_over() {
     table.add("/a", 1, 2, CAPTURE);
     table.add("/a/b", 0, 3, 0);
     assert_eq!(table.hops("/a/b"), [(0, 3)]);
-    let key = (table.faces[0], 128);
+    let key = RouteKey { face: table.faces[0], origin: 128 };
     let route = Route { cost: 8, flags: 0, expires: None };
     table.rib.add(&mut table.forwarder, &"/a".parse().unwrap(), key, route).unwrap();
     assert_eq!(table.hops("/a"), [(1, 2), (0, 8)]);
@@ -167,7 +167,8 @@ proptest! {
         for change in changes {
             let (rib, forwarder, faces) = (&mut table.rib, &mut table.forwarder, table.faces);
             let place = |(at, face, origin): Which| {
-                (PREFIXES[at].parse::<Name>().unwrap(), (faces[face], origin))
+                let key = RouteKey { face: faces[face], origin };
+                (PREFIXES[at].parse::<Name>().unwrap(), key)
             };
             match change {
                 Change::Add(which, cost, flags) => {

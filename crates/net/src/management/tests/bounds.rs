@@ -62,7 +62,8 @@ fn programs_of_other_users_register_within_bounds() {
     node.accounts.insert(other, account(1000));
     let route = rib::Route { cost: 0, flags: 0, expires: None };
     let own = "/own".parse().unwrap();
-    node.management.rib().add(&mut node.forwarder, &own, (other, 0), route).unwrap();
+    let key = rib::RouteKey { face: other, origin: rib::ORIGIN_APPLICATION };
+    node.management.rib().add(&mut node.forwarder, &own, key, route).unwrap();
     let on = |face: FaceId, prefix| ControlParameters { face_id: Some(face.0), ..of(prefix) };
     for uid in [Some(65534), None] {
         node.accounts.remove(&app);
@@ -103,7 +104,8 @@ fn routes_of_other_users_are_not_inherited() {
     let route = rib::Route { cost: 0, flags: 0, expires: None };
     let add = |node: &mut Node, name: &str| {
         let name = name.parse().unwrap();
-        node.management.rib().add(&mut node.forwarder, &name, (own, 0), route).unwrap();
+        let key = rib::RouteKey { face: own, origin: rib::ORIGIN_APPLICATION };
+        node.management.rib().add(&mut node.forwarder, &name, key, route).unwrap();
     };
     add(&mut node, "/vic/film");
     // 1 is ChildInherit and 2 is Capture.

@@ -1,7 +1,7 @@
 use super::super::log_rate;
 use super::*;
-use crate::one_of::OneOf;
-use crate::suppression;
+use crate::shared::strategy::one_of::OneOf;
+use crate::shared::strategy::suppression;
 use crate::testing::Pending;
 use control::Params;
 use packet::NackReason;

@@ -47,24 +47,30 @@ impl LightVerSec {
     /// form a tree.
     fn check(&self) -> Result<(), ModelError> {
         let mut reached = vec![false; self.nodes.len()];
-        let mut reach = |node: usize| {
-            let reached =
-                reached.get_mut(node).ok_or(ModelError::Shape("an edge leads to no node"))?;
-            match std::mem::replace(reached, true) {
-                false => Ok(()),
-                true => Err(ModelError::Shape("two edges lead to one node")),
-            }
-        };
-        reach(self.start)?;
+        reach(&mut reached, self.start)?;
         for node in &self.nodes {
-            node.values.iter().try_for_each(|(_, to)| reach(*to))?;
-            node.patterns.iter().try_for_each(|pattern| reach(pattern.to))?;
+            for (_, to) in &node.values {
+                reach(&mut reached, *to)?;
+            }
+            for pattern in &node.patterns {
+                reach(&mut reached, pattern.to)?;
+            }
             if node.signers.iter().any(|signer| *signer >= self.nodes.len()) {
                 return Err(ModelError::Shape("a node is signed by one that is not there"));
             }
         }
         Ok(())
     }
+}
+
+/// Follows an edge to a node that was not reached yet.
+fn reach(reached: &mut [bool], node: usize) -> Result<(), ModelError> {
+    let reached = reached.get_mut(node).ok_or(ModelError::Shape("an edge leads to no node"))?;
+    if *reached {
+        return Err(ModelError::Shape("two edges lead to one node"));
+    }
+    *reached = true;
+    Ok(())
 }
 
 fn node(id: usize, value: &[u8]) -> Result<Node, ModelError> {

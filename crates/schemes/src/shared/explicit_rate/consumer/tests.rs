@@ -1,4 +1,5 @@
 use super::*;
+use crate::mircc;
 use control::{Event, InFlight, Load, Rng};
 
 const MS: u64 = 1_000_000;
@@ -42,7 +43,7 @@ struct Out {
 }
 
 fn params(set: &[(&str, &str)]) -> Params {
-    let mut params = Params::defaults(super::super::PARAMS);
+    let mut params = Params::defaults(mircc::SCHEME.params);
     set.iter().for_each(|(name, text)| params.set("mircc", name, text).unwrap());
     params
 }

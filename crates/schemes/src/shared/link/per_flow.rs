@@ -143,8 +143,10 @@ impl<S: FlowState> PerFlow<S> {
     }
 
     fn forget_if_idle(&mut self, key: u64) {
-        let idle = |entry: &Entry<S>| entry.waiting.is_empty() && entry.state.is_idle();
-        if self.flows.get(&key).is_some_and(idle) {
+        if let Some(entry) = self.flows.get(&key)
+            && entry.waiting.is_empty()
+            && entry.state.is_idle()
+        {
             self.flows.remove(&key);
         }
     }

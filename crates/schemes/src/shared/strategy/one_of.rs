@@ -7,8 +7,8 @@
 //! - A Nack sends the Interest to one that was not tried yet. When all have returned one, the
 //!   downstreams get the least severe of the reasons.
 
-use crate::best_route::{used_earliest, verdict_of_all};
-use crate::suppression::{Suppression, latest};
+use super::attempts::{latest, used_earliest, verdict_of_all};
+use super::suppression::Suppression;
 use control::{Action, NextHop, Params, Strategy, StrategyCx, Upstream};
 use packet::NackReason;
 
@@ -70,8 +70,8 @@ impl<C: Choose> OneOf<C> {
             return (Some(face), None);
         }
         let had = s.upstreams.iter().filter(|upstream| self.choice.is_usable(s, upstream.face));
-        let is_hop = |face| s.next_hops.iter().any(|hop| hop.face == face);
-        let earliest = had.filter(|upstream| is_hop(upstream.face)).min_by_key(|u| u.released_at);
+        let hops = had.filter(|upstream| s.is_next_hop(upstream.face));
+        let earliest = hops.min_by_key(|upstream| upstream.released_at);
         if let Some(face) = earliest.map(|upstream| upstream.face) {
             return (Some(face), doubtful.first().map(|hop| hop.face));
         }

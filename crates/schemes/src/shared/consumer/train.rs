@@ -28,8 +28,9 @@ impl Train {
     /// Data arrived at `now` for an Interest that left at `sent_at`.
     pub(crate) fn arrived(&mut self, sent_at: Time, now: Time) {
         // A segment that left after the arrival of the one before belongs to another train.
-        let apart = |(sent_before, came): &(Time, Time)| sent_at < *sent_before || sent_at >= *came;
-        if self.cars.back().is_some_and(apart) {
+        if let Some((sent_before, came)) = self.cars.back()
+            && (sent_at < *sent_before || sent_at >= *came)
+        {
             self.cars.clear();
         }
         if self.cars.len() == LONGEST {
@@ -44,16 +45,19 @@ impl Train {
         if n < SHORTEST {
             return None;
         }
-        let half = |from: usize, to: usize| {
-            let ((sent_from, from_at), (sent_to, to_at)) = (self.cars[from], self.cars[to]);
-            let (left, came) = (sent_to.since(sent_from), to_at.since(from_at));
-            let stretched = came.as_secs_f64() > STRETCHED * left.as_secs_f64();
-            stretched.then(|| (to - from) as f64 / came.as_secs_f64())
-        };
-        let (early, late) = (half(0, (n - 1) / 2)?, half((n - 1) / 2, n - 1)?);
+        let middle = (n - 1) / 2;
+        let (early, late) = (self.rate_between(0, middle)?, self.rate_between(middle, n - 1)?);
         let even = early < UNEVEN * late && late < UNEVEN * early;
         let all = self.cars[n - 1].1.since(self.cars[0].1).as_secs_f64();
         Some((n - 1) as f64 / all).filter(|rate| even && *rate < FASTEST)
+    }
+
+    /// The rate from one arrival to another; `None` if the path did not stretch the segments.
+    fn rate_between(&self, first: usize, last: usize) -> Option<f64> {
+        let ((sent_first, first_at), (sent_last, last_at)) = (self.cars[first], self.cars[last]);
+        let left = sent_last.since(sent_first).as_secs_f64();
+        let came = last_at.since(first_at).as_secs_f64();
+        if came > STRETCHED * left { Some((last - first) as f64 / came) } else { None }
     }
 
     /// Most Data came further behind the one before than its Interest had left, as behind a

@@ -118,6 +118,11 @@ impl Way {
         self.expired.saturating_add(self.overtaken)
     }
 
+    /// It has left so many Interests unanswered, and is not set aside.
+    fn is_doubted(&self, limit: u32) -> bool {
+        !self.is_aside && self.unanswered() >= limit
+    }
+
     /// Sets it aside if there is reason to.
     fn judge(&mut self, now: Time, limit: u32) {
         let is_silent = self.overtaken > 0 && self.unanswered() >= limit;
@@ -184,21 +189,22 @@ impl Watch {
 
     /// Where a copy of a new Interest is to go that was sent to `chosen`, if one is due.
     fn copy(&mut self, now: Time, hops: &[NextHop], chosen: u64, limit: u32) -> Option<u64> {
-        let is_hop = |face| hops.iter().any(|hop| hop.face == face && face != chosen);
+        let mut due = self.ways.iter_mut().filter(|way| way.is_aside && way.copy_at <= now);
         let aside =
-            self.ways.iter_mut().find(|way| way.is_aside && way.copy_at <= now && is_hop(way.face));
+            due.find(|way| way.face != chosen && hops.iter().any(|hop| hop.face == way.face));
         if let Some(way) = aside {
             way.note_copy(now);
             return Some(way.face);
         }
-        let doubted = |way: &Way| !way.is_aside && way.unanswered() >= limit;
         let place = self.ways.iter().position(|way| {
-            way.face == chosen && doubted(way) && way.overtaken == 0 && way.copy_at <= now
+            let is_due = way.overtaken == 0 && way.copy_at <= now;
+            way.face == chosen && is_due && way.is_doubted(limit)
         })?;
         let others = hops.iter().filter(|hop| hop.face != chosen && !self.is_aside(hop.face));
-        let is_doubted =
-            |hop: &&NextHop| self.ways.iter().any(|w| w.face == hop.face && doubted(w));
-        let other = others.min_by_key(|hop| is_doubted(hop)).map(|hop| hop.face);
+        let other = others.min_by_key(|hop| {
+            self.ways.iter().any(|way| way.face == hop.face && way.is_doubted(limit))
+        });
+        let other = other.map(|hop| hop.face);
         self.ways.get_mut(place)?.note_copy(now);
         other
     }
@@ -263,8 +269,10 @@ impl<S> Watched<S> {
                 self.prefixes.remove(&oldest);
             }
         }
-        let new = || Watch { ways: Vec::new(), used_at: now };
-        let watch = self.prefixes.entry(key.to_vec()).or_insert_with(new);
+        let watch = self
+            .prefixes
+            .entry(key.to_vec())
+            .or_insert_with(|| Watch { ways: Vec::new(), used_at: now });
         watch.used_at = now;
         watch
     }
@@ -300,10 +308,9 @@ impl<S> Watched<S> {
             }
         }
         let Some(usable) = usable.filter(|usable| usable.len() < s.next_hops.len()) else { return };
-        let has_had = |hop: &NextHop| s.upstream(hop.face).is_some();
-        if usable.iter().all(|hop| hop.face == chosen || has_had(hop)) {
-            let is_aside = |hop: &NextHop| usable.iter().all(|other| other.face != hop.face);
-            let untried = s.next_hops.iter().find(|hop| is_aside(hop) && !has_had(hop));
+        if usable.iter().all(|hop| hop.face == chosen || s.upstream(hop.face).is_some()) {
+            let mut aside = s.next_hops.iter().filter(|hop| !usable.contains(hop));
+            let untried = aside.find(|hop| s.upstream(hop.face).is_none());
             let face = untried.map(|hop| hop.face);
             s.out.extend(face.map(Action::Probe));
         }

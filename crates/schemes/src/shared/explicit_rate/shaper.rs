@@ -10,7 +10,7 @@
 //! its consumer of the rate at once, and a longer wait behind the primary class would end in a
 //! timeout.
 
-use crate::late::LATE;
+use crate::shared::link::late::LATE;
 use control::{
     Crossing, Cx, Direction, Duration, InterestMeta, Kind, LinkView, Offer, ParamSpec, Params,
     Rate, Released, Shaper, Size, Stage, Time, Value,
@@ -120,12 +120,15 @@ impl PrimaryFirst {
     /// An Interest that was held for too long: one of the secondary class, while the primary goes
     /// first.
     fn late(&mut self, now: Time) -> Option<InterestMeta> {
-        let longest = self.longest;
-        let is_late = |queue: &&mut VecDeque<(Time, InterestMeta)>| {
-            queue.front().is_some_and(|(came, i)| now.since(*came) >= longest && i.expires > now)
-        };
-        let (_, interest) = self.queues.iter_mut().find(is_late)?.pop_front()?;
-        Some(interest)
+        for queue in &mut self.queues {
+            if let Some((came, interest)) = queue.front()
+                && now.since(*came) >= self.longest
+                && interest.expires > now
+            {
+                return queue.pop_front().map(|(_, interest)| interest);
+            }
+        }
+        None
     }
 
     /// Books the time for what an Interest will bring, from `earliest` on.

@@ -15,7 +15,6 @@
 //! - a path is forgotten after three timeouts in a row, or when requests by it brought nothing for
 //!   five round trips (and its timeout).
 
-use super::steering::Form;
 use super::unstamped::{self, Unstamped};
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Lane, Loss, MAX_RATE, ParamSpec, Params, Permit,
@@ -52,6 +51,31 @@ pub(crate) const MOST_IN_FLIGHT: ParamSpec = ParamSpec {
     help: "bytes of Data that may be on their way, whatever rate is stamped",
     source: "own: stamps are not to be trusted",
 };
+
+/// How a consumer steers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Data collects the links at which its path parted from others in a Bloom filter.
+    Bloom,
+    /// A random value is hashed where paths part.
+    Random,
+    /// Data collects the labels of the faces that it came by (RFC 9531).
+    Label,
+}
+
+impl Form {
+    /// The names of the forms, for parameter tables.
+    pub(crate) const NAMES: [&'static str; 3] = ["bloom", "random", "label"];
+
+    /// The form of this name.
+    pub(crate) fn named(name: &str) -> Form {
+        match name {
+            "random" => Form::Random,
+            "label" => Form::Label,
+            _ => Form::Bloom,
+        }
+    }
+}
 
 /// Paths that a consumer knows at most; of more, those that brought Data last.
 const MOST_PATHS: usize = 16;
@@ -249,11 +273,15 @@ impl Consumer {
                 turn = Some((lane_of(slot, class), ready));
             }
         }
-        let after = |gap| self.sent_at.map_or(now, |at| at.min(now) + gap);
         match turn {
-            Some((lane, at)) => (lane, at.min(after(self.config.longest_gap))),
-            None => (NO_PATH, after(self.config.initial_gap)),
+            Some((lane, at)) => (lane, at.min(self.ready(now, self.config.longest_gap))),
+            None => (NO_PATH, self.ready(now, self.config.initial_gap)),
         }
+    }
+
+    /// When an Interest may leave that has to leave `gap` after the last one.
+    fn ready(&self, now: Time, gap: Duration) -> Time {
+        self.sent_at.map_or(now, |at| at.min(now) + gap)
     }
 
     fn slot_and_class(lane: Lane) -> Option<(usize, usize)> {
@@ -283,8 +311,9 @@ impl Consumer {
         if let Some(slot) = self.find(id) {
             return slot;
         }
-        let oldest = |slot: &usize| self.paths[*slot].as_ref().map(|path| path.seen_at);
-        let slot = (0..MOST_PATHS).min_by_key(oldest).unwrap_or(0);
+        let slot = (0..MOST_PATHS)
+            .min_by_key(|slot| self.paths[*slot].as_ref().map(|path| path.seen_at))
+            .unwrap_or(0);
         cx.note("path found", slot as f64);
         self.paths[slot] = Some(Path {
             id,
@@ -414,11 +443,9 @@ impl Controller for Consumer {
             }
         }
         let (options, memo) = self.dress(cx, sent.lane);
-        let own = |(slot, class): (usize, usize)| {
-            self.rates(cx.now).find(|r| (r.0, r.1) == (slot, class)).map_or(0.0, |r| r.2)
-        };
         let target = Consumer::slot_and_class(sent.lane);
-        let rate = target.map_or(0.0, own);
+        let own = self.rates(cx.now).find(|(slot, class, _)| Some((*slot, *class)) == target);
+        let rate = own.map_or(0.0, |(.., rate)| rate);
         self.sent_at = Some(cx.now);
         let mut timeout = self.rtt.rto();
         if let Some((slot, class)) = target

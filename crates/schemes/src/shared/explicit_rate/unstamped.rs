@@ -2,12 +2,13 @@
 //!
 //! The papers assume that every link of a path stamps. Without stamps, only losses and Nacks show
 //! the capacity of the path, and a constant rate is too high for one path and too low for another.
-//! A window law of another scheme learns from losses and Nacks, for all unstamped paths together.
+//! The window law of another scheme learns from losses and Nacks, for all unstamped paths together.
 //!
 //! Where only some links stamp, a stamp may be many times what the others carry: round trip after
 //! round trip most Interests are lost, while links that stamp answer what is too much with Nacks.
 //! The window holds beside the stamps then, until it allows for more than they do.
 
+use crate::shared::consumer::window_law;
 use control::{
     Arrival, Ask, Came, Cause, Controller, Cx, Loss, Memo, ParamSpec, Params, Permit, Round,
     Rounds, Sent, Ticket, Time, Value, WindowLaw, Windowed, Word,
@@ -16,7 +17,7 @@ use control::{
 /// The law.
 pub(crate) const UNSTAMPED: ParamSpec = ParamSpec {
     name: "unstamped",
-    default: Value::Word(Word { text: "cubic", of: crate::pcon::laws }),
+    default: Value::Word(Word { text: "cubic", of: window_law::names }),
     range: (0.0, 0.0),
     help: "the scheme whose window law rules while no link of the path stamps a rate",
     source: "own: in the paper every link stamps",
@@ -24,9 +25,7 @@ pub(crate) const UNSTAMPED: ParamSpec = ParamSpec {
 
 /// The law that `params` choose, as it begins.
 pub(super) fn law(params: &Params) -> Box<dyn WindowLaw> {
-    let chosen = crate::find(params.word(UNSTAMPED.name)).and_then(|s| Some((s, s.law?)));
-    let (scheme, make) = chosen.expect("a word of the list is a scheme with a law");
-    make(&Params::defaults(scheme.params))
+    window_law::make(params.word(UNSTAMPED.name), &[])
 }
 
 /// Where the window's part of a memo lies in the first word of the consumer's.

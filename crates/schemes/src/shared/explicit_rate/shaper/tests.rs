@@ -1,4 +1,5 @@
 use super::*;
+use crate::mircc;
 use crate::testing::Gate;
 use packet::HopOptions;
 
@@ -12,7 +13,7 @@ struct Bench {
 }
 
 fn bench(held: &str) -> Bench {
-    let mut params = Params::defaults(super::super::PARAMS);
+    let mut params = Params::defaults(mircc::SCHEME.params);
     params.set("mircc", "h", "1").unwrap();
     params.set("mircc", "held", held).unwrap();
     Bench {

@@ -167,13 +167,6 @@ impl Noted {
     }
 }
 
-/// The upstream that a pending Interest was sent to last, of those that may still answer; not one
-/// that got a copy then.
-pub(crate) fn latest(s: &StrategyCx<'_, '_>) -> Option<Upstream> {
-    let pending = s.upstreams.iter().rev().filter(|u| u.nacked.is_none());
-    pending.max_by_key(|u| u.released_at).copied()
-}
-
 impl Suppression {
     pub(crate) fn new(params: &Params) -> Suppression {
         let initial = params.time("suppression_initial");
@@ -289,6 +282,7 @@ impl Suppression {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shared::strategy::attempts::latest;
     use crate::testing::Pending;
     use control::{Action, NextHop, Strategy};
     use std::collections::VecDeque;
