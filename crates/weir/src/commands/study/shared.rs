@@ -20,8 +20,11 @@ pub fn wanted(args: &SharedArgs, out: Option<&Path>) -> Option<PathBuf> {
     if args.plan {
         return None;
     }
-    let beside = || args.engine.map(|_| out.unwrap_or(Path::new(super::OUT)).join(RECORDS));
-    args.records.clone().or_else(beside)
+    match &args.records {
+        Some(records) => Some(records.clone()),
+        None if args.engine.is_some() => Some(out.unwrap_or(Path::new(super::OUT)).join(RECORDS)),
+        None => None,
+    }
 }
 
 /// Prints plans.
