@@ -177,8 +177,7 @@ pub fn fetch(
     let (transfers, stop) = (search.transfers, search.stop);
     let mut getting = Getting { args, folder, transfers, stop, target, choices, version, least };
     if getting.is_older(&found) {
-        let wanted = |found: &Found| !getting.is_older(found);
-        found = getting.look_again(connection, search, &wanted)?;
+        found = getting.look_again(connection, search, &|found| !getting.is_older(found))?;
     }
     for _ in 0..VERSIONS {
         getting.reject_older(&found)?;
@@ -204,9 +203,9 @@ pub fn fetch(
         missing = Some(path);
         before = Some(found.object);
         // The producer makes the next version when it notices the change.
-        let wanted =
-            |found: &Found| version_of(&found.object) > before.as_ref().and_then(version_of);
-        found = getting.look_again(connection, search, &wanted)?;
+        found = getting.look_again(connection, search, &|found| {
+            version_of(&found.object) > before.as_ref().and_then(version_of)
+        })?;
     }
     let name = &args.name.name;
     let mut message = format!("{name}/ keeps changing, or is incomplete at its publisher");
