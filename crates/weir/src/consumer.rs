@@ -409,11 +409,12 @@ impl Driver<'_, '_> {
 
 /// The failure if the object of a name is the list of a folder.
 pub fn is_folder(fetch: &Fetch) -> Option<Failure> {
+    if !client::parts::is_folder(fetch) {
+        return None;
+    }
     let name = fetch.name();
-    client::parts::is_folder(fetch).then(|| {
-        let next = format!("`weir get {name}/` fetches it, `weir ls {name}` lists it");
-        Failure::new(Kind::Usage, format!("{name} is a folder, not a file")).then(&next)
-    })
+    let next = format!("`weir get {name}/` fetches it, `weir ls {name}` lists it");
+    Some(Failure::new(Kind::Usage, format!("{name} is a folder, not a file")).then(&next))
 }
 
 fn interrupted(fetch: &Fetch, resumes: bool) -> Failure {

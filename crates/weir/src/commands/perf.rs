@@ -85,8 +85,10 @@ impl Run {
     fn read(name: NameRef<'_>, at: usize) -> Option<Run> {
         let id = perf::run(text(name, at)?).ok()?;
         let (segment_size, bytes) = (decimal(name, at + 1)?, decimal(name, at + 2)?);
-        let is_possible = segment_size <= packet::MAX_PACKET as u64;
-        is_possible.then_some(Run { id, segment_size, bytes })
+        if segment_size > packet::MAX_PACKET as u64 {
+            return None;
+        }
+        Some(Run { id, segment_size, bytes })
     }
 }
 

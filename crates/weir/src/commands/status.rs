@@ -228,5 +228,8 @@ fn reasons<'a>(counters: &'a Value, field: &str) -> impl Iterator<Item = (&'a st
 fn line(what: &str, counters: &Value, field: &str) -> Option<String> {
     let happened = reasons(counters, field).filter(|(_, n)| *n > 0);
     let texts: Vec<_> = happened.map(|(reason, n)| format!("{n} {reason}")).collect();
-    (!texts.is_empty()).then(|| format!("{what}: {}", texts.join(", ")))
+    if texts.is_empty() {
+        return None;
+    }
+    Some(format!("{what}: {}", texts.join(", ")))
 }

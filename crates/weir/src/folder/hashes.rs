@@ -135,7 +135,10 @@ fn from_hex(text: &str) -> Option<Arc<[Digest]>> {
         bytes.push((high * 16 + low) as u8);
     }
     let (digests, left) = bytes.as_chunks();
-    (rest.is_empty() && left.is_empty() && !digests.is_empty()).then(|| digests.into())
+    if !rest.is_empty() || !left.is_empty() || digests.is_empty() {
+        return None;
+    }
+    Some(digests.into())
 }
 
 #[cfg(test)]

@@ -226,10 +226,11 @@ fn decisive(lost: &[(Vec<u8>, Lost)]) -> LostEntry {
 
 /// The failure if an entry is lost for another reason than a change at the publisher.
 fn wrong(path: &str, why: &Lost) -> Option<Failure> {
-    (*why != Lost::Gone).then(|| {
-        Failure::new(Kind::NotVerified, format!("cannot fetch {path}: {why}"))
-            .then("run the same command again, or leave it out by --exclude")
-    })
+    if *why == Lost::Gone {
+        return None;
+    }
+    let failure = Failure::new(Kind::NotVerified, format!("cannot fetch {path}: {why}"));
+    Some(failure.then("run the same command again, or leave it out by --exclude"))
 }
 
 impl Getting<'_> {

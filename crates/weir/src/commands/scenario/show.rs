@@ -266,8 +266,9 @@ fn drawn(scenario: &Scenario, mut at: usize, way: Vec<usize>) -> String {
         nodes.push(&scenario.nodes[next].name);
         at = next;
     }
-    let most = most.map_or_else(String::new, |rate| {
-        format!("; at most {rate}, round trip {round_trip} without queues")
-    });
+    let most = match most {
+        Some(rate) => format!("; at most {rate}, round trip {round_trip} without queues"),
+        None => String::new(),
+    };
     format!("  {}{most}", nodes.join(" → "))
 }

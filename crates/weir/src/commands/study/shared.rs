@@ -69,7 +69,9 @@ pub fn on_cluster(args: &StudyArgs, engine: EngineWord) -> Result<(), Failure> {
 /// The options that choose runs.
 fn options(args: &StudyArgs) -> Vec<String> {
     let mut found = Vec::new();
-    found.extend(args.quick.then(|| "--quick".to_owned()));
+    if args.quick {
+        found.push("--quick".to_owned());
+    }
     found.extend(args.only.iter().map(|name| format!("--only={name}")));
     found.extend(args.seeds.map(|seeds| format!("--seeds={seeds}")));
     found
