@@ -11,9 +11,8 @@ const DIGITS: usize = 9;
 
 #[allow(clippy::print_stdout, dead_code, reason = "the test has this file as a module")]
 fn main() {
-    let given = |name| std::env::var(name).unwrap_or_default();
-    let root = Path::new(&given("CARGO_MANIFEST_DIR")).join("../..");
-    let version = given("CARGO_PKG_VERSION");
+    let root = Path::new(&variable("CARGO_MANIFEST_DIR")).join("../..");
+    let version = variable("CARGO_PKG_VERSION");
     println!("cargo::rerun-if-changed=Cargo.toml");
     match commit(&root) {
         Some(commit) => println!("cargo::rustc-env=WEIR_VERSION={version} ({commit})"),
@@ -22,6 +21,10 @@ fn main() {
     for path in watched(&root) {
         println!("cargo::rerun-if-changed={}", path.display());
     }
+}
+
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
 }
 
 /// The commit that is checked out in the repository at `root`, and its date where it was made:
@@ -41,14 +44,21 @@ pub fn watched(root: &Path) -> Vec<PathBuf> {
     if !is_repository(root) {
         return Vec::new();
     }
-    let path = |name: &str| Some(root.join(git(root, &["rev-parse", "--git-path", name])?));
-    let mut paths: Vec<_> = ["HEAD", "packed-refs"].into_iter().filter_map(path).collect();
-    if let Some(branch) = git(root, &["symbolic-ref", "-q", "HEAD"]).and_then(|name| path(&name)) {
+    let mut paths: Vec<_> =
+        ["HEAD", "packed-refs"].into_iter().filter_map(|name| git_path(root, name)).collect();
+    if let Some(branch) = git(root, &["symbolic-ref", "-q", "HEAD"])
+        && let Some(branch) = git_path(root, &branch)
+    {
         // A packed branch has no file until the next commit makes one in a folder that is there.
         paths.extend(branch.ancestors().find(|path| path.exists()).map(Path::to_owned));
     }
     paths.retain(|path| path.exists());
     paths
+}
+
+/// The path of a file in the folder of git, such as `HEAD`.
+fn git_path(root: &Path, name: &str) -> Option<PathBuf> {
+    Some(root.join(git(root, &["rev-parse", "--git-path", name])?))
 }
 
 /// An archive may be unpacked within another project's repository.

@@ -1,7 +1,7 @@
 //! Fetching: into memory, into a file, block by block; one packet.
 
 use crate::connect::{Cancel, Client};
-use crate::pointers::{give, text, value, value_mut};
+use crate::pointers::{give, null, text, value, value_mut};
 use crate::status::{Status, call, prove};
 use client::{Error, Interest, Request, Verified};
 use std::ffi::{c_char, c_void};
@@ -66,13 +66,13 @@ pub unsafe extern "C" fn weir_fetch(
     bytes: *mut *mut u8,
     len: *mut usize,
 ) -> Status {
-    let fetch = || {
-        // SAFETY: the caller's duty.
-        let fetched = unsafe { request(client, name, cancel) }?.bytes()?;
-        Ok((fetched.content, fetched.verified))
-    };
     // SAFETY: the caller's duty.
-    unsafe { into_memory(bytes, len, fetch) }
+    unsafe {
+        into_memory(bytes, len, || {
+            let fetched = request(client, name, cancel)?.bytes()?;
+            Ok((fetched.content, fetched.verified))
+        })
+    }
 }
 
 /// As weir_fetch, only the bytes from `from` up to, but not including, `to`.
@@ -89,13 +89,13 @@ pub unsafe extern "C" fn weir_fetch_range(
     bytes: *mut *mut u8,
     len: *mut usize,
 ) -> Status {
-    let fetch = || {
-        // SAFETY: the caller's duty.
-        let fetched = unsafe { request(client, name, cancel) }?.range(from..to).bytes()?;
-        Ok((fetched.content, fetched.verified))
-    };
     // SAFETY: the caller's duty.
-    unsafe { into_memory(bytes, len, fetch) }
+    unsafe {
+        into_memory(bytes, len, || {
+            let fetched = request(client, name, cancel)?.range(from..to).bytes()?;
+            Ok((fetched.content, fetched.verified))
+        })
+    }
 }
 
 /// Fetches an object into a file, which appears or changes only when all is verified and on disk.
@@ -133,8 +133,7 @@ pub unsafe extern "C" fn weir_fetch_blocks(
 ) -> Status {
     call(|| {
         prove(None);
-        let missing = || Error::Usage("the pointer `on_block` is null".to_owned());
-        let on_block = on_block.ok_or_else(missing)?;
+        let on_block = on_block.ok_or_else(|| null("on_block"))?;
         // SAFETY: the caller's duty.
         let mut blocks = unsafe { request(client, name, cancel) }?.blocks()?;
         for block in &mut blocks {
@@ -165,15 +164,15 @@ pub unsafe extern "C" fn weir_express(
     bytes: *mut *mut u8,
     len: *mut usize,
 ) -> Status {
-    let express = || {
-        // SAFETY: the caller's duty.
-        let (client, name) = unsafe { (value(client, "client")?, text(name, "name")?) };
-        let lifetime = Duration::from_millis(lifetime_milliseconds);
-        let mut interest = Interest::new(name)?.lifetime(lifetime);
-        (interest.can_be_prefix, interest.must_be_fresh) = (can_be_prefix, must_be_fresh);
-        let data = client.client.express(&interest)?;
-        Ok((data.content, data.verified))
-    };
     // SAFETY: the caller's duty.
-    unsafe { into_memory(bytes, len, express) }
+    unsafe {
+        into_memory(bytes, len, || {
+            let (client, name) = (value(client, "client")?, text(name, "name")?);
+            let lifetime = Duration::from_millis(lifetime_milliseconds);
+            let mut interest = Interest::new(name)?.lifetime(lifetime);
+            (interest.can_be_prefix, interest.must_be_fresh) = (can_be_prefix, must_be_fresh);
+            let data = client.client.express(&interest)?;
+            Ok((data.content, data.verified))
+        })
+    }
 }

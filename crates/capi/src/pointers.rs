@@ -4,7 +4,8 @@ use crate::status::call;
 use client::Error;
 use std::ffi::{CStr, c_char};
 
-fn null(what: &str) -> Error {
+/// The error of a pointer that must not be null.
+pub fn null(what: &str) -> Error {
     Error::Usage(format!("the pointer `{what}` is null"))
 }
 

@@ -1,9 +1,8 @@
 //! Answering Interests by a function of the caller.
 
 use crate::connect::Client;
-use crate::pointers::{bytes, free, text, value, value_mut};
+use crate::pointers::{bytes, free, null, text, value, value_mut};
 use crate::status::{Status, call};
-use client::Error;
 use std::ffi::{CString, c_char, c_void};
 use std::time::Duration;
 
@@ -61,18 +60,16 @@ pub unsafe extern "C" fn weir_register(
         *out = std::ptr::null_mut();
         // SAFETY: the caller's duty.
         let (client, prefix) = unsafe { (value(client, "client")?, text(prefix, "prefix")?) };
-        let missing = || Error::Usage("the pointer `on_interest` is null".to_owned());
-        let on_interest = on_interest.ok_or_else(missing)?;
+        let on_interest = on_interest.ok_or_else(|| null("on_interest"))?;
         let user = User(user);
-        let handler = move |interest: &client::Interest| {
+        let registration = client.client.register(prefix, move |interest| {
             let name = CString::new(interest.name.to_string()).unwrap_or_default();
             let interest = Interest { interest: interest.clone(), name };
             let mut reply = Reply { reply: None };
             // SAFETY: the caller's duty; both values live longer than the call.
             unsafe { on_interest(&raw const interest, &raw mut reply, user.pointer()) };
             reply.reply
-        };
-        let registration = client.client.register(prefix, handler)?;
+        })?;
         *out = Box::into_raw(Box::new(Registration { registration }));
         Ok(())
     })

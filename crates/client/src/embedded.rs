@@ -109,11 +109,15 @@ impl EmbeddedBuilder {
 
 /// The face of a peer, with its address resolved.
 fn peer(text: &str) -> Result<FaceUri, Error> {
-    let wrong = |why: String| Error::Usage(format!("`{text}` is not the address of a peer: {why}"));
-    let uri: FaceUri = text.parse().map_err(|error: net::uri::UriError| wrong(error.why))?;
-    let address = uri.resolve().map_err(|error| wrong(error.to_string()))?;
+    let uri: FaceUri =
+        text.parse().map_err(|error: net::uri::UriError| no_peer(text, &error.why))?;
+    let address = uri.resolve().map_err(|error| no_peer(text, &error.to_string()))?;
     match uri {
         FaceUri::Internet { carrier: Carrier::Tcp, .. } => Ok(FaceUri::tcp(address)),
         _ => Ok(FaceUri::udp(address)),
     }
+}
+
+fn no_peer(text: &str, why: &str) -> Error {
+    Error::Usage(format!("`{text}` is not the address of a peer: {why}"))
 }

@@ -168,16 +168,16 @@ impl Request {
     /// As for [`Request::bytes`], or [`Error::File`]: the writer failed.
     pub fn write_to(self, writer: &mut (impl Write + ?Sized)) -> Result<Received, Error> {
         let began = monotonic();
-        let failed = |error| Error::File(format!("cannot write the content: {error}"));
         let (mut blocks, mut bytes) = (self.blocks()?, 0);
         for block in &mut blocks {
             let block = block?;
-            writer.write_all(&block).map_err(failed)?;
+            writer.write_all(&block).map_err(|error| cannot_write_content(&error))?;
             bytes += block.len() as u64;
         }
-        writer.flush().map_err(failed)?;
-        let missing = || Error::Failed("the fetch ended without an object".to_owned());
-        let (name, verified) = blocks.name().zip(blocks.verified()).ok_or_else(missing)?;
+        writer.flush().map_err(|error| cannot_write_content(&error))?;
+        let (Some(name), Some(verified)) = (blocks.name(), blocks.verified()) else {
+            return Err(Error::Failed("the fetch ended without an object".to_owned()));
+        };
         Ok(Received {
             name,
             bytes,
@@ -273,11 +273,16 @@ impl Request {
         let feed = Feed::new(&queue, self.range, self.at_most, &self.cancel);
         let settings = self.settings;
         let thread = std::thread::Builder::new().name("weir-fetch".to_owned());
-        let run = move || feed.run(&settings, fetch);
-        let thread = thread.spawn(run).map_err(|error| Error::system("start a thread", &error))?;
+        let thread = thread
+            .spawn(move || feed.run(&settings, fetch))
+            .map_err(|error| Error::system("start a thread", &error))?;
         let progress = self.progress;
         Ok(Blocks { queue, thread: Some(thread), progress, bytes: 0, is_over: false })
     }
+}
+
+fn cannot_write_content(error: &std::io::Error) -> Error {
+    Error::File(format!("cannot write the content: {error}"))
 }
 
 /// The permissions of a new file, of which the process's umask takes away.

@@ -66,7 +66,10 @@ impl Interest {
 
     /// A received Interest; `None` if its name has another digest of its parameters.
     pub(crate) fn received(view: &packet::Interest<'_>) -> Option<Interest> {
-        view.check_parameters_digest().then(|| Interest {
+        if !view.check_parameters_digest() {
+            return None;
+        }
+        Some(Interest {
             name: view.name().to_name(),
             can_be_prefix: view.can_be_prefix(),
             must_be_fresh: view.must_be_fresh(),

@@ -229,8 +229,8 @@ fn source(content: Content) -> Result<(Box<dyn Source>, u64), Error> {
     match content {
         Content::Bytes(bytes) => Ok((Box::new(bytes), unix_millis())),
         Content::File(path) => {
-            let failed = |error| Error::file("publish", &path, &error);
-            let file = FileSource::open(&path).map_err(failed)?;
+            let file =
+                FileSource::open(&path).map_err(|error| Error::file("publish", &path, &error))?;
             let version = file.version();
             Ok((Box::new(file), version))
         }

@@ -145,9 +145,10 @@ struct Answers {
 impl Answers {
     /// The certificate that the Interest asks for.
     fn certificate(&self, view: &packet::Interest<'_>) -> Option<Vec<u8>> {
-        let is_meant =
-            |packet: &&Vec<u8>| packet::Data::decode(packet).is_ok_and(|data| data.satisfies(view));
-        self.packets.iter().find(is_meant).cloned()
+        let mut packets = self.packets.iter();
+        packets
+            .find(|packet| packet::Data::decode(packet).is_ok_and(|data| data.satisfies(view)))
+            .cloned()
     }
 
     /// Lets the handler answer.

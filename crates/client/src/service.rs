@@ -111,14 +111,14 @@ impl Service {
         let note = prefixes.register(&mut connection)?;
         let of_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("weir-serve".to_owned());
-        let run = move || {
+        let thread = thread.spawn(move || {
             let end = End(of_thread);
             // The producer goes last: its end is seen when the error is known.
             if let Err(error) = serve(&mut connection, &prefixes, &mut *producer, &end.0) {
                 end.0.fail(error);
             }
-        };
-        let thread = thread.spawn(run).map_err(|error| Error::system("start a thread", &error))?;
+        });
+        let thread = thread.map_err(|error| Error::system("start a thread", &error))?;
         let id = thread.thread().id();
         Ok(Service { shared, note, id, thread: Mutex::new(Some(thread)) })
     }

@@ -151,10 +151,10 @@ impl Guard {
     fn authority(&self, head: &Head<'_>) -> Result<Option<Authority>, Refusal> {
         let hosts: Vec<_> = head.headers.get_all(HOST).iter().collect();
         let host = match hosts[..] {
-            [one] => {
-                let wrong = || self.bad("the Host header is malformed");
-                Some(parse(one.as_bytes()).ok_or_else(wrong)?)
-            }
+            [one] => match parse(one.as_bytes()) {
+                Some(host) => Some(host),
+                None => return Err(self.bad("the Host header is malformed")),
+            },
             [] if head.version < Version::HTTP_11 => None,
             // RFC 9113, section 8.3.1: HTTP/2 has the authority in the target.
             [] if head.version == Version::HTTP_2 && head.uri.authority().is_some() => None,
@@ -169,10 +169,10 @@ impl Guard {
         }
         // RFC 9112, section 3.2.2: the target's authority counts, if it has one.
         let authority = match head.uri.authority() {
-            Some(target) => {
-                let wrong = || self.bad("the request's target has a malformed host");
-                Some(parse(target.as_str().as_bytes()).ok_or_else(wrong)?)
-            }
+            Some(target) => match parse(target.as_str().as_bytes()) {
+                Some(target) => Some(target),
+                None => return Err(self.bad("the request's target has a malformed host")),
+            },
             None => host,
         };
         if let Some(authority) = &authority
@@ -184,24 +184,22 @@ impl Guard {
     }
 
     fn knows(&self, host: &str, local: IpAddr) -> bool {
-        let is_named = |name: &String| name.eq_ignore_ascii_case(host);
         let by_address = address(host).is_some_and(|address| {
             self.by_any_address || address.is_loopback() || address == local.to_canonical()
         });
-        by_address || host.eq_ignore_ascii_case("localhost") || self.hosts.iter().any(is_named)
+        by_address
+            || host.eq_ignore_ascii_case("localhost")
+            || self.hosts.iter().any(|name| name.eq_ignore_ascii_case(host))
     }
 
     /// A page may ask if it is one of this gateway, and a click on any page may lead here.
     fn check_site(&self, head: &Head<'_>) -> Result<(), Refusal> {
-        let is = |name: HeaderName, value: &str| {
-            let mut all = head.headers.get_all(name).iter();
-            all.next().is_some_and(|one| one == value) && all.next().is_none()
-        };
         let mut sites = head.headers.get_all(SITE).iter();
         if sites.all(|site| site == "none" || site == "same-origin") {
             return Ok(());
         }
-        let navigates = is(MODE, "navigate") && is(DEST, "document");
+        let navigates =
+            has_only(head.headers, MODE, "navigate") && has_only(head.headers, DEST, "document");
         if *head.method == Method::GET && navigates {
             return Ok(());
         }
@@ -272,17 +270,26 @@ fn address(host: &str) -> Option<IpAddr> {
     }
 }
 
+/// Returns `true` if this header is there once, with this value.
+fn has_only(headers: &HeaderMap, name: HeaderName, value: &str) -> bool {
+    let mut all = headers.get_all(name).iter();
+    all.next().is_some_and(|one| one == value) && all.next().is_none()
+}
+
 /// A page that this gateway has served, at the name under which it was asked.
 fn is_own(origin: &HeaderValue, authority: Option<&Authority>) -> bool {
     let (Ok(origin), Some(authority)) = (origin.to_str(), authority) else { return false };
-    let own = |scheme: &str, port: &str| {
-        let authority = authority.as_str();
-        let authority = authority.strip_suffix(port).unwrap_or(authority);
-        let of = origin.strip_prefix(scheme).map(|rest| rest.strip_suffix(port).unwrap_or(rest));
-        of.is_some_and(|of| of.eq_ignore_ascii_case(authority))
+    let (rest, port) = if let Some(rest) = origin.strip_prefix("http://") {
+        (rest, ":80")
+    } else if let Some(rest) = origin.strip_prefix("https://") {
+        // A server before this one does the encryption.
+        (rest, ":443")
+    } else {
+        return false;
     };
-    // By https where a server before this one does the encryption.
-    own("http://", ":80") || own("https://", ":443")
+    let authority = authority.as_str();
+    let authority = authority.strip_suffix(port).unwrap_or(authority);
+    rest.strip_suffix(port).unwrap_or(rest).eq_ignore_ascii_case(authority)
 }
 
 fn configured_host(host: &str) -> Result<String, String> {
@@ -296,15 +303,9 @@ fn configured_host(host: &str) -> Result<String, String> {
 
 /// As browsers write it: in lower case, without the scheme's own port.
 fn configured_origin(origin: &str) -> Result<String, String> {
-    let wrong = || {
-        format!(
-            "--origin {origin} is no origin; write scheme, host and port, as in \
-             http://player.example:8000"
-        )
-    };
     let lower = origin.to_ascii_lowercase();
     let lower = lower.strip_suffix('/').unwrap_or(&lower);
-    let (scheme, host) = lower.split_once("://").ok_or_else(wrong)?;
+    let (scheme, host) = lower.split_once("://").ok_or_else(|| no_origin(origin))?;
     let port = match scheme {
         "http" => ":80",
         "https" => ":443",
@@ -314,9 +315,16 @@ fn configured_origin(origin: &str) -> Result<String, String> {
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     let host = host.strip_suffix(port).filter(|_| !port.is_empty()).unwrap_or(host);
     if !is_scheme || parse(host.as_bytes()).is_none() {
-        return Err(wrong());
+        return Err(no_origin(origin));
     }
     Ok(format!("{scheme}://{host}"))
+}
+
+fn no_origin(origin: &str) -> String {
+    format!(
+        "--origin {origin} is no origin; write scheme, host and port, as in \
+         http://player.example:8000"
+    )
 }
 
 #[cfg(test)]

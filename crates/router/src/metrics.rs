@@ -46,15 +46,18 @@ pub fn serve(address: SocketAddr, observer: Observer) -> io::Result<Box<dyn Any 
         tokio::net::TcpListener::from_std(listener)?
     };
     let guard = Guard::of_metrics(address.ip(), &host_name());
-    let places = || Arc::new(Semaphore::new(QUESTIONS));
-    let server = Arc::new(Server { observer, guard, counters: places(), health: places() });
+    let counters = Arc::new(Semaphore::new(QUESTIONS));
+    let health = Arc::new(Semaphore::new(QUESTIONS));
+    let server = Arc::new(Server { observer, guard, counters, health });
     let thread = std::thread::Builder::new().name("metrics".to_owned());
     let (end, ended) = oneshot::channel::<()>();
     thread.spawn(move || {
         runtime.block_on(async {
             tokio::spawn(async move {
-                let answer = move |request, local| respond(Arc::clone(&server), request, local);
-                requests::serve(&listener, LONGEST, answer).await;
+                requests::serve(&listener, LONGEST, move |request, local| {
+                    respond(Arc::clone(&server), request, local)
+                })
+                .await;
             });
             // Nothing is sent: its other end is dropped.
             let _ = ended.await;

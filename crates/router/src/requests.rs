@@ -98,16 +98,16 @@ where
     // It fails if the client is gone.
     let Ok(local) = stream.local_addr().map(|local| local.ip()) else { return };
     let asked = &asked;
-    let answered = |request| async move {
+    let service = service_fn(|request| async move {
         asked();
         Ok::<_, Infallible>(answer(request, local).await)
-    };
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(SILENT)
         .keep_alive(false)
         .max_buf_size(LONGEST_HEAD)
-        .serve_connection(TokioIo::new(stream), service_fn(answered));
+        .serve_connection(TokioIo::new(stream), service);
     // It ends as clients end it; one that reads nothing ends as well.
     let _ = tokio::time::timeout(longest, connection).await;
 }

@@ -65,10 +65,10 @@ impl Service {
     pub fn check(&self) -> Result<Report, ServiceError> {
         let config = self.config()?;
         net::daemon::check(&config).map_err(|error| stopped(&error))?;
-        let what = self.file.as_deref().map_or_else(
-            || "the built-in configuration".to_owned(),
-            |path| path.display().to_string(),
-        );
+        let what = match &self.file {
+            Some(path) => path.display().to_string(),
+            None => "the built-in configuration".to_owned(),
+        };
         let warnings = config.warnings();
         Ok(Report { warnings, summary: format!("{what}: no mistakes; {}", memory(&config)) })
     }

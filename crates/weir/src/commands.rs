@@ -89,6 +89,5 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
 
 /// How many runs are done at a time: as many as are asked for, or one for each core.
 fn jobs(given: Option<NonZeroUsize>) -> usize {
-    let cores = || std::thread::available_parallelism().ok();
-    given.or_else(cores).map_or(1, NonZeroUsize::get)
+    given.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
 }

@@ -59,22 +59,10 @@ impl Target {
     ///
     /// It is a folder, or cannot be opened.
     pub fn new(path: &Path, stop: &Stop) -> Result<Target, Failure> {
-        let stream = |stream: io::Result<File>, shown: &str| {
-            let sink = stream.and_then(|stream| StreamSink::new(stream, shown, stop));
-            let failed = |error: io::Error| match error.kind() {
-                io::ErrorKind::Interrupted => {
-                    let message = format!("interrupted before {shown} had a reader");
-                    Failure::new(Kind::Interrupted, message)
-                        .then("run the same command again once something reads it")
-                }
-                _ => SinkError { path: shown.to_owned(), error, resumes: false }.into(),
-            };
-            sink.map(Target::Stream).map_err(failed)
-        };
         if path.as_os_str() == "-" {
             // As a file it has no lines to be gathered, and no lock.
             let output = io::stdout().as_fd().try_clone_to_owned().map(File::from);
-            return stream(output, "standard output");
+            return Target::stream(output, "standard output", stop);
         }
         let shown = path.display().to_string();
         if shown.ends_with('/') && !path.exists() {
@@ -87,13 +75,25 @@ impl Target {
                 Err(Failure::new(Kind::File, message).then("name a file in it with -o FILE"))
             }
             Ok(meta) if !meta.is_file() || is_open_file(path) => {
-                stream(open_stream(path, stop), &shown)
+                Target::stream(open_stream(path, stop), &shown, stop)
             }
             _ => match behind_links(path) {
                 Ok(path) => Ok(Target::File(Box::new(FileSink::new(&path)))),
                 Err(error) => Err(SinkError { path: shown, error, resumes: false }.into()),
             },
         }
+    }
+
+    fn stream(stream: io::Result<File>, shown: &str, stop: &Stop) -> Result<Target, Failure> {
+        let sink = stream.and_then(|stream| StreamSink::new(stream, shown, stop));
+        sink.map(Target::Stream).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => {
+                let message = format!("interrupted before {shown} had a reader");
+                Failure::new(Kind::Interrupted, message)
+                    .then("run the same command again once something reads it")
+            }
+            _ => SinkError { path: shown.to_owned(), error, resumes: false }.into(),
+        })
     }
 
     /// It wants segments in order.
@@ -409,11 +409,12 @@ impl Driver<'_, '_> {
 
 /// The failure if the object of a name is the list of a folder.
 pub fn is_folder(fetch: &Fetch) -> Option<Failure> {
+    if !client::parts::is_folder(fetch) {
+        return None;
+    }
     let name = fetch.name();
-    client::parts::is_folder(fetch).then(|| {
-        let next = format!("`weir get {name}/` fetches it, `weir ls {name}` lists it");
-        Failure::new(Kind::Usage, format!("{name} is a folder, not a file")).then(&next)
-    })
+    let next = format!("`weir get {name}/` fetches it, `weir ls {name}` lists it");
+    Some(Failure::new(Kind::Usage, format!("{name} is a folder, not a file")).then(&next))
 }
 
 fn interrupted(fetch: &Fetch, resumes: bool) -> Failure {
@@ -473,7 +474,6 @@ impl Summary {
             Some(Proof::Digest) => (Verified::Digest, None),
             Some(Proof::Unchecked) | None => (Verified::Unchecked, None),
         };
-        let ms = |d: Duration| d.as_secs_f64() * 1e3;
         Summary {
             name: fetch.object().map_or_else(String::new, |object| object.name.to_string()),
             control: control.to_owned(),
@@ -488,8 +488,8 @@ impl Summary {
             false_losses: stats.counters.false_timeouts,
             duplicates: stats.duplicates,
             forged: stats.forged,
-            rtt_min_ms: stats.rtt.min().map(ms),
-            rtt_mean_ms: stats.rtt.mean().map(ms),
+            rtt_min_ms: stats.rtt.min().map(|rtt| rtt.as_secs_f64() * 1e3),
+            rtt_mean_ms: stats.rtt.mean().map(|rtt| rtt.as_secs_f64() * 1e3),
         }
     }
 

@@ -16,10 +16,10 @@ pub use client::parts::keys::{AnyKey, any_key, identity_of, key, key_dir, keycha
 pub fn signing(wanted: Option<&Name>, name: &Name) -> Result<Signing, Failure> {
     let keys::Signing { signer, chain, unused } = keys::signing(wanted, name)?;
     let remark = unused.map(|why| {
-        let next = why.covering.as_ref().map_or_else(
-            || "`weir key new` makes a key for a prefix of it".to_owned(),
-            |identity| format!("`--sign {identity}` signs it"),
-        );
+        let next = match &why.covering {
+            Some(identity) => format!("`--sign {identity}` signs it"),
+            None => "`weir key new` makes a key for a prefix of it".to_owned(),
+        };
         format!("not signed: {why}; {next}")
     });
     Ok(Signing { signer, chain, remark })

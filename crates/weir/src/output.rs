@@ -7,7 +7,7 @@ mod tree_progress;
 
 pub use progress::{Progress, RunProgress};
 pub use recent::Recent;
-pub use table::{Align, Column, Table};
+pub use table::{Column, Table};
 pub use tree_progress::{Moving, TreeProgress};
 
 use crate::exit::{Failure, Kind, Word};

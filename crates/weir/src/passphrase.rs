@@ -42,36 +42,44 @@ pub fn new(file: Option<&Path>) -> Result<Passphrase, Failure> {
 }
 
 fn first_line(path: &Path) -> Result<Passphrase, Failure> {
-    let failed = |error: io::Error| {
+    File::open(path).and_then(line).map_err(|error| {
         let message = format!("cannot read --passphrase-file {}: {error}", path.display());
         Failure::new(Kind::File, message).then("its first line is the passphrase")
-    };
-    line(File::open(path).map_err(failed)?).map_err(failed)
+    })
 }
 
 fn typed(prompt: &str) -> Result<Passphrase, Failure> {
-    let failed = |error: io::Error| {
-        Failure::new(Kind::Usage, format!("no terminal to ask for a passphrase: {error}"))
-            .then("put it into a file and name that with --passphrase-file")
-    };
-    let mut terminal =
-        OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(failed)?;
+    let mut terminal = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/tty")
+        .map_err(|error| no_terminal(&error))?;
     // A signal must not end the process while the terminal shows nothing of what is typed.
-    let stop = Stop::listen().map_err(failed)?;
-    let shown = tcgetattr(&terminal).map_err(|error| failed(error.into()))?;
-    let mut hidden = shown.clone();
-    hidden.local_modes.remove(LocalModes::ECHO);
-    (&terminal).write_all(prompt.as_bytes()).map_err(failed)?;
-    tcsetattr(&terminal, OptionalActions::Flush, &hidden).map_err(|e| failed(e.into()))?;
-    let typed = line(stop.interrupts(&mut terminal));
-    let restored = tcsetattr(&terminal, OptionalActions::Flush, &shown);
-    restored.map_err(|error| failed(error.into()))?;
-    (&terminal).write_all(b"\n").map_err(failed)?;
+    let stop = Stop::listen().map_err(|error| no_terminal(&error))?;
+    let typed = hidden_line(&mut terminal, prompt, &stop);
     if stop.requested() {
         return Err(Failure::new(Kind::Interrupted, "interrupted before the passphrase was typed")
             .then("run the same command again"));
     }
-    typed.map_err(failed)
+    typed.map_err(|error| no_terminal(&error))
+}
+
+/// Reads a line that the terminal does not show.
+fn hidden_line(terminal: &mut File, prompt: &str, stop: &Stop) -> io::Result<Passphrase> {
+    let shown = tcgetattr(&*terminal)?;
+    let mut hidden = shown.clone();
+    hidden.local_modes.remove(LocalModes::ECHO);
+    terminal.write_all(prompt.as_bytes())?;
+    tcsetattr(&*terminal, OptionalActions::Flush, &hidden)?;
+    let typed = line(stop.interrupts(&mut *terminal));
+    tcsetattr(&*terminal, OptionalActions::Flush, &shown)?;
+    terminal.write_all(b"\n")?;
+    typed
+}
+
+fn no_terminal(error: &io::Error) -> Failure {
+    Failure::new(Kind::Usage, format!("no terminal to ask for a passphrase: {error}"))
+        .then("put it into a file and name that with --passphrase-file")
 }
 
 fn line(from: impl Read) -> io::Result<Passphrase> {

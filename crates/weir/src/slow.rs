@@ -34,12 +34,13 @@ impl Slowness {
         let data = stats.counters.data.saturating_sub(self.data);
         *self =
             Slowness { since: now, interests: stats.counters.interests, data: stats.counters.data };
-        (interests >= FEWEST && data.saturating_mul(10) < interests).then(|| {
-            format!(
-                "slow: {data} of {interests} Interests were answered in the last {PERIOD}; a next \
-                 hop may be dead: `weir route list` and `weir face list` show where they go"
-            )
-        })
+        if interests < FEWEST || data.saturating_mul(10) >= interests {
+            return None;
+        }
+        Some(format!(
+            "slow: {data} of {interests} Interests were answered in the last {PERIOD}; a next hop \
+             may be dead: `weir route list` and `weir face list` show where they go"
+        ))
     }
 }
 

@@ -27,12 +27,11 @@ pub fn answer(
 /// True if arguments ask for JSON. They may be wrong otherwise.
 pub fn asks_json(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> bool {
     let options = arguments.into_iter().skip(1).map(Into::into);
-    // With a value, which is a mistake, it asks as well.
-    let is_json = |option: OsString| {
+    options.take_while(|argument: &OsString| argument != "--").any(|option| {
         let option = option.as_encoded_bytes();
+        // With a value, which is a mistake, it asks as well.
         option == b"--json" || option.starts_with(b"--json=")
-    };
-    options.take_while(|argument| argument != "--").any(is_json)
+    })
 }
 
 /// The command that arguments begin with. The reader does not name it where an option's value is

@@ -113,8 +113,10 @@ pub fn pib() -> Result<Option<Pib>, KeyChainError> {
 /// There is none, or it cannot be used.
 pub fn key(name: &Name) -> Result<StoredKey, KeysError> {
     let dir = key_dir()?;
-    let none = || Err(KeyChainError::NotFound { name: name.clone(), dir });
-    let found = keychain()?.map_or_else(none, |keys| keys.get(name.as_ref()));
+    let found = match keychain()? {
+        Some(keys) => keys.get(name.as_ref()),
+        None => Err(KeyChainError::NotFound { name: name.clone(), dir }),
+    };
     let missing = match found {
         Err(missing @ KeyChainError::NotFound { .. }) => missing,
         other => return Ok(other?),
@@ -130,10 +132,9 @@ pub fn key(name: &Name) -> Result<StoredKey, KeysError> {
 /// # Errors
 /// There is none, or it cannot be used.
 pub fn shared_key(name: &Name) -> Result<StoredShared, KeyChainError> {
-    let none = || KeyChainError::NotFound { name: name.clone(), dir: PathBuf::new() };
     match keychain() {
         Ok(Some(keys)) => keys.get_shared(name.as_ref()),
-        _ => Err(none()),
+        _ => Err(KeyChainError::NotFound { name: name.clone(), dir: PathBuf::new() }),
     }
 }
 
@@ -224,6 +225,13 @@ pub struct Signing {
     pub unused: Option<OutOfScope>,
 }
 
+impl Signing {
+    /// A digest in place of a signature. `unused` is the default key, if there is one.
+    fn unsigned(unused: Option<OutOfScope>) -> Signing {
+        Signing { signer: Signer::Digest, chain: Vec::new(), unused }
+    }
+}
+
 /// The signer of `name`: the wanted key, or the default key if it is for such names, or none, which
 /// leaves a digest.
 ///
@@ -233,12 +241,11 @@ pub struct Signing {
 /// # Errors
 /// The wanted key is not there, or is for other names; or the key chain cannot be read.
 pub fn signing(wanted: Option<&Name>, name: &Name) -> Result<Signing, KeysError> {
-    let unsigned = |unused| Signing { signer: Signer::Digest, chain: Vec::new(), unused };
     let key = match wanted {
         Some(wanted) => Some(any_key(wanted)?),
         None => default_key()?.map(|key| AnyKey::Own(Box::new(key))),
     };
-    let Some(key) = key else { return Ok(unsigned(None)) };
+    let Some(key) = key else { return Ok(Signing::unsigned(None)) };
     let identity = key.identity();
     if name.as_ref().starts_with(identity.as_ref()) {
         return Ok(Signing { signer: key.signer(), chain: key.chain(), unused: None });
@@ -249,7 +256,7 @@ pub fn signing(wanted: Option<&Name>, name: &Name) -> Result<Signing, KeysError>
         return Err(KeysError::Elsewhere(Box::new(key)));
     }
     let covering = covering(&name)?;
-    Ok(unsigned(Some(OutOfScope { key, identity, name, covering })))
+    Ok(Signing::unsigned(Some(OutOfScope { key, identity, name, covering })))
 }
 
 /// The longest identity with a key here under which the name is.
@@ -332,24 +339,24 @@ enum Anchor {
 }
 
 fn anchor(text: &str) -> Result<Anchor, KeysError> {
-    let given = || text.to_owned();
     // A key's name may also be that of a folder, so only a file is taken for one.
     if !Path::new(text).is_file() {
-        let name = text.parse().map_err(|why| KeysError::NoAnchor { anchor: given(), why })?;
+        let name =
+            text.parse().map_err(|why| KeysError::NoAnchor { anchor: text.to_owned(), why })?;
         return Ok(match any_key(&name)? {
             AnyKey::Own(key) => Anchor::Certificate(Box::new(key.certificate)),
             AnyKey::Shared(shared) => Anchor::Shared(shared),
         });
     }
     if is_rules(text) {
-        return Err(KeysError::Rules(given()));
+        return Err(KeysError::Rules(text.to_owned()));
     }
     let file = net::bounded::text(Path::new(text))
-        .map_err(|error| KeysError::Unreadable { anchor: given(), error })?;
+        .map_err(|error| KeysError::Unreadable { anchor: text.to_owned(), error })?;
     if StoredShared::is_meant(&file) {
         return Ok(Anchor::Shared(StoredShared::read(Path::new(text))?));
     }
     let certificate = Certificate::from_base64(&file)
-        .map_err(|error| KeysError::NoCertificate { anchor: given(), error })?;
+        .map_err(|error| KeysError::NoCertificate { anchor: text.to_owned(), error })?;
     Ok(Anchor::Certificate(Box::new(certificate)))
 }

@@ -53,10 +53,12 @@ impl Limit {
         let rate = self.rate?;
         self.fill(now, rate);
         let missing = 1.0 - self.tokens;
-        (missing > 0.0).then(|| {
+        if missing > 0.0 {
             let bytes_per_second = (rate.0 as f64 / 8.0).max(1.0);
-            now + Duration::from_secs_f64(missing / bytes_per_second)
-        })
+            Some(now + Duration::from_secs_f64(missing / bytes_per_second))
+        } else {
+            None
+        }
     }
 }
 

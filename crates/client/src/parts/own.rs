@@ -39,26 +39,29 @@ fn options() -> OpenOptions {
 /// # Errors
 /// It is no regular file, belongs to another user, or cannot be opened.
 pub fn existing(path: &Path) -> io::Result<Option<File>> {
-    let refused = |why| Err(io::Error::new(ErrorKind::PermissionDenied, why));
     let file = match options().open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         // Otherwise links on the way lead in a circle.
-        Err(_) if path.is_symlink() => return refused("it is a symbolic link"),
+        Err(_) if path.is_symlink() => return Err(refused("it is a symbolic link")),
         Err(error) => return Err(error),
     };
     let meta = file.metadata()?;
     if !meta.is_file() {
-        return refused("it is not a regular file");
+        return Err(refused("it is not a regular file"));
     }
     if meta.uid() != rustix::process::geteuid().as_raw() {
-        return refused("it belongs to another user of this host");
+        return Err(refused("it belongs to another user of this host"));
     }
     if meta.mode() & OTHERS_WRITE != 0 {
         std::fs::remove_file(path)?;
         return Ok(None);
     }
     Ok(Some(file))
+}
+
+fn refused(why: &str) -> io::Error {
+    io::Error::new(ErrorKind::PermissionDenied, why)
 }
 
 /// Gives a file the permissions that new files of this process have. A complete file needs no

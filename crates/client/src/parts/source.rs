@@ -16,8 +16,23 @@ pub struct FileSource {
     path: PathBuf,
     stamp: Stamp,
     is_named: bool,
-    /// The block that was read last, and where it begins.
-    block: Mutex<(u64, Vec<u8>)>,
+    /// The block that was read last.
+    block: Mutex<Block>,
+}
+
+/// Bytes of a file, from the offset `start`.
+#[derive(Default)]
+struct Block {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Block {
+    /// The `len` bytes of the file at `offset`; `None` if the block has not all of them.
+    fn get(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let from = usize::try_from(offset.checked_sub(self.start)?).ok()?;
+        self.bytes.get(from..from.checked_add(len)?)
+    }
 }
 
 /// Attributes that change with a file's content.
@@ -78,7 +93,7 @@ impl FileSource {
 
     fn new(file: File, path: PathBuf, is_named: bool) -> io::Result<FileSource> {
         let stamp = Stamp::of(&file)?;
-        Ok(FileSource { file, path, stamp, is_named, block: Mutex::new((0, Vec::new())) })
+        Ok(FileSource { file, path, stamp, is_named, block: Mutex::default() })
     }
 
     /// The version under which the file is published: when it was last modified, in milliseconds
@@ -159,24 +174,18 @@ impl FileSource {
         let Ok(mut block) = self.block.try_lock() else {
             return self.file.read_exact_at(buffer, offset);
         };
-        let (start, bytes) = &mut *block;
-        let inside = |start: u64, bytes: &[u8]| {
-            let from = usize::try_from(offset.checked_sub(start)?).ok()?;
-            let to = from.checked_add(buffer.len())?;
-            (to <= bytes.len()).then_some(from..to)
-        };
-        if inside(*start, bytes).is_none() {
+        if block.get(offset, buffer.len()).is_none() {
             let left = self.stamp.size.saturating_sub(offset);
             let len = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK).max(buffer.len());
-            bytes.resize(len, 0);
-            *start = offset;
-            if let Err(error) = self.file.read_exact_at(bytes, offset) {
-                bytes.clear();
+            block.bytes.resize(len, 0);
+            block.start = offset;
+            if let Err(error) = self.file.read_exact_at(&mut block.bytes, offset) {
+                block.bytes.clear();
                 return Err(error);
             }
         }
-        let range = inside(*start, bytes).ok_or(io::ErrorKind::UnexpectedEof)?;
-        buffer.copy_from_slice(&bytes[range]);
+        let bytes = block.get(offset, buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+        buffer.copy_from_slice(bytes);
         Ok(())
     }
 }

@@ -34,8 +34,9 @@ impl Input {
         let bell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
         let ringer = bell.try_clone()?;
         let (sender, receiver) = sync_channel(MOST_LINES);
-        let read = move || read(&mut io::stdin().lock(), &sender, &ringer);
-        thread::Builder::new().name("input".to_owned()).spawn(read)?;
+        thread::Builder::new()
+            .name("input".to_owned())
+            .spawn(move || read(&mut io::stdin().lock(), &sender, &ringer))?;
         Ok((Input(receiver), bell))
     }
 

@@ -93,8 +93,11 @@ impl Presence {
             let oldest = oldest.map(|(name, _)| name.clone());
             oldest.map(|name| self.all.remove(&name));
         }
-        let absent = || Seen { at: now, is_here: false, starts: Vec::new() };
-        let seen = self.all.entry(name.clone()).or_insert_with(absent);
+        let seen = self.all.entry(name.clone()).or_insert_with(|| Seen {
+            at: now,
+            is_here: false,
+            starts: Vec::new(),
+        });
         let start = seen.start(boot);
         if !start.is_new(time_ms) {
             return Sign::Stale;
@@ -127,11 +130,12 @@ impl Presence {
     /// The members that have become silent.
     pub fn expire(&mut self, now: Time) -> Vec<Name> {
         let silence = self.silence;
-        let is_silent = |seen: &Seen| seen.is_here && now >= seen.at + silence;
         let mut gone = Vec::new();
-        for (name, seen) in self.all.iter_mut().filter(|(_, seen)| is_silent(seen)) {
-            seen.is_here = false;
-            gone.push(name.clone());
+        for (name, seen) in &mut self.all {
+            if seen.is_here && now >= seen.at + silence {
+                seen.is_here = false;
+                gone.push(name.clone());
+            }
         }
         gone
     }

@@ -48,8 +48,9 @@ impl Printer {
         let (lines, waiting) = channel();
         let shared = Arc::new(Shared::default());
         let printer = Printer { lines, shared: Arc::clone(&shared) };
-        let work = move || write(&waiting, &shared, bell.as_ref());
-        thread::Builder::new().name("output".to_owned()).spawn(work)?;
+        thread::Builder::new()
+            .name("output".to_owned())
+            .spawn(move || write(&waiting, &shared, bell.as_ref()))?;
         Ok(printer)
     }
 
@@ -122,8 +123,6 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 fn write(lines: &Receiver<Text>, shared: &Shared, bell: Option<&OwnedFd>) {
-    // It is full only if it rings already.
-    let ring = || bell.map(|bell| rustix::io::write(bell, &1_u64.to_ne_bytes()));
     for text in lines {
         let (len, written) = match text {
             Text::Result(line) => (line.len(), output::result(&line)),
@@ -141,8 +140,11 @@ fn write(lines: &Receiver<Text>, shared: &Shared, bell: Option<&OwnedFd>) {
         let has_room = was_full && state.bytes < MOST_BYTES;
         drop(state);
         shared.written.notify_all();
-        if has_room || has_failed {
-            ring();
+        if (has_room || has_failed)
+            && let Some(bell) = bell
+        {
+            // It is full only if it rings already.
+            let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
         }
         if has_failed {
             return;

@@ -240,8 +240,8 @@ impl Room {
     /// member's own start shows that: it was signed since, and is no replay of an earlier one.
     fn signs(&mut self, now: Time, verified: &Verified) -> Option<(Stream, u64)> {
         let signer = &verified.signer;
-        let of_signer = |name: &Name| name.as_ref().starts_with(signer.as_ref());
-        let mut names = verified.vector.iter().filter(|(name, ..)| of_signer(name));
+        let mut names =
+            verified.vector.iter().filter(|(name, ..)| name.as_ref().starts_with(signer.as_ref()));
         // A key that several members share does not say which of them signed.
         let (name, mut boot, _) = names.next()?;
         for (other, start, _) in names {
@@ -260,8 +260,9 @@ impl Room {
         let is_known = verified.vector.get(&own.name, own.boot) > 0;
         self.own.is_acknowledged |= is_known;
         // Members do not send starts that are more than a day ahead of their clocks.
-        let last = |time_ms: u64| (time_ms / 1_000).saturating_add(FUTURE_S);
-        let is_ahead = verified.time_ms.is_some_and(|time_ms| own.boot > last(time_ms));
+        let is_ahead = verified
+            .time_ms
+            .is_some_and(|time_ms| own.boot > (time_ms / 1_000).saturating_add(FUTURE_S));
         if !is_known && (self.own.is_acknowledged || !is_ahead) {
             return None;
         }

@@ -80,8 +80,7 @@ pub struct PerfClientArgs {
 /// The number of a run, in the form that its names have.
 pub fn run(text: &str) -> Result<u64, &'static str> {
     let form = "write 16 hexadecimal digits in lower case, as `run` in the output of --json";
-    let is_digit = |digit: u8| digit.is_ascii_digit() || (b'a'..=b'f').contains(&digit);
-    if text.len() != 16 || !text.bytes().all(is_digit) {
+    if text.len() != 16 || !text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')) {
         return Err(form);
     }
     u64::from_str_radix(text, 16).map_err(|_| form)

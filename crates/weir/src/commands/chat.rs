@@ -59,9 +59,11 @@ pub fn run(args: &ChatArgs) -> Result<(), Failure> {
     let policy = identity::policy(&trust)?;
     let address = Address::find(args.forwarder.socket.as_deref())?;
     let mut connection = Connection::open(address.clone())?;
-    let failed = |error| Failure::new(Kind::Failed, error);
-    let (input, bell) = Input::start().map_err(failed)?;
-    let printer = bell.try_clone().and_then(|bell| Printer::start(Some(bell))).map_err(failed)?;
+    let (input, bell) = Input::start().map_err(|error| Failure::new(Kind::Failed, error))?;
+    let printer = bell
+        .try_clone()
+        .and_then(|bell| Printer::start(Some(bell)))
+        .map_err(|error| Failure::new(Kind::Failed, error))?;
     let mut session = Session {
         args,
         screen: Screen::new(args.group.clone(), args.json, args.quiet, printer),
@@ -100,6 +102,13 @@ pub fn run(args: &ChatArgs) -> Result<(), Failure> {
     let talked = joined.and_then(|()| session.talk(&mut room, &mut connection, &input));
     let left = talked.and_then(|()| session.leave(&mut room, &mut connection));
     left.and(session.screen.printer().drain(&session.stop))
+}
+
+fn too_long(len: usize) -> String {
+    format!(
+        "not sent: the line has {len} bytes, and a message {MOST_TEXT} or fewer; send a file \
+         instead: /send FILE"
+    )
 }
 
 const NO_KEY: &str = "make a key for this member, `weir key new NAME --default`, or name one by \
@@ -176,10 +185,10 @@ impl Session<'_> {
             if let Err(lost) = connection.turn(room, until) {
                 self.screen.line(|| ChatLine::Forwarder { state: "away" })?;
                 let (name, prefixes) = (&self.args.group, room.prefixes(&self.keys));
-                let mut greet = |connection: &mut Connection| {
+                let outcome = outage.end(connection, lost, None, &mut |connection| {
                     group::register(connection, name, &prefixes).map(|_| ())
-                };
-                if outage.end(connection, lost, None, &mut greet)? != Outcome::Back {
+                })?;
+                if outcome != Outcome::Back {
                     break;
                 }
                 self.screen.line(|| ChatLine::Forwarder { state: "back" })?;
@@ -241,12 +250,6 @@ impl Session<'_> {
         connection: &Connection,
         line: Line,
     ) -> Result<(), Failure> {
-        let too_long = |len: usize| {
-            format!(
-                "not sent: the line has {len} bytes, and a message {MOST_TEXT} or fewer; send a \
-                 file instead: /send FILE"
-            )
-        };
         let text = match line {
             Line::End if self.args.stay => return Ok(()),
             Line::End => {
@@ -272,8 +275,8 @@ impl Session<'_> {
             ("who", "") => return self.screen.members(room, connection.now()),
             ("help", "") => return self.screen.note(HELP),
             ("send", file) if !file.is_empty() => {
-                let name = |component: &_| room.file_name(component);
-                if let Err(failure) = self.files.send(file, name) {
+                let sent = self.files.send(file, |component| room.file_name(component));
+                if let Err(failure) = sent {
                     return self.screen.error(&failure.to_string());
                 }
             }

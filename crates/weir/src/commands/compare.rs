@@ -55,13 +55,13 @@ fn verdict(comparison: &Comparison, page: &Path) -> Result<(), Failure> {
     }
     let alone = comparison.cases.iter().flat_map(Case::alone);
     let alone = alone.map(|thing| format!("{} {} (in one alone)", thing.kind, thing.entity));
-    let apart = comparison.beyond();
-    let with = |case: &Case| match comparison.cases.len() {
-        1 => String::new(),
-        _ => format!(" with {}", label(&case.settings)),
-    };
-    let apart =
-        apart.map(|(case, one)| format!("{}{} ({})", one.name(), with(case), one.how_far()));
+    let apart = comparison.beyond().map(|(case, one)| {
+        let with = match comparison.cases.len() {
+            1 => String::new(),
+            _ => format!(" with {}", label(&case.settings)),
+        };
+        format!("{}{with} ({})", one.name(), one.how_far())
+    });
     let Comparison { beyond, main, .. } = comparison;
     let all = beyond + comparison.alone;
     let mut named: Vec<String> = alone.chain(apart).take(MOST_NAMED).collect();

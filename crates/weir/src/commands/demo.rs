@@ -14,7 +14,7 @@ mod network;
 
 use crate::cli::DemoArgs;
 use crate::exit::{Failure, Kind};
-use crate::output::{self, Align, Column, Table};
+use crate::output::{self, Column, Table};
 use control::{Duration, Rate, Size};
 use network::{Link, Network};
 use schemars::JsonSchema;
@@ -78,26 +78,28 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
         })?,
     };
     let quiet = args.quiet || args.json;
-    let say = |text: &str| {
-        if !quiet {
-            output::note(text);
-        }
-    };
     let (digest, bytes) = sha256(&file)?;
     let link = link(bytes);
-    say(&format!(
-        "three forwarders over UDP, with links of {} and {} each way:\n\n    \
-         consumers -- A ===== B ===== C -- producer\n",
-        link.rate, link.delay
-    ));
+    if !quiet {
+        output::note(&format!(
+            "three forwarders over UDP, with links of {} and {} each way:\n\n    \
+             consumers -- A ===== B ===== C -- producer\n",
+            link.rate, link.delay
+        ));
+    }
     let mut network = Network::start(&link, cache(bytes))?;
-    say(&format!("C: publishing {} ({}) as {NAME}", short(&file).display(), Size(bytes)));
+    if !quiet {
+        let shown = short(&file).display();
+        output::note(&format!("C: publishing {shown} ({}) as {NAME}", Size(bytes)));
+    }
     network.publish(NAME, &file, IDENTITY)?;
 
     let mut key = None;
     let mut transfers = Vec::new();
     for consumer in 1..=2 {
-        say(&format!("A: consumer {consumer} fetches it"));
+        if !quiet {
+            output::note(&format!("A: consumer {consumer} fetches it"));
+        }
         let (transfer, signer) = fetch(&mut network, consumer, &digest, quiet)?;
         transfers.push(transfer);
         key = signer;
@@ -143,11 +145,10 @@ fn fetch(
     if sha256(&path)?.0 != *digest {
         return Err(Failure::new(Kind::NotVerified, "the copy is not what was published"));
     }
-    let float = |key: &str| summary.get(key).and_then(Value::as_f64).unwrap_or(0.0);
     let transfer = Transfer {
         consumer,
-        goodput_mbps: float("goodput_mbps"),
-        duration_s: float("duration_s"),
+        goodput_mbps: float(&summary, "goodput_mbps"),
+        duration_s: float(&summary, "duration_s"),
         sha256_matches: true,
         from_cache: network.hits()?.saturating_sub(before.0),
         from_producer: network.producer_sent()?.saturating_sub(before.1),
@@ -155,11 +156,14 @@ fn fetch(
     Ok((transfer, summary.get("key").and_then(Value::as_str).map(str::to_owned)))
 }
 
+fn float(summary: &Value, key: &str) -> f64 {
+    summary.get(key).and_then(Value::as_f64).unwrap_or(0.0)
+}
+
 fn table(summary: &Summary) -> Result<(), Failure> {
     let heads =
         ["consumer", "goodput (Mbit/s)", "time (s)", "Data from A's cache", "Data over the links"];
-    let column = |head: &'static str| Column { head: head.into(), align: Align::Right, rank: 0 };
-    let mut table = Table::new(heads.map(column).to_vec());
+    let mut table = Table::new(heads.map(|head| Column::right(head, 0)).to_vec());
     for row in &summary.transfers {
         table.row(vec![
             row.consumer.to_string(),
@@ -204,14 +208,17 @@ fn three_digits(value: f64) -> String {
 
 /// The digest and the size of a file.
 fn sha256(path: &Path) -> Result<([u8; 32], u64), Failure> {
-    let failed = |error: std::io::Error| {
+    hashed(path).map_err(|error| {
         Failure::new(Kind::File, format!("cannot read {}: {error}", path.display()))
             .then("name a file that can be read")
-    };
-    let mut file = File::open(path).map_err(failed)?;
+    })
+}
+
+fn hashed(path: &Path) -> std::io::Result<([u8; 32], u64)> {
+    let mut file = File::open(path)?;
     let (mut digest, mut size, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
     loop {
-        match file.read(&mut buffer).map_err(failed)? {
+        match file.read(&mut buffer)? {
             0 => return Ok((digest.finalize().into(), size)),
             n => {
                 digest.update(&buffer[..n]);

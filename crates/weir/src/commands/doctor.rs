@@ -3,7 +3,7 @@
 use crate::cli::DoctorArgs;
 use crate::doctor::{self, Check, Verdict};
 use crate::exit::{Failure, Kind};
-use crate::output::{self, Align, Column, Table};
+use crate::output::{self, Column, Table};
 use net::text::visible;
 
 /// Examines the host and prints the results. Only a wrong value is a failure.
@@ -42,8 +42,8 @@ fn summary(checks: &[Check]) -> String {
 }
 
 fn table(checks: &[Check]) -> Table {
-    let column = |head: &'static str| Column { head: head.into(), align: Align::Left, rank: 0 };
-    let mut table = Table::new(["check", "result", "found"].map(column).to_vec());
+    let mut table =
+        Table::new(["check", "result", "found"].map(|head| Column::left(head, 0)).to_vec());
     for check in checks {
         let found = match &check.subject {
             Some(subject) => format!("{subject}: {}", check.found),

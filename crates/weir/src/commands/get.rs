@@ -135,12 +135,12 @@ fn reject_options_of_trees(args: &GetArgs) -> Result<(), Failure> {
 /// The default file of a name: its last component that is neither version nor segment, if that is a
 /// plain file name.
 pub fn file_name(name: NameRef<'_>) -> Result<PathBuf, Failure> {
-    let plain = |text: &String| {
+    let plain = called(name).filter(|text| {
         !text.is_empty()
             && !text.starts_with('.')
             && !text.chars().any(|c| c == '/' || c.is_control())
-    };
-    called(name).filter(plain).map(PathBuf::from).ok_or_else(|| {
+    });
+    plain.map(PathBuf::from).ok_or_else(|| {
         let message = format!("the name {name} gives no file name");
         Failure::new(Kind::Usage, message).then("say where to put it with -o FILE")
     })

@@ -14,13 +14,13 @@ const SECTION: &str = "1";
 
 /// Prints the page of the program, or writes all pages.
 pub fn run(args: &ManArgs) -> Result<(), Failure> {
-    let failed = |error| Failure::new(Kind::Failed, error);
     let weir = command_line();
     let Some(folder) = &args.folder else {
-        return output::result(page(&weir, None).map_err(failed)?.trim_end());
+        let page = page(&weir, None).map_err(|error| Failure::new(Kind::Failed, error))?;
+        return output::result(page.trim_end());
     };
     let mut pages = Vec::new();
-    collect(&weir, None, &mut pages).map_err(failed)?;
+    collect(&weir, None, &mut pages).map_err(|error| Failure::new(Kind::Failed, error))?;
     write(folder, &pages)?;
     output::result(&format!("{} pages in {}", pages.len(), folder.display()))
 }
@@ -68,16 +68,17 @@ fn name(command: &Command) -> &str {
 }
 
 fn write(folder: &Path, pages: &[Page]) -> Result<(), Failure> {
-    let failed = |path: &Path, error: io::Error| {
-        let text = format!("cannot write {}: {error}", path.display());
-        Failure::new(Kind::File, text).then("choose a folder that you may write to")
-    };
-    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
     for Page { file, text } in pages {
         let path = folder.join(file);
-        file::replace(&path, text).map_err(|error| failed(&path, error))?;
+        file::replace(&path, text).map_err(|error| cannot_write(&path, &error))?;
     }
     Ok(())
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    let text = format!("cannot write {}: {error}", path.display());
+    Failure::new(Kind::File, text).then("choose a folder that you may write to")
 }
 
 #[cfg(test)]

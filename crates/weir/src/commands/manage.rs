@@ -10,12 +10,12 @@ pub mod trace;
 use crate::cli::manage::{ListArgs, Switch};
 use crate::exit::{Failure, Kind, Word};
 use crate::identity;
-use crate::output::{self, Align, Column, Table};
+use crate::output::{self, Table};
 use crate::signals::Stop;
-use net::client::{Address, Connection, FaceEntry, lists};
+use net::client::{Address, Connection, lists};
 use net::management::parameters::ControlParameters;
 use net::management::response::ControlResponse;
-use net::uri::{Carrier, FaceUri};
+use net::uri::{Carrier, FaceUri, UriError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -59,8 +59,10 @@ impl Session {
         let faces = lists::faces(&mut self.connection)?;
         let number = given.parse::<u64>().ok();
         let uri = canonical(given).unwrap_or_else(|_| given.to_owned());
-        let is_wanted = |face: &&FaceEntry| number.map_or(face.uri == uri, |id| face.id == id);
-        let found = faces.iter().find(is_wanted);
+        let found = faces.iter().find(|face| match number {
+            Some(id) => face.id == id,
+            None => face.uri == uri,
+        });
         found.map(|face| face.id).ok_or_else(|| {
             let text = format!("the forwarder has no face {uri}");
             Failure::new(Kind::NotFound, text).then("`weir face list` lists them")
@@ -103,11 +105,11 @@ fn next_step(code: u64, module: &str) -> (Word, String) {
 
 /// A URI as forwarders write it: a host is looked up, a port filled in.
 fn canonical(uri: &str) -> Result<String, Failure> {
-    let usage = |error: &dyn std::fmt::Display| Failure::new(Kind::Usage, error);
-    let uri: FaceUri = uri.parse().map_err(|error| usage(&error))?;
+    let uri: FaceUri = uri.parse().map_err(|error: UriError| Failure::new(Kind::Usage, error))?;
     let FaceUri::Internet { carrier, .. } = &uri else { return Ok(uri.to_string()) };
-    let unknown = |error| Failure::new(Kind::Failed, format!("cannot find {uri}: {error}"));
-    let address = uri.resolve().map_err(unknown)?;
+    let address = uri
+        .resolve()
+        .map_err(|error| Failure::new(Kind::Failed, format!("cannot find {uri}: {error}")))?;
     Ok(match carrier {
         Carrier::Udp => FaceUri::udp(address).to_string(),
         Carrier::Tcp => FaceUri::tcp(address).to_string(),
@@ -115,10 +117,6 @@ fn canonical(uri: &str) -> Result<String, Failure> {
 }
 
 /// A column of words, or of numbers.
-fn column(head: &'static str, align: Align, rank: u8) -> Column {
-    Column { head: head.into(), align, rank }
-}
-
 /// Flags and their mask, of switches that were said something of.
 fn flags(switches: &[(Option<Switch>, u64)]) -> (Option<u64>, Option<u64>) {
     let said = switches.iter().filter_map(|(switch, bit)| Some(((*switch)?, *bit)));

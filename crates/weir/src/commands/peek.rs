@@ -144,26 +144,25 @@ impl Shown<'_> {
     /// Name and value of each line.
     fn fields(&self) -> Vec<[String; 2]> {
         let data = &self.data;
-        let field = |name: &str, value: String| [name.to_owned(), visible(&value)];
         let mut fields = vec![
-            field("name", data.name().to_string()),
-            field("type", self.type_word()),
-            field("content", Size(data.content().len() as u64).to_string()),
+            ("name", data.name().to_string()),
+            ("type", self.type_word()),
+            ("content", Size(data.content().len() as u64).to_string()),
         ];
         if let Some(ms) = data.freshness_ms() {
-            fields.push(field("freshness", Duration::from_millis(ms).to_string()));
+            fields.push(("freshness", Duration::from_millis(ms).to_string()));
         }
         if let Some(last) = data.final_block() {
-            fields.push(field("last", last.to_string()));
+            fields.push(("last", last.to_string()));
         }
-        fields.push(field("signature", self.signature()));
-        fields.push(field("digest", self.digest()));
-        fields.push(field("packet", Size(data.wire().len() as u64).to_string()));
+        fields.push(("signature", self.signature()));
+        fields.push(("digest", self.digest()));
+        fields.push(("packet", Size(data.wire().len() as u64).to_string()));
         if self.mark > 0 {
-            fields.push(field("congestion mark", self.mark.to_string()));
+            fields.push(("congestion mark", self.mark.to_string()));
         }
-        fields.push(field("round trip", self.took.to_string()));
-        fields
+        fields.push(("round trip", self.took.to_string()));
+        fields.into_iter().map(|(name, value)| [name.to_owned(), visible(&value)]).collect()
     }
 
     fn object(&self) -> Packet {

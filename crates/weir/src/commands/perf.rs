@@ -58,10 +58,11 @@ enum Wanted {
 impl Run {
     /// The name without a version.
     fn name(&self, base: &Name) -> Name {
-        let decimal = |n: u64| Component::generic(n.to_string().as_bytes());
-        let id = Component::generic(format!("{:016x}", self.id).as_bytes());
-        let described = base.clone().with(&id).with(&decimal(self.segment_size));
-        described.with(&decimal(self.bytes))
+        let Run { id, segment_size, bytes } = self;
+        let parts = [format!("{id:016x}"), segment_size.to_string(), bytes.to_string()];
+        parts
+            .iter()
+            .fold(base.clone(), |name, part| name.with(&Component::generic(part.as_bytes())))
     }
 
     /// The name of the object.
@@ -82,20 +83,12 @@ impl Run {
     /// Reads the components of a name behind the prefix of `at` components. Each run has one
     /// spelling: `None` for leading zeros, signs and upper case.
     fn read(name: NameRef<'_>, at: usize) -> Option<Run> {
-        let text = |n: usize| {
-            let component = name.get(at + n).filter(|c| c.typ() == types::GENERIC)?;
-            std::str::from_utf8(component.value()).ok()
-        };
-        let decimal = |n: usize| {
-            let text = text(n)?;
-            let number: u64 = text.parse().ok()?;
-            let is_plain = !text.starts_with(['0', '+']);
-            is_plain.then_some(number)
-        };
-        let id = perf::run(text(0)?).ok()?;
-        let (segment_size, bytes) = (decimal(1)?, decimal(2)?);
-        let is_possible = segment_size <= packet::MAX_PACKET as u64;
-        is_possible.then_some(Run { id, segment_size, bytes })
+        let id = perf::run(text(name, at)?).ok()?;
+        let (segment_size, bytes) = (decimal(name, at + 1)?, decimal(name, at + 2)?);
+        if segment_size > packet::MAX_PACKET as u64 {
+            return None;
+        }
+        Some(Run { id, segment_size, bytes })
     }
 }
 
@@ -123,6 +116,20 @@ fn wanted(name: NameRef<'_>, at: usize, can_be_prefix: bool) -> Option<(Run, Wan
             (name == rdr::root_name(object).as_ref()).then_some((run, Wanted::Root))
         }
     }
+}
+
+fn text(name: NameRef<'_>, at: usize) -> Option<&str> {
+    let component = name.get(at).filter(|c| c.typ() == types::GENERIC)?;
+    std::str::from_utf8(component.value()).ok()
+}
+
+/// A number without leading zeros and sign.
+fn decimal(name: NameRef<'_>, at: usize) -> Option<u64> {
+    let text = text(name, at)?;
+    if text.starts_with(['0', '+']) {
+        return None;
+    }
+    text.parse().ok()
 }
 
 /// The full name of a run's metadata.

@@ -54,8 +54,8 @@ pub fn run(args: &ProxyArgs) -> Result<(), Failure> {
     let origins = origins(args)?;
     let (signer, chain) = signing(args, &origins)?;
     let limits = limits(args)?;
-    let exposed = |origin: &&Origin| proxy::are_exposed(origin, &limits.headers);
-    if let Some(origin) = origins.iter().find(exposed) {
+    let mut all = origins.iter();
+    if let Some(origin) = all.find(|origin| proxy::are_exposed(origin, &limits.headers)) {
         let what = format!("--headers has credentials, which {origin} would receive unencrypted");
         return Err(Failure::new(Kind::Usage, what).then("use an origin of HTTPS"));
     }
@@ -78,9 +78,12 @@ pub fn run(args: &ProxyArgs) -> Result<(), Failure> {
         prefixes.push(certificate.key_name());
     }
     let progress = Progress::new("sent", args.output.quiet);
-    let begin = || begin(args, &origins);
-    let served =
-        serve(&mut reach.connection, &mut server, args, &prefixes, &begin, &progress, &stop);
+    let served = register(&mut reach.connection, &prefixes)
+        .map_err(Failure::from)
+        .and_then(|()| begin(args, &origins))
+        .and_then(|()| {
+            serve(&mut reach.connection, &mut server, args, &prefixes, &progress, &stop)
+        });
     progress.end();
     served?;
     let counts = server.counts();
@@ -91,8 +94,10 @@ pub fn run(args: &ProxyArgs) -> Result<(), Failure> {
 }
 
 fn origins(args: &ProxyArgs) -> Result<Vec<Origin>, Failure> {
-    let read = |text: &String| proxy::origin(text).map_err(|why| Failure::new(Kind::Usage, why));
-    let origins: Vec<Origin> = args.origin.iter().map(read).collect::<Result<_, _>>()?;
+    let mut origins: Vec<Origin> = Vec::new();
+    for text in &args.origin {
+        origins.push(proxy::origin(text).map_err(|why| Failure::new(Kind::Usage, why))?);
+    }
     for (at, origin) in origins.iter().enumerate() {
         if origins[..at].iter().any(|other| other.prefix == origin.prefix) {
             let what = format!("{} has two origins", origin.prefix);
@@ -120,9 +125,9 @@ fn signing(args: &ProxyArgs, origins: &[Origin]) -> Result<(Signer, Vec<Certific
 }
 
 fn limits(args: &ProxyArgs) -> Result<Limits, Failure> {
-    let wrong = |why: String| Failure::new(Kind::Usage, why);
-    let redirects = args.redirect.iter().map(|text| proxy::redirect(text).map_err(wrong));
-    let redirects = redirects.collect::<Result<_, _>>()?;
+    let redirects = args.redirect.iter().map(|text| proxy::redirect(text));
+    let redirects =
+        redirects.collect::<Result<_, _>>().map_err(|why| Failure::new(Kind::Usage, why))?;
     let headers = args.headers.as_deref().map(proxy::headers).transpose();
     let headers = headers.map_err(|why| Failure::new(Kind::File, why))?.unwrap_or_default();
     Ok(Limits { redirects, patience: args.origin_timeout, headers })
@@ -150,24 +155,23 @@ fn tables(
         ids: Arc::new(AtomicU64::new(0)),
         fresh: std::time::Duration::from_nanos(args.fresh.0),
     };
-    let start = |(number, origin): (usize, &Origin)| {
+    let mut tables = Vec::new();
+    for (number, origin) in origins.iter().enumerate() {
         let client = Client::new(origin.clone(), limits.clone());
         let client = client.map_err(|why| Failure::new(Kind::Failed, why))?;
         let workers = Workers::start(number, client, common.clone(), args.requests.get());
         let workers = workers.map_err(|error| Failure::new(Kind::Failed, error))?;
-        Ok(Table::new(Arc::clone(slab), workers))
-    };
-    origins.iter().enumerate().map(start).collect()
+        tables.push(Table::new(Arc::clone(slab), workers));
+    }
+    Ok(tables)
 }
 
 fn begin(args: &ProxyArgs, origins: &[Origin]) -> Result<(), Failure> {
     if args.output.json {
-        let served = |origin: &Origin| Served {
-            name: origin.prefix.to_string(),
-            origin: origin.to_string(),
-        };
-        let serving = origins.iter().map(served).collect();
-        return output::json(&Printed::Begin(Beginning { serving }));
+        let serving = origins
+            .iter()
+            .map(|origin| Served { name: origin.prefix.to_string(), origin: origin.to_string() });
+        return output::json(&Printed::Begin(Beginning { serving: serving.collect() }));
     }
     if !args.output.quiet {
         for origin in origins {
@@ -177,21 +181,22 @@ fn begin(args: &ProxyArgs, origins: &[Origin]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Registers the names, and answers until interrupted. A forwarder that goes away is waited for.
+fn register(connection: &mut Connection, prefixes: &[Name]) -> Result<(), CommandError> {
+    for prefix in prefixes {
+        connection.register(prefix)?;
+    }
+    Ok(())
+}
+
+/// Answers until interrupted. A forwarder that goes away is waited for.
 fn serve(
     connection: &mut Connection,
     server: &mut Server,
     args: &ProxyArgs,
     prefixes: &[Name],
-    begin: &dyn Fn() -> Result<(), Failure>,
     progress: &Progress,
     stop: &Stop,
 ) -> Result<(), Failure> {
-    let mut greet = |connection: &mut Connection| -> Result<(), CommandError> {
-        prefixes.iter().try_for_each(|prefix| connection.register(prefix))
-    };
-    greet(connection)?;
-    begin()?;
     let shown = Some(progress).filter(|_| !args.output.quiet);
     let mut outage = Outage::new("weir proxy", stop, shown, connection.now());
     let (mut tick, mut recent) = (connection.now(), Recent::default());
@@ -200,7 +205,9 @@ fn serve(
     while !stop.requested() {
         if let Err(lost) = connection.turn(server, tick + TICK) {
             server.forget_waiting();
-            if outage.end(connection, lost, None, &mut greet)? != Outcome::Back {
+            let outcome = outage
+                .end(connection, lost, None, &mut |connection| register(connection, prefixes))?;
+            if outcome != Outcome::Back {
                 return Ok(());
             }
         }

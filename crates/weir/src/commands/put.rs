@@ -193,14 +193,12 @@ fn serve(
 
 /// The line about an object that is served.
 fn line(object: &Object) -> String {
-    let count = |n: u64, what: &str| match n {
-        1 => format!("1 {what}"),
-        n => format!("{n} {what}s"),
+    let (count, unit) = match (object.files, object.segments) {
+        (Some(files), _) => (files, "file"),
+        (None, segments) => (segments.unwrap_or_default(), "segment"),
     };
-    let parts = match (object.files, object.segments) {
-        (Some(files), _) => count(files, "file"),
-        (None, segments) => count(segments.unwrap_or_default(), "segment"),
-    };
+    let plural = if count == 1 { "" } else { "s" };
+    let parts = format!("{count} {unit}{plural}");
     format!("serving {} ({}, {parts}); Ctrl-C ends it", object.name, Size(object.bytes))
 }
 

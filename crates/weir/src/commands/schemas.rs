@@ -76,12 +76,15 @@ fn error_schema() -> Value {
 
 /// All files by their names in `docs/reference/json`.
 fn files() -> BTreeMap<String, String> {
-    let named = |name: String, schema: &Value| {
-        let text = serde_json::to_string_pretty(schema).unwrap();
-        (format!("{name}.schema.json"), text + "\n")
-    };
-    let commands = ENTRIES.iter().map(|entry| named(entry.file_name(), &schema(entry)));
-    commands.chain([named("error".to_owned(), &error_schema())]).collect()
+    let mut schemas: Vec<(String, Value)> =
+        ENTRIES.iter().map(|entry| (entry.file_name(), schema(entry))).collect();
+    schemas.push(("error".to_owned(), error_schema()));
+    let mut files = BTreeMap::new();
+    for (name, schema) in schemas {
+        let text = serde_json::to_string_pretty(&schema).unwrap();
+        files.insert(format!("{name}.schema.json"), text + "\n");
+    }
+    files
 }
 
 fn reference() -> PathBuf {

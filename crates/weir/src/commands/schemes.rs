@@ -2,7 +2,7 @@
 
 use crate::cli::SchemesArgs;
 use crate::exit::Failure;
-use crate::output::{self, Align, Column, Table};
+use crate::output::{self, Column, Table};
 use control::Scheme;
 use schemars::JsonSchema;
 use schemes::{Choice, SCHEMES, defaults, reference};
@@ -69,8 +69,8 @@ pub fn run(args: &SchemesArgs) -> Result<(), Failure> {
     if let (Some(_), Some(scheme)) = (&args.name, chosen.first()) {
         return explain(scheme);
     }
-    let column = |head: &'static str| Column { head: head.into(), align: Align::Left, rank: 0 };
-    let mut table = Table::new(["scheme", "parts", "what it does"].map(column).to_vec());
+    let mut table =
+        Table::new(["scheme", "parts", "what it does"].map(|head| Column::left(head, 0)).to_vec());
     for scheme in chosen {
         table.row(vec![scheme.name.into(), scheme.parts().join(", "), scheme.summary.into()]);
     }
@@ -78,14 +78,6 @@ pub fn run(args: &SchemesArgs) -> Result<(), Failure> {
 }
 
 fn row(scheme: &Scheme) -> Row {
-    let parameter = |spec: &control::ParamSpec| Parameter {
-        name: spec.name,
-        default: spec.default.to_string(),
-        low: spec.range.0,
-        high: spec.range.1,
-        help: spec.help,
-        source: spec.source,
-    };
     Row {
         name: scheme.name,
         summary: scheme.summary,
@@ -98,6 +90,17 @@ fn row(scheme: &Scheme) -> Row {
             .map(|&(number, text)| Equation { number, text })
             .collect(),
         parameters: scheme.params.iter().map(parameter).collect(),
+    }
+}
+
+fn parameter(spec: &control::ParamSpec) -> Parameter {
+    Parameter {
+        name: spec.name,
+        default: spec.default.to_string(),
+        low: spec.range.0,
+        high: spec.range.1,
+        help: spec.help,
+        source: spec.source,
     }
 }
 

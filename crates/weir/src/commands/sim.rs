@@ -113,15 +113,19 @@ fn say(shown: &Shown<'_>, summary: &Summary) -> Result<(), Failure> {
 
 /// The command line, so that it can be typed again.
 fn command_line() -> String {
-    let quoted = |argument: String| {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+%@".contains(c);
-        match !argument.is_empty() && argument.chars().all(is_plain) {
-            true => argument,
-            false => format!("'{}'", argument.replace('\'', "'\\''")),
+    let mut line = "weir".to_owned();
+    for argument in std::env::args_os().skip(1) {
+        let argument = argument.to_string_lossy();
+        line.push(' ');
+        if !argument.is_empty()
+            && argument.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+%@".contains(c))
+        {
+            line += &argument;
+        } else {
+            line += &format!("'{}'", argument.replace('\'', "'\\''"));
         }
-    };
-    let arguments = std::env::args_os().skip(1).map(|a| quoted(a.to_string_lossy().into_owned()));
-    std::iter::once("weir".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+    }
+    line
 }
 
 fn not_resumed(error: &ReportError) -> Failure {

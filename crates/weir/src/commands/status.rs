@@ -5,7 +5,7 @@ mod watch;
 use super::manage::face;
 use crate::cli::StatusArgs;
 use crate::exit::{Failure, Kind};
-use crate::output::{self, Align, Column, Table};
+use crate::output::{self, Column, Table};
 use crate::signals::Stop;
 use control::{Duration, Size};
 use net::client::{Address, Connection, Found, General, lists};
@@ -138,16 +138,17 @@ fn number(value: &Value, path: &str) -> u64 {
 
 /// The status of the forwarder as a whole.
 fn summary(counters: &Value) -> Vec<String> {
-    let n = |path| number(counters, path);
-    let uptime = Duration::from_millis(n("/uptime_ms"));
-    let (hits, misses) = (n("/content_store/hits"), n("/content_store/misses"));
+    let uptime = Duration::from_millis(number(counters, "/uptime_ms"));
+    let (routes, pending) = (number(counters, "/fib"), number(counters, "/pit/entries"));
+    let hits = number(counters, "/content_store/hits");
+    let misses = number(counters, "/content_store/misses");
     let mut lines = vec![
-        format!("up {uptime}, {} routes, {} pending", n("/fib"), n("/pit/entries")),
+        format!("up {uptime}, {routes} routes, {pending} pending"),
         format!(
             "content store {} of {}, {} packets",
-            Size(n("/content_store/bytes")),
-            Size(n("/content_store/capacity")),
-            n("/content_store/entries"),
+            Size(number(counters, "/content_store/bytes")),
+            Size(number(counters, "/content_store/capacity")),
+            number(counters, "/content_store/entries"),
         ),
         format!("cache hits: {hits} of {}", hits + misses),
     ];
@@ -160,51 +161,56 @@ fn summary(counters: &Value) -> Vec<String> {
 /// The memory that the parts use, if it is limited, and what was rejected for want of it. Memory
 /// for the dead nonce list is reserved: it counts against the limit before it is used.
 fn memory(counters: &Value) -> Vec<String> {
-    let n = |part: &str| number(counters, &format!("/memory/{part}"));
-    if n("limit") == 0 {
+    let limit = memory_of(counters, "limit");
+    if limit == Size(0) {
         return Vec::new();
     }
-    let size = |part: &str| Size(n(part));
-    let used = Size(n("bytes").saturating_sub(n("dead_nonces")));
-    let (limit, reserved) = (size("limit"), size("dead_nonces"));
+    let reserved = memory_of(counters, "dead_nonces");
+    let used = Size(memory_of(counters, "bytes").0.saturating_sub(reserved.0));
+    let content_store = memory_of(counters, "content_store");
+    let pending = memory_of(counters, "pending");
+    let (faces, routes) = (memory_of(counters, "faces"), memory_of(counters, "routes"));
+    let resident = memory_of(counters, "resident");
     let mut lines = vec![
         format!("memory: {used} of {limit} used"),
-        format!("  content store {}, pending {}", size("content_store"), size("pending")),
-        format!("  faces {}, routes {}", size("faces"), size("routes")),
+        format!("  content store {content_store}, pending {pending}"),
+        format!("  faces {faces}, routes {routes}"),
         format!("  {reserved} reserved for dead nonces"),
-        format!("process: {}", size("resident")),
+        format!("process: {resident}"),
     ];
     lines.extend(line("refused for want of memory", counters, "/memory/refused"));
     lines
 }
 
+/// The memory of one part.
+fn memory_of(counters: &Value, part: &str) -> Size {
+    Size(number(counters, &format!("/memory/{part}")))
+}
+
 /// A row for each face. Where there is no room, the packets go first, then what waits.
 fn faces(counters: &Value) -> Table {
-    let column = |head: &'static str, rank| Column { head: head.into(), align: Align::Right, rank };
     let mut table = Table::new(vec![
-        column("face", 0),
-        column("in MB", 0),
-        column("Interests", 2),
-        column("Data", 2),
-        column("out MB", 0),
-        column("Interests", 2),
-        column("Data", 2),
-        column("queued", 1),
-        column("dropped", 1),
-        Column { head: "where".into(), align: Align::Left, rank: 0 },
+        Column::right("face", 0),
+        Column::right("in MB", 0),
+        Column::right("Interests", 2),
+        Column::right("Data", 2),
+        Column::right("out MB", 0),
+        Column::right("Interests", 2),
+        Column::right("Data", 2),
+        Column::right("queued", 1),
+        Column::right("dropped", 1),
+        Column::left("where", 0),
     ]);
     for face in counters.get("faces").and_then(Value::as_array).into_iter().flatten() {
-        let n = |path| number(face, path).to_string();
-        let megabytes = |path| format!("{:.2}", number(face, path) as f64 / 1e6);
         table.row(vec![
-            n("/id"),
-            megabytes("/received/bytes"),
-            n("/received/interests"),
-            n("/received/data"),
-            megabytes("/sent/bytes"),
-            n("/sent/interests"),
-            n("/sent/data"),
-            n("/queue/packets"),
+            number(face, "/id").to_string(),
+            face::megabytes(number(face, "/received/bytes")),
+            number(face, "/received/interests").to_string(),
+            number(face, "/received/data").to_string(),
+            face::megabytes(number(face, "/sent/bytes")),
+            number(face, "/sent/interests").to_string(),
+            number(face, "/sent/data").to_string(),
+            number(face, "/queue/packets").to_string(),
             reasons(face, "/drops").map(|(_, n)| n).sum::<u64>().to_string(),
             face.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned(),
         ]);
@@ -222,5 +228,8 @@ fn reasons<'a>(counters: &'a Value, field: &str) -> impl Iterator<Item = (&'a st
 fn line(what: &str, counters: &Value, field: &str) -> Option<String> {
     let happened = reasons(counters, field).filter(|(_, n)| *n > 0);
     let texts: Vec<_> = happened.map(|(reason, n)| format!("{n} {reason}")).collect();
-    (!texts.is_empty()).then(|| format!("{what}: {}", texts.join(", ")))
+    if texts.is_empty() {
+        return None;
+    }
+    Some(format!("{what}: {}", texts.join(", ")))
 }

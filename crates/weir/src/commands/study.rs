@@ -257,7 +257,7 @@ impl Watch for Watcher {
 
     fn progress(&self, progress: Progress) -> bool {
         if let Ok(mut bar) = self.bar.lock() {
-            bar.at(progress.run, (progress.now.0, progress.events), self.seconds());
+            bar.at(progress.run, progress.now.0, progress.events, self.seconds());
         }
         !self.stop.requested()
     }

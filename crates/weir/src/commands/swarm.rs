@@ -69,8 +69,8 @@ impl Sums {
         self.scenarios += 1;
         self.in_domain += u64::from(report.in_domain);
         self.packets += report.packets;
-        let is_new = |breach: &Breach| known.why(report.plan.seed, breach).is_none();
-        let is_failed = report.breaches.iter().any(is_new);
+        let is_failed =
+            report.breaches.iter().any(|breach| known.why(report.plan.seed, breach).is_none());
         self.failed += u64::from(is_failed);
         self.known += u64::from(!is_failed && !report.breaches.is_empty());
         for breach in first_of_each_rule(report) {

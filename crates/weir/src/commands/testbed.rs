@@ -92,9 +92,12 @@ pub fn program() -> Result<PathBuf, Failure> {
     })
 }
 
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '-' || c == '_'
+}
+
 /// The testbed's name: what is asked for, or that of the scenario.
 fn name(given: Option<&str>, batch: &Batch) -> Result<String, Failure> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let name = match given {
         Some(name) => name.to_owned(),
         None => batch.name.chars().map(|c| if is_plain(c) { c } else { '-' }).take(32).collect(),
@@ -117,12 +120,14 @@ pub fn ensure_rights() -> Result<(), Failure> {
     match testbed::rights() {
         Rights::Namespaces => Ok(()),
         Rights::UserNamespaces => {
-            let failed = |error| {
-                Failure::new(Kind::Failed, format!("cannot go into a user namespace: {error}"))
+            let error = match std::env::current_exe() {
+                Ok(program) => {
+                    let mut command = Rights::in_user_namespace(&program);
+                    command.args(std::env::args_os().skip(1)).exec()
+                }
+                Err(error) => error,
             };
-            let program = std::env::current_exe().map_err(failed)?;
-            let mut command = Rights::in_user_namespace(&program);
-            Err(failed(command.args(std::env::args_os().skip(1)).exec()))
+            Err(Failure::new(Kind::Failed, format!("cannot go into a user namespace: {error}")))
         }
         Rights::None => {
             let what = "a testbed needs network namespaces, which this user may not make: neither \

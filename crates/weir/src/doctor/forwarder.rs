@@ -105,24 +105,30 @@ fn no_address(why: &str) -> Check {
 }
 
 fn judge_answer(answer: &Answer, address: &Address, file: Option<&Access>) -> Check {
-    let check = |found: &str| Check::good("forwarder", found, VERSION).of(address);
+    let found = match answer {
+        Answer::Version(version) => version,
+        Answer::Nothing => "no forwarder runs there",
+        Answer::NotAllowed => "this user may not connect",
+        Answer::Broken(why) => why,
+    };
+    let check = Check::good("forwarder", found, VERSION).of(address);
     match answer {
-        Answer::Version(version) if version == VERSION => check(version),
+        Answer::Version(version) if version == VERSION => check,
         Answer::Version(version) if version.starts_with("weir-") => {
-            check(version).but(Verdict::Advice, "systemctl restart weir, after an update of it")
+            check.but(Verdict::Advice, "systemctl restart weir, after an update of it")
         }
         // Programs of Weir work with forwarders of other projects.
-        Answer::Version(version) => check(version),
-        Answer::Nothing => check("no forwarder runs there").but(Verdict::Advice, start(address)),
+        Answer::Version(_) => check,
+        Answer::Nothing => check.but(Verdict::Advice, start(address)),
         Answer::NotAllowed => {
             let group = file.map_or("ndn", |file| &file.group);
             let user = uzers::get_effective_username();
             let user = user.map_or("USER".into(), |name| name.to_string_lossy().into_owned());
             let change = format!("usermod --append --groups {group} {user}, and log in again");
-            check("this user may not connect").but(Verdict::Wrong, change)
+            check.but(Verdict::Wrong, change)
         }
-        Answer::Broken(why) => {
-            check(why).but(Verdict::Wrong, "systemctl restart weir, or give another --socket")
+        Answer::Broken(_) => {
+            check.but(Verdict::Wrong, "systemctl restart weir, or give another --socket")
         }
     }
 }

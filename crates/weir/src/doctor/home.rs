@@ -30,9 +30,12 @@ pub fn examine(keys: &Path) -> Vec<Check> {
     let mut checks = vec![checked("home-folder", home), checked("keys-folder", keys)];
     // A folder that is missing will be on the file system of the nearest one that is there.
     let there = home.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
-    let free = std::fs::File::open(there).map_err(|error| error.to_string());
-    let unknown = || "its file system does not tell".to_owned();
-    let free = free.and_then(|folder| crate::file::free(&folder).ok_or_else(unknown));
+    let free = match std::fs::File::open(there) {
+        Ok(folder) => {
+            crate::file::free(&folder).ok_or_else(|| "its file system does not tell".to_owned())
+        }
+        Err(error) => Err(error.to_string()),
+    };
     checks.push(judge_space(home, free));
     checks
 }

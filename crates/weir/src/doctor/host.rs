@@ -137,23 +137,28 @@ fn ethernet(permitted: std::io::Result<()>) -> Check {
     )
 }
 
+const SEVERAL_DATAGRAMS: &str = "more than 1 datagram per call";
+
 /// The kernel's functions for several datagrams in a call.
 fn offloads(found: Result<Offloads, String>) -> [Check; 2] {
     const NAMES: [&str; 2] = ["udp-gso", "udp-gro"];
-    let wanted = "more than 1 datagram per call";
-    let found = match found {
-        Ok(found) => found,
-        Err(why) => return NAMES.map(|name| Check::unchecked(name, &why, wanted)),
-    };
-    let judge = |name, segments: usize, since: &str| {
-        let plural = if segments == 1 { "" } else { "s" };
-        let check = Check::good(name, format!("{segments} datagram{plural} per call"), wanted);
-        if segments > 1 {
-            return check;
+    match found {
+        Ok(found) => {
+            [offload(NAMES[0], found.sent, "4.18"), offload(NAMES[1], found.joined, "5.0")]
         }
-        check.but(Verdict::Advice, format!("run Linux {since} or newer, not an emulation of it"))
-    };
-    [judge(NAMES[0], found.sent, "4.18"), judge(NAMES[1], found.joined, "5.0")]
+        Err(why) => NAMES.map(|name| Check::unchecked(name, &why, SEVERAL_DATAGRAMS)),
+    }
+}
+
+/// `since` is the version of Linux that has the function.
+fn offload(name: &'static str, segments: usize, since: &str) -> Check {
+    let plural = if segments == 1 { "" } else { "s" };
+    let found = format!("{segments} datagram{plural} per call");
+    let check = Check::good(name, found, SEVERAL_DATAGRAMS);
+    if segments > 1 {
+        return check;
+    }
+    check.but(Verdict::Advice, format!("run Linux {since} or newer, not an emulation of it"))
 }
 
 /// The MTU of an interface in use.

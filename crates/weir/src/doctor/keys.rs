@@ -21,9 +21,11 @@ pub fn read(dir: &Path) -> Option<Found> {
     if matches!(dir.try_exists(), Ok(false)) {
         return None;
     }
-    let open = || KeyChain::open(dir);
-    let default = open().and_then(|keys| keys.get_default().map(|key| key.certificate.key_name()));
-    Some(Found { listing: open().and_then(|keys| keys.list()), default })
+    let default = KeyChain::open(dir)
+        .and_then(|keys| keys.get_default())
+        .map(|key| key.certificate.key_name());
+    let listing = KeyChain::open(dir).and_then(|keys| keys.list());
+    Some(Found { listing, default })
 }
 
 /// The start of the newest certificate, in seconds since 1970; zero without any.

@@ -32,10 +32,11 @@ struct Header {
 
 impl Header {
     fn of(info: &ObjectInfo) -> Header {
-        let hex = |d: [u8; 32]| d.iter().map(|byte| format!("{byte:02x}")).collect();
         Header {
             object: info.name.to_string(),
-            root_digest: info.root_digest.map(hex),
+            root_digest: info
+                .root_digest
+                .map(|digest| digest.iter().map(|byte| format!("{byte:02x}")).collect()),
             segment_size: info.segment_size,
         }
     }
@@ -204,9 +205,15 @@ fn read(path: &Path, wanted: &Header, part: &File) -> io::Result<Option<(Vec<Run
 
 /// The run of a record, if its bytes are in the partial file.
 fn checked(record: &[u8; RECORD], part: &File) -> Option<Run> {
-    let mut words = record.chunks(8).map(|c| c.try_into().map_or(0, u64::from_le_bytes));
-    let mut next = || words.next().unwrap_or(0);
-    let run = Run { first: next(), segments: next(), offset: next(), len: next(), hash: next() };
+    let (words, _) = record.as_chunks::<8>();
+    let &[first, segments, offset, len, hash] = words else { return None };
+    let run = Run {
+        first: u64::from_le_bytes(first),
+        segments: u64::from_le_bytes(segments),
+        offset: u64::from_le_bytes(offset),
+        len: u64::from_le_bytes(len),
+        hash: u64::from_le_bytes(hash),
+    };
     let size = part.metadata().ok()?.len();
     if run.len > MAX_RUN as u64 || run.offset.checked_add(run.len)? > size {
         return None;

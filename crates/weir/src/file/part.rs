@@ -86,17 +86,24 @@ impl FileSink {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        let failed =
-            |error| SinkError { path: self.path.display().to_string(), error, resumes: true };
+        self.rename().map_err(|error| SinkError {
+            path: self.path.display().to_string(),
+            error,
+            resumes: true,
+        })
+    }
+
+    /// Gives the complete file its name.
+    fn rename(&mut self) -> io::Result<()> {
         drop(self.writeback.take());
         let Some((part, journal)) = &mut self.part else { return Ok(()) };
-        journal.start(part).map_err(failed)?;
-        part.set_len(journal.end()).map_err(failed)?;
+        journal.start(part)?;
+        part.set_len(journal.end())?;
         own::share(part);
         // Before the name, so that not even a power cut leaves half a file under it.
-        part.sync_all().map_err(failed)?;
-        std::fs::rename(&self.part_path, &self.path).map_err(failed)?;
-        journal.remove().map_err(failed)?;
+        part.sync_all()?;
+        std::fs::rename(&self.part_path, &self.path)?;
+        journal.remove()?;
         self.part = None;
         Ok(())
     }
@@ -193,8 +200,10 @@ fn locked(path: &Path) -> io::Result<File> {
         };
         lock(&part)?;
         // Between the two, another transfer may have ended and given the file its final name.
-        let here = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
-        if std::fs::symlink_metadata(path).ok().map(here) == Some(here(part.metadata()?)) {
+        let opened = part.metadata()?;
+        if let Ok(named) = std::fs::symlink_metadata(path)
+            && (named.dev(), named.ino()) == (opened.dev(), opened.ino())
+        {
             return Ok(part);
         }
     }

@@ -2,7 +2,6 @@
 
 use client::parts::own::named;
 use rustix::io::Errno;
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -15,8 +14,10 @@ use std::path::Path;
 /// # Errors
 /// It cannot.
 pub fn check_name(path: &Path) -> io::Result<()> {
-    let is_special = |name: &&OsStr| matches!(name.as_bytes().last(), Some(b'.' | b' '));
-    let Some(name) = path.file_name().filter(is_special) else { return Ok(()) };
+    let Some(name) = path.file_name() else { return Ok(()) };
+    if !matches!(name.as_bytes().last(), Some(b'.' | b' ')) {
+        return Ok(());
+    }
     // In a folder of its own, it is never seen beside other files.
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     let folder = tempfile::tempdir_in(folder.unwrap_or(Path::new(".")))?;

@@ -119,8 +119,7 @@ impl Catalogue {
     }
 
     fn page(&self, key: &Key) -> Option<&Bytes> {
-        let former = || self.former.as_ref()?.packet(key);
-        self.pages.packet(key).or_else(former)
+        self.pages.packet(key).or_else(|| self.former.as_ref()?.packet(key))
     }
 
     fn find(&self, name: NameRef<'_>) -> Option<u64> {

@@ -121,23 +121,27 @@ fn work(shared: &Shared, queue: &Mutex<Receiver<Whole>>) {
         // Another thread does not panic while it waits for a job.
         let Ok(next) = queue.lock().map(|queue| queue.recv()) else { return };
         let Ok(whole) = next else { return };
-        let Whole { directory, name, content, dress } = &whole;
         let failed = shared.failure.lock().is_ok_and(|failure| failure.is_some());
-        let write = || match content {
-            Content::Bytes(bytes) => shared.target.write(directory, name, bytes, *dress),
-            // An incomplete file of a longer version may have been longer.
-            Content::Part(part, size) => part
-                .set_len(*size)
-                .and_then(|()| shared.target.finish(directory, name, part, *dress)),
-        };
-        if !failed && let Err(error) = write() {
-            let path = super::scan::below(directory, name);
+        if !failed && let Err(error) = write(&shared.target, &whole) {
+            let path = super::scan::below(&whole.directory, &whole.name);
             let failure = cannot_write(&shared.target, &path, &error);
             if let Ok(mut first) = shared.failure.lock() {
                 first.get_or_insert(failure);
             }
         }
-        shared.waiting.fetch_sub(content.waiting(), Ordering::Relaxed);
+        shared.waiting.fetch_sub(whole.content.waiting(), Ordering::Relaxed);
+    }
+}
+
+fn write(target: &Target, whole: &Whole) -> io::Result<()> {
+    let Whole { directory, name, content, dress } = whole;
+    match content {
+        Content::Bytes(bytes) => target.write(directory, name, bytes, *dress),
+        Content::Part(part, size) => {
+            // An incomplete file of a longer version may have been longer.
+            part.set_len(*size)?;
+            target.finish(directory, name, part, *dress)
+        }
     }
 }
 

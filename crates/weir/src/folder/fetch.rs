@@ -154,14 +154,13 @@ impl TreeFetch {
             for (request, content) in std::mem::take(&mut self.receiver.pages) {
                 let filter = self.choices.filter.clone();
                 let mut skipped = Vec::new();
-                let mut enter = |directory: &Directory, entry: &Entry| {
+                let found = self.walk.accept(request, &content, &mut |directory, entry| {
                     let takes = filter.takes_directory(&directory.join(&entry.name));
                     if let (false, EntryKind::Directory(page)) = (takes, &entry.kind) {
                         skipped.push(page.totals);
                     }
                     takes
-                };
-                let found = self.walk.accept(request, &content, &mut enter);
+                });
                 let found = found.map_err(|error| malformed(name, &error))?;
                 skipped.iter().for_each(|totals| self.skip(*totals));
                 if let Some(listing) = self.listings.get_mut(&found.directory.path) {
@@ -297,8 +296,9 @@ impl TreeFetch {
                        --delete replaces it";
             return Err(io::Error::other(why));
         }
-        let leaves = |path: &[u8], is_directory: bool| self.choices.leaves(path, is_directory);
-        self.target.remove(directory, name, &leaves)?;
+        self.target.remove(directory, name, &|path, is_directory| {
+            self.choices.leaves(path, is_directory)
+        })?;
         if self.target.stat(directory, name)?.is_none() {
             return Ok(());
         }
@@ -444,9 +444,11 @@ impl TreeFetch {
         receiver.finish()?;
         let mut removed = 0;
         for (directory, name) in extra {
-            let path = super::scan::below(&directory, &name);
-            let leaves = |path: &[u8], is_directory: bool| choices.leaves(path, is_directory);
-            removed += target.remove(&directory, &name, &leaves).map_err(|error| {
+            let count = target.remove(&directory, &name, &|path, is_directory| {
+                choices.leaves(path, is_directory)
+            });
+            removed += count.map_err(|error| {
+                let path = super::scan::below(&directory, &name);
                 let message = format!("cannot remove {}: {error}", target.shown(&path));
                 Failure::new(Kind::File, message).then("remove it yourself")
             })?;

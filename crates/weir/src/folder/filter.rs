@@ -62,10 +62,6 @@ fn set(patterns: &[String]) -> Result<Option<GlobSet>, Failure> {
     if patterns.is_empty() {
         return Ok(None);
     }
-    let wrong = |pattern: &str, why: &globset::Error| {
-        let message = format!("`{pattern}` is not a pattern: {}", why.kind());
-        Failure::new(Kind::Usage, message).then("write it like '*.jpg' or 'photos/**/*.raw'")
-    };
     let mut all = GlobSetBuilder::new();
     for pattern in patterns {
         let bare = pattern.trim_end_matches('/');
@@ -80,9 +76,14 @@ fn set(patterns: &[String]) -> Result<Option<GlobSet>, Failure> {
             None => format!("**/{bare}"),
         };
         let glob = GlobBuilder::new(&whole).literal_separator(true).build();
-        all.add(glob.map_err(|why| wrong(pattern, &why))?);
+        all.add(glob.map_err(|why| no_pattern(pattern, &why))?);
     }
-    Ok(Some(all.build().map_err(|why| wrong(&patterns.join(" "), &why))?))
+    Ok(Some(all.build().map_err(|why| no_pattern(&patterns.join(" "), &why))?))
+}
+
+fn no_pattern(pattern: &str, why: &globset::Error) -> Failure {
+    let message = format!("`{pattern}` is not a pattern: {}", why.kind());
+    Failure::new(Kind::Usage, message).then("write it like '*.jpg' or 'photos/**/*.raw'")
 }
 
 #[cfg(test)]

@@ -57,18 +57,25 @@ struct Line {
 
 /// Reads the digests of a tree; none if there is no file, or if it is of another tree.
 pub fn read(path: &Path, name: &str, folder: &Path) -> (Header, BTreeMap<Vec<u8>, Hashed>) {
-    let fresh = || {
+    read_same(path, name, folder).unwrap_or_else(|| {
         let header =
             Header { name: name.to_owned(), folder: folder.to_owned(), ..Header::default() };
         (header, BTreeMap::new())
-    };
-    let Ok(file) = File::open(path) else { return fresh() };
+    })
+}
+
+/// `None` if there is no file of this tree.
+fn read_same(
+    path: &Path,
+    name: &str,
+    folder: &Path,
+) -> Option<(Header, BTreeMap<Vec<u8>, Hashed>)> {
+    let file = File::open(path).ok()?;
     let mut lines = BufReader::new(file).lines().map_while(Result::ok);
-    let header = lines.next().and_then(|line| serde_json::from_str::<Header>(&line).ok());
-    let Some(header) = header.filter(|header| header.name == name && header.folder == folder)
-    else {
-        return fresh();
-    };
+    let header: Header = serde_json::from_str(&lines.next()?).ok()?;
+    if header.name != name || header.folder != folder {
+        return None;
+    }
     let files = lines.filter_map(|line| {
         let line: Line = serde_json::from_str(&line).ok()?;
         let Line { path, size, modified, version, segment_size, fanout, .. } = line;
@@ -77,7 +84,7 @@ pub fn read(path: &Path, name: &str, folder: &Path) -> (Header, BTreeMap<Vec<u8>
         Some((path.into_bytes(), hashed))
     });
     let files = files.collect();
-    (header, files)
+    Some((header, files))
 }
 
 /// Writes the digests of a tree, in place of the file that was there.
@@ -116,20 +123,22 @@ pub fn write<'a>(
 
 /// Bytes as hexadecimal digits.
 pub fn to_hex(bytes: &[u8]) -> String {
-    let digits = |byte: &u8| [byte >> 4, byte & 15];
-    let all = bytes.iter().flat_map(digits);
-    all.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 fn from_hex(text: &str) -> Option<Arc<[Digest]>> {
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let byte = |pair: &[u8; 2]| {
-        let digit = |c: u8| char::from(c).to_digit(16);
-        Some((digit(pair[0])? * 16 + digit(pair[1])?) as u8)
-    };
-    let bytes: Vec<u8> = pairs.iter().map(byte).collect::<Option<_>>()?;
+    let mut bytes = Vec::with_capacity(pairs.len());
+    for [high, low] in pairs {
+        let (high, low) = (char::from(*high).to_digit(16)?, char::from(*low).to_digit(16)?);
+        bytes.push((high * 16 + low) as u8);
+    }
     let (digests, left) = bytes.as_chunks();
-    (rest.is_empty() && left.is_empty() && !digests.is_empty()).then(|| digests.into())
+    if !rest.is_empty() || !left.is_empty() || digests.is_empty() {
+        return None;
+    }
+    Some(digests.into())
 }
 
 #[cfg(test)]

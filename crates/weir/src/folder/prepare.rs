@@ -18,7 +18,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use transport::publish::{Preparation, PublishError};
-use tree::{Contents, Entry, File, FileName, Kind as EntryKind, MOST_DIGESTS, Pages, Root};
+use tree::{
+    Contents, Entry, File, FileName, Kind as EntryKind, MOST_DIGESTS, Pages, Root, TreeError,
+};
 
 /// Files of at least this many bytes are hashed one by one, on all cores.
 const LARGE: u64 = 64_000_000;
@@ -112,9 +114,12 @@ impl Publisher {
     }
 
     fn kept(&self, before: Option<&Catalogue>) -> (Header, BTreeMap<Vec<u8>, Hashed>) {
-        let none = || (Header::default(), BTreeMap::new());
-        let path = self.hashes.as_ref().filter(|_| before.is_none());
-        path.map_or_else(none, |path| hashes::read(path, &self.base.to_string(), &self.folder))
+        match &self.hashes {
+            Some(path) if before.is_none() => {
+                hashes::read(path, &self.base.to_string(), &self.folder)
+            }
+            _ => (Header::default(), BTreeMap::new()),
+        }
     }
 
     fn keep(&self, made: &Catalogue, top: String, watched: &Watched<'_>) {
@@ -146,20 +151,16 @@ impl Publisher {
                 let path: Arc<[u8]> = scan::below(&directory.path, name).into();
                 let record = before.and_then(|before| before.files.get(&path));
                 let known = record.map(|record| &record.hashed).or_else(|| kept.get(&*path));
-                // Another key's signatures leave another room for digests.
-                let is_same = |hashed: &Hashed| {
-                    let object = || Catalogue::spec(&self.base, &path, hashed.version).object();
-                    hashed.size == attributes.size
-                        && hashed.modified == attributes.modified
-                        && hashed.fanout == largest_fanout(object().as_ref(), &self.signer)
-                };
-                match known.filter(|hashed| is_same(hashed) && !distrusted.contains(&*path)) {
+                let kept = known.filter(|hashed| {
+                    self.is_unchanged(&path, attributes, hashed) && !distrusted.contains(&*path)
+                });
+                match kept {
                     Some(hashed) => {
-                        let new = || {
+                        let record = record.cloned().unwrap_or_else(|| {
                             let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
                             Arc::new(Record { number, hashed: hashed.clone() })
-                        };
-                        files.insert(path, record.cloned().unwrap_or_else(new));
+                        });
+                        files.insert(path, record);
                     }
                     None => {
                         let (attributes, before) = (*attributes, known.cloned());
@@ -169,6 +170,16 @@ impl Publisher {
             }
         }
         (files, todo)
+    }
+
+    /// Returns `true` if these digests of a file need not be made again.
+    fn is_unchanged(&self, path: &[u8], attributes: &Attributes, hashed: &Hashed) -> bool {
+        if hashed.size != attributes.size || hashed.modified != attributes.modified {
+            return false;
+        }
+        // Another key's signatures leave another room for digests.
+        let object = Catalogue::spec(&self.base, path, hashed.version).object();
+        hashed.fanout == largest_fanout(object.as_ref(), &self.signer)
     }
 
     /// Hashes files on all cores; `None` for one that keeps changing.
@@ -231,9 +242,11 @@ impl Publisher {
     ) -> Result<Option<Hashed>, Failure> {
         let before = done.load(Ordering::Relaxed);
         let found = self.hash_file(todo, &mut |mut preparation| {
-            let at = |bytes| watched.progress.at(before + bytes);
-            let is_done = producer::digest(&mut preparation, &at, watched.stop)?;
-            is_done.then(|| preparation.close()).transpose()
+            let at = &|bytes| watched.progress.at(before + bytes);
+            if !producer::digest(&mut preparation, at, watched.stop)? {
+                return Ok(None);
+            }
+            Ok(Some(preparation.close()?))
         });
         done.fetch_add(todo.attributes.size, Ordering::Relaxed);
         found
@@ -249,33 +262,15 @@ impl Publisher {
                 Err(error) if is_gone(&error) => return Ok(None),
                 Err(error) => return Err(cannot_publish(&at, &error)),
             };
-            let (size, modified) = (source_size(&source), source.modified());
             let watch = source.watch().map_err(|error| cannot_publish(&at, &error))?;
-            let version = File::version_of(modified);
-            let made = |version| -> Result<Option<Hashed>, PublishError> {
-                let spec = Catalogue::spec(&self.base, &todo.path, version);
-                let (segment_size, object) = (spec.segment_size, spec.object());
-                let source = FileSource::open_here(&at)
-                    .map_err(|error| PublishError::Read { offset: 0, error })?;
-                let preparation = Preparation::new(spec, source, &self.signer)?;
-                let fanout = largest_fanout(object.as_ref(), &self.signer);
-                Ok(hash(preparation)?.map(|manifest| Hashed {
-                    size,
-                    modified,
-                    version,
-                    segment_size: segment_size as u32,
-                    fanout,
-                    below: manifest.below().into(),
-                }))
-            };
-            let mut made = made;
-            let mut found = made(version);
+            let version = File::version_of(source.modified());
+            let mut found = self.hash_version(todo, version, hash);
             // The version of a changed file is new even if its clock has stood still.
             if let (Ok(Some(hashed)), Some(before)) = (&found, &todo.before)
                 && before.version >= version
                 && before.below != hashed.below
             {
-                found = made(before.version + 1);
+                found = self.hash_version(todo, before.version + 1, hash);
             }
             match found {
                 _ if watch.changed().is_some() => {}
@@ -289,14 +284,36 @@ impl Publisher {
         Ok(None)
     }
 
+    /// Hashes a file as the object of this version.
+    fn hash_version(
+        &self,
+        todo: &Todo,
+        version: u64,
+        hash: &mut Hash<'_>,
+    ) -> Result<Option<Hashed>, PublishError> {
+        let spec = Catalogue::spec(&self.base, &todo.path, version);
+        let (segment_size, object) = (spec.segment_size, spec.object());
+        let source = FileSource::open_here(&scan::join(&self.folder, &todo.path))
+            .map_err(|error| PublishError::Read { offset: 0, error })?;
+        let (size, modified) = (source_size(&source), source.modified());
+        let preparation = Preparation::new(spec, source, &self.signer)?;
+        let fanout = largest_fanout(object.as_ref(), &self.signer);
+        Ok(hash(preparation)?.map(|manifest| Hashed {
+            size,
+            modified,
+            version,
+            segment_size: segment_size as u32,
+            fanout,
+            below: manifest.below().into(),
+        }))
+    }
+
     /// Makes the pages, those of inner directories first.
     fn build(
         &self,
         scan: &Scan,
         files: BTreeMap<Arc<[u8]>, Arc<Record>>,
     ) -> Result<Catalogue, Failure> {
-        let too_long =
-            |error| Failure::new(Kind::Usage, error).then("publish under a shorter name");
         let mut pages = Pages::new(self.base.clone()).map_err(too_long)?;
         let mut directories: BTreeMap<Vec<u8>, DirectoryRecord> = BTreeMap::new();
         let mut open: BTreeMap<&[u8], Vec<Entry>> = BTreeMap::new();
@@ -339,19 +356,19 @@ impl Publisher {
         files: &BTreeMap<Arc<[u8]>, Arc<Record>>,
         entries: &mut Vec<Entry>,
     ) -> Result<(), Failure> {
-        let wrong = |error| Failure::new(Kind::File, error);
         for (name, attributes) in &directory.files {
             let path = scan::below(&directory.path, name);
             let Some(record) = files.get(&*path) else { continue };
             let kind = EntryKind::File(self.file_entry(&path, &record.hashed)?);
             let (mode, modified) = (attributes.mode, record.hashed.modified);
-            let name = FileName::new(name).map_err(wrong)?;
+            let name = FileName::new(name).map_err(|error| Failure::new(Kind::File, error))?;
             entries.push(Entry { name, mode, modified, kind });
         }
         for (name, attributes, target) in &directory.links {
             let (mode, modified) = (attributes.mode, attributes.modified);
             let kind = EntryKind::Link(target.clone().into());
-            entries.push(Entry { name: FileName::new(name).map_err(wrong)?, mode, modified, kind });
+            let name = FileName::new(name).map_err(|error| Failure::new(Kind::File, error))?;
+            entries.push(Entry { name, mode, modified, kind });
         }
         Ok(())
     }
@@ -386,6 +403,10 @@ type Outcome = (Arc<[u8]>, Option<Hashed>);
 
 /// Hashes a file; `None` if it was interrupted.
 type Hash<'a> = dyn FnMut(Preparation<FileSource>) -> Result<Option<Unsigned>, PublishError> + 'a;
+
+fn too_long(error: TreeError) -> Failure {
+    Failure::new(Kind::Usage, error).then("publish under a shorter name")
+}
 
 fn push<T>(results: &Mutex<Vec<T>>, result: T) {
     if let Ok(mut results) = results.lock() {

@@ -318,18 +318,18 @@ impl BatchSink for Receiver {
                 }),
                 Content::Disk { part: Some(part), resumed, .. } => {
                     let in_part = *resumed && job.segment_in(part, segment, digest).is_some();
-                    let copied = || {
-                        let found = job.segment_in(former.as_ref()?, segment, digest)?;
-                        Some(part.write_all_at(&found, offset))
-                    };
-                    in_part
-                        || match copied() {
-                            Some(Err(why)) => {
-                                error = Some(why);
-                                break;
-                            }
-                            copied => copied.is_some(),
+                    if !in_part
+                        && let Some(former) = &former
+                        && let Some(found) = job.segment_in(former, segment, digest)
+                    {
+                        if let Err(why) = part.write_all_at(&found, offset) {
+                            error = Some(why);
+                            break;
                         }
+                        true
+                    } else {
+                        in_part
+                    }
                 }
                 Content::Disk { part: None, .. } | Content::Same(_) | Content::None => false,
             };

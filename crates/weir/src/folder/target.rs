@@ -54,17 +54,11 @@ impl Target {
     /// # Errors
     /// It cannot be made, or is no folder.
     pub fn open(path: &Path) -> Result<Target, Failure> {
-        let cannot = |error: io::Error| {
+        let is_new = !path.exists();
+        let root = open_folder(path, is_new).map_err(|error| {
             Failure::new(Kind::File, format!("cannot write into {}: {error}", path.display()))
                 .then("choose another folder")
-        };
-        let is_new = !path.exists();
-        if path.is_symlink() && is_new || path.is_file() {
-            return Err(cannot(io::ErrorKind::NotADirectory.into()));
-        }
-        std::fs::create_dir_all(path).map_err(cannot)?;
-        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-        let root = rustix::fs::open(path, flags, Mode::empty()).map_err(|e| cannot(e.into()))?;
+        })?;
         super::locks::lock_folder(&root, path)?;
         let (root, path) = (Arc::new(root), path.to_owned());
         Ok(Target { root, path, open: Mutex::default(), before: Mutex::default(), is_new })
@@ -123,8 +117,10 @@ impl Target {
         let (directory, name) = split(path);
         // The permissions of the folder itself are the user's.
         let stat = if path.is_empty() { None } else { self.stat(directory, name)? };
-        let is_own = |stat: &Stat| stat.st_uid == rustix::process::geteuid().as_raw();
-        let Some(stat) = stat.filter(is_own) else { return Ok(()) };
+        let Some(stat) = stat else { return Ok(()) };
+        if stat.st_uid != rustix::process::geteuid().as_raw() {
+            return Ok(());
+        }
         let before = Mode::from_raw_mode(stat.st_mode & 0o7777);
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory
             || before.contains(Mode::RWXU)
@@ -446,6 +442,16 @@ impl Drop for Target {
 /// True if only the owner of a file may do what has failed: it has another one.
 pub fn is_of_another_owner(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::PERM.raw_os_error())
+}
+
+/// Opens the folder of a tree, after making it if it is not there.
+fn open_folder(path: &Path, is_new: bool) -> io::Result<OwnedFd> {
+    if path.is_symlink() && is_new || path.is_file() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    std::fs::create_dir_all(path)?;
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
 }
 
 /// True if this file has this name in a directory.

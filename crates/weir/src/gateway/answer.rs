@@ -25,7 +25,7 @@ use tokio::sync::oneshot;
 use transport::fetch::{Fetch, ObjectInfo, Resume, Sink};
 use transport::head;
 use weir::http::ask::Ask;
-use weir::http::parts::{Part, Parts};
+use weir::http::parts::Part;
 use weir::http::plan::Plan;
 use weir::http::range::Wanted;
 
@@ -109,7 +109,6 @@ fn run(
     sink: &mut Answering,
     answered: &mut Answered,
 ) -> Result<(), (StatusCode, Failure)> {
-    let bad = |failure| (StatusCode::BAD_GATEWAY, failure);
     let mut connection =
         Connection::open(gateway.address.clone()).map_err(|error| bad(error.into()))?;
     let bell = sink.writer.bell().map_err(|error| bad(Failure::new(Kind::Failed, error)))?;
@@ -125,6 +124,10 @@ fn run(
     sink.complete().map_err(bad)
 }
 
+fn bad(failure: Failure) -> (StatusCode, Failure) {
+    (StatusCode::BAD_GATEWAY, failure)
+}
+
 /// Fetches one run of segments. Returns the versioned name if there are more runs.
 fn fetch_run(
     gateway: &Gateway,
@@ -133,7 +136,6 @@ fn fetch_run(
     answered: &mut Answered,
     first: First,
 ) -> Result<Option<Name>, (StatusCode, Failure)> {
-    let bad = |failure| (StatusCode::BAD_GATEWAY, failure);
     let mut config = gateway.transfers.config(first.name).map_err(bad)?;
     config.in_order = true;
     config.stash = Size(WAITING as u64);
@@ -293,8 +295,7 @@ impl Answering {
     /// True if the pipe has all promised bytes, or no body was promised.
     fn has_given_all(&self) -> bool {
         let body = self.plan.as_ref().map(|plan| plan.body.as_ref());
-        let is_given = |body: &Parts| body.content_len() == Some(self.given);
-        body.is_some_and(|body| body.is_none_or(is_given))
+        body.is_some_and(|body| body.is_none_or(|body| body.content_len() == Some(self.given)))
     }
 
     /// Gives what a segment has of the current part. Returns false if there is nothing.
@@ -303,8 +304,9 @@ impl Answering {
         let Some(Part { head, bytes }) = body.and_then(|body| body.all().get(self.part)) else {
             return false;
         };
-        let within = |byte: u64| byte.clamp(offset, offset + content.len() as u64) - offset;
-        let (from, to) = (within(bytes.start) as usize, within(bytes.end) as usize);
+        let end = offset + content.len() as u64;
+        let from = (bytes.start.clamp(offset, end) - offset) as usize;
+        let to = (bytes.end.clamp(offset, end) - offset) as usize;
         if from >= to {
             return false;
         }

@@ -50,8 +50,8 @@ impl Clients {
         if own >= free {
             let largest = counts.iter().max_by_key(|(_, count)| **count).map(|(of, _)| *of);
             let from = if own > 0 && free > 0 { source } else { largest? };
-            let is_idle = |client: &Client| client.source == from && !client.is_busy();
-            let (number, _) = open.clients.iter().find(|(_, client)| is_idle(client))?;
+            let mut all = open.clients.iter();
+            let (number, _) = all.find(|(_, client)| client.source == from && !client.is_busy())?;
             let number = *number;
             open.clients.remove(&number)?.close();
         }

@@ -150,14 +150,11 @@ fn head(ask: &Ask, wanted: &FolderAsk, tag: &str, content: &str, policy: &str) -
     let tag = format!("\"{tag}-{form}\"");
     let mut headers = HeaderMap::new();
     confine(&mut headers, media_type);
-    let mut set = |field: HeaderName, value: &str| {
-        HeaderValue::from_str(value).map(|value| headers.insert(field, value)).is_ok()
-    };
-    set(ETAG, &tag);
-    set(VARY, "Accept");
-    set(CACHE_CONTROL, "no-cache");
+    set(&mut headers, ETAG, &tag);
+    set(&mut headers, VARY, "Accept");
+    set(&mut headers, CACHE_CONTROL, "no-cache");
     if !wanted.json {
-        set(CONTENT_SECURITY_POLICY, policy);
+        set(&mut headers, CONTENT_SECURITY_POLICY, policy);
     }
     let mut status = StatusCode::OK;
     if ask.refuses(Some(&tag), None) {
@@ -165,20 +162,26 @@ fn head(ask: &Ask, wanted: &FolderAsk, tag: &str, content: &str, policy: &str) -
     } else if ask.has(Some(&tag), None) {
         status = StatusCode::NOT_MODIFIED;
     } else {
-        set(CONTENT_TYPE, media_type);
-        set(CONTENT_LENGTH, &content.len().to_string());
+        set(&mut headers, CONTENT_TYPE, media_type);
+        set(&mut headers, CONTENT_LENGTH, &content.len().to_string());
     }
     let has_body = status == StatusCode::OK && !ask.is_head;
-    let body = has_body.then(|| filled(content.as_bytes())).transpose()?;
+    let body = if has_body { Some(filled(content.as_bytes())?) } else { None };
     Ok(Head { status, headers, body })
+}
+
+/// Sets a field, unless the value has characters that none may have.
+fn set(headers: &mut HeaderMap, field: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(field, value);
+    }
 }
 
 /// A pipe with all of it.
 pub fn filled(content: &[u8]) -> Result<Reader, Refusal> {
-    let failed = |error: std::io::Error| {
+    let (mut writer, reader) = pipe(WAITING).map_err(|error| {
         Refusal::new(StatusCode::SERVICE_UNAVAILABLE, format!("{error}; try again later"))
-    };
-    let (mut writer, reader) = pipe(WAITING).map_err(failed)?;
+    })?;
     writer.write(content);
     writer.end();
     Ok(reader)

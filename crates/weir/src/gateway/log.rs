@@ -119,16 +119,17 @@ impl Log {
     /// # Errors
     /// There is no thread to be had, or the access log cannot be written.
     pub fn start(json: bool, quiet: bool, path: Option<&Path>) -> Result<Log, Failure> {
-        let cannot = |path: &Path, error| {
-            let message = format!("cannot write the access log {}: {error}", path.display());
-            Failure::new(Kind::File, message).then("name a file that can be written")
+        let mut file = match path {
+            Some(path) => Some(AccessFile::open(path).map_err(|error| {
+                let message = format!("cannot write the access log {}: {error}", path.display());
+                Failure::new(Kind::File, message).then("name a file that can be written")
+            })?),
+            None => None,
         };
-        let open = |path: &Path| AccessFile::open(path).map_err(|error| cannot(path, error));
-        let mut file = path.map(open).transpose()?;
         let mut is_reported = false;
         let failure = Arc::default();
         let first = Arc::clone(&failure);
-        let write = move |line| match line {
+        let log = Log::over(json, quiet, move |line| match line {
             Line::Result(text) => {
                 if let Err(failure) = output::result(&text) {
                     keep(&first, failure);
@@ -143,10 +144,10 @@ impl Log {
                     output::note(&format!("weir gateway: the access log is incomplete: {error}"));
                 }
             }
-        };
-        let log = Log::over(json, quiet, write);
-        let failed = |error| Failure::new(Kind::Failed, format!("cannot serve: {error}"));
-        Ok(Log { failure, has_file: path.is_some(), ..log.map_err(failed)? })
+        });
+        let log =
+            log.map_err(|error| Failure::new(Kind::Failed, format!("cannot serve: {error}")))?;
+        Ok(Log { failure, has_file: path.is_some(), ..log })
     }
 
     fn over(json: bool, quiet: bool, write: impl FnMut(Line) + Send + 'static) -> io::Result<Log> {

@@ -45,15 +45,17 @@ impl Item {
     /// An entry at a path from the folder.
     #[must_use]
     pub fn new(path: &[u8], entry: &Entry) -> Item {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (kind, size, target) = match &entry.kind {
             Kind::File(file) => ("file", Some(file.size), None),
             Kind::Directory(page) => ("directory", Some(page.totals.bytes), None),
-            Kind::Link(target) => ("link", None, Some(text(target))),
+            Kind::Link(target) => {
+                ("link", None, Some(String::from_utf8_lossy(target).into_owned()))
+            }
         };
         let link = link(path, kind == "directory");
         let (mode, modified) = (entry.mode, entry.modified);
-        Item { path: text(path), kind, size, mode, modified, target, link }
+        let path = String::from_utf8_lossy(path).into_owned();
+        Item { path, kind, size, mode, modified, target, link }
     }
 
     /// An object of a store, or a folder of several, at a path from the folder. `size` is `None`
@@ -135,8 +137,7 @@ impl Folder {
     /// link: all of them are escaped.
     #[must_use]
     pub fn page(&mut self) -> String {
-        let key = |item: &Item| (item.kind != "directory", item.path.clone());
-        self.entries.sort_by_cached_key(key);
+        self.entries.sort_by_cached_key(|item| (item.kind != "directory", item.path.clone()));
         let title = escaped(&visible(&format!("{}/", self.name)));
         let query = escaped(&visible(self.query.as_deref().unwrap_or_default()));
         let mut page = format!(
@@ -193,19 +194,18 @@ impl Folder {
 /// A page with uploads has its own script too, which sends files to the gateway; others have none.
 #[must_use]
 pub fn policy(uploads: bool) -> String {
-    let digest = |text: &str| STANDARD.encode(Sha256::digest(text));
+    let style = STANDARD.encode(Sha256::digest(STYLE));
     let script = match uploads {
         true => format!(
             "script-src 'sha256-{}'; connect-src 'self'; require-trusted-types-for 'script'; \
              trusted-types 'none'; ",
-            digest(SCRIPT)
+            STANDARD.encode(Sha256::digest(SCRIPT))
         ),
         false => String::new(),
     };
     format!(
-        "default-src 'none'; style-src 'sha256-{}'; {script}img-src 'self' data:; \
-         form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-        digest(STYLE)
+        "default-src 'none'; style-src 'sha256-{style}'; {script}img-src 'self' data:; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )
 }
 

@@ -112,10 +112,6 @@ async fn outcome(
         refuse(gateway, std::mem::take(answered), &refusal);
         return Err(refusal);
     };
-    let failed = || {
-        let text = "the answer could not begin; try again in a few seconds";
-        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text)
-    };
     // The slots outlive all requests that wait for one.
     let slot = Arc::new(slot.await.map_err(|_| failed())?);
     let head = answer::begin(gateway, ask, std::mem::take(answered), Arc::clone(&slot));
@@ -123,14 +119,21 @@ async fn outcome(
     Ok(reply::found(head, slot))
 }
 
+fn failed() -> Refusal {
+    let text = "the answer could not begin; try again in a few seconds";
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text)
+}
+
 /// The sender of a request, shortened.
 fn sender(peer: IpAddr, version: Version, headers: &HeaderMap) -> Sender {
-    let text = |field: HeaderName| {
-        let bytes = headers.get(field).map_or(&b""[..], HeaderValue::as_bytes);
-        shortened(&String::from_utf8_lossy(bytes), SHOWN)
-    };
-    let (referer, agent) = (text(REFERER), text(USER_AGENT));
+    let (referer, agent) = (text(headers, &REFERER), text(headers, &USER_AGENT));
     Sender { address: Some(peer), version: format!("{version:?}"), referer, agent }
+}
+
+/// The text of a field, shortened; empty if it is not there.
+fn text(headers: &HeaderMap, field: &HeaderName) -> String {
+    let bytes = headers.get(field).map_or(&b""[..], HeaderValue::as_bytes);
+    shortened(&String::from_utf8_lossy(bytes), SHOWN)
 }
 
 fn refuse(gateway: &Gateway, mut answered: Answered, refusal: &Refusal) {

@@ -24,11 +24,11 @@ const FEWEST_CONNECTIONS: usize = 128;
 /// # Errors
 /// The system has nothing left to wait with.
 pub fn serve(gateway: Gateway, listener: TcpListener, slots: usize) -> Result<(), Failure> {
-    let failed = |error| Failure::new(Kind::Failed, format!("cannot serve: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(failed)?;
     let clients = Clients::new(FEWEST_CONNECTIONS.max(CONNECTIONS * slots));
-    runtime.block_on(accept(Arc::new(gateway), listener, clients)).map_err(failed)
+    runtime
+        .and_then(|runtime| runtime.block_on(accept(Arc::new(gateway), listener, clients)))
+        .map_err(|error| Failure::new(Kind::Failed, format!("cannot serve: {error}")))
 }
 
 async fn accept(

@@ -72,8 +72,8 @@ impl Slots {
         let (give, take) = oneshot::channel();
         let mut state = self.lock();
         state.waiting.retain(|waiting| !waiting.give.is_closed());
-        let of_source = |waiting: &&Waiting| waiting.client.source == client.source;
-        let own = state.waiting.iter().filter(of_source).count();
+        let waiting = state.waiting.iter();
+        let own = waiting.filter(|waiting| waiting.client.source == client.source).count();
         if own >= WAITING - state.waiting.len() {
             return Err(Full);
         }
@@ -104,8 +104,8 @@ impl Slots {
             return None;
         }
         let full = self.full(&state);
-        let has_room = |waiting: &Waiting| !full.contains(&waiting.client.source);
-        let at = state.waiting.iter().position(has_room)?;
+        let mut waiting = state.waiting.iter();
+        let at = waiting.position(|waiting| !full.contains(&waiting.client.source))?;
         state.waiting.remove(at)
     }
 
@@ -132,8 +132,11 @@ impl Slots {
                 false => any += 1,
             }
         }
-        let stalled = |client: &&Arc<Client>| client.stalled().is_some_and(|time| time >= timeout);
-        let mut all: Vec<_> = state.taken.values().filter(stalled).cloned().collect();
+        let stalled = state
+            .taken
+            .values()
+            .filter(|client| client.stalled().is_some_and(|time| time >= timeout));
+        let mut all: Vec<_> = stalled.cloned().collect();
         all.sort_by_key(|client| std::cmp::Reverse(client.stalled()));
         all.retain(|client| {
             let helped = own.get_mut(&client.source).filter(|count| **count > 0);

@@ -28,36 +28,19 @@ mod with {
         /// # Errors
         /// One of them cannot be read, or they do not belong together.
         pub fn read(chain: &Path, key: &Path) -> Result<Tls, Failure> {
-            let wrong = |path: &Path, wanted: &str, error: pem::Error| {
-                let message = match error {
-                    pem::Error::NoItemsFound => format!("it has no {wanted} in PEM"),
-                    pem::Error::Io(error) => error.to_string(),
-                    error => format!("its {wanted} is encrypted, or not in PEM: {error}"),
-                };
-                let message = format!("cannot use {}: {message}", path.display());
-                Failure::new(Kind::File, message)
-                    .then(&format!("name a file with a {wanted} in PEM, without a password"))
-            };
             let certificates = CertificateDer::pem_file_iter(chain)
                 .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-                .map_err(|error| wrong(chain, "certificate", error))?;
+                .map_err(|error| unusable(chain, "certificate", &error))?;
             if certificates.is_empty() {
-                return Err(wrong(chain, "certificate", pem::Error::NoItemsFound));
+                return Err(unusable(chain, "certificate", &pem::Error::NoItemsFound));
             }
             let secret = PrivateKeyDer::from_pem_file(key)
-                .map_err(|error| wrong(key, "private key", error))?;
-            let apart = |error: rustls::Error| {
+                .map_err(|error| unusable(key, "private key", &error))?;
+            let mut config = config(certificates, secret).map_err(|error| {
                 let (chain, key) = (chain.display(), key.display());
                 let message = format!("{chain} and {key} cannot be used together: {error}");
                 Failure::new(Kind::File, message).then("name a certificate and its own key")
-            };
-            let mut config =
-                ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-                    .with_safe_default_protocol_versions()
-                    .map_err(apart)?
-                    .with_no_client_auth()
-                    .with_single_cert(certificates, secret)
-                    .map_err(apart)?;
+            })?;
             #[cfg(feature = "http2")]
             config.alpn_protocols.push(b"h2".to_vec());
             config.alpn_protocols.push(b"http/1.1".to_vec());
@@ -71,6 +54,27 @@ mod with {
         pub async fn accept(&self, stream: Watched) -> std::io::Result<TlsStream<Watched>> {
             self.0.accept(stream).await
         }
+    }
+
+    fn config(
+        certificates: Vec<CertificateDer<'static>>,
+        secret: PrivateKeyDer<'static>,
+    ) -> Result<ServerConfig, rustls::Error> {
+        ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(certificates, secret)
+    }
+
+    fn unusable(path: &Path, wanted: &str, error: &pem::Error) -> Failure {
+        let message = match error {
+            pem::Error::NoItemsFound => format!("it has no {wanted} in PEM"),
+            pem::Error::Io(error) => error.to_string(),
+            error => format!("its {wanted} is encrypted, or not in PEM: {error}"),
+        };
+        let message = format!("cannot use {}: {message}", path.display());
+        Failure::new(Kind::File, message)
+            .then(&format!("name a file with a {wanted} in PEM, without a password"))
     }
 }
 

@@ -134,18 +134,16 @@ impl Ask {
             Some(name) => (name, false),
             None => named(uri.path(), served.prefixes)?,
         };
-        let text = |field: HeaderName| headers.get(field).and_then(|value| value.to_str().ok());
-        let date = |field| date(headers, &field);
         Ok(Ask {
             name,
             is_head,
             // It has a meaning with GET only.
-            ranges: text(RANGE).filter(|_| !is_head).and_then(Ranges::parse),
-            if_range: text(IF_RANGE).map(str::to_owned),
+            ranges: text(headers, &RANGE).filter(|_| !is_head).and_then(Ranges::parse),
+            if_range: text(headers, &IF_RANGE).map(str::to_owned),
             if_match: tags(headers, &IF_MATCH).map(str::to_owned).collect(),
             if_none_match: tags(headers, &IF_NONE_MATCH).map(bare_tag).collect(),
-            if_modified_since: date(IF_MODIFIED_SINCE),
-            if_unmodified_since: date(IF_UNMODIFIED_SINCE),
+            if_modified_since: date(headers, &IF_MODIFIED_SINCE),
+            if_unmodified_since: date(headers, &IF_UNMODIFIED_SINCE),
             accepts_gzip: encoding::accepts_gzip(headers),
             folder: is_folder.then(|| FolderAsk {
                 query: uri.query().and_then(query),
@@ -160,10 +158,9 @@ impl Ask {
     /// The tag counts, or else the time (RFC 9110, section 13.2.2). No weak tag matches another
     /// (section 13.1.1).
     pub fn refuses(&self, tag: Option<&str>, modified: Option<SystemTime>) -> bool {
-        let strong = tag.filter(|tag| is_strong(tag));
-        let matches = |one: &String| one == "*" || Some(&**one) == strong;
         if !self.if_match.is_empty() {
-            return !self.if_match.iter().any(matches);
+            let strong = tag.filter(|tag| is_strong(tag));
+            return self.if_match.iter().all(|one| one != "*" && Some(&**one) != strong);
         }
         modified.zip(self.if_unmodified_since).is_some_and(|(modified, since)| modified > since)
     }
@@ -172,8 +169,8 @@ impl Ask {
     pub fn has(&self, tag: Option<&str>, modified: Option<SystemTime>) -> bool {
         if !self.if_none_match.is_empty() {
             let bare = tag.map(bare_tag);
-            let is_known = |one: &String| one == "*" || Some(one) == bare.as_ref();
-            return tag.is_some() && self.if_none_match.iter().any(is_known);
+            let mut tags = self.if_none_match.iter();
+            return tag.is_some() && tags.any(|one| one == "*" || Some(one) == bare.as_ref());
         }
         modified.zip(self.if_modified_since).is_some_and(|(modified, since)| modified <= since)
     }
@@ -207,10 +204,14 @@ fn query(fields: &str) -> Option<String> {
     (!words.is_empty()).then_some(words)
 }
 
+/// The text of a field; `None` if it is not there, or is no text.
+pub(super) fn text<'a>(headers: &'a HeaderMap, field: &HeaderName) -> Option<&'a str> {
+    headers.get(field)?.to_str().ok()
+}
+
 /// The date of a field. One that is none is ignored (RFC 9110, section 13.1.3).
 pub(super) fn date(headers: &HeaderMap, field: &HeaderName) -> Option<SystemTime> {
-    let text = headers.get(field).and_then(|value| value.to_str().ok());
-    text.and_then(|text| httpdate::parse_http_date(text).ok())
+    httpdate::parse_http_date(text(headers, field)?).ok()
 }
 
 /// All tags of a field.
@@ -219,15 +220,15 @@ pub(super) fn tags<'a>(
     field: &HeaderName,
 ) -> impl Iterator<Item = &'a str> {
     let lists = headers.get_all(field).iter().filter_map(|value| value.to_str().ok());
-    // A tag may contain a comma, between its quotes.
-    let apart = |list: &'a str| {
+    let tags = lists.flat_map(|list| {
+        // A tag may contain a comma, between its quotes.
         let mut is_quoted = false;
         list.split(move |char| {
             is_quoted ^= char == '"';
             char == ',' && !is_quoted
         })
-    };
-    lists.flat_map(apart).map(str::trim)
+    });
+    tags.map(str::trim)
 }
 
 /// True if equal tags are of equal content, byte by byte (RFC 9110, section 8.8.3).
@@ -263,15 +264,13 @@ pub(super) fn name(path: &str) -> Result<Name, Refusal> {
 /// The name of a path, and whether its folder is wanted.
 fn named(path: &str, prefixes: &[Name]) -> Result<(Name, bool), Refusal> {
     // The last slash belongs to the path alone.
-    let is_name = |name: &&str| !name.is_empty() && !name.ends_with('/');
-    let within = path.strip_suffix('/').filter(is_name);
+    let within = path.strip_suffix('/').filter(|name| !name.is_empty() && !name.ends_with('/'));
     let name = name(within.unwrap_or(path))?;
-    let shown = || shortened(&name.to_string(), SHOWN);
     if is_scoped(&name) {
         let text = format!(
             "{} is not served here: names below /localhost and /localhop are for the \
              programs of one host; ask for a name below {}",
-            shown(),
+            shortened(&name.to_string(), SHOWN),
             list(prefixes)
         );
         return Err(Refusal::new(StatusCode::FORBIDDEN, text));
@@ -280,7 +279,7 @@ fn named(path: &str, prefixes: &[Name]) -> Result<(Name, bool), Refusal> {
         let text = format!(
             "{} is not served here; ask for a name below {}, or start the gateway with \
              another --prefix",
-            shown(),
+            shortened(&name.to_string(), SHOWN),
             list(prefixes)
         );
         return Err(Refusal::new(StatusCode::FORBIDDEN, text));

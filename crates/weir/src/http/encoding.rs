@@ -8,16 +8,16 @@ pub const LEAST: u64 = 512;
 /// True if the client takes gzip (RFC 9110, section 12.5.3).
 #[must_use]
 pub fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let quality = |of: &str| quality(headers, &ACCEPT_ENCODING, of);
-    quality("gzip").or_else(|| quality("*")).is_some_and(|quality| quality > 0.0)
+    let gzip = quality(headers, &ACCEPT_ENCODING, "gzip");
+    let gzip = gzip.or_else(|| quality(headers, &ACCEPT_ENCODING, "*"));
+    gzip.is_some_and(|quality| quality > 0.0)
 }
 
 /// True if the client is a program that reads JSON, and would not rather have a page.
 #[must_use]
 pub fn prefers_json(headers: &HeaderMap) -> bool {
-    let quality = |of| quality(headers, &ACCEPT, of);
-    let json = quality("application/json").unwrap_or(0.0);
-    json > 0.0 && json >= quality("text/html").unwrap_or(0.0)
+    let json = quality(headers, &ACCEPT, "application/json").unwrap_or(0.0);
+    json > 0.0 && json >= quality(headers, &ACCEPT, "text/html").unwrap_or(0.0)
 }
 
 /// The quality that a list gives to a member.

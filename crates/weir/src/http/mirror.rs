@@ -85,12 +85,12 @@ impl Resource {
     /// # Errors
     /// As for [`Resource::from_path`].
     pub fn from_name(name: NameRef<'_>, from: usize) -> Result<(Resource, usize), &'static str> {
-        let part = |at| name.get(at).filter(|part| part.typ() == GENERIC);
-        let parts: Vec<_> = (from..).map_while(part).map(|part| part.value().to_vec()).collect();
+        let parts: Vec<_> =
+            (from..).map_while(|at| generic(name, at)).map(<[u8]>::to_vec).collect();
         let mut end = from + parts.len();
         let mut query = None;
         if name.get(end).is_some_and(|part| part.is_keyword(QUERY)) {
-            let text = part(end + 1).and_then(|part| std::str::from_utf8(part.value()).ok());
+            let text = generic(name, end + 1).and_then(|value| std::str::from_utf8(value).ok());
             query = Some(text.ok_or("the query is no text")?.to_owned());
             end += 2;
         }
@@ -115,8 +115,9 @@ impl Resource {
         if !before.iter().chain([last]).all(|part| is_safe_decoded(part)) {
             return Err("a part of the path is `.` or `..`, or has a control character");
         }
-        let visible = |query: &String| query.bytes().all(|b| b.is_ascii_graphic() && b != b'#');
-        if !query.as_ref().is_none_or(visible) {
+        if let Some(query) = &query
+            && query.bytes().any(|byte| !byte.is_ascii_graphic() || byte == b'#')
+        {
             return Err("the query has a character that none may have");
         }
         Ok(Resource { parts, query })
@@ -127,8 +128,10 @@ impl Resource {
     pub fn name(&self, prefix: &Name) -> Name {
         let is_base = self.parts.len() == 1 && self.parts[0].is_empty();
         let parts = if is_base { &[][..] } else { &self.parts };
-        let add = |name: Name, part: &Vec<u8>| name.with(&Component::generic(part));
-        let name = parts.iter().fold(prefix.clone(), add);
+        let mut name = prefix.clone();
+        for part in parts {
+            name = name.with(&Component::generic(part));
+        }
         match &self.query {
             Some(query) => {
                 let query = Component::generic(query.as_bytes());
@@ -180,14 +183,24 @@ pub fn is_head(name: NameRef<'_>, at: usize) -> bool {
 
 /// No origin takes this part for another place than one below its base, however it decodes slashes.
 fn is_safe(part: &[u8]) -> bool {
-    let is_slash = |byte: &u8| matches!(byte, b'/' | b'\\');
+    if part.iter().any(u8::is_ascii_control) {
+        return false;
+    }
     let has_slash = part.iter().any(is_slash);
-    let is_bad = |piece: &[u8]| {
+    !part.split(is_slash).any(|piece| {
         // Servlet containers drop parameters, from a semicolon on, before they resolve dots.
         let bare = piece.split(|byte| *byte == b';').next().unwrap_or_default();
         matches!(bare, b"." | b"..") || has_slash && piece.is_empty()
-    };
-    !part.iter().any(u8::is_ascii_control) && !part.split(is_slash).any(is_bad)
+    })
+}
+
+fn is_slash(byte: &u8) -> bool {
+    matches!(byte, b'/' | b'\\')
+}
+
+/// The value of a component, if it is a generic one.
+fn generic(name: NameRef<'_>, at: usize) -> Option<&[u8]> {
+    name.get(at).filter(|part| part.typ() == GENERIC).map(|part| part.value())
 }
 
 /// The same, however often the origin decodes percent signs, and if it leaves wrong ones as they
@@ -298,11 +311,11 @@ impl Described {
     /// The headers that consumers receive, and no others.
     #[must_use]
     pub fn headers(&self) -> HeaderMap {
-        let read = |(field, value): &(String, String)| {
+        let fields = self.headers.iter().filter_map(|(field, value)| {
             let field = field.parse::<HeaderName>().ok().filter(|f| is_passed(f.as_str()))?;
             Some((field, HeaderValue::from_str(value).ok()?))
-        };
-        self.headers.iter().filter_map(read).collect()
+        });
+        fields.collect()
     }
 
     /// The body of an error.
@@ -313,13 +326,17 @@ impl Described {
 }
 
 fn passed(headers: &HeaderMap) -> Vec<(String, String)> {
-    let mut room = LONGEST_PART;
-    let mut take = |(field, value): (&HeaderName, &HeaderValue)| {
-        let value = value.to_str().ok().filter(|_| is_passed(field.as_str()))?;
-        room = room.checked_sub(field.as_str().len() + value.len())?;
-        Some((field.as_str().to_owned(), value.to_owned()))
-    };
-    headers.iter().filter_map(&mut take).collect()
+    let (mut passed, mut room) = (Vec::new(), LONGEST_PART);
+    for (field, value) in headers {
+        if let Ok(value) = value.to_str()
+            && is_passed(field.as_str())
+            && let Some(left) = room.checked_sub(field.as_str().len() + value.len())
+        {
+            room = left;
+            passed.push((field.as_str().to_owned(), value.to_owned()));
+        }
+    }
+    passed
 }
 
 #[cfg(test)]

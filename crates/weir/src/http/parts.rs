@@ -31,18 +31,16 @@ impl Parts {
     /// (RFC 9110, section 14.6), and the media type of the body.
     #[must_use]
     pub fn several(ranges: &[Range<u64>], media_type: &str, size: u64) -> (Parts, String) {
-        // Random, so that no content has it by chance or on purpose.
-        let random = || RandomState::new().build_hasher().finish();
         let boundary = format!("{:016x}{:016x}", random(), random());
-        let part = |bytes: &Range<u64>| {
+        let all = ranges.iter().map(|bytes| {
             let (first, last) = (bytes.start, bytes.end - 1);
             let head = format!(
                 "\r\n--{boundary}\r\nContent-Type: {media_type}\r\n\
                  Content-Range: bytes {first}-{last}/{size}\r\n\r\n"
             );
             Part { head, bytes: bytes.clone() }
-        };
-        let all = ranges.iter().map(part).collect();
+        });
+        let all = all.collect();
         let tail = format!("\r\n--{boundary}--\r\n");
         (Parts { all, tail }, format!("multipart/byteranges; boundary={boundary}"))
     }
@@ -62,8 +60,10 @@ impl Parts {
     /// Bytes of the object; `None` if their number is unknown.
     #[must_use]
     pub fn content_len(&self) -> Option<u64> {
-        let known = |part: &Part| (part.bytes.end != u64::MAX).then(|| len(&part.bytes));
-        self.all.iter().try_fold(0, |sum: u64, part| sum.checked_add(known(part)?))
+        self.all.iter().try_fold(0, |sum: u64, part| match part.bytes.end {
+            u64::MAX => None,
+            _ => sum.checked_add(len(&part.bytes)),
+        })
     }
 
     /// Bytes of the body; `None` if their number is unknown, or larger than all numbers.
@@ -94,6 +94,11 @@ pub fn run(bytes: &Range<u64>, each: u64, segments: u64) -> Range<u64> {
     let (each, last) = (each.max(1), segments.saturating_sub(1));
     let first = (bytes.start / each).min(last);
     first..bytes.end.div_ceil(each).clamp(first + 1, segments.max(1))
+}
+
+/// A number for a boundary that no content has by chance or on purpose.
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
 }
 
 fn len(bytes: &Range<u64>) -> u64 {

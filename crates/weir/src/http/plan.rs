@@ -1,7 +1,7 @@
 //! The answer to a request, planned when the object is known: its head, and what of the object
 //! has to be fetched for its body.
 
-use super::ask::Ask;
+use super::ask::{Ask, date, text};
 use super::encoding::{self, is_text};
 use super::media::{called, media_type, policy};
 use super::mirror::Described;
@@ -217,9 +217,7 @@ pub fn confine(headers: &mut HeaderMap, media_type: &str) {
 
 /// The tag and time of a file of an HTTP origin: those of the origin.
 fn validators(headers: &HeaderMap) -> (Option<String>, Option<SystemTime>) {
-    let text = |field| headers.get(field).and_then(|value: &HeaderValue| value.to_str().ok());
-    let modified = text(LAST_MODIFIED).and_then(|date| httpdate::parse_http_date(date).ok());
-    (text(ETAG).map(str::to_owned), modified)
+    (text(headers, &ETAG).map(str::to_owned), date(headers, &LAST_MODIFIED))
 }
 
 /// The tag of a version: the version.

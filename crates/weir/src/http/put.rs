@@ -40,28 +40,28 @@ impl Put {
     /// The name is not one below `prefixes`, or has reserved components, or the body is not the
     /// whole object as it is.
     pub fn read(uri: &Uri, headers: &HeaderMap, prefixes: &[Name]) -> Result<Put, Refusal> {
-        let bad = |text: String| Refusal::new(StatusCode::BAD_REQUEST, text);
         if uri.path().ends_with('/') {
-            return Err(
-                bad("the path is that of a folder; put a file's name behind it".to_owned()),
-            );
+            let text = "the path is that of a folder; put a file's name behind it";
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
         }
         let name = name(uri.path())?;
         check_name(&name, prefixes)?;
         if headers.contains_key(CONTENT_RANGE) {
             let text = "a part of an object cannot be uploaded; send all of it, without \
                         Content-Range";
-            return Err(bad(text.to_owned()));
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
         }
         check_codings(headers)?;
         let size = headers.get(CONTENT_LENGTH).and_then(|size| size.to_str().ok());
-        let all = |field: &HeaderName| tags(headers, field).map(str::to_owned).collect();
+
         Ok(Put {
             name,
             size: size.and_then(|size| size.parse().ok()),
             // One without a tag, or whose tag is no text, permits no version.
-            if_match: headers.contains_key(IF_MATCH).then(|| all(&IF_MATCH)),
-            if_none_match: all(&IF_NONE_MATCH),
+            if_match: headers
+                .contains_key(IF_MATCH)
+                .then(|| tags(headers, &IF_MATCH).map(str::to_owned).collect()),
+            if_none_match: tags(headers, &IF_NONE_MATCH).map(str::to_owned).collect(),
             if_unmodified_since: date(headers, &IF_UNMODIFIED_SINCE),
         })
     }
@@ -72,29 +72,43 @@ impl Put {
     /// # Errors
     /// They do not hold.
     pub fn check(&self, tag: Option<&str>, modified: Option<SystemTime>) -> Result<(), Refusal> {
-        let is_later = |since| modified.is_some_and(|modified| modified > since);
-        let is_later = self.if_match.is_none() && self.if_unmodified_since.is_some_and(is_later);
-        let of = |one: &String| Some(one.replace("-gzip\"", "\"")) == tag.map(str::to_owned);
-        let has = |one: &String| tag.is_some() && (one == "*" || of(one));
-        // `W/*` is no tag.
-        let bare = |one: &String| match one.strip_prefix("W/") {
-            Some(tag) if tag.starts_with('"') => tag.to_owned(),
-            _ => one.clone(),
-        };
-        let weak = |one: &String| has(&bare(one));
-        let text = match tag {
-            None if self.if_match.is_some() => "there is no version yet; leave If-Match out",
-            Some(_) if self.if_match.as_ref().is_some_and(|tags| !tags.iter().any(has)) => {
+        let is_later = self.if_match.is_none()
+            && modified
+                .zip(self.if_unmodified_since)
+                .is_some_and(|(modified, since)| modified > since);
+        let text = match (tag, &self.if_match) {
+            (None, Some(_)) => "there is no version yet; leave If-Match out",
+            (Some(tag), Some(tags)) if !tags.iter().any(|one| permits(one, tag)) => {
                 "there is another version; get it, and decide again"
             }
-            Some(_) if is_later => "there is a later version; get it, and decide again",
-            Some(_) if self.if_none_match.iter().any(weak) => {
+            (Some(_), _) if is_later => "there is a later version; get it, and decide again",
+            (Some(tag), _) if self.if_none_match.iter().any(|one| permits(opaque(one), tag)) => {
                 "it is there already; leave If-None-Match out to replace it"
             }
             _ => return Ok(()),
         };
         Err(Refusal::new(StatusCode::PRECONDITION_FAILED, text))
     }
+}
+
+/// Returns `true` if a tag of a condition stands for the version of this tag.
+fn permits(one: &str, tag: &str) -> bool {
+    one == "*" || one.replace("-gzip\"", "\"") == tag
+}
+
+/// A tag without the mark of weak ones. `W/*` is no tag.
+fn opaque(one: &str) -> &str {
+    match one.strip_prefix("W/") {
+        Some(tag) if tag.starts_with('"') => tag,
+        _ => one,
+    }
+}
+
+/// The codings that a field lists.
+fn codings<'a>(headers: &'a HeaderMap, field: &HeaderName) -> impl Iterator<Item = &'a [u8]> {
+    let lists = headers.get_all(field).iter();
+    let codings = lists.flat_map(|list| list.as_bytes().split(|byte| *byte == b','));
+    codings.map(<[u8]>::trim_ascii).filter(|coding| !coding.is_empty())
 }
 
 /// Checks that the bytes of the body are those of the object. The HTTP library takes away chunks
@@ -104,17 +118,13 @@ impl Put {
 /// The body has another coding: of its content (RFC 9110, section 8.4), or of its transfer (RFC
 /// 9112, section 6.1).
 fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
-    let codings = |field: &HeaderName| {
-        let lists = headers.get_all(field).iter();
-        let codings = lists.flat_map(|list| list.as_bytes().split(|byte| *byte == b','));
-        codings.map(<[u8]>::trim_ascii).filter(|coding| !coding.is_empty())
-    };
-    if !codings(&CONTENT_ENCODING).all(|coding| coding.eq_ignore_ascii_case(b"identity")) {
+    let mut content = codings(headers, &CONTENT_ENCODING);
+    if !content.all(|coding| coding.eq_ignore_ascii_case(b"identity")) {
         let text = "the body is encoded; send it as it is, without Content-Encoding";
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
     }
     // Chunks of chunks are not allowed (RFC 9112, section 6.1).
-    let mut transfer = codings(&TRANSFER_ENCODING);
+    let mut transfer = codings(headers, &TRANSFER_ENCODING);
     let is_plain = transfer.next().is_none_or(|coding| coding.eq_ignore_ascii_case(b"chunked"));
     if !is_plain || transfer.next().is_some() {
         let text = "the body has a transfer coding that is not known here; send it without, or in \
@@ -129,19 +139,18 @@ fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
 /// # Errors
 /// Consumers could not find it, it is reserved, or it lies elsewhere.
 pub fn check_name(name: &Name, prefixes: &[Name]) -> Result<(), Refusal> {
-    let shown = || shortened(&name.to_string(), SHOWN);
     if is_scoped(name) {
         let text = format!(
             "{} cannot be uploaded: names below /localhost and /localhop are for the programs of \
              one host; choose a name below {}",
-            shown(),
+            shortened(&name.to_string(), SHOWN),
             list(prefixes)
         );
         return Err(Refusal::new(StatusCode::FORBIDDEN, text));
     }
     let under = nearest(name, prefixes, |prefix| prefix).map(Name::len);
     let Some(under) = under.filter(|under| name.len() > *under) else {
-        let what = shown();
+        let what = shortened(&name.to_string(), SHOWN);
         let text =
             format!("{what} cannot be uploaded here; choose a name below {}", list(prefixes));
         return Err(Refusal::new(StatusCode::FORBIDDEN, text));

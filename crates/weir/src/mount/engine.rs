@@ -6,7 +6,7 @@ use super::nodes::SourceName;
 use super::readers::window;
 use super::receiver::{Active, Open, Receiver, SharedCache, Then, Waiting};
 use super::refusal::Refusal;
-use crate::exit::Failure;
+use crate::exit::{Failure, Kind};
 use crate::folder::page_object;
 use crate::signals::Stop;
 use crate::transfer::{Driven, Transfers};
@@ -139,10 +139,8 @@ impl Engine {
     /// # Errors
     /// The system has no event counter left, or gives no random numbers.
     pub fn new(parts: Parts, connection: &mut Connection) -> Result<(Engine, Asker), Failure> {
-        let bell = |error: io::Error| Failure::new(crate::exit::Kind::Failed, error);
-        let flags = EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC;
-        let ours = eventfd(0, flags).map_err(|error| bell(error.into()))?;
-        connection.wake_on(ours.try_clone().map_err(bell)?);
+        let (ours, waking) = bell().map_err(|error| Failure::new(Kind::Failed, error))?;
+        connection.wake_on(waking);
         let (give, asks) = mpsc::channel();
         let engine = Engine {
             batch: parts.transfers.batch()?,
@@ -338,15 +336,15 @@ impl Engine {
             self.receiver.files.remove(&node);
         }
         let files = &self.receiver.files;
-        let open = files.iter().filter(|(_, file)| file.number.is_some());
-        if open.clone().count() > FILES {
-            let is_idle = |file: &Active| {
+        if files.values().filter(|file| file.number.is_some()).count() > FILES {
+            let idle = files.iter().filter(|(_, file)| {
                 let unwanted = file.number.is_some_and(|number| self.batch.is_unwanted(number));
                 file.reads.is_empty() && unwanted
-            };
-            let idle = open.filter(|(_, file)| is_idle(file));
+            });
             let idle: Vec<_> = idle.map(|(node, _)| *node).collect();
-            idle.into_iter().for_each(|node| self.drop_object(node));
+            for node in idle {
+                self.drop_object(node);
+            }
         }
     }
 
@@ -470,9 +468,9 @@ impl Engine {
         let limit = Duration(self.parts.patience.0.saturating_mul(times));
         let mut given_up = Vec::new();
         for (node, file) in &mut self.receiver.files {
-            let is_late = |read: &Waiting| now >= read.progress_at + limit;
             let reads = std::mem::take(&mut file.reads).into_iter();
-            let (late, rest): (Vec<_>, Vec<_>) = reads.partition(is_late);
+            let (late, rest): (Vec<_>, Vec<_>) =
+                reads.partition(|read| now >= read.progress_at + limit);
             file.reads = rest;
             if late.is_empty() {
                 continue;
@@ -504,6 +502,13 @@ impl Engine {
         let numbers: Vec<_> = self.directories.keys().copied().collect();
         numbers.into_iter().for_each(|number| self.refuse_directory(number, Refusal::Ended));
     }
+}
+
+/// An event counter, and another handle of it.
+fn bell() -> io::Result<(OwnedFd, OwnedFd)> {
+    let bell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+    let other = bell.try_clone()?;
+    Ok((bell, other))
 }
 
 fn rejected(path: &[u8], error: &tree::TreeError) -> String {

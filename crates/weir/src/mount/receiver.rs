@@ -243,8 +243,9 @@ impl BatchSink for Receiver {
     fn complete(&mut self, object: u64) {
         if let Some(Job::Page(requests, content)) = self.jobs.remove(&object) {
             let content = Bytes::from(content);
-            let each = |(directory, request)| (directory, request, content.clone());
-            self.pages.extend(requests.into_iter().map(each));
+            for (directory, request) in requests {
+                self.pages.push((directory, request, content.clone()));
+            }
         }
     }
 

@@ -27,15 +27,8 @@ pub struct Mounted {
 /// It is no folder, or there is no FUSE here.
 pub fn check_point(folder: &Path) -> Result<PathBuf, Failure> {
     let shown = folder.display();
-    let failed = |error: io::Error| {
-        let next = match error.kind() {
-            ErrorKind::NotConnected => was_killed(folder),
-            ErrorKind::NotFound => format!("make it with `mkdir {shown}`"),
-            _ => "choose a folder of your own".to_owned(),
-        };
-        Failure::new(Kind::File, format!("cannot mount on {shown}: {error}")).then(&next)
-    };
-    if !std::fs::metadata(folder).map_err(failed)?.is_dir() {
+    let found = std::fs::metadata(folder).map_err(|error| no_point(folder, &error))?;
+    if !found.is_dir() {
         let message = format!("cannot mount on {shown}: it is not a folder");
         return Err(Failure::new(Kind::File, message).then("name a folder"));
     }
@@ -44,7 +37,17 @@ pub fn check_point(folder: &Path) -> Result<PathBuf, Failure> {
         return Err(Failure::new(Kind::File, message)
             .then("load the kernel's module with `modprobe fuse`, or use `weir get`"));
     }
-    folder.canonicalize().map_err(failed)
+    folder.canonicalize().map_err(|error| no_point(folder, &error))
+}
+
+fn no_point(folder: &Path, error: &io::Error) -> Failure {
+    let shown = folder.display();
+    let next = match error.kind() {
+        ErrorKind::NotConnected => was_killed(folder),
+        ErrorKind::NotFound => format!("make it with `mkdir {shown}`"),
+        _ => "choose a folder of your own".to_owned(),
+    };
+    Failure::new(Kind::File, format!("cannot mount on {shown}: {error}")).then(&next)
 }
 
 /// The advice if an earlier mount on this folder has no process any more.
@@ -59,7 +62,7 @@ fn was_killed(folder: &Path) -> String {
 pub fn mount(files: Files, point: &Path, source: &str) -> Result<Mounted, Failure> {
     let mut config = Config::default();
     // A comma would begin another option, and a list of mounts has no room for blanks.
-    let name = |c: char| if c == ',' || c == '\\' || !c.is_ascii_graphic() { '_' } else { c };
+    let source = source.replace(|c: char| c == ',' || c == '\\' || !c.is_ascii_graphic(), "_");
     config.mount_options = vec![
         MountOption::RO,
         MountOption::NoSuid,
@@ -67,7 +70,7 @@ pub fn mount(files: Files, point: &Path, source: &str) -> Result<Mounted, Failur
         MountOption::NoAtime,
         MountOption::DefaultPermissions,
         MountOption::Subtype("weir".to_owned()),
-        MountOption::FSName(source.chars().map(name).collect()),
+        MountOption::FSName(source),
     ];
     config.n_threads = Some(THREADS);
     let session = Session::new(files, point, &config).and_then(Session::spawn);

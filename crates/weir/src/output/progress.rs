@@ -148,12 +148,12 @@ impl RunProgress {
         RunProgress { bar, total: total as f64 / 1e9, is_narrow, runs: vec![(0, 0); count] }
     }
 
-    /// Of a run so many simulated nanoseconds have passed, with so many events; all have taken so
-    /// many seconds.
-    pub fn at(&mut self, run: usize, now: (u64, u64), seconds: f64) {
-        self.runs[run] = now;
-        let sum = |(a, b): (u64, u64), (c, d): &(u64, u64)| (a.saturating_add(*c), b + d);
-        let (simulated, events) = self.runs.iter().fold((0, 0), sum);
+    /// Shows how far a run is: its simulated time in nanoseconds, and its events until then.
+    /// `seconds` is the real time that all runs have taken.
+    pub fn at(&mut self, run: usize, now: u64, events: u64, seconds: f64) {
+        self.runs[run] = (now, events);
+        let simulated = self.runs.iter().fold(0_u64, |sum, (now, _)| sum.saturating_add(*now));
+        let events: u64 = self.runs.iter().map(|(_, events)| events).sum();
         let said = self.said(simulated as f64 / 1e9, events as f64 / seconds.max(1e-9), seconds);
         self.bar.set_prefix(said);
         self.bar.set_position(simulated);

@@ -24,6 +24,18 @@ pub struct Column {
     pub rank: u8,
 }
 
+impl Column {
+    /// A column of words.
+    pub fn left(head: impl Into<Cow<'static, str>>, rank: u8) -> Column {
+        Column { head: head.into(), align: Align::Left, rank }
+    }
+
+    /// A column of numbers.
+    pub fn right(head: impl Into<Cow<'static, str>>, rank: u8) -> Column {
+        Column { head: head.into(), align: Align::Right, rank }
+    }
+}
+
 /// A table.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -35,6 +47,12 @@ pub struct Table {
 const GAP: &str = "  ";
 /// The text of a column is not divided into shorter lines.
 const LEAST_TEXT: usize = 24;
+
+/// The width of a line with these columns.
+fn needed(widths: &[usize], shown: &[usize]) -> usize {
+    let all: usize = shown.iter().map(|at| widths[*at] + GAP.len()).sum();
+    all.saturating_sub(GAP.len())
+}
 
 impl Table {
     /// A table without rows.
@@ -62,15 +80,12 @@ impl Table {
         let room = width.unwrap_or(usize::MAX);
         let mut widths: Vec<usize> = (0..self.columns.len()).map(|at| self.width(at)).collect();
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
-        let needed = |widths: &[usize], shown: &[usize]| {
-            shown.iter().map(|at| widths[*at] + GAP.len()).sum::<usize>().saturating_sub(GAP.len())
-        };
         while needed(&widths, &shown) > room {
-            let rank = |at: &usize| self.columns[*at].rank;
-            let Some(highest) = shown.iter().map(rank).max().filter(|rank| *rank > 0) else {
+            let highest = shown.iter().map(|at| self.columns[*at].rank).max().unwrap_or(0);
+            if highest == 0 {
                 break;
-            };
-            shown.retain(|at| rank(at) < highest);
+            }
+            shown.retain(|at| self.columns[*at].rank < highest);
         }
         let excess = needed(&widths, &shown).saturating_sub(room);
         if excess > 0 {
@@ -90,30 +105,29 @@ impl Table {
     fn row_lines(&self, texts: &[String], shown: &[usize], widths: &[usize]) -> Vec<String> {
         let Some((last, before)) = shown.split_last() else { return Vec::new() };
         let parts = folded(&texts[*last], widths[*last]);
-        let line = |(number, part): (usize, &String)| {
-            let text = |at: usize| if number == 0 { texts[at].as_str() } else { "" };
-            let mut cells: Vec<String> =
-                before.iter().map(|at| self.cell(*at, text(*at), widths[*at])).collect();
+        let mut lines = Vec::with_capacity(parts.len());
+        for (number, part) in parts.iter().enumerate() {
+            let mut cells = Vec::with_capacity(shown.len());
+            for at in before {
+                let text = if number == 0 { texts[*at].as_str() } else { "" };
+                cells.push(self.cell(*at, text, widths[*at]));
+            }
             cells.push(self.cell(*last, part, widths[*last]));
-            cells.join(GAP).trim_end().to_owned()
-        };
-        parts.iter().enumerate().map(line).collect()
+            lines.push(cells.join(GAP).trim_end().to_owned());
+        }
+        lines
     }
 
     /// Each row as a list of its texts, with the heads of their columns.
     fn lists(&self, shown: &[usize], room: usize) -> Vec<String> {
         let Some((first, rest)) = shown.split_first() else { return Vec::new() };
-        let named = |at: usize, text: &str| match &*self.columns[at].head {
-            "" => text.to_owned(),
-            head => format!("{head} {text}"),
-        };
         let widest = rest.iter().map(|at| self.columns[*at].head.chars().count()).max();
         let widest = widest.unwrap_or(0);
         let mut lines = Vec::new();
         for texts in &self.rows {
             let bare = texts[*first].trim_start();
             let indent = format!("{}{GAP}", &texts[*first][..texts[*first].len() - bare.len()]);
-            lines.extend(folded(&named(*first, &texts[*first]), room));
+            lines.extend(folded(&self.headed(*first, &texts[*first]), room));
             for at in rest.iter().filter(|at| !texts[**at].is_empty()) {
                 // A mark without a head belongs to the value before it.
                 if self.columns[*at].head.is_empty()
@@ -128,16 +142,26 @@ impl Table {
                 let wide = head.chars().count();
                 let left = room.saturating_sub(wide);
                 if left < LEAST_TEXT / 2 && left < texts[*at].chars().count() {
-                    let text = named(*at, &texts[*at]);
+                    let text = self.headed(*at, &texts[*at]);
                     lines.extend(folded(&format!("{indent}{text}"), room));
                     continue;
                 }
-                let parts = folded(&texts[*at], left);
-                let before = |i: usize| if i == 0 { head.clone() } else { " ".repeat(wide) };
-                lines.extend(parts.iter().enumerate().map(|(i, part)| before(i) + part));
+                let mut before = head;
+                for part in folded(&texts[*at], left) {
+                    lines.push(before + &part);
+                    before = " ".repeat(wide);
+                }
             }
         }
         lines
+    }
+
+    /// A text behind the head of its column.
+    fn headed(&self, at: usize, text: &str) -> String {
+        match &*self.columns[at].head {
+            "" => text.to_owned(),
+            head => format!("{head} {text}"),
+        }
     }
 
     fn width(&self, at: usize) -> usize {
@@ -158,11 +182,10 @@ mod tests {
     use super::*;
 
     fn table() -> Table {
-        let column = |head: &'static str, align, rank| Column { head: head.into(), align, rank };
         let mut table = Table::new(vec![
-            column("face", Align::Right, 0),
-            column("packets", Align::Right, 1),
-            column("where", Align::Left, 0),
+            Column::right("face", 0),
+            Column::right("packets", 1),
+            Column::left("where", 0),
         ]);
         table.row(vec!["1".into(), "12345678".into(), "udp4://a".into()]);
         table.row(vec!["20".into(), "9".into(), "b".into()]);
@@ -184,16 +207,16 @@ mod tests {
 
     #[test]
     fn a_mark_without_a_head_is_behind_its_value() {
-        let column = |head: &'static str| Column { head: head.into(), align: Align::Left, rank: 0 };
-        let mut table = Table::new(["goodput", "%", ""].map(column).to_vec());
+        let mut table = Table::new(["goodput", "%", ""].map(|head| Column::left(head, 0)).to_vec());
         table.row(vec!["16.0".into(), "+5.88".into(), "*".into()]);
         assert_eq!(table.lines(Some(14)), ["goodput 16.0", "  %  +5.88  *"]);
     }
 
     #[test]
     fn long_texts_of_lists_stay_in_their_column() {
-        let column = |head: &'static str| Column { head: head.into(), align: Align::Left, rank: 0 };
-        let mut table = Table::new(["scheme", "parts", "what it does"].map(column).to_vec());
+        let mut table = Table::new(
+            ["scheme", "parts", "what it does"].map(|head| Column::left(head, 0)).to_vec(),
+        );
         table.row(vec!["bbr".into(), "controller".into(), "a model of rate and delay".into()]);
         let wanted = [
             "scheme bbr",
@@ -206,8 +229,8 @@ mod tests {
 
     #[test]
     fn a_long_text_in_the_last_column_is_divided() {
-        let column = |head: &'static str| Column { head: head.into(), align: Align::Left, rank: 0 };
-        let mut table = Table::new(["scheme", "what it does"].map(column).to_vec());
+        let mut table =
+            Table::new(["scheme", "what it does"].map(|head| Column::left(head, 0)).to_vec());
         table.row(vec!["bbr".into(), "a model of the path from rate and delay".into()]);
         let wanted =
             ["scheme  what it does", "bbr     a model of the path from", "        rate and delay"];

@@ -64,9 +64,8 @@ impl TreeProgress {
     /// The files under way.
     pub fn moving<'a>(&mut self, files: impl Iterator<Item = Moving<'a>>) {
         let shown: Vec<_> = files.filter(|file| file.size >= LEAST).take(BARS).collect();
-        let is_shown = |number: &u64| shown.iter().any(|file| file.number == *number);
         self.files.retain(|number, bar| {
-            let stays = is_shown(number);
+            let stays = shown.iter().any(|file| file.number == *number);
             if !stays {
                 bar.finish_and_clear();
                 self.multi.remove(bar);

@@ -8,7 +8,7 @@ use hyper::{Response, Uri};
 use rustls::CertificateError;
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use ureq::config::Config;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
@@ -91,8 +91,11 @@ impl Client {
         let mut tls = TlsConfig::builder();
         if origin.site().is_encrypted() {
             let found = rustls_native_certs::load_native_certs();
-            let own = |der: &[u8]| Certificate::from_der(der).to_owned();
-            let roots: Vec<_> = found.certs.iter().map(|root| own(root.as_ref())).collect();
+            let roots: Vec<_> = found
+                .certs
+                .iter()
+                .map(|root| Certificate::from_der(root.as_ref()).to_owned())
+                .collect();
             if roots.is_empty() {
                 let why = "this host has no certificates of authorities that it trusts";
                 return Err(format!("{why}; install ca-certificates, or name them: SSL_CERT_FILE"));
@@ -102,31 +105,9 @@ impl Client {
                 .root_certs(RootCerts::new_with_certs(&roots))
                 .unversioned_rustls_crypto_provider(provider);
         }
-        let step = Some(std::time::Duration::from_nanos(limits.patience.0));
         let (tls, idle) = (tls.build(), Config::default().max_idle_connections());
-        let agent = |idle: usize| {
-            let config = Agent::config_builder()
-                .tls_config(tls.clone())
-                .max_idle_connections(idle)
-                .max_idle_connections_per_host(idle)
-                .http_status_as_error(false)
-                .max_redirects(0)
-                .max_redirects_will_error(false)
-                // The environment's proxies would be asked for private addresses.
-                .proxy(None)
-                .user_agent(concat!("weir/", env!("CARGO_PKG_VERSION")))
-                .max_response_header_size(64 * 1024)
-                .timeout_resolve(step)
-                .timeout_connect(step)
-                .timeout_recv_response(step)
-                // A body has no limit in all: `Patient` ends one that makes no progress.
-                .timeout_per_read(step)
-                .build();
-            let allowed = Allowed::new(&origin, &limits.redirects);
-            let resolver = Checked { inner: DefaultResolver::default(), allowed };
-            Agent::with_parts(config, DefaultConnector::default(), resolver)
-        };
-        let (fresh, agent) = (agent(0), agent(idle));
+        let fresh = agent(&origin, &limits, tls.clone(), 0);
+        let agent = agent(&origin, &limits, tls, idle);
         Ok(Client { origin, limits, agent, fresh })
     }
 
@@ -157,8 +138,9 @@ impl Client {
             address = self.next(&address, location)?;
             for (field, value) in reply.headers {
                 // Standard headers of a redirect describe the redirect, not the file.
-                let of_file = |field: &HeaderName| field.as_str().starts_with("x-");
-                if let Some(field) = field.filter(of_file) {
+                if let Some(field) = field
+                    && field.as_str().starts_with("x-")
+                {
                     passed.entry(field).or_insert(value);
                 }
             }
@@ -203,28 +185,27 @@ impl Client {
     /// The next address of a redirect.
     fn next(&self, from: &Uri, location: &HeaderValue) -> Result<Uri, Refused> {
         let origin = &self.origin;
-        let wrong = || Refused::bad(format!("{origin} redirects to something that is no URL"));
-        let text = location.to_str().map_err(|_| wrong())?;
-        let site = Site::of(from).ok_or_else(wrong)?;
-        let base = Url::parse(&from.to_string()).map_err(|_| wrong())?;
-        let mut url = base.join(text).map_err(|_| wrong())?;
+        let text = location.to_str().map_err(|_| no_url(origin))?;
+        let site = Site::of(from).ok_or_else(|| no_url(origin))?;
+        let base = Url::parse(&from.to_string()).map_err(|_| no_url(origin))?;
+        let mut url = base.join(text).map_err(|_| no_url(origin))?;
         if !url.username().is_empty() || url.password().is_some() {
             let text =
                 format!("{origin} redirects to a URL with credentials, which is not followed");
             return Err(Refused::bad(text));
         }
         url.set_fragment(None);
-        let next: Uri = url.as_str().parse().map_err(|_| wrong())?;
-        let to = Site::of(&next).ok_or_else(wrong)?;
+        let next: Uri = url.as_str().parse().map_err(|_| no_url(origin))?;
+        let to = Site::of(&next).ok_or_else(|| no_url(origin))?;
         if !site.permits(&to) {
             let text = format!("{origin} redirects from HTTPS to {to}, which is not encrypted");
             return Err(Refused::bad(text));
         }
-        let is_named = |(host, port): &(String, Option<u16>)| {
+        let is_named = self.limits.redirects.iter().any(|(host, port)| {
             to.host() == host
                 && port.is_none_or(|port| to.to_string().ends_with(&format!(":{port}")))
-        };
-        if to != origin.site() && !self.limits.redirects.iter().any(is_named) {
+        });
+        if to != origin.site() && !is_named {
             let host = to.host();
             let text = format!("{origin} redirects to {to}; `--redirect {host}` allows that");
             return Err(Refused::bad(text));
@@ -303,11 +284,40 @@ fn reason(error: &rustls::Error) -> String {
 /// Headers that may be credentials.
 const SECRET: &[&str] = &["auth", "cookie", "credential", "key", "secret", "session", "token"];
 
+/// Sends requests to an origin. At most `idle` connections stay open between them.
+fn agent(origin: &Origin, limits: &Limits, tls: TlsConfig, idle: usize) -> Agent {
+    let step = Some(std::time::Duration::from_nanos(limits.patience.0));
+    let config = Agent::config_builder()
+        .tls_config(tls)
+        .max_idle_connections(idle)
+        .max_idle_connections_per_host(idle)
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        // The environment's proxies would be asked for private addresses.
+        .proxy(None)
+        .user_agent(concat!("weir/", env!("CARGO_PKG_VERSION")))
+        .max_response_header_size(64 * 1024)
+        .timeout_resolve(step)
+        .timeout_connect(step)
+        .timeout_recv_response(step)
+        // A body has no limit in all: `Patient` ends one that makes no progress.
+        .timeout_per_read(step)
+        .build();
+    let allowed = Allowed::new(origin, &limits.redirects);
+    let resolver = Checked { inner: DefaultResolver::default(), allowed };
+    Agent::with_parts(config, DefaultConnector::default(), resolver)
+}
+
+fn no_url(origin: &Origin) -> Refused {
+    Refused::bad(format!("{origin} redirects to something that is no URL"))
+}
+
 /// The credentials that a list of headers has are for a plain origin of another host.
 pub fn are_exposed(origin: &Origin, headers: &[(HeaderName, HeaderValue)]) -> bool {
     let site = origin.site();
-    let is_secret = |field: &HeaderName| SECRET.iter().any(|word| field.as_str().contains(word));
-    let has_secret = headers.iter().any(|(field, _)| is_secret(field));
+    let has_secret =
+        headers.iter().any(|(field, _)| SECRET.iter().any(|word| field.as_str().contains(word)));
     has_secret && !site.is_encrypted() && !is_near(site.host())
 }
 
@@ -370,9 +380,10 @@ impl Resolver for Checked {
         let found = self.inner.resolve(uri, config, timeout)?;
         let host = uri.host().unwrap_or_default();
         let mut kept = self.empty();
-        let permitted = |at: &&SocketAddr| self.allowed.permits(host, at.ip());
-        for address in found.iter().filter(permitted) {
-            kept.push(*address);
+        for address in found.iter() {
+            if self.allowed.permits(host, address.ip()) {
+                kept.push(*address);
+            }
         }
         if kept.is_empty() {
             return Err(ureq::Error::Other(Box::new(Denied(host.to_owned()))));

@@ -1,8 +1,8 @@
 //! The state of a file at its origin, as its headers tell it, and the version that follows.
 
 use hyper::header::{
-    CONTENT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE,
-    IF_NONE_MATCH, LAST_MODIFIED,
+    CONTENT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    LAST_MODIFIED,
 };
 use sha2::{Digest as _, Sha256};
 use std::ops::Range;
@@ -28,12 +28,11 @@ pub struct Validators {
 impl Validators {
     /// Those of an answer.
     pub fn of(headers: &HeaderMap) -> Validators {
-        let text = |field: HeaderName| {
-            let value = headers.get(field).and_then(|value| value.to_str().ok());
-            value.filter(|value| !value.is_empty()).map(str::to_owned)
-        };
-        let (etag, modified) = (text(ETAG), text(LAST_MODIFIED));
-        Validators { etag, modified, digest: text(DIGEST_OF_CONTENT) }
+        Validators {
+            etag: text(headers, &ETAG),
+            modified: text(headers, &LAST_MODIFIED),
+            digest: text(headers, &DIGEST_OF_CONTENT),
+        }
     }
 
     /// Equal validators are of equal content: a strong tag or a digest is among them. Weak tags and
@@ -47,11 +46,14 @@ impl Validators {
     /// An equal strong tag suffices (RFC 9110, sections 8.8.3.2 and 15.3.7.3); hosts of one origin
     /// may have other times of a file's change.
     pub fn prove(&self, other: &Validators) -> bool {
-        let strong = |of: &Validators| of.etag.clone().filter(|etag| is_strong(etag));
         match (&self.digest, &other.digest) {
             (Some(one), Some(another)) => one == another,
-            _ => strong(self).is_some_and(|etag| Some(etag) == strong(other)),
+            _ => self.strong_etag().is_some() && self.strong_etag() == other.strong_etag(),
         }
+    }
+
+    fn strong_etag(&self) -> Option<&str> {
+        self.etag.as_deref().filter(|etag| is_strong(etag))
     }
 
     /// The headers of a request that is answered without content if nothing has changed. None has
@@ -140,8 +142,8 @@ impl Extent {
     /// # Errors
     /// They do not fit together, or the content is compressed. The text follows the origin's name.
     pub fn of(status: u16, headers: &HeaderMap, len: Option<u64>) -> Result<Extent, &'static str> {
-        let is_plain = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"identity");
-        if !headers.get_all(CONTENT_ENCODING).iter().all(is_plain) {
+        let mut codings = headers.get_all(CONTENT_ENCODING).iter();
+        if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
             return Err("compresses what was requested uncompressed");
         }
         if status == 200 {
@@ -173,17 +175,27 @@ pub fn max_age(headers: &HeaderMap) -> Option<u64> {
     let text = fields.filter_map(|field| field.to_str().ok()).map(str::to_ascii_lowercase);
     let text: Vec<String> = text.collect();
     let words = text.iter().flat_map(|text| text.split(',')).map(str::trim);
-    let age = |word: &str| match word.split_once('=') {
+    let ages = words.filter_map(|word| match word.split_once('=') {
         Some(("max-age" | "s-maxage", age)) => age.trim_matches('"').parse().ok(),
         None if matches!(word, "no-store" | "no-cache" | "private") => Some(0),
         _ => None,
-    };
-    words.filter_map(age).min()
+    });
+    ages.min()
+}
+
+/// The text of a field; `None` if it is not there, is empty, or is no text.
+fn text(headers: &HeaderMap, field: &HeaderName) -> Option<String> {
+    let text = headers.get(field)?.to_str().ok()?;
+    if text.is_empty() {
+        return None;
+    }
+    Some(text.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hyper::header::HeaderValue;
 
     fn headers(fields: &[(&'static str, &'static str)]) -> HeaderMap {
         let read = |(field, value): &(&'static str, &'static str)| {

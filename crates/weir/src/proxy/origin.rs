@@ -109,11 +109,11 @@ impl fmt::Display for Site {
 
 /// A site that redirects may lead to, as the user writes it: `HOST` or `HOST:PORT`.
 pub fn redirect(text: &str) -> Result<(String, Option<u16>), String> {
-    let form = || format!("{text} is no host; write it like cdn.example or cdn.example:8443");
-    let uri: Uri = format!("http://{text}/").parse().map_err(|_| form())?;
-    let site = Site::of(&uri).ok_or_else(form)?;
-    let port = uri.port_u16();
-    (uri.path() == "/").then_some((site.host, port)).ok_or_else(form)
+    let uri = format!("http://{text}/").parse::<Uri>().ok().filter(|uri| uri.path() == "/");
+    match uri.as_ref().and_then(|uri| Some((Site::of(uri)?.host, uri.port_u16()))) {
+        Some(site) => Ok(site),
+        None => Err(format!("{text} is no host; write it like cdn.example or cdn.example:8443")),
+    }
 }
 
 /// Reads headers for the origin, such as credentials, one per line, from a file.
@@ -123,16 +123,21 @@ pub fn redirect(text: &str) -> Result<(String, Option<u16>), String> {
 pub fn headers(path: &Path) -> Result<Vec<(HeaderName, HeaderValue)>, String> {
     let shown = path.display();
     let text = net::bounded::text(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let read = |(at, line): (usize, &str)| {
-        let wrong = || format!("line {} of {shown} is no header such as `Name: value`", at + 1);
-        let (field, value) = line.split_once(':').ok_or_else(wrong)?;
-        let field = field.trim().parse::<HeaderName>().map_err(|_| wrong())?;
-        let mut value = HeaderValue::from_str(value.trim()).map_err(|_| wrong())?;
-        value.set_sensitive(true);
-        Ok((field, value))
-    };
-    lines.map(read).collect()
+    let mut headers = Vec::new();
+    for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
+        headers.push(header(line).ok_or_else(|| {
+            format!("line {number} of {shown} is no header such as `Name: value`")
+        })?);
+    }
+    Ok(headers)
+}
+
+fn header(line: &str) -> Option<(HeaderName, HeaderValue)> {
+    let (field, value) = line.split_once(':')?;
+    let field = field.trim().parse().ok()?;
+    let mut value = HeaderValue::from_str(value.trim()).ok()?;
+    value.set_sensitive(true);
+    Some((field, value))
 }
 
 #[cfg(test)]

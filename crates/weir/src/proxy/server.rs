@@ -90,12 +90,14 @@ impl Server {
         maker: Maker,
         limit: Limit,
     ) -> Server {
-        let share = |(origin, table)| {
-            let (waiting, budget) = (Waiting::default(), Budget::default());
-            Share { origin, table, waiting, budget }
-        };
+        let shares = origins.into_iter().map(|(origin, table)| Share {
+            origin,
+            table,
+            waiting: Waiting::default(),
+            budget: Budget::default(),
+        });
         Server {
-            shares: origins.into_iter().map(share).collect(),
+            shares: shares.collect(),
             slab,
             outbox,
             maker,
@@ -115,12 +117,12 @@ impl Server {
     }
 
     fn certificate(&self, name: NameRef<'_>, interest: &Interest<'_>) -> Option<Bytes> {
-        let is_meant = |(packet, _): &&(Name, Bytes)| match interest.can_be_prefix() {
+        let meant = self.certificates.iter().find(|(packet, _)| match interest.can_be_prefix() {
             // Above its key, names are for files.
             true => packet.as_ref().starts_with(name) && name.len() + 2 >= packet.len(),
             false => packet.as_ref() == name,
-        };
-        self.certificates.iter().find(is_meant).map(|(_, packet)| packet.clone())
+        });
+        meant.map(|(_, packet)| packet.clone())
     }
 
     /// The counters.
@@ -181,11 +183,9 @@ impl Server {
 
     /// The file of a name, and the packet of it.
     fn find(&mut self, name: NameRef<'_>, interest: &Interest<'_>) -> Found {
-        let prefix = |share: &Share| share.origin.prefix.as_ref().len();
-        let under =
-            |(_, share): &(usize, &mut Share)| name.starts_with(share.origin.prefix.as_ref());
-        let found = self.shares.iter_mut().enumerate().filter(under);
-        let Some((at, share)) = found.max_by_key(|(_, share)| prefix(share)) else {
+        let under = self.shares.iter_mut().enumerate();
+        let under = under.filter(|(_, share)| name.starts_with(share.origin.prefix.as_ref()));
+        let Some((at, share)) = under.max_by_key(|(_, share)| share.origin.prefix.len()) else {
             return Found::Unknown;
         };
         let prefix = &share.origin.prefix;
@@ -300,15 +300,14 @@ fn may_send(pending: &Pending, packet: &[u8]) -> bool {
         // The forwarder would end the connection.
         return false;
     }
-    let digest = || <[u8; 32]>::from(Sha256::digest(packet));
     let excluded = pending.asked.get::<Exclude>().filter(|excluded| !excluded.is_empty());
-    if excluded.is_some_and(|excluded| excluded.excludes(&digest())) {
+    if excluded.is_some_and(|excluded| excluded.excludes(&Sha256::digest(packet).into())) {
         return false;
     }
     let interest = Interest::decode(&pending.interest).ok();
     let last = interest.and_then(|interest| interest.name().last());
     let wanted = last.filter(|last| last.typ() == types::IMPLICIT_DIGEST);
-    wanted.is_none_or(|wanted| wanted.value() == digest())
+    wanted.is_none_or(|wanted| wanted.value() == Sha256::digest(packet).as_slice())
 }
 
 /// The header of a Nack.
@@ -342,8 +341,7 @@ impl Endpoint for Server {
             return;
         };
         let whole = interest.name();
-        let is_digest = |last: packet::ComponentRef<'_>| last.typ() == types::IMPLICIT_DIGEST;
-        let has_digest = whole.last().is_some_and(is_digest);
+        let has_digest = whole.last().is_some_and(|last| last.typ() == types::IMPLICIT_DIGEST);
         let name = if has_digest { whole.parent() } else { whole };
         let asked = if link.has_options() { link.to_options() } else { HopOptions::new() };
         let pit_token = link.pit_token().unwrap_or_default().into();

@@ -269,15 +269,15 @@ impl Answer {
 
     /// A packet of the document. A segment may be of a document that is no longer fresh.
     fn look(&self, now: Time, part: Part) -> Option<Look> {
-        let is_it = |version: u64| version == self.facts.version;
+        let own = self.facts.version;
         let fresh = self.until.since(now.min(self.until));
         match part {
-            Part::Metadata(version) if version.is_none_or(is_it) && now < self.until => {
+            Part::Metadata(version) if version.unwrap_or(own) == own && now < self.until => {
                 Some(Look::Metadata(self.facts, (fresh.0 / 1_000_000).max(1)))
             }
-            Part::Root(version) if is_it(version) => Some(Look::Root(self.facts)),
+            Part::Root(version) if version == own => Some(Look::Root(self.facts)),
             Part::First if now < self.until => Some(self.segment(0)),
-            Part::Segment(version, segment) if is_it(version) => Some(self.segment(segment)),
+            Part::Segment(version, segment) if version == own => Some(self.segment(segment)),
             _ => None,
         }
     }
@@ -521,12 +521,13 @@ impl Known {
             let follows = self.latest.end == block && block > 0;
             let twice = (self.latest.end - self.latest.start) * 2;
             let count = if follows { twice.clamp(2, LONGEST) } else { 1 };
-            let is_missing = |next: u64| {
-                let is_running = self.running.iter().any(|running| running.contains(&next));
-                !is_running && slab.filled((object.id, next)) < object.len_of(next)
-            };
             let most = (block + count).min(object.blocks());
-            (block + 1..most).find(|next| !is_missing(*next)).unwrap_or(most)
+            let mut behind = block + 1..most;
+            let present = behind.find(|next| {
+                let is_running = self.running.iter().any(|running| running.contains(next));
+                is_running || slab.filled((object.id, *next)) >= object.len_of(*next)
+            });
+            present.unwrap_or(most)
         } else {
             object.blocks()
         };

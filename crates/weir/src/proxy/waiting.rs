@@ -110,8 +110,8 @@ impl Waiting {
 
     /// Moves the Interests at these places to a queue. The others cost nothing.
     pub fn release(&mut self, places: Range<Place>, queue: &mut impl Extend<Pending>) {
-        let first = |place| (place, (Wanted::FIRST, Vec::new()));
-        let (begin, end) = (first(places.start), first(places.end));
+        let begin = (places.start, (Wanted::FIRST, Vec::new()));
+        let end = (places.end, (Wanted::FIRST, Vec::new()));
         while let Some((key, _)) = self.entries.range::<(Place, Request), _>(&begin..&end).next() {
             let key = key.clone();
             queue.extend(self.entries.remove(&key));

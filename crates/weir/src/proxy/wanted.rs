@@ -35,15 +35,14 @@ impl Wanted {
         let of_head = is_head(name, at);
         let at = at + usize::from(of_head);
         let (is_prefix, len) = (interest.can_be_prefix(), name.len() - at);
-        let component = |behind: usize| name.get(at + behind);
-        let Some(first) = component(0) else {
+        let Some(first) = name.get(at) else {
             // As with other producers: the bare name is for metadata, a fresh one for segments.
             let part = if interest.must_be_fresh() { Part::First } else { Part::Metadata(None) };
             return is_prefix.then_some(Wanted { of_head, part });
         };
         let part = if first.is_keyword(METADATA) {
-            let version = component(1).map(|version| version.as_version());
-            let is_whole = len == 3 && component(2)?.as_segment() == Some(0);
+            let version = name.get(at + 1).map(|version| version.as_version());
+            let is_whole = len == 3 && name.get(at + 2)?.as_segment() == Some(0);
             match version {
                 None if is_prefix => Part::Metadata(None),
                 Some(Some(version)) if is_whole || len == 2 && is_prefix => {
@@ -53,7 +52,7 @@ impl Wanted {
             }
         } else {
             let version = first.as_version()?;
-            match component(1) {
+            match name.get(at + 1) {
                 None if is_prefix => Part::Segment(version, 0),
                 Some(segment) if len == 2 => Part::Segment(version, segment.as_segment()?),
                 Some(_) if len == 3 => {

@@ -73,8 +73,9 @@ impl SiteFiles {
 /// Returns `true` for a name as files of the documentation have them. None of these needs to be
 /// encoded in a URL, so nothing has to be decoded.
 fn is_plain(part: &str) -> bool {
-    let may_be = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!+".contains(&byte);
-    !part.is_empty() && !part.starts_with('.') && part.bytes().all(may_be)
+    !part.is_empty()
+        && !part.starts_with('.')
+        && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~!+".contains(&byte))
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use net::text::shortened;
 use router::guard::{Guard, Head};
 use router::requests;
+use std::io;
 use std::net::{IpAddr, TcpListener};
 use std::time::Duration;
 use weir::http::media::media_type;
@@ -36,22 +37,27 @@ const POLICY: &str = "default-src 'self'; script-src 'self' 'unsafe-inline'; sty
 /// # Errors
 /// The system has nothing left to wait with.
 pub fn serve(files: SiteFiles, listener: TcpListener, stop: &Stop) -> Result<(), Failure> {
-    let failed = |error| Failure::new(Kind::Failed, format!("cannot serve: {error}"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    serve_until(files, listener, stop)
+        .map_err(|error| Failure::new(Kind::Failed, format!("cannot serve: {error}")))
+}
+
+fn serve_until(files: SiteFiles, listener: TcpListener, stop: &Stop) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let guard = Guard::of_docs();
-    let answer = move |request: Request<Incoming>, local| {
-        std::future::ready(respond(&files, &guard, &request, local))
-    };
-    let served = async {
+    runtime.block_on(async {
         listener.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        tokio::spawn(async move { requests::serve(&listener, LONGEST, answer).await });
+        tokio::spawn(async move {
+            requests::serve(&listener, LONGEST, move |request, local| {
+                std::future::ready(respond(&files, &guard, &request, local))
+            })
+            .await;
+        });
         while !stop.requested() {
             tokio::time::sleep(LOOK).await;
         }
         Ok(())
-    };
-    runtime.map_err(failed)?.block_on(served).map_err(failed)
+    })
 }
 
 fn respond(

@@ -82,13 +82,15 @@ impl Files {
                 .then("wait until one is done"));
         }
         let bell = self.bell.clone();
-        let work = move || {
+        let thread = std::thread::Builder::new().name("file".to_owned());
+        let job = thread.spawn(move || {
             let done = job();
-            // It is full only if it rings already.
-            bell.map(|bell| rustix::io::write(&*bell, &1_u64.to_ne_bytes()));
+            if let Some(bell) = bell {
+                // It is full only if it rings already.
+                let _ = rustix::io::write(&*bell, &1_u64.to_ne_bytes());
+            }
             done
-        };
-        let job = std::thread::Builder::new().name("file".to_owned()).spawn(work);
+        });
         self.jobs.push(job.map_err(|error| Failure::new(Kind::Failed, error))?);
         Ok(())
     }
@@ -154,8 +156,11 @@ impl Files {
     /// The files that are done since the last call.
     pub fn poll(&mut self) -> Vec<Result<Done, Failure>> {
         let done = self.jobs.extract_if(.., |job| job.is_finished());
-        let failed = |_| Err(Failure::new(Kind::Failed, "a file's thread has failed"));
-        done.map(|job| job.join().unwrap_or_else(failed)).collect()
+        let results = done.map(|job| match job.join() {
+            Ok(result) => result,
+            Err(_) => Err(Failure::new(Kind::Failed, "a file's thread has failed")),
+        });
+        results.collect()
     }
 }
 

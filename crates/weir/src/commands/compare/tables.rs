@@ -1,7 +1,7 @@
 //! Two folders side by side, as tables for people.
 
 use crate::exit::Failure;
-use crate::output::{self, Align, Column, Table};
+use crate::output::{self, Column, Table};
 use report::Comparison;
 use report::comparison::{Case, Difference, Side, Told, in_words, label};
 use scenario::result::columns::MOST;
@@ -15,10 +15,6 @@ const MOST_ROWS: usize = 2 * MOST;
 pub fn comparison(comparison: &Comparison) -> Result<(), Failure> {
     let width = output::width(std::io::stdout());
     let names = names(comparison);
-    let side = |side: &Side| {
-        let runs = if side.runs == 1 { "1 run".to_owned() } else { format!("{} runs", side.runs) };
-        format!("{} ({runs})", side.folder)
-    };
     let (first, second) = (side(&comparison.first), side(&comparison.second));
     let said = match names[0] == comparison.first.name {
         true => format!("{}: {first} and {second}", comparison.first.scenario),
@@ -56,6 +52,11 @@ fn names(comparison: &Comparison) -> [String; 2] {
     }
 }
 
+fn side(side: &Side) -> String {
+    let runs = if side.runs == 1 { "1 run".to_owned() } else { format!("{} runs", side.runs) };
+    format!("{} ({runs})", side.folder)
+}
+
 /// The rows of a case, under a row for each thing; how many are left out.
 fn rows(
     comparison: &Comparison,
@@ -66,8 +67,8 @@ fn rows(
     let told: Vec<(&Difference, Told)> =
         comparison.first_of(case).filter_map(|one| Some((one, one.told()?))).collect();
     // Of single runs there are no intervals to be shown.
-    let says = |at: &usize| told.iter().any(|(_, told)| !told.cells[*at].is_empty());
-    let shown: Vec<usize> = (0..8).filter(says).collect();
+    let shown: Vec<usize> =
+        (0..8).filter(|at| told.iter().any(|(_, told)| !told.cells[*at].is_empty())).collect();
     let mut table = Table::new(columns(&shown, names));
     let mut above: Option<(&str, &str)> = None;
     for (one, told) in told.iter().take(MOST_ROWS) {
@@ -92,14 +93,8 @@ fn columns(shown: &[usize], names: &[String; 2]) -> Vec<Column> {
     const RANKS: [u8; 8] = [0, 3, 0, 3, 2, 2, 0, 1];
     let [first, second] = names;
     let heads = [first, "±", second, "±", "difference", "±", "%", "±"];
-    let right = |at: &usize| Column {
-        head: heads[*at].to_owned().into(),
-        align: Align::Right,
-        rank: RANKS[*at],
-    };
-    let words = || Column { head: "".into(), align: Align::Left, rank: 0 };
-    let mut columns = vec![words()];
-    columns.extend(shown.iter().map(right));
-    columns.push(words());
+    let mut columns = vec![Column::left("", 0)];
+    columns.extend(shown.iter().map(|at| Column::right(heads[*at].to_owned(), RANKS[*at])));
+    columns.push(Column::left("", 0));
     columns
 }

@@ -54,14 +54,14 @@ impl Drop for Network {
 impl Network {
     /// Starts the forwarders. A's content store has room for `cache`.
     pub fn start(link: &Link, cache: Size) -> Result<Network, Failure> {
-        let failed = |error: std::io::Error| Failure::new(Kind::Failed, error);
         let dir = tempfile::tempdir().map_err(|error| {
             Failure::new(Kind::File, format!("cannot make a temporary directory: {error}"))
         })?;
-        let program = std::env::current_exe().map_err(failed)?;
+        let program = std::env::current_exe().map_err(|error| Failure::new(Kind::Failed, error))?;
         let stop = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(failed)?;
+            signal_hook::flag::register(signal, Arc::clone(&stop))
+                .map_err(|error| Failure::new(Kind::Failed, error))?;
         }
         let mut network = Network { program, dir, children: Vec::new(), stop };
         let ports = free_ports()?;
@@ -111,14 +111,6 @@ impl Network {
 
     /// Every node has a face to each neighbour; names lead from A over B to C.
     fn config(&self, node: usize, ports: [u16; 3], link: &Link, cache: Size) -> String {
-        let rate = link.rate;
-        let face = |name: &str, at: usize| {
-            format!(
-                "[[face]]\nname = \"{name}\"\nuri = \"udp4://127.0.0.1:{}\"\n\
-                 rate = \"{rate}\"\nrate_in = \"{rate}\"\ndelay = \"{}\"\nqueue = \"{} B\"\n",
-                ports[at], link.delay, link.queue.0,
-            )
-        };
         let mut text = format!(
             "[listen]\nunix = {:?}\nudp = \"127.0.0.1:{}\"\ntcp = \"off\"\n",
             self.socket(NODES[node]),
@@ -127,10 +119,10 @@ impl Network {
         if node == 0 {
             text += &format!("[content_store]\ncapacity = \"{} B\"\n", cache.0);
         } else {
-            text += &face("back", node - 1);
+            text += &face_section("back", ports[node - 1], link);
         }
         if node + 1 < NODES.len() {
-            text += &face("next", node + 1);
+            text += &face_section("next", ports[node + 1], link);
             text += "[[route]]\nprefix = \"/demo\"\nface = \"next\"\n";
         }
         text
@@ -220,15 +212,18 @@ impl Network {
 
     /// Waits for a child that says little on standard output.
     fn wait(&mut self, child: usize) -> Result<Output, Failure> {
-        let failed = |error| Failure::new(Kind::Failed, error);
+        self.output(child).map_err(|error| Failure::new(Kind::Failed, error))
+    }
+
+    fn output(&mut self, child: usize) -> std::io::Result<Output> {
         let child = &mut self.children[child];
         let status = loop {
-            if let Some(status) = child.try_wait().map_err(failed)? {
+            if let Some(status) = child.try_wait()? {
                 break status;
             }
             if self.stop.load(Ordering::Relaxed) {
-                child.kill().map_err(failed)?;
-                let status = child.wait().map_err(failed)?;
+                child.kill()?;
+                let status = child.wait()?;
                 // Its progress bar stands on the line.
                 if std::io::stderr().is_terminal() {
                     output::note("");
@@ -239,7 +234,7 @@ impl Network {
         };
         let mut stdout = Vec::new();
         if let Some(mut pipe) = child.stdout.take() {
-            pipe.read_to_end(&mut stdout).map_err(failed)?;
+            pipe.read_to_end(&mut stdout)?;
         }
         Ok(Output { status, stdout, stderr: Vec::new() })
     }
@@ -263,10 +258,19 @@ impl Network {
     }
 }
 
+/// The section of a face to the neighbour at this port.
+fn face_section(name: &str, port: u16, link: &Link) -> String {
+    let Link { rate, delay, .. } = link;
+    format!(
+        "[[face]]\nname = \"{name}\"\nuri = \"udp4://127.0.0.1:{port}\"\n\
+         rate = \"{rate}\"\nrate_in = \"{rate}\"\ndelay = \"{delay}\"\nqueue = \"{} B\"\n",
+        link.queue.0,
+    )
+}
+
 /// Three UDP ports that are free now.
 fn free_ports() -> Result<[u16; 3], Failure> {
-    let bind = |_| UdpSocket::bind("127.0.0.1:0");
-    let sockets: Result<Vec<_>, _> = (0..3).map(bind).collect();
+    let sockets: Result<Vec<_>, _> = (0..3).map(|_| UdpSocket::bind("127.0.0.1:0")).collect();
     let sockets = sockets.map_err(|error| {
         Failure::new(Kind::Failed, format!("no free UDP ports on 127.0.0.1: {error}"))
     })?;

@@ -35,12 +35,13 @@ impl Folders for Fetched {
         let found = search.find(&mut connection, name)?;
         let mut is_enough = false;
         let all = each_page(&mut connection, &found, transfers, stop, recursive, &mut |page| {
-            let each = |entry: &Entry| take(&page.directory.join(&entry.name), entry);
-            is_enough = !page.entries.iter().all(each);
-            match is_enough {
-                true => Err(Failure::silent(Kind::Interrupted, "interrupted")),
-                false => Ok(()),
+            for entry in &page.entries {
+                if !take(&page.directory.join(&entry.name), entry) {
+                    is_enough = true;
+                    return Err(Failure::silent(Kind::Interrupted, "interrupted"));
+                }
             }
+            Ok(())
         });
         if !is_enough {
             all?;

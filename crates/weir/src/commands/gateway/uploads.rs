@@ -7,6 +7,7 @@ use crate::gateway::{Log, Uploads};
 use crate::output;
 use crate::signals::Stop;
 use net::client::Address;
+use packet::Name;
 use packet::tlv::types::GENERIC;
 use std::fs::File;
 use std::io::Read;
@@ -24,33 +25,20 @@ const LONGEST: u64 = 4096;
 pub fn check(args: &GatewayArgs) -> Result<Option<Token>, Failure> {
     let upload = &args.upload;
     let token = upload.put_token.as_deref().map(read).transpose()?;
-    let usage = |what: String, next: &str| Err(Failure::new(Kind::Usage, what).then(next));
     for prefix in &upload.put {
-        let what = |why: &str| format!("--put {prefix} cannot be used: {why}");
-        if is_scoped(prefix) {
-            let why = "names below /localhost and /localhop are for the programs of one host";
-            return usage(what(why), "choose another prefix");
-        }
-        if prefix.as_ref().components().any(|component| component.typ() != GENERIC) {
-            let why = "it has a reserved component, such as a version";
-            return usage(what(why), "choose another prefix");
-        }
-        if prefix.is_empty() {
-            return usage(what("it has no component"), "name a prefix, such as /example/uploads");
-        }
-        if !args.prefix.iter().any(|served| prefix.as_ref().starts_with(served.as_ref())) {
-            return usage(what("the gateway does not serve it"), "serve it with --prefix, too");
-        }
+        check_prefix(prefix, &args.prefix)?;
     }
     if let (true, Some(store)) = (upload.put.is_empty(), &upload.store.store) {
         let what =
             format!("--store {} is for uploads, and nothing may be uploaded", store.display());
-        return usage(what, "allow it with --put, or serve a store with `weir repo run`");
+        return Err(Failure::new(Kind::Usage, what)
+            .then("allow it with --put, or serve a store with `weir repo run`"));
     }
     let is_local = args.listen.ip().to_canonical().is_loopback();
     if !upload.put.is_empty() && !is_local && token.is_none() {
         let what = format!("--put needs a token at {}, which other hosts reach", args.listen);
-        return usage(what, "name a file with one by --put-token, or listen on 127.0.0.1");
+        return Err(Failure::new(Kind::Usage, what)
+            .then("name a file with one by --put-token, or listen on 127.0.0.1"));
     }
     if token.is_some() && !is_local && args.tls_cert.is_none() && !args.quiet {
         output::note(
@@ -60,19 +48,40 @@ pub fn check(args: &GatewayArgs) -> Result<Option<Token>, Failure> {
     Ok(token)
 }
 
-fn read(path: &Path) -> Result<Token, Failure> {
-    let shown = path.display();
-    let failed = |error: &dyn std::fmt::Display| {
-        Failure::new(Kind::File, format!("cannot use the token in {shown}: {error}"))
-            .then("write one line of at least 16 letters and digits, as of `openssl rand -hex 32`")
+/// Checks that uploads below `prefix` can be stored, and are served.
+fn check_prefix(prefix: &Name, served: &[Name]) -> Result<(), Failure> {
+    let (why, next) = if is_scoped(prefix) {
+        let why = "names below /localhost and /localhop are for the programs of one host";
+        (why, "choose another prefix")
+    } else if prefix.as_ref().components().any(|component| component.typ() != GENERIC) {
+        ("it has a reserved component, such as a version", "choose another prefix")
+    } else if prefix.is_empty() {
+        ("it has no component", "name a prefix, such as /example/uploads")
+    } else if !served.iter().any(|served| prefix.as_ref().starts_with(served.as_ref())) {
+        ("the gateway does not serve it", "serve it with --prefix, too")
+    } else {
+        return Ok(());
     };
+    let what = format!("--put {prefix} cannot be used: {why}");
+    Err(Failure::new(Kind::Usage, what).then(next))
+}
+
+fn read(path: &Path) -> Result<Token, Failure> {
+    token_in(path).map_err(|why| {
+        let shown = path.display();
+        Failure::new(Kind::File, format!("cannot use the token in {shown}: {why}"))
+            .then("write one line of at least 16 letters and digits, as of `openssl rand -hex 32`")
+    })
+}
+
+fn token_in(path: &Path) -> Result<Token, String> {
     let mut text = String::new();
-    let file = File::open(path).map_err(|error| failed(&error))?;
-    file.take(LONGEST + 1).read_to_string(&mut text).map_err(|error| failed(&error))?;
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    file.take(LONGEST + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
     if text.len() as u64 > LONGEST {
-        return Err(failed(&format!("it has more than {LONGEST} bytes")));
+        return Err(format!("it has more than {LONGEST} bytes"));
     }
-    Token::read(&text).map_err(|why| failed(&why))
+    Ok(Token::read(&text)?)
 }
 
 /// Opens the store of uploads, if there may be any.
@@ -103,7 +112,8 @@ pub fn publish(
     let (ready, wait) = channel();
     let publisher = Publisher { address: address.clone(), keeper, quiet };
     let (log, complaints) = (log.clone(), log.clone());
-    let serve = move || {
+    let thread = std::thread::Builder::new().name("store".to_owned());
+    let thread = thread.spawn(move || {
         let begun = ready.clone();
         let ended = publisher.run(&|| drop(begun.send(Ok(()))), move |what| complaints.note(what));
         if let Err(failure) = ended
@@ -113,10 +123,11 @@ pub fn publish(
             let next = "restart the gateway when that is over";
             log.note(format!("the store is not served any more: {failure}; {next}"));
         }
-    };
-    let thread = std::thread::Builder::new().name("store".to_owned()).spawn(serve);
+    });
     let thread = thread.map_err(|error| Failure::new(Kind::Failed, error))?;
-    let interrupted = |_| Err(Failure::new(Kind::Interrupted, "interrupted"));
-    wait.recv().unwrap_or_else(interrupted)?;
+    match wait.recv() {
+        Ok(begun) => begun?,
+        Err(_) => return Err(Failure::new(Kind::Interrupted, "interrupted")),
+    }
     Ok(thread)
 }

@@ -46,8 +46,7 @@ pub fn each_page(
     loop {
         for (request, content) in std::mem::take(&mut pages.there) {
             let page = request.page;
-            let mut enter = |_: &Directory, _: &Entry| recursive;
-            let accepted = walk.accept(request, &content, &mut enter);
+            let accepted = walk.accept(request, &content, &mut |_, _| recursive);
             let accepted = accepted.map_err(|error| malformed(&found.name, &error))?;
             let (directory, entries) = (accepted.directory, accepted.entries);
             take(Page { page, content: &content, directory, entries })?;

@@ -117,10 +117,11 @@ impl Sink for Memory {
 
 impl Keep for Memory {
     fn take_failure(&mut self) -> Option<Failure> {
-        std::mem::take(&mut self.is_large).then(|| {
-            Failure::new(Kind::NotVerified, "the root of the tree is larger than a packet")
-                .then("tell its publisher")
-        })
+        if !std::mem::take(&mut self.is_large) {
+            return None;
+        }
+        let message = "the root of the tree is larger than a packet";
+        Some(Failure::new(Kind::NotVerified, message).then("tell its publisher"))
     }
 
     fn flush(&mut self) {}

@@ -177,8 +177,7 @@ pub fn fetch(
     let (transfers, stop) = (search.transfers, search.stop);
     let mut getting = Getting { args, folder, transfers, stop, target, choices, version, least };
     if getting.is_older(&found) {
-        let wanted = |found: &Found| !getting.is_older(found);
-        found = getting.look_again(connection, search, &wanted)?;
+        found = getting.look_again(connection, search, &|found| !getting.is_older(found))?;
     }
     for _ in 0..VERSIONS {
         getting.reject_older(&found)?;
@@ -204,9 +203,9 @@ pub fn fetch(
         missing = Some(path);
         before = Some(found.object);
         // The producer makes the next version when it notices the change.
-        let wanted =
-            |found: &Found| version_of(&found.object) > before.as_ref().and_then(version_of);
-        found = getting.look_again(connection, search, &wanted)?;
+        found = getting.look_again(connection, search, &|found| {
+            version_of(&found.object) > before.as_ref().and_then(version_of)
+        })?;
     }
     let name = &args.name.name;
     let mut message = format!("{name}/ keeps changing, or is incomplete at its publisher");
@@ -227,10 +226,11 @@ fn decisive(lost: &[(Vec<u8>, Lost)]) -> LostEntry {
 
 /// The failure if an entry is lost for another reason than a change at the publisher.
 fn wrong(path: &str, why: &Lost) -> Option<Failure> {
-    (*why != Lost::Gone).then(|| {
-        Failure::new(Kind::NotVerified, format!("cannot fetch {path}: {why}"))
-            .then("run the same command again, or leave it out by --exclude")
-    })
+    if *why == Lost::Gone {
+        return None;
+    }
+    let failure = Failure::new(Kind::NotVerified, format!("cannot fetch {path}: {why}"));
+    Some(failure.then("run the same command again, or leave it out by --exclude"))
 }
 
 impl Getting<'_> {

@@ -1,9 +1,9 @@
 //! `weir face`
 
-use super::{Session, canonical, column, flags, words};
+use super::{Session, canonical, flags, words};
 use crate::cli::manage::{FaceCommand, FaceOptions, ListArgs, PersistencyWord, Switch};
 use crate::exit::Failure;
-use crate::output::{Align, Table};
+use crate::output::{Column, Table};
 use net::client::{FaceEntry, Passed, lists};
 use net::management::parameters::ControlParameters;
 use net::management::{CONGESTION_MARKING, LOCAL_FIELDS, RELIABILITY};
@@ -177,10 +177,6 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
 
 /// A face as JSON.
 pub fn object(face: &FaceEntry) -> Face {
-    let packets = |p: &Passed| {
-        let Passed { interests, data, nacks, bytes } = *p;
-        Packets { interests, data, nacks, bytes }
-    };
     Face {
         id: face.id,
         uri: face.uri.clone(),
@@ -194,24 +190,31 @@ pub fn object(face: &FaceEntry) -> Face {
     }
 }
 
+fn packets(passed: &Passed) -> Packets {
+    let Passed { interests, data, nacks, bytes } = *passed;
+    Packets { interests, data, nacks, bytes }
+}
+
+/// Bytes in megabytes, for a table.
+pub fn megabytes(bytes: u64) -> String {
+    format!("{:.2}", bytes as f64 / 1e6)
+}
+
 /// Faces as a table. Where there is no room, the packets go first.
 pub fn table(faces: &[FaceEntry]) -> Table {
-    let number = |head, rank| column(head, Align::Right, rank);
-    let word = |head, rank| column(head, Align::Left, rank);
     let mut table = Table::new(vec![
-        number("face", 0),
-        number("in MB", 1),
-        number("Interests", 2),
-        number("Data", 2),
-        number("out MB", 1),
-        number("Interests", 2),
-        number("Data", 2),
-        word("lives", 1),
-        word("flags", 1),
-        word("where", 0),
+        Column::right("face", 0),
+        Column::right("in MB", 1),
+        Column::right("Interests", 2),
+        Column::right("Data", 2),
+        Column::right("out MB", 1),
+        Column::right("Interests", 2),
+        Column::right("Data", 2),
+        Column::left("lives", 1),
+        Column::left("flags", 1),
+        Column::left("where", 0),
     ]);
     for face in faces {
-        let megabytes = |bytes: u64| format!("{:.2}", bytes as f64 / 1e6);
         table.row(vec![
             face.id.to_string(),
             megabytes(face.received.bytes),

@@ -1,9 +1,9 @@
 //! `weir route`
 
-use super::{Session, column, words};
+use super::{Session, words};
 use crate::cli::manage::{ListArgs, RouteCommand};
 use crate::exit::{Failure, Kind};
-use crate::output::{self, Align, Table};
+use crate::output::{self, Column, Table};
 use control::Duration;
 use net::client::{RouteEntry, lists};
 use net::management::parameters::ControlParameters;
@@ -175,12 +175,12 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
     let mut session = Session::open(args)?;
     let routes = lists::routes(&mut session.connection)?;
     let mut table = Table::new(vec![
-        column("prefix", Align::Left, 0),
-        column("face", Align::Right, 0),
-        column("cost", Align::Right, 0),
-        column("origin", Align::Left, 1),
-        column("flags", Align::Left, 1),
-        column("expires", Align::Left, 1),
+        Column::left("prefix", 0),
+        Column::right("face", 0),
+        Column::right("cost", 0),
+        Column::left("origin", 1),
+        Column::left("flags", 1),
+        Column::left("expires", 1),
     ]);
     for route in &routes {
         let expires = route.expires_ms.map(|ms| Duration::from_millis(ms).to_string());

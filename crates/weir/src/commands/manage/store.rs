@@ -69,8 +69,9 @@ pub fn run(command: &CsCommand) -> Result<(), Failure> {
 }
 
 fn holds(capacity: u64, flags: u64) -> String {
-    let state = |bit| if flags & bit == 0 { "off" } else { "on" };
-    format!("at most {capacity} packets; admit {}, serve {}", state(ADMIT), state(SERVE))
+    let admit = if flags & ADMIT == 0 { "off" } else { "on" };
+    let serve = if flags & SERVE == 0 { "off" } else { "on" };
+    format!("at most {capacity} packets; admit {admit}, serve {serve}")
 }
 
 fn info(args: &ListArgs) -> Result<(), Failure> {

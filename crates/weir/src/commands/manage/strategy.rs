@@ -1,9 +1,9 @@
 //! `weir strategy`
 
-use super::{Session, column};
+use super::Session;
 use crate::cli::manage::{ListArgs, StrategyCommand};
 use crate::exit::{Failure, Kind};
-use crate::output::{Align, Table};
+use crate::output::{Column, Table};
 use net::client::lists;
 use net::management::parameters::ControlParameters;
 use packet::Name;
@@ -68,8 +68,7 @@ fn named(text: &str) -> Result<Name, Failure> {
 fn list(args: &ListArgs) -> Result<(), Failure> {
     let mut session = Session::open(args)?;
     let all = lists::strategies(&mut session.connection)?;
-    let mut table =
-        Table::new(vec![column("prefix", Align::Left, 0), column("strategy", Align::Left, 0)]);
+    let mut table = Table::new(vec![Column::left("prefix", 0), Column::left("strategy", 0)]);
     let mut objects = Vec::new();
     for entry in &all {
         let (prefix, strategy) = (entry.prefix.to_string(), entry.strategy.to_string());

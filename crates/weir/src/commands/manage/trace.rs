@@ -93,16 +93,15 @@ impl Target {
         if records.is_empty() {
             return Ok(());
         }
-        let joined = |line: &dyn Fn(&Record) -> String| {
-            records.iter().map(line).collect::<Vec<_>>().join("\n")
-        };
-        match self {
-            Target::Lines(lines) => output::result(&joined(&|record| lines.line(record))),
+        let records = records.iter();
+        let texts: Vec<String> = match self {
+            Target::Lines(lines) => records.map(|record| lines.line(record)).collect(),
             Target::Json => {
-                output::result(&joined(&|record| output::json_text(&lines::object(record))))
+                records.map(|record| output::json_text(&lines::object(record))).collect()
             }
-            Target::File(file) => file.write(records),
-        }
+            Target::File(file) => return file.write(records.as_slice()),
+        };
+        output::result(&texts.join("\n"))
     }
 
     /// So many packets are missing here.

@@ -109,24 +109,20 @@ impl Ends {
             let next = format!("fetch it with `weir get {name}`");
             return Err(Failure::new(Kind::Failed, message).then(&next));
         };
-        let wrong = || {
-            let message = format!("the segments of {name} do not fit its manifest");
-            Failure::new(Kind::NotVerified, message).then("tell its publisher")
-        };
         let (number, len) = self.last;
         let size = number.checked_mul(self.first).and_then(|start| start.checked_add(len));
         let size = size.filter(|_| number + 1 == layout.segments() && len <= self.first);
-        let size = size.ok_or_else(wrong)?;
-        let segment_size = u32::try_from(self.first.max(1)).map_err(|_| wrong())?;
+        let size = size.ok_or_else(|| mismatch(name))?;
+        let segment_size = u32::try_from(self.first.max(1)).map_err(|_| mismatch(name))?;
         let called = called(name.as_ref()).unwrap_or_default();
         let called = FileName::new(called.as_bytes()).or_else(|_| FileName::new(b"content"));
-        let called = called.map_err(|_| wrong())?;
+        let called = called.map_err(|_| mismatch(name))?;
         let version = version_of(&info.name).unwrap_or(0);
         let modified = version.checked_mul(1_000_000).unwrap_or(0);
         let contents = Contents::Manifest { fanout: layout.fanout(), digest };
         let file = File { size, version, segment_size, contents };
         if file.layout() != Some(layout) {
-            return Err(wrong());
+            return Err(mismatch(name));
         }
         let kind = EntryKind::File(file);
         let file = Some(Entry { name: called, mode: FILE_MODE, modified, kind });
@@ -134,6 +130,11 @@ impl Ends {
         let source = Source { name, mode: FOLDER_MODE, modified, page: None, file };
         Ok((source, object))
     }
+}
+
+fn mismatch(name: &Name) -> Failure {
+    let message = format!("the segments of {name} do not fit its manifest");
+    Failure::new(Kind::NotVerified, message).then("tell its publisher")
 }
 
 impl Sink for Ends {

@@ -9,12 +9,12 @@ use crate::signals::Stop;
 use crate::transfer::Transfers;
 use control::{Duration, Rate, Size, Time};
 use net::client::{Address, Connection, Endpoint};
-use packet::{Data, Interest, LpPacket, MAX_PACKET, Name, NameRef};
+use packet::{Data, Interest, LpPacket, MAX_PACKET, Name};
 use rustix::time::{ClockId, clock_gettime};
 use schemars::JsonSchema;
 use serde::Serialize;
 use transport::Histogram;
-use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Status};
+use transport::fetch::{Fetch, FetchError, ObjectInfo, Resume, Sink, Stats, Status};
 use transport::publish::SEGMENT_SIZE;
 
 /// A turn lasts this long at most, so that a signal is noticed.
@@ -92,6 +92,11 @@ struct Flows {
 }
 
 impl Flows {
+    /// The time from the start to `now`.
+    fn elapsed(&self, now: Time) -> Time {
+        Time::ZERO + now.since(self.started_at)
+    }
+
     /// The flow to which a frame belongs.
     fn flow_of(&self, frame: &[u8]) -> Option<usize> {
         if self.flows.len() == 1 {
@@ -99,11 +104,10 @@ impl Flows {
         }
         let link = LpPacket::decode(frame).ok()?;
         let fragment = link.fragment()?;
-        let of = |name: NameRef<'_>| Run::read(name, self.before);
         let run = match link.nack() {
-            Some(_) => of(Interest::decode(fragment).ok()?.name()),
-            None => of(Data::decode(fragment).ok()?.name()),
-        }?;
+            Some(_) => Run::read(Interest::decode(fragment).ok()?.name(), self.before)?,
+            None => Run::read(Data::decode(fragment).ok()?.name(), self.before)?,
+        };
         // Numbers of flows follow each other.
         let at = run.id.wrapping_sub(self.flows.first()?.run.id);
         usize::try_from(at).ok().filter(|at| *at < self.flows.len())
@@ -272,8 +276,10 @@ fn explained(error: &FetchError) -> Failure {
 /// A flow for each run, which has not begun.
 fn flows(args: &PerfClientArgs, transfers: &Transfers) -> Result<Flows, Failure> {
     let base = base(&args.name);
-    let random = || getrandom::u64().map_err(|error| Failure::new(Kind::Failed, error));
-    let first = args.run.map_or_else(random, Ok)?;
+    let first = match args.run {
+        Some(run) => run,
+        None => getrandom::u64().map_err(|error| Failure::new(Kind::Failed, error))?,
+    };
     let bytes = args.bytes.map_or(ENDLESS, |bytes| bytes.0);
     if bytes == 0 {
         return Err(Failure::new(Kind::Usage, "a run of 0 bytes measures nothing")
@@ -327,7 +333,6 @@ fn measure(
     let is_shown = !args.json && !args.quiet;
     let started = connection.now();
     flows.started_at = started;
-    let since = |now: Time| Time::ZERO + now.since(started);
     let time = args.time.unwrap_or(DEFAULT_TIME);
     let end = args.bytes.map_or(started + time, |_| Time(u64::MAX));
     let (mut begin, mut due) = (started, started + args.interval);
@@ -336,7 +341,7 @@ fn measure(
         let now = connection.now();
         let is_over = lost.is_some() || now >= end || stop.requested() || !flows.is_running();
         if now >= due || is_over {
-            let sample = flows.interval(since(begin), since(now));
+            let sample = flows.interval(flows.elapsed(begin), flows.elapsed(now));
             if is_shown && (sample.bytes > 0 || has_head) {
                 if !std::mem::replace(&mut has_head, true) {
                     output::result(&lines.head())?;
@@ -350,7 +355,7 @@ fn measure(
             (begin, due) = (now, if due + args.interval > now { due } else { now } + args.interval);
         }
         if is_over {
-            return Ok((intervals, since(now), lost));
+            return Ok((intervals, flows.elapsed(now), lost));
         }
         let until = end.min(due).min(now + TURN);
         lost = connection.turn(flows, until).err().map(Failure::from);
@@ -366,17 +371,14 @@ fn report(
     stop: &Stop,
     failure: Option<&Failure>,
 ) -> Report {
-    let each = flows.flows.iter();
-    let of = |flow: &Flow| {
-        let end = flow.ended_at.map_or(took, |at| Time::ZERO + at.since(flows.started_at));
+    let each = flows.flows.iter().map(|flow| {
+        let end = flow.ended_at.map_or(took, |at| flows.elapsed(at));
         Flows::whole(std::slice::from_ref(flow), end)
-    };
-    let samples: Vec<Sample> = each.clone().map(of).collect();
+    });
+    let samples: Vec<Sample> = each.collect();
     let rates: Vec<f64> = samples.iter().map(|sample| sample.goodput_mbps).collect();
     let run = flows.flows.first().map(|flow| flow.run);
-    let sum = |count: fn(&transport::fetch::Stats) -> u64| {
-        each.clone().map(|flow| count(flow.fetch.stats())).sum()
-    };
+    let stats: Vec<&Stats> = flows.flows.iter().map(|flow| flow.fetch.stats()).collect();
     Report {
         name: args.name.to_string(),
         run: run.map_or_else(String::new, |run| format!("{:016x}", run.id)),
@@ -386,9 +388,9 @@ fn report(
         process: Process {
             sent_bytes: flows.sent_bytes,
             received_bytes: flows.received_bytes,
-            duplicates: sum(|stats| stats.duplicates),
-            forged: sum(|stats| stats.forged),
-            malformed: sum(|stats| stats.malformed),
+            duplicates: stats.iter().map(|stats| stats.duplicates).sum(),
+            forged: stats.iter().map(|stats| stats.forged).sum(),
+            malformed: stats.iter().map(|stats| stats.malformed).sum(),
             cpu_s: processor_seconds() - flows.cpu_before,
         },
         fairness: fairness(&rates).filter(|_| rates.len() > 1),
@@ -399,11 +401,14 @@ fn report(
     }
 }
 
+fn rate(mbps: f64) -> Rate {
+    Rate((mbps * 1e6) as u64)
+}
+
 /// The summary, for people.
 fn show(report: &Report) -> Result<(), Failure> {
     let Report { whole, process, control, .. } = report;
     let took = whole.end_s;
-    let rate = |mbps: f64| Rate((mbps * 1e6) as u64);
     output::wrapped(&format!(
         "{control}: {} of content in {}, {}",
         Size(whole.bytes),

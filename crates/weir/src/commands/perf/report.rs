@@ -1,7 +1,7 @@
 //! The measurements of `weir perf client`: of an interval, of a flow, and of the whole run.
 
 use crate::output::width;
-use control::{Duration, Rate, Size, Time};
+use control::{Rate, Size, Time};
 use scenario::result::digits;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -83,11 +83,6 @@ impl Gauge {
 impl Sample {
     /// Adds the state of a flow at the end of the interval.
     fn add_state(&mut self, fetch: &Fetch) {
-        let add = |sum: &mut Option<f64>, value: Option<f64>| {
-            if let Some(value) = value {
-                *sum = Some(sum.unwrap_or(0.0) + value);
-            }
-        };
         self.in_flight += u64::from(fetch.in_flight());
         add(&mut self.window, fetch.window());
         // A scheme with several rates reports their sum in lane 0.
@@ -102,13 +97,12 @@ impl Sample {
 
     /// Sets the interval, and the values that follow from it and from the round-trip times.
     pub fn over(mut self, begin: Time, end: Time, rtt: &Histogram) -> Sample {
-        let ms = |span: Duration| span.as_secs_f64() * 1e3;
         self.begin_s = begin.as_secs_f64();
         self.end_s = end.as_secs_f64();
         self.goodput_mbps = Rate::of(Size(self.bytes), end.since(begin)).0 as f64 / 1e6;
-        self.rtt_min_ms = rtt.quantile(0.0).map(ms);
-        self.rtt_mean_ms = rtt.mean().map(ms);
-        self.rtt_p99_ms = rtt.quantile(0.99).map(ms);
+        self.rtt_min_ms = rtt.quantile(0.0).map(|rtt| rtt.as_secs_f64() * 1e3);
+        self.rtt_mean_ms = rtt.mean().map(|rtt| rtt.as_secs_f64() * 1e3);
+        self.rtt_p99_ms = rtt.quantile(0.99).map(|rtt| rtt.as_secs_f64() * 1e3);
         self
     }
 
@@ -150,17 +144,15 @@ impl Lines {
 
     /// The head.
     pub fn head(&self) -> String {
-        let head = |(at, (head, ..)): (usize, &(&str, usize, bool))| match at {
+        self.line(COLUMNS.iter().enumerate().map(|(at, (head, ..))| match at {
             2 if self.by_rate => "sending".to_owned(),
             _ => (*head).to_owned(),
-        };
-        self.line(COLUMNS.iter().enumerate().map(head))
+        }))
     }
 
     /// The line of an interval.
     pub fn of(&self, sample: &Sample) -> String {
         let law = if self.by_rate { sample.rate_mbps } else { sample.window };
-        let or_none = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), digits);
         let counters = &sample.counters;
         let texts = [
             format!("{:.2}", sample.end_s),
@@ -183,6 +175,16 @@ impl Lines {
     }
 }
 
+fn add(sum: &mut Option<f64>, value: Option<f64>) {
+    if let Some(value) = value {
+        *sum = Some(sum.unwrap_or(0.0) + value);
+    }
+}
+
+fn or_none(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), digits)
+}
+
 /// Jain's index of the flows' goodput: 1 if all are equal, 1/n if one has all. R. Jain, D. Chiu, W.
 /// Hawe, "A Quantitative Measure of Fairness and Discrimination", DEC-TR-301, 1984.
 pub fn fairness(rates: &[f64]) -> Option<f64> {
@@ -194,6 +196,7 @@ pub fn fairness(rates: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use control::Duration;
 
     fn sample() -> Sample {
         let counters = Counters { marks: 3, timeouts: 1, gaps: 2, nacks: 4, ..Counters::default() };

@@ -132,12 +132,11 @@ impl Server {
         interest: &[u8],
         overdue: Time,
     ) {
-        let header = |options| LpHeader { options, ..header.clone() };
         let mut missing = SegmentBits::NONE;
         for at in range.wanted().iter() {
             let segment = first.saturating_add(u64::from(at));
             if segment < run.segments() {
-                let header = header(answer(asked, Some(0)));
+                let header = LpHeader { options: answer(asked, Some(0)), ..header.clone() };
                 self.push(header, Answer::Data(run, Wanted::Segment(segment)), overdue);
             } else {
                 missing.insert(at);
@@ -145,7 +144,7 @@ impl Server {
         }
         if let Some(range) = Range::of(missing) {
             self.counts.refused += u64::from(missing.count());
-            let mut header = header(answer(asked, None));
+            let mut header = LpHeader { options: answer(asked, None), ..header.clone() };
             header.options.set(&range);
             self.nack(header, interest, overdue);
         }
@@ -285,8 +284,9 @@ fn serve(
         let before = server.counts.answered;
         if let Err(lost) = connection.turn(server, tick + TICK) {
             server.forget_waiting();
-            let mut greet = |connection: &mut Connection| connection.register(&base);
-            if outage.end(connection, lost, None, &mut greet)? != Outcome::Back {
+            let outcome =
+                outage.end(connection, lost, None, &mut |connection| connection.register(&base))?;
+            if outcome != Outcome::Back {
                 return Ok(());
             }
         }

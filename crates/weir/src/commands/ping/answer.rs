@@ -112,8 +112,9 @@ pub fn run(args: &PingArgs) -> Result<(), Failure> {
         let before = responder.answered;
         if let Err(lost) = connection.turn(&mut responder, until) {
             responder.waiting.clear();
-            let mut greet = |connection: &mut Connection| connection.register(&prefix);
-            if outage.end(&mut connection, lost, None, &mut greet)? != Outcome::Back {
+            let outcome = outage
+                .end(&mut connection, lost, None, &mut |connection| connection.register(&prefix))?;
+            if outcome != Outcome::Back {
                 break;
             }
         }

@@ -224,18 +224,21 @@ fn line(prefix: &Name, count: u64, fate: Fate) -> String {
 fn show(args: &PingArgs, summary: &Tally) -> Result<(), Failure> {
     let (mean, deviation) = summary.mean();
     let Tally { sent, answered, rejected, given_up, least, most, .. } = *summary;
-    let found = |value: f64| (answered > 0).then_some(value);
     if args.json {
+        let [least, mean, most, deviation] = match answered {
+            0 => [None; 4],
+            _ => [least, mean, most, deviation].map(Some),
+        };
         return output::json(&Printed::Asked(Asked {
             name: args.prefix.to_string(),
             sent,
             answered,
             rejected,
             timeouts: given_up,
-            rtt_min_ms: found(least),
-            rtt_mean_ms: found(mean),
-            rtt_max_ms: found(most),
-            rtt_stdev_ms: found(deviation),
+            rtt_min_ms: least,
+            rtt_mean_ms: mean,
+            rtt_max_ms: most,
+            rtt_stdev_ms: deviation,
         }));
     }
     let interests = if sent == 1 { "Interest" } else { "Interests" };

@@ -85,11 +85,11 @@ impl Files {
     pub fn look(&mut self, publish: &mut Publish, look: &Look<'_>) -> Result<(), Failure> {
         for file in &mut self.0 {
             if let Some(job) = file.job.take_if(|job| job.is_finished()) {
-                let failed = || Failure::new(Kind::Failed, "hashing has failed");
-                let prepared = match job.join().map_err(|_| failed())? {
-                    Ok(prepared) => prepared,
+                let prepared = match job.join() {
+                    Err(_) => return Err(Failure::new(Kind::Failed, "hashing has failed")),
+                    Ok(Ok(prepared)) => prepared,
                     // The former version is still served, and the file may become readable again.
-                    Err(failure) => {
+                    Ok(Err(failure)) => {
                         if !std::mem::replace(&mut file.is_unreadable, true) {
                             let path = file.plan.path.display();
                             let what = format!("{path} has changed and is served as it was");
@@ -107,8 +107,9 @@ impl Files {
             }
             if file.job.is_none() && file.watch.changed().is_some() {
                 let (plan, stop, least) = (file.plan.clone(), look.stop.clone(), file.version + 1);
-                let hash = move || plan.prepare(least, &Progress::new("", true), &stop);
-                file.job = Some(std::thread::spawn(hash));
+                file.job = Some(std::thread::spawn(move || {
+                    plan.prepare(least, &Progress::new("", true), &stop)
+                }));
             }
         }
         Ok(())

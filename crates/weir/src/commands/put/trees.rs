@@ -57,7 +57,7 @@ impl Trees {
         for (base, folder) in folders {
             let folder = folder.canonicalize().map_err(|error| cannot_publish(&folder, &error))?;
             // Watched before it is read, so that no change is missed in between.
-            let watcher = watch.then(|| FolderWatcher::new(&folder)).transpose()?;
+            let watcher = if watch { Some(FolderWatcher::new(&folder)?) } else { None };
             let publisher = Publisher {
                 hashes: place_of_hashes(&base, &folder),
                 base,

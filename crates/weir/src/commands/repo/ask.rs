@@ -23,6 +23,13 @@ pub struct Question {
     pub can_be_prefix: bool,
 }
 
+impl Question {
+    /// A question for the packet of this name.
+    pub fn exact(name: &Name) -> Question {
+        Question { name: name.clone(), can_be_prefix: false }
+    }
+}
+
 /// Interests that are sent, and their answers.
 struct Asking {
     waiting: VecDeque<(Question, u32)>,

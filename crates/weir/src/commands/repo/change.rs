@@ -171,6 +171,11 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
         .then("make room, or choose another file")
 }
 
+fn cannot_export(entry: &Entry, error: &io::Error) -> Failure {
+    let message = format!("cannot export {}: {error}", entry.versioned());
+    Failure::new(Kind::File, message).then("`weir repo verify` finds what is damaged")
+}
+
 /// Writes the bytes of an object, and checks them meanwhile.
 fn write(
     store: &Store,
@@ -178,18 +183,14 @@ fn write(
     object: &Object,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let failed = |error: io::Error| {
-        let message = format!("cannot export {}: {error}", entry.versioned());
-        Failure::new(Kind::File, message).then("`weir repo verify` finds what is damaged")
-    };
     let digest = match &object.place {
         Place::Inline(bytes) => return out.write_all(bytes).map_err(|e| output::unwritable(&e)),
         Place::Blob(digest) => digest,
     };
-    let mut file = File::open(store.blob(digest)).map_err(failed)?;
+    let mut file = File::open(store.blob(digest)).map_err(|error| cannot_export(entry, &error))?;
     let (mut sum, mut block) = (Sha256::new(), vec![0; 1 << 20]);
     loop {
-        match file.read(&mut block).map_err(failed)? {
+        match file.read(&mut block).map_err(|error| cannot_export(entry, &error))? {
             0 => break,
             len => {
                 sum.update(&block[..len]);

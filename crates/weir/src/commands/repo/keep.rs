@@ -98,8 +98,8 @@ pub fn insert(
     shown: &RepoOutputArgs,
 ) -> Result<(), Failure> {
     let quota = keep.quota.map(|quota| quota.0);
-    let all = || Ok::<(), StoreError>(());
-    let Inserted { was_there, new_bytes } = commit(store, staging, &ready, quota, all)?;
+    let inserted = commit(store, staging, &ready, quota, || Ok::<(), StoreError>(()))?;
+    let Inserted { was_there, new_bytes } = inserted;
     let Ready { entry, bytes, files, .. } = ready;
     let name = entry.versioned().to_string();
     if shown.json {

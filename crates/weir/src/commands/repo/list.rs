@@ -3,7 +3,7 @@
 use super::{Named, below, meant, open};
 use crate::cli::repo::{RepoLsArgs, RepoNameArgs};
 use crate::exit::Failure;
-use crate::output::{self, Align, Column, Table};
+use crate::output::{self, Column, Table};
 use control::Size;
 use packet::{Data, KeyLocator};
 use repo::{Place, View};
@@ -70,13 +70,12 @@ pub fn ls(args: &RepoLsArgs) -> Result<(), Failure> {
         found.iter().try_for_each(|named| output::json(&Row::of(named)))?;
         return broken.failure(&store);
     }
-    let column = |head: &'static str, align, rank| Column { head: head.into(), align, rank };
     let mut table = Table::new(vec![
-        column("bytes", Align::Right, 0),
-        column("files", Align::Right, 2),
-        column("stored", Align::Left, 1),
-        column("version", Align::Right, 3),
-        column("name", Align::Left, 0),
+        Column::right("bytes", 0),
+        Column::right("files", 2),
+        Column::left("stored", 1),
+        Column::right("version", 3),
+        Column::left("name", 0),
     ]);
     for named in &found {
         table.row(vec![

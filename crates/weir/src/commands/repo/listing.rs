@@ -149,26 +149,23 @@ impl Folder<'_> {
                 break;
             }
             let child = first.name.as_ref().prefix(base + 1).to_name();
-            let called = child.as_ref().last().and_then(text).map(str::to_owned);
-            let mut add = |size, is_dir, time| {
-                is_folder = true;
-                let called = called.as_deref();
-                listing
-                    .entries
-                    .extend(called.map(|called| Item::stored(called, size, is_dir, time)));
+            let object = match first.name == child {
+                true => self.view.newest_top(child.as_ref())?,
+                false => None,
             };
-            if first.name == child
-                && let Some(top) = self.view.newest_top(child.as_ref())?
-            {
-                add(Some(top.bytes), false, time(&top));
-            }
-            if let Some(tree) = tree_at(self.view, child.as_ref())? {
-                add(Some(tree.bytes), true, time(&tree));
-            } else {
-                let sum = self.add_up(&mut walk, &child, first)?;
-                if sum.is_there {
-                    add(sum.bytes, true, sum.time);
+            let folder = match tree_at(self.view, child.as_ref())? {
+                Some(tree) => Some((Some(tree.bytes), time(&tree))),
+                None => {
+                    let sum = self.add_up(&mut walk, &child, first)?;
+                    if sum.is_there { Some((sum.bytes, sum.time)) } else { None }
                 }
+            };
+            is_folder |= object.is_some() || folder.is_some();
+            if let Some(called) = child.as_ref().last().and_then(text) {
+                let file = object.map(|top| (Some(top.bytes), time(&top)));
+                let file = file.map(|(bytes, time)| Item::stored(called, bytes, false, time));
+                let folder = folder.map(|(bytes, time)| Item::stored(called, bytes, true, time));
+                listing.entries.extend(file.into_iter().chain(folder));
             }
             walk.skip(child.as_ref());
         }
@@ -204,13 +201,13 @@ impl Folder<'_> {
             read += 1;
             self.left -= 1;
             let mut parts = name.as_ref().components().skip(child.len());
-            let is_tree = |part: &ComponentRef<'_>| part.is_keyword(::tree::KEYWORD);
             if let Some(top) = top
-                && parts.all(|part| text(part).is_some() || is_tree(&part))
+                && parts.all(|part| text(part).is_some() || part.is_keyword(::tree::KEYWORD))
             {
                 let older = last.filter(|(of, _)| *of == name).map_or(0, |(_, bytes)| bytes);
-                let more = |bytes: u64| bytes.saturating_sub(older).saturating_add(top.bytes);
-                sum.bytes = sum.bytes.map(more);
+                let bytes = sum.bytes;
+                sum.bytes =
+                    bytes.map(|bytes| bytes.saturating_sub(older).saturating_add(top.bytes));
                 last = Some((name.clone(), top.bytes));
                 sum.time = sum.time.max(time(&top));
                 sum.is_there = true;

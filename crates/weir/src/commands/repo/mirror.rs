@@ -74,7 +74,7 @@ impl Fetching<'_> {
         let mut directories = vec![(Vec::new(), found.root)];
         let mut files: Vec<(Vec<u8>, File)> = Vec::new();
         let mut held = Ok(());
-        let mut take = |page: Page<'_>| {
+        each_page(connection, found, self.transfers, self.stop, true, &mut |page: Page<'_>| {
             let packet = tree::page_packet(&base, &page.page, page.content);
             if let Some(entry) = keep::packet(packet) {
                 held = staging.hold(&entry).map_err(|error| keep::unwritable(&error));
@@ -91,8 +91,7 @@ impl Fetching<'_> {
                 }
             }
             std::mem::replace(&mut held, Ok(()))
-        };
-        each_page(connection, found, self.transfers, self.stop, true, &mut take)?;
+        })?;
         let (transfers, stop) = (self.transfers, self.stop);
         let mut collector = Collector { connection, transfers, stop };
         let top = self.directories(&mut collector, staging, found, version, &directories)?;

@@ -189,8 +189,7 @@ impl Prefixes {
         wanted.sort_by_key(Name::len);
         let mut all = BTreeSet::new();
         for name in wanted {
-            let shorter = |len| all.contains(&name.as_ref().prefix(len).to_name());
-            if !(0..=name.len()).any(shorter) {
+            if (0..=name.len()).all(|len| !all.contains(&name.as_ref().prefix(len).to_name())) {
                 all.insert(name);
             }
         }
@@ -205,8 +204,7 @@ impl Prefixes {
     /// from now on; `None` if nothing changes.
     fn add(&self, name: &Name) -> Option<Vec<Name>> {
         let mut inner = self.lock();
-        let is_known = |len| inner.known.contains(&name.as_ref().prefix(len).to_name());
-        if (0..=name.len()).any(is_known) {
+        if (0..=name.len()).any(|len| inner.known.contains(&name.as_ref().prefix(len).to_name())) {
             return None;
         }
         let below = inner.known.range(name.clone()..).take_while(|other| is_under(other, name));

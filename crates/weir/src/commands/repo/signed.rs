@@ -67,9 +67,8 @@ impl Collector<'_> {
     /// # Errors
     /// One does not come, or is not verified.
     pub fn packets(&mut self, names: &[Name]) -> Result<Vec<Bytes>, Failure> {
-        let exact = |name: &Name| Question { name: name.clone(), can_be_prefix: false };
-        let answers = ask(self.connection, names.iter().map(exact), self.stop)?;
-        names.iter().map(|name| self.take(&answers, &exact(name))).collect()
+        let answers = ask(self.connection, names.iter().map(Question::exact), self.stop)?;
+        names.iter().map(|name| self.take(&answers, &Question::exact(name))).collect()
     }
 
     fn take(
@@ -192,8 +191,10 @@ impl Collector<'_> {
         staged: &Staged,
         signed: SignedPackets,
     ) -> Result<Entry, Failure> {
-        let open = || FileSource::open_here(&staged.path).map_err(|e| keep::unwritable(&e));
-        self.make(wanted, Place::Blob(staged.digest), &open, signed)
+        let place = Place::Blob(staged.digest);
+        let content =
+            &|| FileSource::open_here(&staged.path).map_err(|error| keep::unwritable(&error));
+        self.make(wanted, place, content, signed)
     }
 
     fn make<S: Source + 'static>(

@@ -72,8 +72,9 @@ fn file(
 
 /// The object of a directory.
 fn directory(made: &Catalogue, path: &[u8]) -> Result<Entry, Failure> {
-    let missing = || Failure::new(Kind::Failed, "the tree has no such directory");
-    let record = made.directories.get(path).ok_or_else(missing)?;
+    let Some(record) = made.directories.get(path) else {
+        return Err(Failure::new(Kind::Failed, "the tree has no such directory"));
+    };
     let mut content = Vec::new();
     record.root.encode_into(&mut content);
     let name: Name = ::tree::name_of(&made.base, path).with(&Component::keyword(::tree::KEYWORD));

@@ -59,8 +59,10 @@ impl StoreKeeper {
 
     fn signing(&self, name: &Name) -> Result<&Signing, Failure> {
         let nearest = nearest(name, &self.signing, |(under, _)| under);
-        let missing = || Failure::new(Kind::Failed, format!("no key is for {name}"));
-        nearest.map(|(_, signing)| signing).ok_or_else(missing)
+        match nearest {
+            Some((_, signing)) => Ok(signing),
+            None => Err(Failure::new(Kind::Failed, format!("no key is for {name}"))),
+        }
     }
 }
 
@@ -105,12 +107,10 @@ impl Read for BodyReader<'_> {
 
 impl Keeper for StoreKeeper {
     fn version(&self, name: &Name) -> Result<Option<u64>, StoreFailure> {
-        let failure = |reason, message: String| {
-            Err(StoreFailure::new(reason, Failure::new(Kind::Usage, message)))
-        };
         if name.len() > MOST_COMPONENTS {
             let message = format!("consumers find names of {MOST_COMPONENTS} components or fewer");
-            return failure(Reason::LongName, message);
+            let failure = Failure::new(Kind::Usage, message);
+            return Err(StoreFailure::new(Reason::LongName, failure));
         }
         // Before its bytes have come, an object without any shows that packets have room for its
         // name.
@@ -118,7 +118,8 @@ impl Keeper for StoreKeeper {
         let signer = &self.signing(name)?.signer;
         let made = Preparation::new(spec, Vec::new(), signer).and_then(|made| made.run(signer));
         if let Err(error) = made {
-            return failure(Reason::LongName, error.to_string());
+            let failure = Failure::new(Kind::Usage, error);
+            return Err(StoreFailure::new(Reason::LongName, failure));
         }
         self.shown.renew()?;
         let view = self.shown.view();
@@ -178,12 +179,12 @@ impl Keeper for StoreKeeper {
         let bytes = staged.size;
         let ready = Ready { entry, bytes, files: None, prefixes };
         let _lock = self.inserting.lock().unwrap_or_else(PoisonError::into_inner);
-        let check = || {
+        let quota = Some(self.quota);
+        keep::commit::<StoreFailure>(&self.store, &mut staging, &ready, quota, || {
             let view = View::new(&self.store)?;
             check_trees(&view, name)?;
             Ok(permit(view.newest(name.as_ref())?)?)
-        };
-        keep::commit::<StoreFailure>(&self.store, &mut staging, &ready, Some(self.quota), check)?;
+        })?;
         // Consumers find it from now on.
         self.shown.renew()?;
         Ok(StoredObject { version, bytes })

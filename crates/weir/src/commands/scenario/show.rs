@@ -2,7 +2,7 @@
 
 use crate::exit::{Failure, Kind};
 use crate::file;
-use crate::output::{self, Align, Column, Table};
+use crate::output::{self, Column, Table};
 use scenario::model::{
     Admission, Content, Direction, FaultKind, Manner, Node, Objects, Requests, Scenario,
 };
@@ -95,62 +95,72 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 
 fn routes(scenario: &Scenario) -> Table {
     let mut table = Table::new(vec![
-        column("route at", Align::Left, 0),
-        column("prefix", Align::Left, 0),
-        column("via", Align::Left, 0),
-        column("cost", Align::Right, 1),
+        Column::left("route at", 0),
+        Column::left("prefix", 0),
+        Column::left("via", 0),
+        Column::right("cost", 1),
     ]);
-    let name = |node: usize| scenario.nodes[node].name.clone();
     for route in &scenario.routes {
         let [a, b] = scenario.links[route.link].ends;
-        let via = name(if a == route.at { b } else { a });
-        table.row(vec![name(route.at), route.prefix.to_string(), via, route.cost.to_string()]);
+        let via = if a == route.at { b } else { a };
+        table.row(vec![
+            scenario.nodes[route.at].name.clone(),
+            route.prefix.to_string(),
+            scenario.nodes[via].name.clone(),
+            route.cost.to_string(),
+        ]);
     }
     table
 }
 
 /// The faults, a line each.
 fn faults(scenario: &Scenario) -> Vec<String> {
-    let name = |node: &usize| scenario.nodes[*node].name.as_str();
-    let ends = |link: &usize| scenario.links[*link].ends;
-    let joined = |link: &usize| ends(link).map(|end| name(&end)).join("-");
-    let said = |kind: &FaultKind| match kind {
-        FaultKind::LinkDown(link) => format!("{} goes down", joined(link)),
-        FaultKind::LinkUp(link) => format!("{} comes up", joined(link)),
-        FaultKind::NodeCrash(node) => format!("{} crashes", name(node)),
-        FaultKind::NodeRestart(node) => format!("{} begins anew", name(node)),
-        FaultKind::LinkRate { link, direction, rate } => {
-            let [from, to] = [ends(link)[*direction], ends(link)[1 - *direction]];
-            format!("{} to {} has {rate}", name(&from), name(&to))
-        }
-        FaultKind::LinkDelay { link, direction, delay } => {
-            let [from, to] = [ends(link)[*direction], ends(link)[1 - *direction]];
-            format!("{} to {} has a delay of {delay}", name(&from), name(&to))
-        }
-        FaultKind::LinkLoss { link, direction, loss } => {
-            let [from, to] = [ends(link)[*direction], ends(link)[1 - *direction]];
-            format!("{} to {} has a loss of {loss}", name(&from), name(&to))
-        }
-        FaultKind::RouteAdd(route) => {
-            format!("{} has a route to {}", name(&route.at), route.prefix)
-        }
-        FaultKind::RouteRemove(route) => {
-            format!("{} loses a route to {}", name(&route.at), route.prefix)
-        }
-    };
-    scenario.faults.iter().map(|f| format!("at {}: {}", f.at, said(&f.kind))).collect()
+    let faults = scenario.faults.iter();
+    faults.map(|fault| format!("at {}: {}", fault.at, in_words(scenario, &fault.kind))).collect()
 }
 
-fn column(head: &'static str, align: Align, rank: u8) -> Column {
-    Column { head: head.into(), align, rank }
+fn in_words(scenario: &Scenario, kind: &FaultKind) -> String {
+    let nodes = &scenario.nodes;
+    match kind {
+        FaultKind::LinkDown(link) => format!("{} goes down", ends(scenario, *link).join("-")),
+        FaultKind::LinkUp(link) => format!("{} comes up", ends(scenario, *link).join("-")),
+        FaultKind::NodeCrash(node) => format!("{} crashes", nodes[*node].name),
+        FaultKind::NodeRestart(node) => format!("{} begins anew", nodes[*node].name),
+        FaultKind::LinkRate { link, direction, rate } => {
+            format!("{} has {rate}", from_to(scenario, *link, *direction))
+        }
+        FaultKind::LinkDelay { link, direction, delay } => {
+            format!("{} has a delay of {delay}", from_to(scenario, *link, *direction))
+        }
+        FaultKind::LinkLoss { link, direction, loss } => {
+            format!("{} has a loss of {loss}", from_to(scenario, *link, *direction))
+        }
+        FaultKind::RouteAdd(route) => {
+            format!("{} has a route to {}", nodes[route.at].name, route.prefix)
+        }
+        FaultKind::RouteRemove(route) => {
+            format!("{} loses a route to {}", nodes[route.at].name, route.prefix)
+        }
+    }
+}
+
+/// The names of the nodes at both ends of a link.
+fn ends(scenario: &Scenario, link: usize) -> [&str; 2] {
+    scenario.links[link].ends.map(|node| scenario.nodes[node].name.as_str())
+}
+
+/// One direction of a link: `A to B`.
+fn from_to(scenario: &Scenario, link: usize, direction: usize) -> String {
+    let ends = ends(scenario, link);
+    format!("{} to {}", ends[direction], ends[1 - direction])
 }
 
 fn nodes(scenario: &Scenario) -> Table {
     let mut table = Table::new(vec![
-        column("node", Align::Left, 0),
-        column("role", Align::Left, 0),
-        column("content store", Align::Right, 1),
-        column("strategy", Align::Left, 2),
+        Column::left("node", 0),
+        Column::left("role", 0),
+        Column::right("content store", 1),
+        Column::left("strategy", 2),
     ]);
     for (node, role) in scenario.nodes.iter().zip(scenario.roles()) {
         let store = store(node);
@@ -176,12 +186,12 @@ fn store(node: &Node) -> String {
 
 fn links(scenario: &Scenario) -> Table {
     let mut table = Table::new(vec![
-        column("from", Align::Left, 0),
-        column("to", Align::Left, 0),
-        column("rate", Align::Right, 0),
-        column("delay", Align::Right, 0),
-        column("queue", Align::Right, 1),
-        column("marker", Align::Left, 2),
+        Column::left("from", 0),
+        Column::left("to", 0),
+        Column::right("rate", 0),
+        Column::right("delay", 0),
+        Column::right("queue", 1),
+        Column::left("marker", 2),
     ]);
     for link in &scenario.links {
         let [ab, ba] = &link.directions;
@@ -225,8 +235,8 @@ fn ways(scenario: &Scenario) -> Vec<String> {
         };
         let head = format!("{} ({how})", workload.name);
         let ways = workload.contents.iter().flat_map(|content| {
-            let way = |at: &usize| drawn(scenario, *at, scenario.way_from(*at, *content));
-            workload.at.iter().map(way)
+            let nodes = workload.at.iter();
+            nodes.map(|at| drawn(scenario, *at, scenario.way_from(*at, *content)))
         });
         [head].into_iter().chain(ways).collect::<Vec<_>>()
     });
@@ -256,8 +266,9 @@ fn drawn(scenario: &Scenario, mut at: usize, way: Vec<usize>) -> String {
         nodes.push(&scenario.nodes[next].name);
         at = next;
     }
-    let most = most.map_or_else(String::new, |rate| {
-        format!("; at most {rate}, round trip {round_trip} without queues")
-    });
+    let most = match most {
+        Some(rate) => format!("; at most {rate}, round trip {round_trip} without queues"),
+        None => String::new(),
+    };
     format!("  {}{most}", nodes.join(" → "))
 }

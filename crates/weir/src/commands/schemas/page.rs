@@ -131,11 +131,14 @@ impl<'a> Rows<'a> {
         let required = schema.get("required").and_then(Value::as_array);
         let required: Vec<&str> =
             required.into_iter().flatten().filter_map(Value::as_str).collect();
-        let place = |name: &str| required.iter().position(|other| *other == name);
+        // In the order of the struct, which that of the required fields is.
         let mut names: Vec<&String> = fields.keys().collect();
-        names.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
+        names.sort_by_key(|name| {
+            required.iter().position(|other| other == name).unwrap_or(usize::MAX)
+        });
         for name in names {
-            let may_be_absent = if place(name).is_some() { "" } else { ", may be absent" };
+            let is_required = required.contains(&name.as_str());
+            let may_be_absent = if is_required { "" } else { ", may be absent" };
             self.row(&fields[name], &format!("{path}{name}"), may_be_absent);
         }
     }

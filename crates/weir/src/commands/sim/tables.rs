@@ -1,7 +1,7 @@
 //! Results as tables for people.
 
 use crate::exit::Failure;
-use crate::output::{self, Align, Column, Table};
+use crate::output::{self, Column, Table};
 use scenario::result::columns::{self, MOST};
 use scenario::result::{Flow, Link, RunId, RunResult, SIMULATOR, SweepResult, digits, varying};
 
@@ -90,8 +90,8 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
     head(&format!("{scenario}:"), &parts)?;
     let shown = columns::combinations(combinations.iter());
     let shown: Vec<_> = shown.into_iter().filter_map(|c| Some((c, c.rank?))).collect();
-    let mut heads = vec![left("settings", 0), right("runs", 1)];
-    heads.extend(shown.iter().map(|(column, rank)| right(column.short, *rank)));
+    let mut heads = vec![Column::left("settings", 0), Column::right("runs", 1)];
+    heads.extend(shown.iter().map(|(column, rank)| Column::right(column.short, *rank)));
     let mut table = Table::new(heads);
     for c in combinations {
         let told = c.settings.iter().filter(|(key, _)| keys.contains(&key.as_str()));
@@ -103,14 +103,6 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
         table.row(row);
     }
     section(&table)
-}
-
-fn left(head: &'static str, rank: u8) -> Column {
-    Column { head: head.into(), align: Align::Left, rank }
-}
-
-fn right(head: &'static str, rank: u8) -> Column {
-    Column { head: head.into(), align: Align::Right, rank }
 }
 
 fn section(table: &Table) -> Result<(), Failure> {
@@ -130,15 +122,15 @@ fn list<T>(
         return Ok(());
     }
     let columns = columns::telling(columns, rows);
-    let shown = || columns.iter().filter_map(|column| Some((*column, column.rank?)));
-    let heads = shown().map(|(column, rank)| Column {
-        head: column.short.into(),
-        align: if column.is_word() { Align::Left } else { Align::Right },
-        rank,
+    let shown: Vec<_> =
+        columns.into_iter().filter_map(|column| Some((column, column.rank?))).collect();
+    let heads = shown.iter().map(|(column, rank)| match column.is_word() {
+        true => Column::left(column.short, *rank),
+        false => Column::right(column.short, *rank),
     });
     let mut table = Table::new(heads.collect());
     for row in rows.iter().take(MOST) {
-        table.row(shown().map(|(column, _)| column.cell(row)).collect());
+        table.row(shown.iter().map(|(column, _)| column.cell(row)).collect());
     }
     section(&table)?;
     if all > MOST {

@@ -24,7 +24,6 @@ pub struct Traces {
 impl Traces {
     /// Checks what the command line asks for.
     pub fn new(args: &SimRunArgs, batch: &Batch) -> Result<Traces, Failure> {
-        let wrong = |why: String| Failure::new(Kind::Usage, format!("{why}; nothing was run"));
         if args.pcap.is_none() && args.events.is_none() {
             let without = match (args.trace_at.is_empty(), args.events_of.is_empty()) {
                 (true, true) => None,
@@ -32,23 +31,23 @@ impl Traces {
                 (true, false) => Some("--events-of needs --events"),
             };
             if let Some(why) = without {
-                return Err(wrong(why.to_owned()));
+                return Err(rejected(why));
             }
         }
-        check_events(&args.events_of).map_err(|why| wrong(format!("--events-of: {why}")))?;
-        let is_traced = args.pcap.is_some() || args.events.is_some();
-        let places = |run: &scenario::Run| {
-            Places::of(&run.scenario, &args.trace_at)
-                .map_err(|why| wrong(format!("--trace-at: {why}")))
-        };
+        check_events(&args.events_of).map_err(|why| rejected(&format!("--events-of: {why}")))?;
+        let mut places = Vec::new();
+        if args.pcap.is_some() || args.events.is_some() {
+            for run in &batch.runs {
+                let of_run = Places::of(&run.scenario, &args.trace_at)
+                    .map_err(|why| rejected(&format!("--trace-at: {why}")))?;
+                places.push(of_run);
+            }
+        }
         Ok(Traces {
             pcap: args.pcap.clone(),
             events: args.events.clone(),
             kinds: args.events_of.clone(),
-            places: match is_traced {
-                true => batch.runs.iter().map(places).collect::<Result<_, _>>()?,
-                false => Vec::new(),
-            },
+            places,
             trouble: Trouble::default(),
         })
     }
@@ -56,34 +55,34 @@ impl Traces {
     /// Opens the files of a run.
     pub fn begin(&self, batch: &Batch, number: usize) -> Option<Box<dyn Tracer>> {
         let (run, places) = (batch.runs.get(number)?, self.places.get(number)?);
-        let path = |path: &Path| match batch.runs.len() {
-            1 => path.to_owned(),
-            _ => numbered(path, number),
-        };
-        let open = |path: &Path| {
-            let file = File::create(path).map_err(|error| {
-                io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-            })?;
-            io::Result::Ok(BufWriter::with_capacity(BUFFER, file))
-        };
-        let mut tracers: Vec<Box<dyn Tracer>> = Vec::new();
-        let mut begin = || {
-            if let Some(file) = &self.pcap {
-                let out = open(&path(file))?;
-                let trouble = self.trouble.clone();
-                tracers.push(Box::new(Capture::new(out, &run.scenario, places, trouble)?));
-            }
-            if let Some(file) = &self.events {
-                let (out, trouble) = (open(&path(file))?, self.trouble.clone());
-                let (of, places) = (&run.scenario, places.clone());
-                let log = EventLog::new(out, of, run.seed, places, &self.kinds, trouble)?;
-                tracers.push(Box::new(log));
-            }
-            io::Result::Ok(())
-        };
-        let done = begin();
+        // With several runs, each has its own files.
+        let number = Some(number).filter(|_| batch.runs.len() > 1);
+        let mut tracers = Vec::new();
+        let done = self.open(run, number, places, &mut tracers);
         self.trouble.note(done);
         Some(Box::new(Several(tracers)))
+    }
+
+    /// Adds a tracer for each file that can be opened, up to the first that cannot.
+    fn open(
+        &self,
+        run: &scenario::Run,
+        number: Option<usize>,
+        places: &Places,
+        tracers: &mut Vec<Box<dyn Tracer>>,
+    ) -> io::Result<()> {
+        let scenario = &run.scenario;
+        if let Some(path) = &self.pcap {
+            let (out, trouble) = (create(path, number)?, self.trouble.clone());
+            tracers.push(Box::new(Capture::new(out, scenario, places, trouble)?));
+        }
+        if let Some(path) = &self.events {
+            let (out, trouble) = (create(path, number)?, self.trouble.clone());
+            let (seed, places) = (run.seed, places.clone());
+            let log = EventLog::new(out, scenario, seed, places, &self.kinds, trouble)?;
+            tracers.push(Box::new(log));
+        }
+        Ok(())
     }
 
     /// True if a write failed: the run can end.
@@ -101,6 +100,21 @@ impl Traces {
             }
         }
     }
+}
+
+fn rejected(why: &str) -> Failure {
+    Failure::new(Kind::Usage, format!("{why}; nothing was run"))
+}
+
+/// Makes the file of a run, whose number is in its name if there are several.
+fn create(path: &Path, number: Option<usize>) -> io::Result<BufWriter<File>> {
+    let path = match number {
+        Some(number) => &numbered(path, number),
+        None => path,
+    };
+    let file = File::create(path)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
+    Ok(BufWriter::with_capacity(BUFFER, file))
 }
 
 /// `trace-3.pcapng` of `trace.pcapng`.

@@ -55,7 +55,7 @@ impl Watch for Watcher<'_> {
         if let Ok(mut bar) = self.bar.lock()
             && let Some(bar) = &mut *bar
         {
-            bar.at(progress.run, (progress.now.0, progress.events), self.seconds());
+            bar.at(progress.run, progress.now.0, progress.events, self.seconds());
         }
         !self.stop.requested() && !self.traces.is_some_and(Traces::are_broken)
     }

@@ -5,7 +5,7 @@ use super::records::{Folder, Keys, Plan, Planned};
 use super::shared;
 use crate::cli::StudyArgs;
 use crate::exit::{Failure, Kind};
-use crate::output::{self, Align, Column, RunProgress, Table};
+use crate::output::{self, Column, RunProgress, Table};
 use crate::signals::Stop;
 use arena::{Arena, ArenaError, Outcome, Page, Runs};
 use scenario::{Progress, Watch};
@@ -79,20 +79,20 @@ pub fn run(folder: &Path, args: &StudyArgs) -> Result<(), Failure> {
 /// The runs with their keys.
 fn plan(arena: &Arena, runs: &Runs<'_>) -> Result<Plan, Failure> {
     let mut keys = Keys::default();
-    let planned = |(number, duration): (usize, &control::Duration)| {
+    let mut all = Vec::new();
+    for (number, duration) in runs.durations().iter().enumerate() {
         let (identity, filled) = runs.identity(number).map_err(|error| unread(&error))?;
         let key = keys.key(&identity, &filled)?;
-        Ok(Planned { number, key, seconds: duration.as_secs_f64() })
-    };
-    let all = runs.durations().iter().enumerate().map(planned);
-    Ok(Plan { folder: arena.folder.clone(), runs: all.collect::<Result<_, Failure>>()? })
+        all.push(Planned { number, key, seconds: duration.as_secs_f64() });
+    }
+    Ok(Plan { folder: arena.folder.clone(), runs: all })
 }
 
 /// The arena with the cells that are asked for.
 fn chosen(whole: &Arena, folder: &Path, args: &StudyArgs) -> Result<Arena, Failure> {
     let mut arena = whole.clone();
-    let is_known = |name: &&String| arena.cells.iter().any(|cell| cell.name == **name);
-    if let Some(name) = args.only.iter().find(|name| !is_known(name)) {
+    let mut only = args.only.iter();
+    if let Some(name) = only.find(|name| arena.cells.iter().all(|cell| cell.name != **name)) {
         let all: Vec<&str> = arena.cells.iter().map(|cell| cell.name.as_str()).collect();
         let what = format!("{} has no cell {name}", folder.display());
         return Err(
@@ -121,7 +121,6 @@ fn unread(error: &ArenaError) -> Failure {
 /// Shows the ranking and the wanted figures.
 fn shown(outcome: &Outcome) -> Result<(), Failure> {
     let width = output::width(std::io::stdout());
-    let column = |head: &'static str, align, rank| Column { head: head.into(), align, rank };
     let cells = match outcome.cells.len() {
         1 => "one cell".to_owned(),
         cells => format!("{cells} cells"),
@@ -130,25 +129,25 @@ fn shown(outcome: &Outcome) -> Result<(), Failure> {
     output::wrapped(&format!("{}: {cells}, seeds of each: {seeds}", outcome.arena))?;
     output::result("")?;
     let mut table = Table::new(vec![
-        column("scheme", Align::Left, 0),
-        column("mean regret %", Align::Right, 0),
-        column("worst %", Align::Right, 0),
-        column("in", Align::Left, 1),
+        Column::left("scheme", 0),
+        Column::right("mean regret %", 0),
+        Column::right("worst %", 0),
+        Column::left("in", 1),
     ]);
     for scheme in outcome.ranking() {
         let Some((cell, worst)) = outcome.worst(scheme) else { continue };
-        let percent = |value: f64| format!("{:.1}", value * 100.0);
-        let mean = percent(outcome.mean_regret(scheme));
-        table.row(vec![scheme.to_owned(), mean, percent(worst), cell.cell.clone()]);
+        let mean = format!("{:.1}", outcome.mean_regret(scheme) * 100.0);
+        let worst = format!("{:.1}", worst * 100.0);
+        table.row(vec![scheme.to_owned(), mean, worst, cell.cell.clone()]);
     }
     table.lines(width).iter().try_for_each(|line| output::result(line))?;
     if !outcome.wanted.is_empty() {
         output::result("")?;
         let mut table = Table::new(vec![
-            column("figure", Align::Left, 0),
-            column("wanted", Align::Left, 1),
-            column("found", Align::Right, 0),
-            column("", Align::Left, 0),
+            Column::left("figure", 0),
+            Column::left("wanted", 1),
+            Column::right("found", 0),
+            Column::left("", 0),
         ]);
         for verdict in &outcome.wanted {
             let word = if verdict.is_hit { "hit" } else { "missed" };
@@ -209,7 +208,7 @@ impl Watch for Watcher {
             && (progress.now == progress.end || now > bar.drawn + REDRAW)
         {
             bar.drawn = now;
-            bar.bar.at(progress.run, (progress.now.0, progress.events), now);
+            bar.bar.at(progress.run, progress.now.0, progress.events, now);
         }
         !self.stop.requested()
     }

@@ -27,8 +27,11 @@ pub fn begin(out: &Path) -> Result<(), Failure> {
 pub fn keep(out: &Path, study: &Study, done: &OnDaemons) -> Result<(), Failure> {
     let mut whole = done.clone();
     let before = kept(out, &study.name).map(|kept| kept.experiments).unwrap_or_default();
-    let is_done = |name: &str| done.experiments.iter().any(|one| one.experiment == name);
-    whole.experiments.extend(before.into_iter().filter(|one| !is_done(&one.experiment)));
+    whole.experiments.extend(
+        before.into_iter().filter(|before| {
+            done.experiments.iter().all(|one| one.experiment != before.experiment)
+        }),
+    );
     let json = serde_json::to_string_pretty(&whole).unwrap_or_default() + "\n";
     write(out, &on_daemons(&study.name), &json)?;
     for ending in ["html", "md"] {
@@ -93,8 +96,10 @@ pub fn index(out: &Path) -> Result<(), Failure> {
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
     paths.sort();
     // Other files are not ours.
-    let read = |path: &PathBuf| serde_json::from_str(&fs::read_to_string(path).ok()?).ok();
-    let outcomes: Vec<Outcome> = paths.iter().filter_map(read).collect();
+    let outcomes: Vec<Outcome> = paths
+        .iter()
+        .filter_map(|path| serde_json::from_str(&fs::read_to_string(path).ok()?).ok())
+        .collect();
     let arenas: Vec<arena::Outcome> = paths.iter().filter_map(|path| read_arena(path)).collect();
     write(out, "index.html", &study::index_html(&outcomes, &arenas_of(&arenas, "html")))?;
     write(out, "README.md", &study::index(&outcomes, "md", &arenas_of(&arenas, "md")))
@@ -111,12 +116,13 @@ fn read_arena(path: &Path) -> Option<arena::Outcome> {
 
 /// The part of the page of all studies that leads to arenas.
 fn arenas_of(arenas: &[arena::Outcome], ending: &str) -> String {
-    let line = |one: &arena::Outcome| {
+    let mut text = String::new();
+    for one in arenas {
         let (title, name, cells) = (&one.arena_title, &one.arena, one.cells.len());
         let schemes = one.schemes.len();
-        format!("\n[{title}]({name}.{ending}): {schemes} schemes in {cells} networks.\n")
-    };
-    arenas.iter().map(line).collect()
+        text += &format!("\n[{title}]({name}.{ending}): {schemes} schemes in {cells} networks.\n");
+    }
+    text
 }
 
 fn write(out: &Path, name: &str, text: &str) -> Result<(), Failure> {

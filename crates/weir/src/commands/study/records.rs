@@ -6,7 +6,6 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The digits of a key, as those of points of a sweep.
@@ -25,18 +24,14 @@ impl Keys {
     /// A file that the scenario names cannot be read.
     pub fn key(&mut self, identity: &str, filled: &str) -> Result<String, Failure> {
         let mut hash = Sha256::new();
-        let mut part = |text: &str| {
-            hash.update((text.len() as u64).to_be_bytes());
-            hash.update(text);
-        };
-        part(env!("WEIR_VERSION"));
-        part(identity);
-        part(filled);
+        add(&mut hash, env!("WEIR_VERSION"));
+        add(&mut hash, identity);
+        add(&mut hash, filled);
         for path in scenario::files(filled) {
-            part(self.hash(&path)?);
+            add(&mut hash, self.hash(&path)?);
         }
-        let digits = |byte: &u8| format!("{byte:02x}");
-        Ok(hash.finalize().iter().map(digits).collect::<String>()[..DIGITS].to_owned())
+        let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(digits[..DIGITS].to_owned())
     }
 
     fn hash(&mut self, path: &Path) -> Result<&str, Failure> {
@@ -99,18 +94,23 @@ impl Folder {
     /// # Errors
     /// There is no such run, or it has another key here.
     pub fn numbers(&self, given: &[String]) -> Result<Vec<usize>, Failure> {
-        let number = |text: &String| {
+        let mut numbers = Vec::with_capacity(given.len());
+        for text in given {
             let (number, key) = text.split_once(':').unwrap_or((text, ""));
-            let number: Option<usize> = number.parse().ok();
-            match number.filter(|number| self.keys.get(*number).is_some_and(|own| own == key)) {
-                Some(number) => Ok(number),
-                None => Err(Failure::new(Kind::Usage, format!("there is no run {text}")).then(
-                    "the study, or this program, differs from the one that made the plan; share \
-                     the folder, and install the same package everywhere",
-                )),
+            match number.parse() {
+                Ok(number) if self.keys.get(number).is_some_and(|own| own == key) => {
+                    numbers.push(number);
+                }
+                _ => {
+                    let message = format!("there is no run {text}");
+                    return Err(Failure::new(Kind::Usage, message).then(
+                        "the study, or this program, differs from the one that made the plan; \
+                         share the folder, and install the same package everywhere",
+                    ));
+                }
             }
-        };
-        given.iter().map(number).collect()
+        }
+        Ok(numbers)
     }
 
     /// Records that were used.
@@ -146,20 +146,24 @@ fn note(path: &Path, error: &std::io::Error) {
     crate::output::note(&format!("weir: cannot keep {}: {error}", path.display()));
 }
 
+/// Adds a text so that it cannot run into the next.
+fn add(hash: &mut Sha256, text: &str) {
+    hash.update((text.len() as u64).to_be_bytes());
+    hash.update(text);
+}
+
 /// The plan of a study.
 ///
 /// # Errors
 /// A file that a scenario names cannot be read.
 pub fn of_study(study: &study::Study) -> Result<Plan, Failure> {
     let mut keys = Keys::default();
-    let runs = study.runs().enumerate().filter_map(|(number, (experiment, run))| {
-        let (identity, filled) = study::identity(study, number)?;
+    let mut runs = Vec::new();
+    for (number, (experiment, run)) in study.runs().enumerate() {
+        let Some((identity, filled)) = study::identity(study, number) else { continue };
         let duration = study.experiments[experiment].batch.runs[run].scenario.duration;
-        Some((number, identity, filled, duration.as_secs_f64()))
-    });
-    let planned = |(number, identity, filled, seconds): (usize, String, Arc<str>, f64)| {
-        Ok(Planned { number, key: keys.key(&identity, &filled)?, seconds })
-    };
-    let runs = runs.map(planned).collect::<Result<_, Failure>>()?;
+        let key = keys.key(&identity, &filled)?;
+        runs.push(Planned { number, key, seconds: duration.as_secs_f64() });
+    }
     Ok(Plan { folder: study.folder.clone(), runs })
 }

@@ -20,8 +20,11 @@ pub fn wanted(args: &SharedArgs, out: Option<&Path>) -> Option<PathBuf> {
     if args.plan {
         return None;
     }
-    let beside = || args.engine.map(|_| out.unwrap_or(Path::new(super::OUT)).join(RECORDS));
-    args.records.clone().or_else(beside)
+    match &args.records {
+        Some(records) => Some(records.clone()),
+        None if args.engine.is_some() => Some(out.unwrap_or(Path::new(super::OUT)).join(RECORDS)),
+        None => None,
+    }
 }
 
 /// Prints plans.
@@ -66,7 +69,9 @@ pub fn on_cluster(args: &StudyArgs, engine: EngineWord) -> Result<(), Failure> {
 /// The options that choose runs.
 fn options(args: &StudyArgs) -> Vec<String> {
     let mut found = Vec::new();
-    found.extend(args.quick.then(|| "--quick".to_owned()));
+    if args.quick {
+        found.push("--quick".to_owned());
+    }
     found.extend(args.only.iter().map(|name| format!("--only={name}")));
     found.extend(args.seeds.map(|seeds| format!("--seeds={seeds}")));
     found

@@ -1,7 +1,7 @@
 //! The results of studies as tables.
 
 use crate::exit::Failure;
-use crate::output::{self, Align, Column, Table};
+use crate::output::{self, Column, Table};
 use scenario::result::{averaged, digits};
 use study::{
     ClaimResult, Experiment, ExperimentKind, ExperimentResult, Measure, OnDaemons, Outcome,
@@ -47,15 +47,15 @@ pub fn on_daemons(done: &OnDaemons) -> Result<(), Failure> {
     for one in &done.experiments {
         output::result(&format!("\n{}", one.experiment))?;
         let mut table = Table::new(vec![
-            column("case", Align::Left, 0),
-            column("", Align::Left, 0),
-            column("simulated", Align::Right, 0),
-            column("real", Align::Right, 0),
-            column("apart", Align::Right, 0),
+            Column::left("case", 0),
+            Column::left("", 0),
+            Column::right("simulated", 0),
+            Column::right("real", 0),
+            Column::right("apart", 0),
         ]);
         for row in &one.rows {
-            let value = |value: Option<f64>| value.map_or_else(String::new, digits);
-            let (simulated, real) = (value(row.simulated), value(row.real));
+            let simulated = row.simulated.map_or_else(String::new, digits);
+            let real = row.real.map_or_else(String::new, digits);
             table.row(vec![row.case.clone(), row.what.clone(), simulated, real, row.apart()]);
         }
         table.lines(width).iter().try_for_each(|line| output::result(line))?;
@@ -66,18 +66,14 @@ pub fn on_daemons(done: &OnDaemons) -> Result<(), Failure> {
     Ok(())
 }
 
-fn column(head: &'static str, align: Align, rank: u8) -> Column {
-    Column { head: head.into(), align, rank }
-}
-
 fn table(claims: &[&ClaimResult]) -> Table {
     let mut heads = vec![
-        column("claim", Align::Left, 0),
-        column("result", Align::Left, 0),
-        column("published", Align::Right, 0),
-        column("measured", Align::Right, 0),
-        column("may differ", Align::Right, 1),
-        column("published order", Align::Left, 0),
+        Column::left("claim", 0),
+        Column::left("result", 0),
+        Column::right("published", 0),
+        Column::right("measured", 0),
+        Column::right("may differ", 1),
+        Column::left("published order", 0),
     ];
     let mut rows = Vec::new();
     for claim in claims {
@@ -110,21 +106,23 @@ fn table(claims: &[&ClaimResult]) -> Table {
 }
 
 fn values(experiment: &Experiment, result: &ExperimentResult) -> Table {
-    let named = |name: &str| {
-        let unit = experiment.measures.iter().find(|one| one.name == name).map(Measure::unit);
-        match unit.unwrap_or_default() {
-            "" => name.to_owned(),
-            unit => format!("{name} ({unit})"),
-        }
-    };
     let mut table = Table::new(vec![
-        column("measure", Align::Left, 0),
-        column("case", Align::Left, 0),
-        column("measured", Align::Right, 0),
+        Column::left("measure", 0),
+        Column::left("case", 0),
+        Column::right("measured", 0),
     ]);
     for value in &result.values {
         let mean = averaged(value.mean, |mean| digits(mean.mean));
-        table.row(vec![named(&value.measure), value.case.clone(), mean]);
+        table.row(vec![with_unit(experiment, &value.measure), value.case.clone(), mean]);
     }
     table
+}
+
+/// The name of a measure, with its unit if it has one.
+fn with_unit(experiment: &Experiment, name: &str) -> String {
+    let unit = experiment.measures.iter().find(|one| one.name == name).map(Measure::unit);
+    match unit.unwrap_or_default() {
+        "" => name.to_owned(),
+        unit => format!("{name} ({unit})"),
+    }
 }

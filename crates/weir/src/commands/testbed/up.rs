@@ -4,7 +4,7 @@ use super::{ensure_rights, failure, listen, name, program};
 use crate::cli::TestbedUpArgs;
 use crate::commands::scenario::load;
 use crate::exit::Failure;
-use crate::output::{self, Align, Column, Table};
+use crate::output::{self, Column, Table};
 use testbed::{Described, MTU, Medium, Plan, Shape, Testbed, TestbedError};
 
 /// The interval between two checks of the daemons and of a request to end.
@@ -42,9 +42,8 @@ pub fn run(args: &TestbedUpArgs) -> Result<(), Failure> {
 }
 
 fn show(described: &Described) -> Result<(), Failure> {
-    let column = |head: &'static str, align| Column { head: head.into(), align, rank: 0 };
     let heads = ["node", "namespace", "address", "socket of its daemon"];
-    let mut nodes = Table::new(heads.map(|head| column(head, Align::Left)).into());
+    let mut nodes = Table::new(heads.map(|head| Column::left(head, 0)).into());
     for node in &described.nodes {
         let socket = node.socket.as_ref().map(|path| path.display().to_string());
         nodes.row(vec![
@@ -55,8 +54,8 @@ fn show(described: &Described) -> Result<(), Failure> {
         ]);
     }
     let mut columns =
-        ["from", "to", "interface", "address"].map(|h| column(h, Align::Left)).to_vec();
-    columns.push(column("Mbit/s", Align::Right));
+        ["from", "to", "interface", "address"].map(|head| Column::left(head, 0)).to_vec();
+    columns.push(Column::right("Mbit/s", 0));
     let mut links = Table::new(columns);
     for link in &described.links {
         for end in 0..2 {

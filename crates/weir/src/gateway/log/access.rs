@@ -104,11 +104,10 @@ impl AccessFile {
     }
 
     fn is_there(&self) -> bool {
-        let same = |there: std::fs::Metadata, open: std::fs::Metadata| {
-            (there.dev(), there.ino()) == (open.dev(), open.ino())
-        };
-        let there = std::fs::metadata(&self.path).ok().zip(self.file.metadata().ok());
-        there.is_some_and(|(there, open)| same(there, open))
+        match (std::fs::metadata(&self.path), self.file.metadata()) {
+            (Ok(there), Ok(open)) => (there.dev(), there.ino()) == (open.dev(), open.ino()),
+            _ => false,
+        }
     }
 }
 

@@ -36,21 +36,7 @@ impl CaptureFile {
     /// The capture holds the traffic of others. So it is a new file that only its owner may read,
     /// and takes the place of a file that others may read or that a link leads to.
     pub fn open(path: &Path) -> Result<CaptureFile, Failure> {
-        let open = || -> io::Result<(Option<TempPath>, Box<dyn Write>)> {
-            if path.as_os_str() == "-" {
-                return Ok((None, Box::new(io::stdout())));
-            }
-            let is_special = path.metadata().is_ok_and(|about| !about.is_file());
-            if is_special {
-                let device = OpenOptions::new().write(true).open(path)?;
-                return Ok((None, Box::new(BufWriter::with_capacity(BUFFER, device))));
-            }
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let new = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-            let (file, new) = new.into_parts();
-            Ok((Some(new), Box::new(BufWriter::with_capacity(BUFFER, file))))
-        };
-        let opened = open().and_then(|(new, out)| Ok((new, Pcapng::new(out)?)));
+        let opened = destination(path).and_then(|(new, out)| Ok((new, Pcapng::new(out)?)));
         let (new, out) = opened.map_err(|error| failure(path, &error))?;
         Ok(CaptureFile { path: path.to_owned(), new, out, interfaces: BTreeMap::new(), written: 0 })
     }
@@ -105,6 +91,22 @@ impl CaptureFile {
         self.written += 1;
         Ok(())
     }
+}
+
+/// Where to write a capture of this name; a temporary file, if it is to be a regular file.
+fn destination(path: &Path) -> io::Result<(Option<TempPath>, Box<dyn Write>)> {
+    if path.as_os_str() == "-" {
+        return Ok((None, Box::new(io::stdout())));
+    }
+    let is_special = path.metadata().is_ok_and(|about| !about.is_file());
+    if is_special {
+        let device = OpenOptions::new().write(true).open(path)?;
+        return Ok((None, Box::new(BufWriter::with_capacity(BUFFER, device))));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let new = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    let (file, new) = new.into_parts();
+    Ok((Some(new), Box::new(BufWriter::with_capacity(BUFFER, file))))
 }
 
 fn failure(path: &Path, error: &io::Error) -> Failure {
