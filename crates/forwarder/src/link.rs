@@ -44,7 +44,7 @@ pub use queue::Occupancy;
 pub(crate) use queue::Patch;
 use queue::{QueuedControl, QueuedData};
 use reassembly::{Fragment, Partial, Place, Reassembler};
-pub use reassembly::{MAX_FRAGMENTS, ReassemblyLimits, Sender};
+pub use reassembly::{MAX_FRAGMENTS, Sender};
 use reliability::GivenUp;
 use shaping::{Expected, Offered, Shaping, Waiting};
 use timer::Timer;
