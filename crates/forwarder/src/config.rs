@@ -5,8 +5,6 @@ use packet::Name;
 use packet::options::{Capability, MAX_RANGE};
 use std::fmt;
 
-use crate::link::capabilities::Announce;
-use crate::link::reassembly::ReassemblyLimits;
 use crate::tables::{ContentStoreConfig, PitConfig, dead_nonces};
 
 /// The configuration of a forwarder.
@@ -209,6 +207,36 @@ impl Default for QueueLimits {
         let (data, interests) = (Size(4 << 20), Size(1 << 20));
         QueueLimits { data, interests, packets: usize::MAX, held: 16_384 }
     }
+}
+
+/// The limits on incomplete packets of one face, from all senders together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReassemblyLimits {
+    /// Packets that are not whole yet.
+    pub packets: usize,
+    /// Bytes of all of them.
+    pub bytes: usize,
+    /// The time after the latest fragment in which the next one must come.
+    pub timeout: Duration,
+}
+
+impl Default for ReassemblyLimits {
+    /// 64 packets, 512 KiB, 500 ms (NFD's time-out).
+    fn default() -> Self {
+        ReassemblyLimits { packets: 64, bytes: 512 * 1024, timeout: Duration::from_millis(500) }
+    }
+}
+
+/// When a face says what this end understands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Announce {
+    /// Not at all: the other end knows, or is several.
+    #[default]
+    Never,
+    /// Once the other end has.
+    Answer,
+    /// When it comes up.
+    First,
 }
 
 /// The parts of a scheme at a face.

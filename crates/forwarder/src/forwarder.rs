@@ -8,7 +8,9 @@ use std::fmt;
 use crate::config::{FaceConfig, ForwarderConfig};
 use crate::frames::{Transmit, Wire};
 use crate::link::{Out, Sender};
-use crate::pipeline::{LearnedRoute, LearnedRoutes, Pipeline, Scratch, Settings, receive, timers};
+use crate::pipeline::{
+    LearnedRoute, LearnedRoutes, Pipeline, Ranges, Scratch, Settings, receive, timers,
+};
 use crate::state::faces::{Faces, Identity};
 use crate::state::tables::Tables;
 use crate::tables::FaceId;
@@ -44,28 +46,23 @@ impl Forwarder {
     /// A forwarder without faces and routes.
     #[must_use]
     pub fn new(mut config: ForwarderConfig) -> Forwarder {
-        let (seed, name) = (config.seed, std::mem::take(&mut config.name));
-        let stream = |role: &str| Rng::stream(seed, &[&name, role]);
+        let node = Identity::new(config.seed, std::mem::take(&mut config.name));
+        let ranges = Ranges::up_to(config.max_range);
         let settings = Settings {
             max_lifetime: config.max_lifetime,
             regions: std::mem::take(&mut config.regions),
-            max_range: config.max_range,
+            ranges,
             ended_at_once: config.ended_at_once.max(1),
             transit: config.transit,
             traceroute: None,
         };
-        let capability = match config.max_range {
-            0 | 1 => Capability(Capability::OPTIONS),
-            _ => Capability::ALL,
-        };
-        let (id, nonces) = (stream("id").next_u64(), stream("nonces"));
-        let memory = config.memory;
-        let tables = Tables::new(config, stream);
+        let (memory, nonces) = (config.memory, node.stream(&["nonces"]));
+        let tables = Tables::new(config, |role| node.stream(&[role]));
         let dead_nonces = tables.dead_nonces().most_memory();
         Forwarder {
             settings,
-            capability,
-            faces: Faces::new(Identity { seed, name, id }, memory, dead_nonces),
+            capability: ranges.capability(),
+            faces: Faces::new(node, memory, dead_nonces),
             tables,
             nonces,
             learned: LearnedRoutes::default(),

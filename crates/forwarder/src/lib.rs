@@ -20,8 +20,8 @@ mod state;
 pub mod tables;
 
 pub use config::{
-    FaceConfig, FaceParts, ForwarderConfig, LinkType, Medium, QueueLimits, RateIn, Scope,
-    Traceroute,
+    Announce, FaceConfig, FaceParts, ForwarderConfig, LinkType, Medium, QueueLimits, RateIn,
+    ReassemblyLimits, Scope, Traceroute,
 };
 pub use counters::{
     DropReason, Drops, FaceCounters, ForwarderStats, OptionFault, OptionFaults, QueueTally,
@@ -32,8 +32,8 @@ pub use forwarder::Forwarder;
 pub use frames::{Transmit, Wire};
 pub use histogram::DurationHistogram;
 pub use link::allowance::Allowance;
-pub use link::capabilities::{Announce, Capabilities, Carrier, Heard};
-pub use link::{Occupancy, ReassemblyLimits, Sender};
+pub use link::capabilities::{Capabilities, Carrier, Heard};
+pub use link::{Occupancy, Sender};
 pub use pipeline::LearnedRoute;
 pub use state::{MemoryUse, Refused};
 pub use tables::FaceId;

@@ -32,7 +32,8 @@ use packet::{HopOptions, LpPacket};
 
 use crate::config::{FaceConfig, LinkType, RateIn};
 use crate::counters::{DropReason, FaceCounters, ForwarderStats};
-use crate::tables::{PitKey, PitToken};
+use crate::tables::pit::Share;
+use crate::tables::{PitKey, PitToken, Portion};
 use allowance::Allowance;
 use capabilities::{Capabilities, Carrier};
 pub(crate) use env::Env;
@@ -43,9 +44,9 @@ pub use queue::Occupancy;
 pub(crate) use queue::Patch;
 use queue::{QueuedControl, QueuedData};
 use reassembly::{Fragment, Partial, Place, Reassembler};
-pub use reassembly::{MAX_FRAGMENTS, ReassemblyLimits, Sender};
+pub use reassembly::{MAX_FRAGMENTS, Sender};
 use reliability::GivenUp;
-use shaping::{Expected, Offered, Shaping, Share, Waiting};
+use shaping::{Expected, Offered, Shaping, Waiting};
 use timer::Timer;
 pub(crate) use transmit::{InterestMark, Out};
 
@@ -157,14 +158,14 @@ impl Link {
         self.line.has_left(now)
     }
 
-    /// An Interest for so many segments leaves. If the rate in is measured, the neighbour is asked
+    /// An Interest leaves. If the rate in is measured, the neighbour is asked
     /// for what that needs.
-    pub(crate) fn on_interest(&mut self, options: &mut HopOptions, segments: u16) {
+    pub(crate) fn on_interest(&mut self, options: &mut HopOptions) {
         if self.has_parts()
             && let Some(arrivals) = self.line.arrivals()
         {
             options.set(&ResidenceTime::ASKED);
-            arrivals.on_interest(segments);
+            arrivals.on_interest(Portion::of(options).segments());
         }
     }
 
@@ -186,10 +187,10 @@ impl Link {
     ) {
         let Some(arrivals) = self.line.arrivals() else { return };
         // No node has an Interest for longer than its answer takes.
-        let taken = |(since, residence): (Duration, ResidenceTime)| {
-            since.0.checked_sub(residence.nanos()).map(Duration)
-        };
-        arrivals.on_data(now, since.zip(residence).and_then(taken), size);
+        let on_the_link = since
+            .zip(residence)
+            .and_then(|(since, residence)| since.0.checked_sub(residence.nanos()).map(Duration));
+        arrivals.on_data(now, on_the_link, size);
     }
 
     /// The view of the link that its parts get.
@@ -198,8 +199,8 @@ impl Link {
     }
 
     /// See [`Parts::expected`].
-    pub(crate) fn expected(&self, flow: Flow, options: &HopOptions, segments: u16) -> Size {
-        self.parts.expected(flow, options, segments)
+    pub(crate) fn expected(&self, flow: Flow, options: &HopOptions) -> Size {
+        self.parts.expected(flow, options)
     }
 
     /// Bytes of memory that it takes outside of itself.
@@ -440,8 +441,7 @@ impl Link {
 
     /// A packet with these header fields goes as it is.
     fn is_bare(&self, mark: u64, token: &PitToken, options: &HopOptions, from: u64) -> bool {
-        let unread = || !self.takes_options() && !options.has_standard();
-        let no_options = options.is_empty() || unread();
+        let no_options = options.is_empty() || (!self.takes_options() && !options.has_standard());
         let no_face = from == 0 || !self.local_fields;
         let plain = self.mtu.is_none() && self.hop.is_none();
         plain && mark == 0 && token.is_empty() && no_options && no_face

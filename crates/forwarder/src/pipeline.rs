@@ -15,19 +15,18 @@ mod interest;
 mod learned;
 mod nack;
 mod options;
-mod range;
+mod ranges;
 pub(crate) mod receive;
 mod rewrite;
-mod runs;
 pub(crate) mod timers;
 mod traceroute;
 mod upstream;
 
 pub use learned::LearnedRoute;
 pub(crate) use learned::LearnedRoutes;
+pub(crate) use ranges::Ranges;
 
 use control::{Crossing, Direction, Duration, Kind, Rng, Size, Time};
-use packet::options::segments_in;
 use packet::{HopOptions, Interest, Name, NameRef};
 
 use crate::config::{LinkType, Traceroute};
@@ -46,7 +45,7 @@ use context::InterestCx;
 pub(crate) struct Settings {
     pub(crate) max_lifetime: Duration,
     pub(crate) regions: Vec<Name>,
-    pub(crate) max_range: u16,
+    pub(crate) ranges: Ranges,
     pub(crate) ended_at_once: usize,
     pub(crate) transit: bool,
     /// `None`: probes are Interests like others.
@@ -58,8 +57,8 @@ pub(crate) struct Settings {
 pub(crate) struct Scratch {
     /// An Interest that was changed when it came in.
     interest: Vec<u8>,
-    /// The Interest for one segment of a run.
-    segment: Vec<u8>,
+    /// An Interest that was made of one that came in.
+    made: Vec<u8>,
     satisfied: Vec<PitKey>,
 }
 
@@ -90,11 +89,6 @@ impl<'a> Pipeline<'a> {
     #[inline]
     fn pit(&self) -> &Pit {
         self.tables.pit()
-    }
-
-    #[inline]
-    fn pit_mut(&mut self) -> &mut Pit {
-        self.tables.pit_mut()
     }
 
     #[inline]
@@ -170,7 +164,7 @@ impl<'a> Pipeline<'a> {
         let (hash, len) = (a.name.whole(), a.interest.wire().len());
         let room = self.admit(a, Change::Insert { hash, len, record: &record })?;
         record.expires = a.expires;
-        self.tables.insert(room, a.interest, a.name, record)
+        self.tables.insert(room, a.interest, a.name, record, a.portion)
     }
 
     /// Adds the downstream of an Interest to a PIT entry that there is.
@@ -178,7 +172,7 @@ impl<'a> Pipeline<'a> {
         let mut record = a.in_record(self.now);
         let room = self.admit(a, Change::Join { key, record: &record })?;
         record.expires = a.expires;
-        self.tables.join(room, self.now, a.name, key, record)
+        self.tables.join(room, self.now, a.name, key, record, a.portion)
     }
 
     /// Reserves the memory for an Interest in the PIT. Where memory is scarce it may have to end
@@ -205,7 +199,7 @@ impl<'a> Pipeline<'a> {
             if link.has_parts() {
                 let flow = subject.flow;
                 let expected = match kind {
-                    Kind::Interest => link.expected(flow, options, segments_in(options)),
+                    Kind::Interest => link.expected(flow, options),
                     _ => Size::ZERO,
                 };
                 let (direction, size) = (Direction::In, Size(size as u64));

@@ -4,15 +4,14 @@ mod caching;
 mod content;
 mod demand;
 mod fetching;
-pub(crate) mod links;
-pub(crate) mod places;
+mod links;
 mod record;
 mod trace;
 mod workload;
 
 use crate::bandwidth_delay;
 use crate::model::{Node, Scenario};
-use crate::read::places::{MAX_NODES, Names, Places};
+use crate::places::{MAX_NODES, Names, Places};
 use crate::routes;
 use crate::schema::{About, NodeSection, Routing};
 use crate::topology;

@@ -5,7 +5,7 @@ mod placed;
 mod several;
 
 use crate::model::{Consumer, Route, Scenario};
-use crate::read::places::Places;
+use crate::places::Places;
 use crate::schema::{RouteSection, Routing};
 use document::{Document, Read, Section};
 use graph::{Graph, Measure, Step};

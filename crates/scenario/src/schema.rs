@@ -1,8 +1,10 @@
 //! Every section and field of a scenario file, each declared once: readers, checks, the manual, the
 //! JSON Schema and the filled-in file come from here.
 
+mod way;
 mod workload;
 
+pub(crate) use way::needs_rate;
 pub use workload::{
     AdaptationWord, ArrivalsWord, Bound, CachingSection, ConsumerSection, ContentSection,
     DISTRIBUTIONS, FetchSection, Placement, PlayerSection, ProductionWord, RequestWord,

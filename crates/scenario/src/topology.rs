@@ -3,21 +3,20 @@
 mod annotated;
 mod earth;
 mod fnss;
+mod found;
 mod graphml;
 mod mini_ndn;
 mod random;
 mod rocketfuel;
 mod shapes;
-pub(crate) mod source;
 
 use crate::model::{Direction, Link, Loss, Machine, Node, Queue};
-use crate::read::links::needs_rate;
-use crate::read::places::{MAX_NODES, NO_STORE};
-use crate::schema::{Format, Generator, ShapeSection, TopologySection};
+use crate::places::{MAX_NODES, NO_STORE};
+use crate::schema::{Format, Generator, ShapeSection, TopologySection, needs_rate};
+use crate::source::Source;
 use control::{Duration, Rate};
 use document::{Document, Read, Section, Words};
 use schemes::Choice;
-use source::Source;
 use toml::de::DeTable;
 
 /// Nodes and links.

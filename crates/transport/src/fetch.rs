@@ -23,6 +23,7 @@ mod discovery;
 mod error;
 mod flight;
 mod heads;
+mod known;
 mod object;
 mod order;
 mod range;
@@ -46,6 +47,7 @@ use control::{Controller, Duration, Lane, Rng, RttEstimate, Size, Time};
 use cursor::Cursor;
 use discovery::Discovery;
 use heads::Heads;
+use known::Known;
 use object::Object;
 use packet::{Bytes, Data, NackReason, Name};
 use requests::Requests;
@@ -218,8 +220,8 @@ impl Fetch {
     /// The digests of the object, for a [`batch::Batch`] that fetches more of it; `None` until its
     /// manifest is verified, or if it has none.
     #[must_use]
-    pub fn known(&self) -> Option<batch::Known> {
-        self.verification.known().map(|(layout, root)| batch::Known::Manifest(layout, root))
+    pub fn known(&self) -> Option<Known> {
+        self.verification.known().map(|(layout, root)| Known::Manifest(layout, root))
     }
 
     /// The counters of this fetch.

@@ -67,8 +67,12 @@ pub fn encode_into(
         final_block: None,
         content: &content,
     };
-    let sign = |portion: &[u8]| Signature::from(<[u8; 32]>::from(Sha256::digest(portion)));
-    parts.encode_into(&SignatureInfoBuf::digest(), 32, sign, out);
+    parts.encode_into(&SignatureInfoBuf::digest(), 32, digest_of, out);
+}
+
+/// A signature by digest.
+fn digest_of(portion: &[u8]) -> Signature {
+    Signature::from(<[u8; 32]>::from(Sha256::digest(portion)))
 }
 
 /// The packet of the segment in the content of a head.

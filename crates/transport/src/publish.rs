@@ -253,11 +253,10 @@ impl Publish {
             Some((place, wanted)) => {
                 let excluded = asked.get::<Exclude>();
                 let excluded = excluded.or_else(|| place.is_shelved().then(Exclude::new));
-                let asked = |excluded| {
+                let excluding = excluded.map(|excluded| {
                     let interest = Bytes::copy_from_slice(fragment);
                     Box::new(Asked { excluded, interest, at: None })
-                };
-                let excluding = excluded.map(asked);
+                });
                 Answer::Data { place, wanted, digest, excluding }
             }
             None => {
@@ -273,15 +272,14 @@ impl Publish {
     /// not a prefix of a published object.
     fn packet_for(&self, interest: &Interest<'_>) -> Option<Bytes> {
         let (name, digest) = split_digest(interest.name());
-        let is_meant = |packet: &Name| match interest.can_be_prefix() {
-            true => {
-                let is_object = |o: &Publication| o.object().as_ref().starts_with(name);
-                packet.as_ref().starts_with(name) && !self.objects.iter().any(is_object)
-            }
-            false => packet.as_ref() == name,
-        };
-        let mut meant = self.packets.iter().filter(|(name, _)| is_meant(name));
-        let (_, packet) = meant.next()?;
+        let (_, packet) =
+            self.packets.iter().find(|(packet, _)| match interest.can_be_prefix() {
+                true => {
+                    packet.as_ref().starts_with(name)
+                        && !self.objects.iter().any(|o| o.object().as_ref().starts_with(name))
+                }
+                false => packet.as_ref() == name,
+            })?;
         let right = digest.is_none_or(|digest| {
             Data::decode(packet).is_ok_and(|data| data.implicit_digest() == digest)
         });
@@ -299,7 +297,6 @@ impl Publish {
         header: &LpHeader,
         interest: &[u8],
     ) {
-        let header = |options| LpHeader { options, ..header.clone() };
         let segments = self.object(place).map_or(0, |object| object.segments());
         let mut missing = SegmentBits::NONE;
         let kept = place.is_shelved().then(|| Bytes::copy_from_slice(interest));
@@ -309,10 +306,12 @@ impl Publish {
                 missing.insert(at);
             } else if self.has_room() {
                 let (wanted, digest) = (Wanted::Segment(segment), None);
-                let ask = |interest| Asked { excluded: Exclude::new(), interest, at: Some(at) };
-                let excluding = kept.clone().map(ask).map(Box::new);
+                let excluding = kept.clone().map(|interest| {
+                    Box::new(Asked { excluded: Exclude::new(), interest, at: Some(at) })
+                });
                 let answer = Answer::Data { place, wanted, digest, excluding };
-                let header = header(answer_options(asked, Some(0)));
+                let options = answer_options(asked, Some(0));
+                let header = LpHeader { options, ..header.clone() };
                 self.waiting.push_back(Waiting { header, answer });
             } else {
                 self.stats.dropped += 1;
@@ -320,7 +319,8 @@ impl Publish {
         }
         if let Some(range) = Range::of(missing) {
             self.stats.refused += u64::from(missing.count());
-            let mut header = header(answer_options(asked, None));
+            let options = answer_options(asked, None);
+            let mut header = LpHeader { options, ..header.clone() };
             header.nack = Some(NackReason::None);
             header.options.set(&range);
             let answer = Answer::Nack(Bytes::copy_from_slice(interest));

@@ -15,17 +15,7 @@ use control::{Duration, Time};
 use packet::options::{AddressChallenge, AddressEcho, Capability};
 use packet::{HopOptions, LpHeader};
 
-/// When a face says what this end understands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Announce {
-    /// Not at all: the other end knows, or is several.
-    #[default]
-    Never,
-    /// Once the other end has.
-    Answer,
-    /// When it comes up.
-    First,
-}
+use crate::config::Announce;
 
 /// The medium of a link's frames, as it affects the exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

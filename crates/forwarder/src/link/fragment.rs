@@ -47,12 +47,16 @@ pub(crate) struct Layout {
 impl Layout {
     /// The bytes of a packet of `len` that the frame of this index carries.
     pub(crate) fn part(&self, index: u64, len: usize) -> Range<usize> {
-        let start = |index: u64| match index {
+        self.start(index).min(len)..self.start(index + 1).min(len)
+    }
+
+    /// The first byte of that frame in a packet that is long enough.
+    fn start(&self, index: u64) -> usize {
+        match index {
             0 => 0,
             1..=256 => self.first + (index as usize - 1) * self.short,
             _ => self.first + 255 * self.short + (index as usize - 256) * self.long,
-        };
-        start(index).min(len)..start(index + 1).min(len)
+        }
     }
 }
 

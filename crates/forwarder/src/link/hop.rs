@@ -91,8 +91,9 @@ impl Hop {
         }
         let (Some(tx), Some(_)) = (header.tx_sequence(), header.fragment()) else { return true };
         self.acks.push(now, tx, self.room);
-        let seen = |sequence| self.seen.get_or_insert_with(Seen::new).is_first(sequence);
-        header.sequence().is_none_or(seen)
+        header
+            .sequence()
+            .is_none_or(|sequence| self.seen.get_or_insert_with(Seen::new).is_first(sequence))
     }
 
     /// The first instant at which a queued packet may leave.

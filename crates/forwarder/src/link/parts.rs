@@ -10,8 +10,9 @@ use super::env::Env;
 use super::flows::Flows;
 use super::line::Line;
 use super::queue::{QueuedControl, QueuedData};
-use super::shaping::{Expectations, Expected, Offered, Shaping, Share, Waiting};
-use crate::tables::{PitKey, memory};
+use super::shaping::{Expectations, Expected, Offered, Shaping, Waiting};
+use crate::tables::pit::Share;
+use crate::tables::{PitKey, Portion, memory};
 
 /// A marker or stamper with its random stream.
 pub(super) struct Hosted<T: ?Sized> {
@@ -104,10 +105,9 @@ impl Parts {
         self.shaping.as_mut().map_or(0, Shaping::clear)
     }
 
-    /// The bytes of Data that an Interest of this flow with these options is expected to bring for
-    /// `segments` segments.
-    pub(super) fn expected(&self, flow: Flow, options: &HopOptions, segments: u16) -> Size {
-        self.flows.expected(flow, options.get(), segments)
+    /// The bytes of Data that an Interest of this flow with these options is expected to bring.
+    pub(super) fn expected(&self, flow: Flow, options: &HopOptions) -> Size {
+        self.flows.expected(flow, options.get(), Portion::of(options).segments())
     }
 
     /// Something crossed the face: the parts that want to know are called.

@@ -5,33 +5,16 @@
 //! numbers. The memory that a peer can take is limited: incomplete packets, their bytes together,
 //! fragments per packet, and time.
 
-use control::{Duration, Time};
+use control::Time;
 use packet::MAX_PACKET;
 use std::collections::BTreeMap;
 
+use crate::config::ReassemblyLimits;
 use crate::counters::DropReason;
 use crate::tables::memory;
 
 /// The most fragments that a packet may have; the value of NFD's `LpReassembler`.
 pub const MAX_FRAGMENTS: u64 = 400;
-
-/// The limits on incomplete packets of one face, from all senders together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReassemblyLimits {
-    /// Packets that are not whole yet.
-    pub packets: usize,
-    /// Bytes of all of them.
-    pub bytes: usize,
-    /// The time after the latest fragment in which the next one must come.
-    pub timeout: Duration,
-}
-
-impl Default for ReassemblyLimits {
-    /// 64 packets, 512 KiB, 500 ms (NFD's time-out).
-    fn default() -> Self {
-        ReassemblyLimits { packets: 64, bytes: 512 * 1024, timeout: Duration::from_millis(500) }
-    }
-}
 
 /// The sender of a frame, on a link with several: an address and a port, or other numbers that
 /// distinguish senders.

@@ -12,13 +12,12 @@
 use bytes::Bytes;
 use control::{Duration, RttEstimate, Time};
 use packet::LpHeader;
-use packet::options::Range;
 use packet::tlv::types;
 use std::collections::VecDeque;
 
 use super::fragment::{Frames, Layout};
 use crate::counters::ReliabilityCounters;
-use crate::tables::memory;
+use crate::tables::{Portion, memory};
 
 /// NFD's `maxRetx`: how often a frame is sent again.
 const MAX_RESENDS: u8 = 3;
@@ -42,8 +41,13 @@ const PROBE: Duration = Duration::from_secs(10);
 /// No packet: the frame was acknowledged, sent again, or given up.
 const NONE: u32 = u32::MAX;
 
-/// An Interest that was given up, and the range that it asked for.
-pub(crate) type GivenUp = (Vec<u8>, Option<Range>);
+/// An Interest that was given up.
+#[derive(Debug)]
+pub(crate) struct GivenUp {
+    pub(crate) packet: Vec<u8>,
+    /// The portion of its PIT entries that it was for.
+    pub(crate) portion: Portion,
+}
 
 /// A network packet some of whose frames are not acknowledged.
 #[derive(Debug, Default)]
@@ -65,11 +69,13 @@ impl Kept {
         self.data.as_deref().unwrap_or(&self.control)
     }
 
-    /// The packet, if it is an Interest, and of how many segments.
+    /// The packet, if it is an Interest.
     fn interest(&self) -> Option<GivenUp> {
         let is_interest = self.bytes().first().copied().map(u64::from) == Some(types::INTEREST);
-        (is_interest && self.header.nack.is_none())
-            .then(|| (self.bytes().to_vec(), self.header.options.get()))
+        (is_interest && self.header.nack.is_none()).then(|| GivenUp {
+            packet: self.bytes().to_vec(),
+            portion: Portion::of(&self.header.options),
+        })
     }
 
     fn heap(&self) -> usize {

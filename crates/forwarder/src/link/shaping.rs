@@ -10,6 +10,7 @@ use packet::HopOptions;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::env::Env;
+use crate::tables::pit::Share;
 use crate::tables::{PitKey, PitToken, memory};
 
 /// An Interest that is held before the PIT knows it.
@@ -222,13 +223,6 @@ pub(crate) struct Expected {
     pub(crate) size: Size,
     /// When the face's shaper let the Interest through; `None` if it has no shaper on this way.
     pub(crate) released_at: Option<Time>,
-}
-
-/// Some segments of those that are pending in an entry.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Share {
-    pub(crate) part: u16,
-    pub(crate) of: u16,
 }
 
 /// The Data expected over a face for pending PIT entries; kept where a part looks at it.

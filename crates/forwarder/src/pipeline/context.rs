@@ -2,13 +2,12 @@
 
 use bytes::Bytes;
 use control::{InterestMeta, Size, Time};
-use packet::options::SegmentBits;
 use packet::{Data, HopOptions, Interest, LpPacket};
 
 use crate::frames::Packet;
 use crate::link::shaping::Expected;
 use crate::node::Subject;
-use crate::tables::{FaceId, HashedName, InRecord, PitToken};
+use crate::tables::{FaceId, HashedName, InRecord, PitToken, Portion};
 
 /// A packet as a link hands it up: whole, and not yet read.
 pub(super) struct Incoming<'a> {
@@ -47,8 +46,8 @@ pub(super) struct InterestCx<'a> {
     pub(super) size: usize,
     /// The Data that the downstream's parts expect.
     pub(super) expected: Option<Expected>,
-    /// The segments of the PIT entry that it is for, if that entry is for a run.
-    pub(super) bits: SegmentBits,
+    /// The portion of the PIT entry that it is for.
+    pub(super) portion: Portion,
     /// The options of the Nack that the strategy is asked about; they go on with it.
     pub(super) answer: HopOptions,
 }
@@ -75,7 +74,7 @@ impl<'a> InterestCx<'a> {
             subject: Subject::default(),
             size: interest.wire().len(),
             expected: None,
-            bits: SegmentBits::NONE,
+            portion: Portion::WHOLE,
             answer: HopOptions::new(),
         }
     }

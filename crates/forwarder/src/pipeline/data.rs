@@ -10,17 +10,15 @@ use super::checks::violates_scope;
 use super::context::{DataCx, Incoming};
 use super::downstream::Brought;
 use super::options::take_options;
-use super::runs::{credit_segment, find_segment};
 use super::{exclude, learned};
 use crate::config::LinkType;
 use crate::counters::DropReason;
 use crate::link::queue::QueuedData;
 use crate::node::NodeAt;
-use crate::state::faces::face::Face;
 use crate::state::strategies::{Question, Trigger};
 use crate::state::tables::Ending;
 use crate::tables::content_store::Verdict;
-use crate::tables::{FaceId, HashedName, InRecord, PitEntry, PitKey};
+use crate::tables::{FaceId, HashedName, PitEntry, PitKey, Portion};
 
 /// Incoming Data pipeline.
 pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
@@ -47,9 +45,11 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
         p.crossed(face, Kind::Data, subject, incoming.size(), &options);
         p.wake(face);
     }
-    // PIT: the entries that wait for it. Those whose downstreams all exclude it do not.
+    // PIT: the entries that wait for it and were sent to this very face. Data that another upstream
+    // was asked for is as unsolicited as Data that nothing asked for; taking it would let any
+    // neighbour fill the content store. Entries whose downstreams all exclude it do not wait.
     let mut satisfied = std::mem::take(&mut p.scratch.satisfied);
-    find_asked(p, face, &data, &name, &mut satisfied);
+    p.pit().find_asked(face, &data, &name, &mut satisfied);
     let mut left = Vec::new();
     if exclude::any_excludes(p, &satisfied)
         && exclude::turn_away(p, face, &data, &mut satisfied, &mut left)
@@ -65,7 +65,7 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     } else {
         // Content store: the bare packet, without what belongs to one hop.
         let packet = incoming.packet.to_bytes();
-        let is_original = p.faces.get(face).is_some_and(Face::is_local);
+        let is_original = p.faces.is_local(face);
         let verdict = p.tables.copy_verdict(&satisfied, is_original, &mut options);
         let may = !header.no_cache() && p.tables.cache().may_take(data.name());
         let cached = may && cache(p, &data, &packet, &name, verdict);
@@ -92,23 +92,6 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
         }
     }
     p.scratch.satisfied = satisfied;
-}
-
-/// PIT match: entries that were sent to this very face. Data that another upstream was asked for is
-/// as unsolicited as Data that nothing asked for; taking it would let any neighbour fill the
-/// content store.
-fn find_asked(
-    p: &Pipeline<'_>,
-    face: FaceId,
-    data: &Data<'_>,
-    name: &HashedName<'_>,
-    satisfied: &mut Vec<PitKey>,
-) {
-    p.pit().find_satisfied(data, name, satisfied);
-    satisfied.retain(|key| p.pit().get(*key).is_some_and(|e| e.out_record(face).is_some()));
-    if p.pit().has_runs() {
-        find_segment(p, face, name, satisfied);
-    }
 }
 
 /// Content store insert; says whether the store has the Data now. Replies to probes are never
@@ -173,22 +156,19 @@ fn satisfy(p: &mut Pipeline<'_>, a: &mut DataCx<'_>, key: PitKey, is_last: bool)
         return satisfy_again(p, a, key);
     }
     p.stats().satisfied += 1;
-    let run = p.pit().get(key).and_then(|entry| entry.run());
-    let place = run.and_then(|run| run.place_of(a.name.name()));
+    let entry = p.pit().get(key);
+    let portion = entry.map_or(Portion::WHOLE, |entry| entry.portion_for(a.name.name()));
     // The shapers that let its Interests through.
-    credit(p, a, key, place);
+    p.credit_data(key, portion, Brought { from: a.face, len: a.packet.len() });
     // The strategy: round-trip time, mark, options.
     let mut options = a.options.clone();
     ask(p, a, key, &mut options);
     let linger = learned::apply(p, a.face, a.name.name(), &mut options);
     // Each downstream that waits.
-    send(p, a, key, place, &options, is_last);
-    // The entry ends, unless it is for a run of which more is pending, or lingers.
-    if let Some(place) = place {
-        if !p.pit_mut().clear_segments(key, [place].into_iter().collect()) {
-            p.end(a.name, key, Ending::Unsatisfied);
-        }
-        return;
+    send(p, a, key, portion, &options, is_last);
+    // The entry ends, unless more of it is pending, or it lingers.
+    if !portion.is_whole() {
+        return p.end_portion(a.name, key, portion);
     }
     let freshness = Duration::from_millis(a.data.freshness_ms().unwrap_or(0));
     let ending = Ending::Satisfied { freshness, cached: a.cached };
@@ -197,7 +177,7 @@ fn satisfy(p: &mut Pipeline<'_>, a: &mut DataCx<'_>, key: PitKey, is_last: bool)
         Some(time) => {
             p.tables.record_nonces_of(p.now, a.name, key, ending);
             let until = p.now + time;
-            p.pit_mut().linger(key, a.face, until);
+            p.tables.linger(key, a.face, until);
         }
     }
 }
@@ -206,22 +186,9 @@ fn satisfy(p: &mut Pipeline<'_>, a: &mut DataCx<'_>, key: PitKey, is_last: bool)
 fn satisfy_again(p: &mut Pipeline<'_>, a: &DataCx<'_>, key: PitKey) {
     ask(p, a, key, &mut a.options.clone());
     let Some(until) = p.pit().get(key).map(PitEntry::expires) else { return };
-    p.pit_mut().linger(key, a.face, until);
+    p.tables.linger(key, a.face, until);
     if p.pit().get(key).is_some_and(|entry| entry.out_records().is_empty()) {
-        p.pit_mut().discard(key);
-    }
-}
-
-/// Reports to the shapers on both sides of an entry, or of one segment of a run, what came.
-fn credit(p: &mut Pipeline<'_>, a: &DataCx<'_>, key: PitKey, place: Option<u16>) {
-    if !p.has_parts() {
-        return;
-    }
-    let brought = Brought { from: a.face, len: a.packet.len() };
-    if let Some(place) = place {
-        credit_segment(p, key, place, brought);
-    } else if let Some(entry) = p.pit().get(key).cloned() {
-        p.credit_all(key, &entry, Some(brought));
+        p.tables.discard(key);
     }
 }
 
@@ -240,13 +207,13 @@ fn ask(p: &mut Pipeline<'_>, a: &DataCx<'_>, key: PitKey, options: &mut HopOptio
     p.tables.ask_of_data(question, key, options, &links, taps);
 }
 
-/// Sends the Data to each downstream of an entry whose Interest has not expired and, of a run, that
-/// waits for the segment at this place.
+/// Sends the Data to each downstream of an entry whose Interest has not expired and that waits for
+/// this portion.
 fn send(
     p: &mut Pipeline<'_>,
     a: &mut DataCx<'_>,
     key: PitKey,
-    place: Option<u16>,
+    portion: Portion,
     options: &HopOptions,
     is_last: bool,
 ) {
@@ -255,19 +222,16 @@ fn send(
     // A mark that a marker of the upstream gave the Interest comes back on the Data.
     let memo = entry.out_record(a.face).map_or(0, |record| record.memo);
     let mark = a.mark.max(memo);
-    let waits = |entry: &PitEntry, record: &InRecord| {
-        let wants = |place| entry.run().is_some_and(|r| r.wanted_by(record.face).has(place));
-        record.expires > now && place.is_none_or(wants)
-    };
     let mut records = entry.in_records().iter();
-    let last = records.rposition(|record| waits(entry, record)).filter(|_| is_last);
+    let last = records.rposition(|record| entry.waits(now, record, portion)).filter(|_| is_last);
     for number in 0.. {
         let Some(entry) = p.pit().get(key) else { break };
         let Some(record) = entry.in_records().get(number) else { break };
         let (downstream, token) = (record.face, record.token.clone());
-        let Some(face) = p.faces.get(downstream).filter(|_| waits(entry, record)) else {
+        if !entry.waits(now, record, portion) {
             continue;
-        };
+        }
+        let Some(face) = p.faces.get(downstream) else { continue };
         if downstream == a.face && face.link_type() != LinkType::AdHoc {
             continue;
         }

@@ -1,7 +1,7 @@
 //! Data and Nacks that are sent downstream, and how PIT entries end.
 
 use control::{Direction, Size};
-use packet::options::{Range, answer};
+use packet::options::answer;
 use packet::{HopOptions, Interest, NackReason};
 
 use super::Pipeline;
@@ -11,7 +11,8 @@ use crate::link::Patch;
 use crate::link::queue::{QueuedControl, QueuedData};
 use crate::node::subject_of;
 use crate::state::tables::Ending;
-use crate::tables::{FaceId, HashedName, InRecord, PitEntry, PitKey, PitToken};
+use crate::tables::pit::Side;
+use crate::tables::{FaceId, HashedName, InRecord, PitEntry, PitKey, PitToken, Portion};
 
 impl Pipeline<'_> {
     /// Outgoing Data pipeline.
@@ -60,18 +61,17 @@ impl Pipeline<'_> {
     /// one if no upstream was asked.
     pub(super) fn reject_pending(&mut self, key: PitKey, face: FaceId, reason: DropReason) {
         self.count_drop(face, reason);
-        self.credit(face, Direction::Out, key, None);
-        let run = self.pit().get(key).and_then(|entry| entry.run());
-        let range = run.and_then(|run| Range::of(run.wanted_by(face)));
-        let Some(record) = self.pit_mut().remove_in_record(key, face) else { return };
+        self.credit(key, Side::downstream(face), None);
+        let portion = self.pit().get(key).map_or(Portion::WHOLE, |entry| entry.portion_of(face));
+        let Some(record) = self.tables.remove_downstream(key, face) else { return };
         let Some(entry) = self.pit().get(key) else { return };
         let bytes = entry.interest().to_vec();
         if entry.in_records().is_empty() && entry.out_records().is_empty() {
-            self.pit_mut().remove(key);
+            self.tables.remove(key);
             self.stats().nacked += 1;
         }
         if let Ok(interest) = Interest::decode(&bytes) {
-            let options = nack_options(&record, range, &HopOptions::new());
+            let options = nack_options(&record, portion, &HopOptions::new());
             self.nack_record(&interest, &record, NackReason::Congestion, options);
         }
     }
@@ -85,14 +85,13 @@ impl Pipeline<'_> {
         reason: NackReason,
         carried: &HopOptions,
     ) {
-        let Some(entry) = self.pit_mut().remove(key) else { return };
+        let Some(entry) = self.tables.remove(key) else { return };
         self.stats().nacked += 1;
-        self.credit_all(key, &entry, None);
+        self.credit_nothing(key, &entry);
         if let Ok(interest) = Interest::decode(entry.interest()) {
             let now = self.now;
             for record in entry.in_records().iter().filter(|record| record.expires > now) {
-                let range = entry.run().and_then(|run| Range::of(run.wanted_by(record.face)));
-                let options = nack_options(record, range, carried);
+                let options = nack_options(record, entry.portion_of(record.face), carried);
                 self.nack_record(&interest, record, reason, options);
             }
         }
@@ -113,7 +112,14 @@ impl Pipeline<'_> {
     /// Ends an entry that is in the PIT still: its nonces are remembered as it ended.
     pub(super) fn end(&mut self, name: &HashedName<'_>, key: PitKey, ending: Ending) {
         self.tables.record_nonces_of(self.now, name, key, ending);
-        self.pit_mut().discard(key);
+        self.tables.discard(key);
+    }
+
+    /// Ends a portion of an entry, and the entry with its last one.
+    pub(super) fn end_portion(&mut self, name: &HashedName<'_>, key: PitKey, portion: Portion) {
+        if !self.tables.clear_portion(key, portion) {
+            self.end(name, key, Ending::Unsatisfied);
+        }
     }
 
     /// Gives the shaper at stage *arrival* its credit back for an Interest that it let through and
@@ -125,33 +131,32 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Reports to the shapers on both sides of an entry what it brought: the Data that `brought`
-    /// describes, or nothing.
-    pub(super) fn credit_all(&mut self, key: PitKey, entry: &PitEntry, brought: Option<Brought>) {
+    /// Reports to the shapers on both sides of a PIT entry the Data that a portion of it brought.
+    pub(super) fn credit_data(&mut self, key: PitKey, portion: Portion, brought: Brought) {
         if !self.has_parts() {
             return;
         }
-        let size = brought.map(|brought| Size(brought.len as u64));
-        for record in entry.out_records() {
-            let from_here = brought.is_some_and(|brought| brought.from == record.face());
-            self.credit(record.face(), Direction::In, key, size.filter(|_| from_here));
+        let Some(sides) = self.pit().get(key).map(|entry| entry.sides(portion)) else { return };
+        let size = Size(brought.len as u64);
+        for side in sides {
+            let elsewhere = side.direction == Direction::In && side.face != brought.from;
+            self.credit(key, side, (!elsewhere).then_some(size));
         }
-        for record in entry.in_records() {
-            self.credit(record.face, Direction::Out, key, size);
+    }
+
+    /// Reports to the shapers on both sides of an entry that it brought nothing.
+    pub(super) fn credit_nothing(&mut self, key: PitKey, entry: &PitEntry) {
+        if self.has_parts() {
+            entry.sides(Portion::WHOLE).into_iter().for_each(|side| self.credit(key, side, None));
         }
     }
 
     /// Reports to the shaper of a face what an entry brought over it: Data of this size, or
     /// nothing.
-    pub(super) fn credit(
-        &mut self,
-        face: FaceId,
-        direction: Direction,
-        key: PitKey,
-        size: Option<Size>,
-    ) {
+    pub(super) fn credit(&mut self, key: PitKey, side: Side, size: Option<Size>) {
         if self.has_parts() {
-            self.with_link(face, |link, env, _| link.credit(env, direction, key, None, size));
+            let Side { face, direction, share } = side;
+            self.with_link(face, |link, env, _| link.credit(env, direction, key, share, size));
             self.wake(face);
         }
     }
@@ -166,11 +171,11 @@ pub(super) struct Brought {
     pub(super) len: usize,
 }
 
-/// The options of a Nack to a downstream: those of an answer to its Interest, the segments that it
-/// is about if they are several, and those that the Nack from upstream carried.
-fn nack_options(record: &InRecord, range: Option<Range>, carried: &HopOptions) -> HopOptions {
+/// The options of a Nack to a downstream: those of an answer to its Interest, the portion that it
+/// is about, and those that the Nack from upstream carried.
+fn nack_options(record: &InRecord, portion: Portion, carried: &HopOptions) -> HopOptions {
     let mut options = answer(&record.options, None);
-    range.map(|range| options.set(&range));
+    portion.state(&mut options);
     for (typ, value) in carried.iter() {
         options.set_raw(typ, value);
     }

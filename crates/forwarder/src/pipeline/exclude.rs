@@ -8,7 +8,6 @@
 //! Invariant: Interests with and without exclusions never share a PIT entry. So an exclusion, and a
 //! Nack that it brings, changes nothing for consumers that exclude nothing.
 
-use control::Direction;
 use packet::options::Exclude;
 use packet::{Data, HopOptions, Interest, NackReason};
 use smallvec::SmallVec;
@@ -17,6 +16,7 @@ use super::Pipeline;
 use super::context::InterestCx;
 use crate::state::room::Change;
 use crate::state::strategies::Trigger;
+use crate::tables::pit::Side;
 use crate::tables::{FaceId, InRecord, PitEntry, PitKey, Refusal};
 
 /// Interests of an entry whose downstreams exclude the Data that others of it got.
@@ -44,18 +44,17 @@ pub(super) fn turn_away(
         let entry = p.pit().get(*key).filter(|entry| entry.excludes() && !entry.lingers());
         let Some(entry) = entry else { return true };
         let digest = digest.get_or_insert_with(|| data.implicit_digest());
-        let excludes = |record: &&InRecord| {
-            record.options.get::<Exclude>().is_some_and(|e| e.excludes(digest))
-        };
-        let waiting = || entry.in_records().iter().filter(|record| record.expires > now);
-        let wanted = waiting().any(|record| !excludes(&record));
+        let (mut wanted, mut without) = (false, SmallVec::new());
+        for record in entry.in_records().iter().filter(|record| record.expires > now) {
+            match record.options.get::<Exclude>().is_some_and(|e| e.excludes(digest)) {
+                true => without.push(record.face),
+                false => wanted = true,
+            }
+        }
         if !wanted {
             rejected.push(*key);
-        } else {
-            let without: SmallVec<_> = waiting().filter(excludes).map(|r| r.face).collect();
-            if !without.is_empty() {
-                parted.push((*key, without));
-            }
+        } else if !without.is_empty() {
+            parted.push((*key, without));
         }
         wanted
     });
@@ -65,18 +64,15 @@ pub(super) fn turn_away(
         };
         let mut records = Vec::new();
         for downstream in faces {
-            p.credit(downstream, Direction::Out, key, None);
-            records.extend(p.pit_mut().remove_in_record(key, downstream));
+            p.credit(key, Side::downstream(downstream), None);
+            records.extend(p.tables.remove_downstream(key, downstream));
         }
         left.push(Left { interest, records });
     }
     let reason = NackReason::None;
     for key in &rejected {
-        let record = p.pit_mut().get_mut(*key).and_then(|entry| entry.out_record_mut(face));
-        if let Some(record) = record {
-            record.nacked = Some(reason);
-        }
-        p.credit(face, Direction::In, *key, None);
+        p.tables.note_nack(*key, face, reason);
+        p.credit(*key, Side::upstream(face), None);
         let trigger = Trigger::Nack(reason);
         p.reconsider(*key, Some(face), trigger, HopOptions::new());
     }

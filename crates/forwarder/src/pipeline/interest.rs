@@ -3,16 +3,16 @@
 use bytes::Bytes;
 use control::{Kind, Size, Stage};
 use packet::options::{Exclude, answer};
-use packet::{HopOption, Interest, NackReason};
+use packet::{Interest, NackReason};
 
-use super::Pipeline;
 use super::checks::violates_scope;
 use super::context::{Incoming, InterestCx};
 use super::exclusion::excludes;
-use super::options::{ignore_unproved_range, take_options};
-use super::range::RangeInterest;
+use super::options::take_interest_options;
+use super::ranges::Steps;
 use super::rewrite::rewrite;
 use super::traceroute::answer_probe;
+use super::{Pipeline, ranges};
 use crate::counters::DropReason;
 use crate::events::Step;
 use crate::link::queue::QueuedData;
@@ -52,8 +52,7 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     let interest = if buffer.is_empty() { Ok(interest) } else { Interest::decode(&buffer) };
     if let Ok(interest) = interest {
         // Read its hop-by-hop options.
-        let mut options = take_options(p, face, header);
-        ignore_unproved_range(p, face, &mut options);
+        let options = take_interest_options(p, face, header);
         let name = p.hashed(interest.name());
         let nonce = interest.nonce().unwrap_or_default();
         let expires = p.now + p.lifetime(&interest);
@@ -110,8 +109,7 @@ fn pass_arrival_parts(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
         if !link.has_parts() {
             return Some(Offered::Pass(a.meta(Size::ZERO)));
         }
-        let segments = packet::options::segments_in(&a.options);
-        let size = link.expected(a.subject.flow, &a.options, segments);
+        let size = link.expected(a.subject.flow, &a.options);
         let mut expected = Expected { flow: a.subject.flow, size, released_at: None };
         let mut meta = a.meta(size);
         let at = NodeAt { node, name: a.name.name(), subject: a.subject };
@@ -164,16 +162,11 @@ fn passes(
     }
 }
 
-/// PIT and content store, for each part of the Interest if it has several.
+/// PIT and content store. A range Interest enters with its segments, which take the same steps.
 pub(super) fn enter(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
-    if !a.options.is_empty()
-        && let Some(range) = RangeInterest::take(p, a)
-    {
-        // An exclusion is about the answers to one name.
-        a.options.remove(Exclude::TYPE);
-        return enter_range(p, a, range);
+    if !ranges::enter(p, a, &Steps { enter_one, answer_from_store, go_on }) {
+        enter_one(p, a);
     }
-    enter_one(p, a);
 }
 
 /// PIT and content store, for an Interest that asks for one thing.
@@ -213,54 +206,14 @@ fn enter_one(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
         p.stats().aggregated += 1;
         p.faces.show(a.face, Step::Aggregated);
     }
-    // Shaper of the downstream, if it works on a miss.
-    if !p.has_parts() || pass_miss_shaper(p, key, a) {
-        // FIB and strategy, then the shaper and the queue of each upstream.
-        p.forward(key, a);
-    }
-}
-
-/// PIT and content store, for each segment of a range Interest.
-fn enter_range(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>, mut range: RangeInterest) {
-    // PIT: runs in which some of the segments are pending are joined.
-    if !range.join(p, a) {
-        return;
-    }
-    // A segment that is pending alone, has routes of its own or is in the content store goes on
-    // alone.
-    let mut buffer = std::mem::take(&mut p.scratch.segment);
-    for at in range.left() {
-        range.write_segment(a, at, &mut buffer);
-        let Ok(interest) = Interest::decode(&buffer) else { continue };
-        let name = p.hashed(interest.name());
-        let mut one = range.segment(a, &interest, &name);
-        if range.is_alone(p, &one) {
-            enter_one(p, &mut one);
-            range.take_out(at);
-        } else if answer_from_store(p, &one) {
-            range.take_out(at);
-        }
-    }
-    // PIT: one entry for the rest.
-    range.insert(p, a);
-    // Each entry's share goes on.
-    for part in range.take_parts() {
-        range.write_part(p, a, part, &mut buffer);
-        let Ok(interest) = Interest::decode(&buffer) else { continue };
-        let name = p.hashed(interest.name());
-        let mut one = range.part(a, &interest, &name, part);
-        if !p.has_parts() || pass_miss_shaper(p, part.key, &mut one) {
-            p.forward(part.key, &mut one);
-        }
-    }
-    p.scratch.segment = buffer;
+    go_on(p, key, a);
 }
 
 /// An entry whose Data came is none to be joined; says whether this was one.
 fn end_lingering(p: &mut Pipeline<'_>, key: PitKey) -> bool {
     let lingers = p.pit().get(key).is_some_and(PitEntry::lingers);
     if lingers {
-        p.pit_mut().discard(key);
+        p.tables.discard(key);
     }
     lingers
 }
@@ -294,6 +247,15 @@ fn answer_from_store(p: &mut Pipeline<'_>, a: &InterestCx<'_>) -> bool {
     };
     p.send_data(a.face, item);
     true
+}
+
+/// The Interest is in the PIT and leaves for the upstreams.
+fn go_on(p: &mut Pipeline<'_>, key: PitKey, a: &mut InterestCx<'_>) {
+    // Shaper of the downstream, if it works on a miss.
+    if !p.has_parts() || pass_miss_shaper(p, key, a) {
+        // FIB and strategy, then the shaper and the queue of each upstream.
+        p.forward(key, a);
+    }
 }
 
 /// Shaper of the downstream at stage *miss*; says whether the Interest goes on now.

@@ -1,19 +1,18 @@
 //! The journey of a Nack, and of an Interest that the link gave up.
 
-use control::{Direction, Kind};
-use packet::options::Range;
-use packet::{HopOption, HopOptions, Interest, NackReason};
+use control::Kind;
+use packet::{HopOptions, Interest, NackReason};
 use smallvec::SmallVec;
 
-use super::Pipeline;
 use super::context::Incoming;
 use super::options::take_options;
-use super::runs::split_sent;
+use super::{Pipeline, ranges};
 use crate::config::LinkType;
 use crate::counters::DropReason;
 use crate::node::subject_of;
 use crate::state::strategies::Trigger;
-use crate::tables::{FaceId, HashedName, PitKey};
+use crate::tables::pit::Side;
+use crate::tables::{FaceId, HashedName, PitKey, Portion};
 
 /// Incoming Nack pipeline.
 pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>, reason: NackReason) {
@@ -36,19 +35,15 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>, reason: Nac
         p.wake(face);
     }
     // PIT: the entries for which this very Interest was sent to the upstream.
-    let range = if options.is_empty() { None } else { options.get::<Range>() };
-    options.remove(Range::TYPE);
-    let nacked = sent_as(p, face, &interest, &name, range);
+    let portion = Portion::take(&mut options);
+    let nacked = sent_as(p, face, &interest, &name, portion);
     if nacked.is_empty() {
         return p.count_drop(face, DropReason::NackUnsolicited);
     }
     // Their out-records keep the reason; the shaper of the upstream gets its credit back.
     for key in &nacked {
-        let entry = p.pit_mut().get_mut(*key);
-        if let Some(record) = entry.and_then(|entry| entry.out_record_mut(face)) {
-            record.nacked = Some(reason);
-        }
-        p.credit(face, Direction::In, *key, None);
+        p.tables.note_nack(*key, face, reason);
+        p.credit(*key, Side::upstream(face), None);
     }
     // The meter of its rate in; its stamper.
     if p.has_parts() {
@@ -65,11 +60,11 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>, reason: Nac
 /// [`control::Strategy::on_dropped_interest`].
 pub(super) fn given_up(p: &mut Pipeline<'_>, face: FaceId) {
     let Some(state) = p.faces.get_mut(face) else { return };
-    for (bytes, range) in state.link_mut().take_given_up() {
+    for given_up in state.link_mut().take_given_up() {
         // It was decoded when it came.
-        let Ok(interest) = Interest::decode(&bytes) else { continue };
+        let Ok(interest) = Interest::decode(&given_up.packet) else { continue };
         let name = p.hashed(interest.name());
-        for key in sent_as(p, face, &interest, &name, range) {
+        for key in sent_as(p, face, &interest, &name, given_up.portion) {
             let record = p.pit().get(key).and_then(|entry| entry.out_record(face));
             if record.is_some_and(|record| record.nacked.is_some()) {
                 continue;
@@ -80,23 +75,21 @@ pub(super) fn given_up(p: &mut Pipeline<'_>, face: FaceId) {
 }
 
 /// The entries for which this very Interest was sent to `face`: the nonce distinguishes it from an
-/// earlier one. Entries for runs are split, so that only the requested share is returned.
+/// earlier one. If it asked for a portion of an entry, only that portion is returned.
 fn sent_as(
     p: &mut Pipeline<'_>,
     face: FaceId,
     interest: &Interest<'_>,
     name: &HashedName<'_>,
-    range: Option<Range>,
+    portion: Portion,
 ) -> SmallVec<[PitKey; 1]> {
     let mut keys = SmallVec::<[PitKey; 1]>::new();
-    if range.is_none() {
+    if portion.is_whole() {
         for excludes in [false, true] {
             keys.extend(p.pit().find_entry(interest, name, excludes));
         }
     }
-    if p.pit().has_runs() {
-        keys.extend(split_sent(p, face, interest, name, range));
-    }
+    ranges::split_sent(p, face, interest, name, portion, &mut keys);
     keys.retain(|key| {
         let record = p.pit().get(*key).and_then(|entry| entry.out_record(face));
         record.is_some_and(|record| interest.nonce() == Some(record.nonce))

@@ -10,8 +10,9 @@ pub(crate) fn rewrite(interest: &Interest<'_>, nonce: u32, strip_hint: bool, out
     out.clear();
     let Ok(value) = packet::tlv::only(interest.wire(), types::INTEREST) else { return };
     let add_nonce = interest.nonce().is_none();
-    let dropped = |typ| strip_hint && typ == types::FORWARDING_HINT;
-    let kept: usize = elements(value).filter(|e| !dropped(e.typ)).map(|e| e.whole.len()).sum();
+    let dropped = strip_hint.then_some(types::FORWARDING_HINT);
+    let kept: usize =
+        elements(value).filter(|e| Some(e.typ) != dropped).map(|e| e.whole.len()).sum();
     let len = kept + if add_nonce { tlv_len(types::NONCE, 4) } else { 0 };
     put_header(out, types::INTEREST, len);
     let mut missing = add_nonce;
@@ -20,7 +21,7 @@ pub(crate) fn rewrite(interest: &Interest<'_>, nonce: u32, strip_hint: bool, out
             put_tlv(out, types::NONCE, &nonce.to_be_bytes());
             missing = false;
         }
-        if !dropped(element.typ) {
+        if Some(element.typ) != dropped {
             out.extend_from_slice(element.whole);
         }
     }

@@ -35,12 +35,12 @@ pub(crate) fn on_deadline(p: &mut Pipeline<'_>) {
 fn expire(p: &mut Pipeline<'_>) {
     for _ in 0..p.settings.ended_at_once {
         let now = p.now;
-        let Some((key, mut entry)) = p.pit_mut().pop_expired(now) else { break };
+        let Some((key, mut entry)) = p.tables.pop_expired(now) else { break };
         if entry.lingers() {
             continue;
         }
         p.stats().expired += 1;
-        p.credit_all(key, &entry, None);
+        p.credit_nothing(key, &entry);
         let bytes = entry.name().to_name();
         let name = p.tables.hasher().hash(bytes.as_ref());
         let question = Question {
@@ -63,7 +63,7 @@ fn expire(p: &mut Pipeline<'_>) {
 fn ask_again(p: &mut Pipeline<'_>) {
     for _ in 0..p.settings.ended_at_once {
         let now = p.now;
-        let Some(key) = p.pit_mut().pop_retry(now) else { break };
+        let Some(key) = p.tables.pop_retry(now) else { break };
         p.reconsider(key, None, Trigger::Timer, HopOptions::new());
     }
 }
@@ -154,15 +154,14 @@ fn release_departure(
 ) {
     let now = p.now;
     let expected = expected(p, &meta);
-    let Some(entry) = p.pit_mut().get_mut(key) else {
+    let Some(entry) = p.pit().get(key) else {
         return drop_expired(p, face, &expected);
     };
-    let Some(record) = entry.out_record_mut(face) else { return };
+    let Some(record) = entry.out_record(face) else { return };
     let nonce = record.nonce;
     if rejected {
-        record.release(now);
-        record.nacked = Some(NackReason::Congestion);
         let bytes = entry.name().to_name();
+        p.tables.note_rejected(now, key, face);
         p.count_drop(face, DropReason::ShaperRefused);
         let name = p.tables.hasher().hash(bytes.as_ref());
         let mut answer = HopOptions::new();
@@ -171,7 +170,7 @@ fn release_departure(
         return p.reconsider(key, Some(face), trigger, answer);
     }
     if meta.expires <= now {
-        record.release(now);
+        p.tables.note_released(now, key, face);
         return drop_expired(p, face, &expected);
     }
     let ingress = entry.in_records().last().map_or(FaceId(0), |record| record.face);

@@ -30,8 +30,8 @@ pub(super) fn answer_probe(p: &mut Pipeline<'_>, a: &InterestCx<'_>) -> bool {
     // On a link with several others, only a forwarder with a route is on the way. The first reply
     // counts, so one of a neighbour without a route would hide the others.
     let next = next_hop(p, a);
-    let is_shared = |face: &Face| face.link_type() != LinkType::PointToPoint;
-    if next == Next::None && p.faces.get(a.face).is_some_and(is_shared) {
+    let ingress = p.faces.get(a.face);
+    if next == Next::None && ingress.is_some_and(|f| f.link_type() != LinkType::PointToPoint) {
         return false;
     }
     let now = p.now;

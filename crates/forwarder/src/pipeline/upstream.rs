@@ -1,15 +1,14 @@
 //! Strategies and what they ask for: Interests that are sent upstream.
 
 use control::{Action, Direction, InterestMeta, NextHop, Size, Stage};
-use packet::options::{Range, ResidenceTime, SegmentBits};
+use packet::options::ResidenceTime;
 use packet::{HopOption, HopOptions, Interest, NackReason};
 use smallvec::{SmallVec, smallvec};
 
 use super::checks::{LOCALHOP, LOCALHOST, is_under};
 use super::context::InterestCx;
 use super::learned::LearnedRoute;
-use super::runs::{Singles, must_expand};
-use super::{Pipeline, exclusion};
+use super::{Pipeline, exclusion, ranges};
 use crate::config::LinkType;
 use crate::counters::DropReason;
 use crate::link::Patch;
@@ -33,9 +32,7 @@ impl Pipeline<'_> {
             return self.decide(key, a, a.face, Trigger::Interest);
         };
         let action = [Action::Forward(face)];
-        if must_expand(self, a, &action) {
-            self.expand(key, a, &action);
-        } else {
+        if !ranges::expand(self, key, a, &action) {
             self.send_interest(key, a, FaceId(face));
         }
     }
@@ -59,7 +56,7 @@ impl Pipeline<'_> {
                 trigger,
                 ingress,
                 mark: out.mark,
-                segments: out.bits.count().max(1),
+                segments: out.portion.segments(),
                 reach: Some(self.tables.reach(out.interest)),
             };
             let (links, taps) = self.faces.links_and_taps(self.now);
@@ -67,42 +64,13 @@ impl Pipeline<'_> {
                 return;
             }
             let mut actions = self.tables.strategies_mut().take_actions();
-            if must_expand(self, out, &actions) {
-                return self.expand(key, out, &actions);
+            if ranges::expand(self, key, out, &actions) {
+                return;
             }
             for action in actions.drain(..) {
                 questions.extend(self.act(key, out, action));
             }
             self.tables.strategies_mut().recycle_actions(actions);
-        }
-    }
-
-    /// Makes an entry of its own of each segment of a run that is to be asked for, and does with
-    /// each what the strategy wants.
-    fn expand(&mut self, key: PitKey, out: &InterestCx<'_>, actions: &[Action]) {
-        let Some(mut singles) = Singles::of(self, key, out.bits) else { return };
-        let mut buffer = Vec::new();
-        while let Some(at) = singles.write_next(out, &mut buffer) {
-            let Ok(interest) = Interest::decode(&buffer) else { continue };
-            let name = self.hashed(interest.name());
-            let Some(single) = singles.insert(self, at, &interest, &name) else {
-                self.count_drop(out.face, DropReason::PitFull);
-                continue;
-            };
-            let mut one = InterestCx {
-                mark: out.mark,
-                options: out.options.clone(),
-                subject: subject_of(&name),
-                ..InterestCx::new(out.face, &interest, &name, out.nonce, out.expires)
-            };
-            for action in actions {
-                if let Some((face, trigger)) = self.act(single, &mut one, *action) {
-                    self.decide(single, &mut one, face, trigger);
-                }
-            }
-        }
-        if self.pit().get(key).is_some_and(|entry| entry.in_records().is_empty()) {
-            self.pit_mut().discard(key);
         }
     }
 
@@ -124,7 +92,7 @@ impl Pipeline<'_> {
                 return refused;
             }
             Action::Nack(reason) => self.nack_all(key, out.name, reason, &out.answer),
-            Action::RetryAt(at) => self.pit_mut().set_retry(key, at),
+            Action::RetryAt(at) => self.tables.set_retry(key, at),
             Action::Forget(face) => {
                 let (face, name) = (FaceId(face), out.name.name().to_name());
                 self.learned.push(LearnedRoute::Refused { face, name });
@@ -163,7 +131,7 @@ impl Pipeline<'_> {
         let Some(latest) = entry.in_records().iter().max_by_key(|r| r.arrived_at) else { return };
         let (ingress, nonce, mut options) = (latest.face, latest.nonce, latest.options.clone());
         let expires = latest.expires;
-        let bits = entry.run().map_or(SegmentBits::NONE, |run| run.pending().bits);
+        let portion = entry.portion();
         let bytes = entry.interest().to_vec();
         self.tables.cache().count_passage(&mut options);
         // The PIT holds only Interests that were decoded on arrival.
@@ -173,7 +141,7 @@ impl Pipeline<'_> {
             options,
             subject: self.subject_of(&name),
             answer,
-            bits,
+            portion,
             ..InterestCx::new(ingress, &interest, &name, nonce, expires)
         };
         self.decide(key, &mut out, from.unwrap_or(ingress), trigger);
@@ -196,13 +164,12 @@ impl Pipeline<'_> {
 
     /// False for the Interest of a peer that no local face serves, on a node without transit.
     pub(super) fn is_admitted(&self, out: &InterestCx<'_>) -> bool {
-        let is_local = |face| self.faces.get(face).is_some_and(Face::is_local);
-        if self.settings.transit || is_local(out.face) {
+        if self.settings.transit || self.faces.is_local(out.face) {
             return true;
         }
         // By the name alone: with a hint, a peer could get the content store's Data of any name.
         let (_, hops) = self.tables.fib().lookup(out.name).unwrap_or_default();
-        hops.iter().any(|hop| is_local(FaceId(hop.face)))
+        hops.iter().any(|hop| self.faces.is_local(FaceId(hop.face)))
     }
 
     /// True if the Interest may leave by this face: not the one it came from (unless ad hoc), scope
@@ -217,11 +184,12 @@ impl Pipeline<'_> {
         let name = out.name.name();
         // A hop limit of 1 is 0 after this hop: only applications here may still answer.
         let spent = out.interest.hop_limit().is_some_and(|limit| limit <= 1);
-        let from_here = || self.faces.get(out.face).is_some_and(Face::is_local);
-        if !self.settings.transit && !from_here() {
+        if !self.settings.transit && !self.faces.is_local(out.face) {
             return false;
         }
-        !spent && !is_under(name, LOCALHOST) && (!is_under(name, LOCALHOP) || from_here())
+        !spent
+            && !is_under(name, LOCALHOST)
+            && (!is_under(name, LOCALHOP) || self.faces.is_local(out.face))
     }
 
     /// Outgoing Interest pipeline. Gives the reason if the face's shaper refused it.
@@ -250,17 +218,14 @@ impl Pipeline<'_> {
             self.count_drop(out.face, DropReason::Memory);
             return None;
         };
-        if self.tables.put_out_record(room, key, record).is_err() {
+        if self.tables.put_out_record(room, key, record, out.portion).is_err() {
             self.count_drop(out.face, DropReason::PitFull);
             return None;
         }
         let mut leaving = out.meta_with(out.options.clone(), Size::ZERO, expires);
         // The downstream's question is about its own link.
         leaving.options.remove(ResidenceTime::TYPE);
-        if !out.bits.is_empty() {
-            self.pit_mut().note_asked(key, face, out.bits);
-            leaving.options.set(&Range::of(out.bits)?);
-        }
+        out.portion.state(&mut leaving.options);
         if self.has_parts() {
             match self.pass_departure_shaper(key, out, face, leaving)? {
                 Ok(passed) => leaving = passed,
@@ -283,15 +248,13 @@ impl Pipeline<'_> {
         let other = self.faces.get(out.face).map(|face| face.link().view(now));
         let offered = self.with_link(face, |link, env, node| {
             if link.has_parts() {
-                let segments = out.bits.count().max(1);
-                meta.expected = link.expected(out.subject.flow, &meta.options, segments);
+                meta.expected = link.expected(out.subject.flow, &meta.options);
             }
             let at = NodeAt { node, name: out.name.name(), subject: out.subject };
             link.ask_stamper(env, |stamper, cx, view| {
                 stamper.on_interest_out(cx, view, &at, &mut meta);
             });
-            let waiting = || Waiting::Pending(key);
-            link.offer(env, Stage::Departure, other.as_ref(), meta, None, waiting)
+            link.offer(env, Stage::Departure, other.as_ref(), meta, None, || Waiting::Pending(key))
         });
         self.wake(face);
         match offered?? {
@@ -326,11 +289,7 @@ impl Pipeline<'_> {
 
     fn refused_upstream(&mut self, key: PitKey, face: FaceId, reason: DropReason) -> NackReason {
         self.count_drop(face, reason);
-        let record = self.pit_mut().get_mut(key).and_then(|entry| entry.out_record_mut(face));
-        if let Some(record) = record {
-            record.release(record.sent_at);
-            record.nacked = Some(NackReason::Congestion);
-        }
+        self.tables.note_rejected(self.now, key, face);
         NackReason::Congestion
     }
 
@@ -343,9 +302,7 @@ impl Pipeline<'_> {
         leaving: InterestMeta,
     ) {
         let now = self.now;
-        if let Some(record) = self.pit_mut().get_mut(key).and_then(|e| e.out_record_mut(face)) {
-            record.release(now);
-        }
+        self.tables.note_released(now, key, face);
         let interest = out.interest;
         let limit = interest.hop_limit().map(|limit| limit.saturating_sub(1));
         let patch = Patch {
@@ -356,8 +313,7 @@ impl Pipeline<'_> {
         let mut item = QueuedControl::new(now, packet.len());
         (item.mark, item.options, item.from) = (out.mark, leaving.options, out.face.0);
         if self.has_parts() {
-            let segments = out.bits.count().max(1);
-            self.with_link(face, |link, _, _| link.on_interest(&mut item.options, segments));
+            self.with_link(face, |link, _, _| link.on_interest(&mut item.options));
         }
         self.faces.reserve_queue(face, self.tables, |link| link.control_growth(&item));
         self.with_link(face, |link, env, _| {

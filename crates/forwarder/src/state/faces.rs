@@ -28,9 +28,23 @@ pub(crate) use table::LinksAt;
 /// The identity of a node.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
-    pub(crate) seed: u64,
-    pub(crate) name: String,
-    pub(crate) id: u64,
+    seed: u64,
+    name: String,
+    id: u64,
+}
+
+impl Identity {
+    /// The identity that follows from the seed of every random stream and the node's name.
+    pub(crate) fn new(seed: u64, name: String) -> Identity {
+        let id = Rng::stream(seed, &[&name, "id"]).next_u64();
+        Identity { seed, name, id }
+    }
+
+    /// A random stream of the node.
+    pub(crate) fn stream(&self, role: &[&str]) -> Rng {
+        let names: Vec<&str> = [&*self.name].into_iter().chain(role.iter().copied()).collect();
+        Rng::stream(self.seed, &names)
+    }
 }
 
 /// The faces of a forwarder, with what is counted and reported of them.
@@ -95,6 +109,11 @@ impl Faces {
         self.table.get(face)
     }
 
+    /// True for a face to an application on this host.
+    pub(crate) fn is_local(&self, face: FaceId) -> bool {
+        self.get(face).is_some_and(Face::is_local)
+    }
+
     #[inline]
     pub(crate) fn get_mut(&mut self, face: FaceId) -> Option<&mut Face> {
         self.table.get_mut(face)
@@ -115,8 +134,7 @@ impl Faces {
 
     /// A random stream of the node.
     pub(crate) fn stream(&self, role: &[&str]) -> Rng {
-        let names: Vec<&str> = [&*self.node.name].into_iter().chain(role.iter().copied()).collect();
-        Rng::stream(self.node.seed, &names)
+        self.node.stream(role)
     }
 
     /// The node's number, for options.
@@ -218,10 +236,7 @@ impl Faces {
             link.transmit(env, node, &mut marks, out)
         });
         for (key, mark) in marks.drain(..) {
-            let entry = tables.pit_mut().get_mut(key);
-            if let Some(record) = entry.and_then(|entry| entry.out_record_mut(id)) {
-                record.memo = record.memo.max(mark);
-            }
+            tables.note_mark(key, id, mark);
         }
         self.marks = marks;
         let left = left.flatten();

@@ -1,8 +1,11 @@
 //! The tables of one forwarder.
+//!
+//! Others read the PIT; its entries change by methods that say what has happened, in [`pending`].
+
+mod pending;
 
 use bytes::Bytes;
 use control::{Duration, Links, NextHop, Rng, Time};
-use packet::options::SegmentBits;
 use packet::{HopOptions, Interest, NameRef};
 
 use super::cache::Cache;
@@ -12,11 +15,10 @@ use crate::config::ForwarderConfig;
 use crate::events::Taps;
 use crate::tables::content_store::Verdict;
 use crate::tables::fib::{Added, FibError};
-use crate::tables::pit::Segments;
 use crate::tables::prefix_map::PrefixMap;
 use crate::tables::{
-    DeadNonces, FaceId, Fib, Group, HashedName, InRecord, Lengths, MAX_PREFIX, NameHasher,
-    OutRecord, Pit, PitEntry, PitKey, PrefixTooDeep, Reach, Refusal,
+    DeadNonces, FaceId, Fib, Group, HashedName, Lengths, MAX_PREFIX, NameHasher, Pit, PitEntry,
+    PitKey, PrefixTooDeep, Reach,
 };
 
 /// How a PIT entry ended.
@@ -78,12 +80,6 @@ impl Tables {
         &self.pit
     }
 
-    /// The PIT, for changes that need no more memory; the others take a [`Room`].
-    #[inline]
-    pub(crate) fn pit_mut(&mut self) -> &mut Pit {
-        &mut self.pit
-    }
-
     #[inline]
     pub(crate) fn cache(&self) -> &Cache {
         &self.cache
@@ -138,94 +134,6 @@ impl Tables {
         }
     }
 
-    /// Makes the PIT entry of an Interest, with its first downstream.
-    pub(crate) fn insert(
-        &mut self,
-        _room: Room,
-        interest: &Interest<'_>,
-        name: &HashedName<'_>,
-        record: InRecord,
-    ) -> Result<PitKey, Refusal> {
-        self.pit.insert(interest, name, record)
-    }
-
-    /// Adds a downstream to a PIT entry, or replaces its record. A record keeps one nonce: the one
-    /// that it had is remembered, or it could circle for ever. For the same reason a copy does not
-    /// live longer than what it is a copy of.
-    pub(crate) fn join(
-        &mut self,
-        _room: Room,
-        now: Time,
-        name: &HashedName<'_>,
-        key: PitKey,
-        mut record: InRecord,
-    ) -> Result<(), Refusal> {
-        let nonce = record.nonce;
-        self.keep_expiry(key, &mut record);
-        let before = self.pit.put_in_record(key, record)?;
-        self.remember_replaced(now, name, nonce, before);
-        Ok(())
-    }
-
-    /// Adds a downstream to a PIT entry, or replaces its record; nothing is remembered of it.
-    pub(crate) fn put_in_record(
-        &mut self,
-        _room: Room,
-        key: PitKey,
-        record: InRecord,
-    ) -> Result<(), Refusal> {
-        self.pit.put_in_record(key, record).map(drop)
-    }
-
-    /// Makes the PIT entry of a run of segments, with its first downstream.
-    pub(crate) fn insert_run(
-        &mut self,
-        _room: Room,
-        interest: &Interest<'_>,
-        name: &HashedName<'_>,
-        segments: &Segments,
-        record: InRecord,
-    ) -> Result<PitKey, Refusal> {
-        self.pit.insert_run(interest, name, segments, record)
-    }
-
-    /// As [`Tables::join`], for some segments of a run.
-    pub(crate) fn join_run(
-        &mut self,
-        _room: Room,
-        now: Time,
-        name: &HashedName<'_>,
-        key: PitKey,
-        mut record: InRecord,
-        bits: SegmentBits,
-    ) -> Result<(), Refusal> {
-        let nonce = record.nonce;
-        self.keep_expiry(key, &mut record);
-        let before = self.pit.join_run(key, record, bits)?;
-        self.remember_replaced(now, name, nonce, before);
-        Ok(())
-    }
-
-    /// Makes a PIT entry of its own for some segments of a run; see [`Pit::split_run`].
-    pub(crate) fn split_run(
-        &mut self,
-        _room: Room,
-        key: PitKey,
-        bits: SegmentBits,
-    ) -> Result<PitKey, Refusal> {
-        self.pit.split_run(key, bits)
-    }
-
-    /// Adds an upstream to a PIT entry, or replaces its record.
-    pub(crate) fn put_out_record(
-        &mut self,
-        _room: Room,
-        key: PitKey,
-        record: OutRecord,
-    ) -> Result<(), Refusal> {
-        self.pit.put_out_record(key, record)
-    }
-
     pub(crate) fn add_route(
         &mut self,
         _room: Room,
@@ -242,26 +150,6 @@ impl Tables {
 
     pub(crate) fn remove_routes_of(&mut self, face: FaceId) {
         self.fib.remove_face(face);
-    }
-
-    fn keep_expiry(&self, key: PitKey, record: &mut InRecord) {
-        let before = self.pit.get(key).and_then(|entry| entry.in_record(record.face));
-        if let Some(before) = before.filter(|before| before.nonce == record.nonce) {
-            record.expires = before.expires;
-        }
-    }
-
-    fn remember_replaced(
-        &mut self,
-        now: Time,
-        name: &HashedName<'_>,
-        nonce: u32,
-        before: Option<InRecord>,
-    ) {
-        if let Some(before) = before.filter(|before| before.nonce != nonce) {
-            let nonce = self.hasher.nonce_key(name.whole(), before.nonce);
-            self.dead_nonces.insert(now, nonce);
-        }
     }
 
     /// True if an Interest with this name and nonce was here before, and its PIT entry has gone.

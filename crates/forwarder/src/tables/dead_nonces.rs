@@ -118,8 +118,17 @@ impl Table {
         if (self.hints[first] | self.hints[second]) & hint(key) == 0 {
             return None;
         }
-        let found = |line: usize| self.lines[line].find(key, period).map(|at| (line, at));
-        found(first).or_else(|| found(second))
+        self.find_in(first, key, period).or_else(|| self.find_in(second, key, period))
+    }
+
+    #[inline]
+    fn find_in(&self, line: usize, key: u64, period: u64) -> Option<(usize, usize)> {
+        self.lines[line].find(key, period).map(|at| (line, at))
+    }
+
+    /// Bytes of memory held.
+    fn memory(&self) -> usize {
+        memory::block(size_of_val(&*self.lines)) + memory::block(size_of_val(&*self.hints))
     }
 
     /// Where the oldest pair of these lines is.
@@ -206,10 +215,7 @@ impl DeadNonces {
     /// Bytes of memory held.
     #[must_use]
     pub fn memory(&self) -> usize {
-        let bytes = |table: &Table| {
-            memory::block(size_of_val(&*table.lines)) + memory::block(size_of_val(&*table.hints))
-        };
-        bytes(&self.table) + self.old.as_ref().map_or(0, |(old, _)| bytes(old))
+        self.table.memory() + self.old.as_ref().map_or(0, |(old, _)| old.memory())
     }
 
     /// The most bytes of memory that it ever holds, also while it grows.

@@ -213,12 +213,11 @@ impl Fib {
         if of_face.slots.len() < 2 * of_face.routes + 16 {
             return;
         }
-        let has_route = |slot: &u32| {
-            self.prefixes.at(*slot).is_some_and(|hops| hops.iter().any(|h| h.face == face.0))
-        };
         of_face.slots.sort_unstable();
         of_face.slots.dedup();
-        of_face.slots.retain(has_route);
+        of_face.slots.retain(|slot| {
+            self.prefixes.at(*slot).is_some_and(|hops| hops.iter().any(|h| h.face == face.0))
+        });
         of_face.slots.shrink_to_fit();
     }
 }

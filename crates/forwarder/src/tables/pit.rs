@@ -3,12 +3,14 @@
 mod bounds;
 mod entry;
 mod growth;
+mod portion;
 mod run;
 mod shares;
 mod token;
 
 pub use bounds::{PitConfig, Refusal};
 pub use entry::{InRecord, OutRecord, PitEntry, Reach};
+pub use portion::{Portion, Share, Side};
 pub use run::{Convention, Run, Segments, segment_of};
 pub use shares::Group;
 pub use token::{MAX_TOKEN, PitToken};
@@ -256,8 +258,7 @@ impl Pit {
     ) -> Result<PitKey, Refusal> {
         let excludes = !record.options.is_empty()
             && record.options.get_raw(packet::options::Exclude::TYPE).is_some();
-        let there = || self.find_entry(interest, name, excludes).is_some();
-        debug_assert!(!there(), "the entry is there already");
+        debug_assert!(self.find_entry(interest, name, excludes).is_none(), "it is there already");
         if self.len() >= self.config.entries {
             return Err(Refusal::Entries);
         }
@@ -449,8 +450,8 @@ impl Pit {
         let Some(entry) = self.get_mut(key) else { return };
         let before = entry.heap();
         let waited = std::mem::take(&mut entry.in_records);
-        let weigh = |record: &InRecord| (record.face, entry.weight_of(record));
-        let waited: SmallVec<[(FaceId, u32); 1]> = waited.iter().map(weigh).collect();
+        let waited: SmallVec<[(FaceId, u32); 1]> =
+            waited.iter().map(|record| (record.face, entry.weight_of(record))).collect();
         entry.out_records.retain(|record| record.face() != answered);
         let again = std::mem::replace(&mut entry.lingers, true);
         let after = entry.heap();

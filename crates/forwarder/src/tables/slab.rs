@@ -121,8 +121,10 @@ impl<T> Slab<T> {
             return None;
         } else {
             let generation = self.generation;
-            let empty = || Slot { generation, state: State::Free { prev: NONE, next: NONE } };
-            self.slots.ensure(self.end as usize + 1, empty);
+            self.slots.ensure(self.end as usize + 1, || Slot {
+                generation,
+                state: State::Free { prev: NONE, next: NONE },
+            });
             self.end += 1;
             self.end - 1
         };

@@ -99,8 +99,12 @@ impl Wheel {
     /// Gives an item a deadline, in place of the one it may have.
     pub fn set(&mut self, item: u32, deadline: Time) {
         self.cancel(item);
-        let none = || Link { prev: NONE, next: NONE, tick: 0, place: OUT };
-        self.links.ensure(item as usize + 1, none);
+        self.links.ensure(item as usize + 1, || Link {
+            prev: NONE,
+            next: NONE,
+            tick: 0,
+            place: OUT,
+        });
         self.links[item].tick = deadline.0.div_ceil(1 << TICK_BITS);
         self.place(item);
         self.len += 1;
@@ -212,8 +216,7 @@ impl Wheel {
         self.occupied[level] |= 1 << slot;
         let begins = tick >> (SLOT_BITS * level as u32) << (SLOT_BITS * level as u32);
         // As the search does: of slots that begin together that of the lowest level.
-        let sooner = |(first, l, _): (u64, usize, usize)| (begins, level) < (first, l);
-        if self.first.is_none_or(sooner) {
+        if self.first.is_none_or(|(first, l, _)| (begins, level) < (first, l)) {
             self.first = Some((begins, level, slot));
         }
         let link = &mut self.links[item];

@@ -1,7 +1,7 @@
 //! Content stores: `[caching]`, and what a `[[node]]` says of its own.
 
-use super::places::Names;
 use crate::model::{Content, Node, Warmup};
+use crate::places::Names;
 use crate::schema::CachingSection;
 use crate::values::from;
 use document::{Document, Read, Section};

@@ -1,9 +1,9 @@
 //! `[[content]]`: objects, catalogues, videos.
 
-use super::places::Names;
 use crate::model::{
     Class, Content, Distribution, Objects, Production, ServiceSpec, Signing, SlowSegment, Spread,
 };
+use crate::places::Names;
 use crate::schema::{ContentSection, DISTRIBUTIONS, Placement, ProductionWord, SigningWord};
 use crate::values::{from, positive, table_fields};
 use control::{Duration, Rate, Size};

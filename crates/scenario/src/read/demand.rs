@@ -2,10 +2,10 @@
 
 use super::content::Found;
 use super::fetching::{fetching, not_a_player, player};
-use super::places::Names;
 use super::trace;
 use super::workload::served;
 use crate::model::{Arrivals, Asked, Objects, Requests, Workload};
+use crate::places::Names;
 use crate::schema::{ArrivalsWord, RequestWord, WorkloadSection};
 use document::{Document, Read, Section, name};
 use std::ops::Range;

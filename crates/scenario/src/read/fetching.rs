@@ -1,7 +1,7 @@
 //! How a consumer or a flow of a workload fetches an object, or plays a video.
 
-use super::places::Names;
 use crate::model::{Adaptation, Fetching, Objects, Player};
+use crate::places::Names;
 use crate::schema::{AdaptationWord, FetchSection, PlayerSection};
 use document::Section;
 

@@ -1,7 +1,7 @@
 //! The section `[record]`.
 
-use super::places::Places;
 use crate::model::{Pick, Recording, Scenario};
+use crate::places::Places;
 use crate::schema::RecordSection;
 use document::{Document, Read, Section, shown};
 use toml::Spanned;

@@ -1,9 +1,9 @@
 //! Traces of requests: CSV with a head line.
 
 use super::content::Found;
-use super::places::Names;
 use crate::model::{Objects, Request};
-use crate::topology::source::Source;
+use crate::places::Names;
+use crate::source::Source;
 use control::{Duration, Size};
 use document::{Section, valid_words};
 use packet::Name;

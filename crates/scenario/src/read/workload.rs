@@ -2,8 +2,8 @@
 
 use super::content::Found;
 use super::fetching::{fetching, not_a_player, player};
-use super::places::{Names, Places};
-use crate::model::{Consumer, Fault, FaultKind, Fetching, Manner, Objects, Route, Scenario};
+use crate::model::{Consumer, Fault, FaultKind, Fetching, Manner, Objects};
+use crate::places::{Names, Places};
 use crate::schema::{ConsumerSection, FaultSection, FaultWord};
 use control::Duration;
 use document::{Document, Read, Section, Words};
@@ -179,54 +179,4 @@ fn fault(s: &Section<'_>, places: &Places<'_>) -> Option<Vec<Fault>> {
         FaultWord::RouteRemove => FaultKind::RouteRemove(places.route(s, node, prefix, cost)?),
     };
     Some(vec![Fault { at, kind }])
-}
-
-impl Places<'_> {
-    /// The link between the two nodes that a field names, and the direction from the first to the
-    /// second.
-    fn link(&self, s: &Section<'_>, field: &str) -> Option<(usize, usize)> {
-        let [from, to] = self.names.pair(s, field)?;
-        let found = Scenario::link_between(self.links, from, to);
-        if found.is_none() && self.all_known {
-            s.mistake(field, &self.no_link(from, to));
-        }
-        found
-    }
-
-    /// The route of node `at` to the neighbour `via`.
-    pub fn route(
-        &self,
-        s: &Section<'_>,
-        at: Option<usize>,
-        prefix: Option<Name>,
-        cost: u64,
-    ) -> Option<Route> {
-        let via = self.names.one(s, "via");
-        let (at, via) = (at?, via?);
-        let Some((link, _)) = Scenario::link_between(self.links, at, via) else {
-            if self.all_known {
-                s.mistake("via", &self.no_link(at, via));
-            }
-            return None;
-        };
-        Some(Route { at, prefix: prefix?, link, cost })
-    }
-
-    pub fn no_link(&self, from: usize, to: usize) -> String {
-        let neighbours: Vec<&str> = self
-            .links
-            .iter()
-            .filter_map(|link| match link.ends {
-                [a, b] if a == from => Some(self.names.name(b)),
-                [a, b] if b == from => Some(self.names.name(a)),
-                _ => None,
-            })
-            .collect();
-        let (from, to) = (self.names.name(from), self.names.name(to));
-        if neighbours.is_empty() {
-            return format!("no link joins `{from}` and `{to}`; write a `[[link]]` between them");
-        }
-        let valid = document::valid_words(to, neighbours.iter().copied());
-        format!("no link joins `{from}` and `{to}`; neighbours of `{from}`: {valid}")
-    }
 }

@@ -1,10 +1,11 @@
 //! ndnSIM's annotated topologies: a section `router` with lines `node comment yPos xPos`, and a
 //! section `link` with lines `from to bandwidth metric delay queue error`.
 
-use super::source::{Found, MAX_LINKS, Source, metric, number, rate};
+use super::found::{Found, MAX_LINKS, metric, number, rate};
 use super::{Line, Sketch, Way};
 use crate::model::{Loss, Queue};
-use crate::read::places::MAX_NODES;
+use crate::places::MAX_NODES;
+use crate::source::Source;
 use control::{Duration, Rate};
 use std::collections::BTreeSet;
 

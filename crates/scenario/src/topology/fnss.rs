@@ -3,11 +3,12 @@
 //! and consumers stand in the scenario.
 
 use super::earth;
+use super::found::{Found, MAX_LINKS, metric, number, rate};
 use super::graphml::{below, parse};
-use super::source::{Found, MAX_LINKS, Source, metric, number, rate};
 use super::{Line, Sketch, Way, paired};
 use crate::model::Queue;
-use crate::read::places::MAX_NODES;
+use crate::places::MAX_NODES;
+use crate::source::Source;
 use control::{Duration, Size};
 use roxmltree::Node;
 

@@ -1,9 +1,10 @@
 //! GraphML, as the Internet Topology Zoo writes it.
 
 use super::earth::{self, Place};
-use super::source::{Found, MAX_LINKS, Source, metric, number, rate};
+use super::found::{Found, MAX_LINKS, metric, number, rate};
 use super::{Line, Sketch, Way, paired};
-use crate::read::places::MAX_NODES;
+use crate::places::MAX_NODES;
+use crate::source::Source;
 use control::{Duration, Rate};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::BTreeMap;

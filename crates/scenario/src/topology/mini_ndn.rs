@@ -1,10 +1,11 @@
 //! Mini-NDN's topologies: sections `[nodes]`, `[switches]`, `[links]` and `[faces]` with lines like
 //! `a: _ radius=0.5 angle=2.6` and `a:b delay=10ms bw=100`.
 
-use super::source::{Found, MAX_LINKS, Source, metric, number, rate};
+use super::found::{Found, MAX_LINKS, metric, number, rate};
 use super::{Line, Sketch, Way};
 use crate::model::{Loss, Queue};
-use crate::read::places::MAX_NODES;
+use crate::places::MAX_NODES;
+use crate::source::Source;
 use control::{Duration, math};
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_2;

@@ -1,9 +1,10 @@
 //! Rocketfuel's maps of Internet providers (N. Spring, R. Mahajan, D. Wetherall, SIGCOMM 2002;
 //! R. Mahajan and others, IMW 2002).
 
-use super::source::{Found, MAX_LINKS, Source, metric, number};
+use super::found::{Found, MAX_LINKS, metric, number};
 use super::{Sketch, Way, paired};
-use crate::read::places::MAX_NODES;
+use crate::places::MAX_NODES;
+use crate::source::Source;
 use control::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -439,7 +439,7 @@ fn hostile_files_are_refused_and_not_worked_on() {
     assert!(wrong_in("ndnsim", &format!("router\n{crowd}"))[0].contains("at most 20000 nodes"));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("big.cch");
-    std::fs::File::create(&path).unwrap().set_len(super::source::MAX_FILE + 1).unwrap();
+    std::fs::File::create(&path).unwrap().set_len(crate::source::MAX_FILE + 1).unwrap();
     let found = wrong(&format!("file = \"{}\"", path.display()));
     assert!(found[0].contains("has 32000001 bytes; at most 32000000 are read"), "{found:?}");
     std::fs::write(&path, [0xff, 0xfe, 0]).unwrap();

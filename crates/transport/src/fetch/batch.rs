@@ -17,7 +17,8 @@ mod parts;
 mod queue;
 mod receive;
 
-pub use object::{Failure, Known, Listed};
+pub use super::known::Known;
+pub use object::{Failure, Listed};
 
 use crate::fetch::error::StallCause;
 use crate::fetch::flight::Item;
@@ -27,7 +28,7 @@ use crate::fetch::timer::RequestTimer;
 use control::{Controller, Duration, Event, Lane, Permit, Rng, RttEstimate, Size, Time};
 use object::{Object, Progress};
 use packet::interest_buf::encode_plain_interest;
-use packet::options::{Exclude, Range, SegmentBits};
+use packet::options::{Exclude, SegmentBits, segments_in};
 use packet::{Component, HopOptions, InterestBuf, LpHeader};
 use queue::Queue;
 use rangemap::RangeSet;
@@ -222,11 +223,10 @@ impl Batch {
     /// Forgets an object that is no longer wanted.
     pub fn cancel(&mut self, number: u64) {
         let Some(object) = self.remove(number) else { return };
-        let end = number.saturating_add(object.numbers());
-        let is_its = |n: u64| (number..end).contains(&n);
-        self.requests.cancel_if(|item| is_its(global(item)));
-        self.queue.remove(number..end);
-        self.faults.retain(|item, _| !is_its(global(*item)));
+        let numbers = number..number.saturating_add(object.numbers());
+        self.requests.cancel_if(|item| numbers.contains(&global(item)));
+        self.faults.retain(|item, _| !numbers.contains(&global(*item)));
+        self.queue.remove(numbers);
     }
 
     /// Removes an object. If it is complete, nothing of it is queued or in flight.
@@ -346,8 +346,8 @@ impl Batch {
         let (mut after, mut skipped) = (None, 0);
         for _ in 0..LOOK_AHEAD {
             let repeated = self.requests.retransmission(now, after).filter(|_| skipped == 0);
-            let fresh = || self.fresh(skipped).map(|item| (item, 0));
-            let Some((item, attempt)) = repeated.or_else(fresh) else {
+            let next = repeated.or_else(|| self.fresh(skipped).map(|item| (item, 0)));
+            let Some((item, attempt)) = next else {
                 return self.echo(now, out);
             };
             let mut run = self.run_from(item, attempt);
@@ -380,13 +380,12 @@ impl Batch {
 
     /// The segments to request together with `item`, as distances from it; 0 is included.
     fn run_from(&self, item: Item, attempt: u16) -> SegmentBits {
-        let most = self.requests.most();
-        let (Item::Segment(first), true) = (item, attempt == 0 && most > 1) else {
-            return SegmentBits::first(1);
-        };
+        let (Item::Segment(first), 0) = (item, attempt) else { return SegmentBits::first(1) };
         let Some((number, _)) = self.object_of(first) else { return SegmentBits::first(1) };
-        // A run crosses no multiple of its full length, so that a chunk is requested as a whole.
-        let most = most - ((first - number) % u64::from(most)) as u16;
+        let most = self.requests.most_from(first - number);
+        if most == 1 {
+            return SegmentBits::first(1);
+        }
         let run = self.queue.run_from(first);
         SegmentBits::first(most.min(u16::try_from(run).unwrap_or(most)).max(1))
     }
@@ -446,7 +445,7 @@ impl Batch {
                 }
             }
         }
-        let count = options.get::<Range>().map_or(1, |range| range.wanted().count());
+        let count = segments_in(&options);
         if !options.is_empty() {
             let interest = out.split_off(start);
             LpHeader { options, ..LpHeader::default() }.encode_into(&interest, out);

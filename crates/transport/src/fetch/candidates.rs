@@ -160,8 +160,7 @@ impl Candidates {
 
     /// Records a packet that is not part of an object, for the error if no object is found.
     pub fn note_other(&mut self, data: &Data<'_>) {
-        let came = || (data.name().to_name(), data.content().len() as u64);
-        self.other.get_or_insert_with(came);
+        self.other.get_or_insert_with(|| (data.name().to_name(), data.content().len() as u64));
     }
 
     /// Records why a packet was rejected, for the error if no object is found.

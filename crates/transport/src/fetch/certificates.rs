@@ -67,8 +67,10 @@ impl Certificates {
         nonce: impl FnOnce() -> u32,
         out: &mut Vec<u8>,
     ) -> bool {
-        let due = |wanted: &&mut Wanted| wanted.again_at <= now && wanted.attempts < ATTEMPTS;
-        let Some(wanted) = self.wanted.as_mut().filter(due) else { return false };
+        let Some(wanted) = self.wanted.as_mut() else { return false };
+        if wanted.again_at > now || wanted.attempts >= ATTEMPTS {
+            return false;
+        }
         wanted.attempts += 1;
         wanted.again_at = now + ATTEMPT;
         let interest = InterestBuf {
@@ -97,8 +99,9 @@ impl Certificates {
 
     /// Gives up the certificate after its last attempt, and returns the error to report.
     pub fn give_up(&mut self, now: Time) -> Option<VerifyError> {
-        let over = |wanted: &mut Wanted| wanted.again_at <= now && wanted.attempts >= ATTEMPTS;
-        self.wanted.take_if(over).map(|wanted| wanted.why)
+        let over =
+            self.wanted.take_if(|wanted| wanted.again_at <= now && wanted.attempts >= ATTEMPTS);
+        over.map(|wanted| wanted.why)
     }
 
     /// Returns true at the first call, when the packets that waited for a certificate may be

@@ -127,9 +127,6 @@ impl Heads {
     /// head is of a newer version that has been verified.
     pub fn confirms(&self, metadata: &Metadata, is_proved: bool) -> bool {
         let Some(head) = &self.announced else { return false };
-        let version = |metadata: &Metadata| {
-            metadata.object.as_ref().last().and_then(|last| last.as_version_any())
-        };
         let both = version(head).zip(version(metadata));
         let is_newer = both.is_some_and(|(head, other)| head > other);
         head == metadata || (is_newer && is_proved)
@@ -165,4 +162,8 @@ pub(super) fn interest(unversioned: NameRef<'_>, segment: u64) -> InterestBuf {
         must_be_fresh: segment == 0,
         ..InterestBuf::new(head::prefix(unversioned, segment))
     }
+}
+
+fn version(metadata: &Metadata) -> Option<u64> {
+    metadata.object.as_ref().last().and_then(|last| last.as_version_any())
 }

@@ -145,8 +145,9 @@ impl Object {
             return None;
         }
         let most = layout.segments().saturating_mul(found);
-        let within = |size: &u64| *size <= most && *size > most.saturating_sub(found);
-        Some(self.info.size.filter(within).unwrap_or(most))
+        let before = most.saturating_sub(found);
+        let stated = self.info.size.filter(|size| *size <= most && *size > before);
+        Some(stated.unwrap_or(most))
     }
 
     pub fn is_complete(&self) -> bool {

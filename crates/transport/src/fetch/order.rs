@@ -91,8 +91,9 @@ impl Origins {
     /// The spread of the paths, if Data have told it of late.
     #[must_use]
     pub fn spread(&self, now: Time) -> Duration {
-        let is_recent = |told: &Told| now.since(told.at) <= Duration(2 * told.longest.0) + SILENT;
-        self.told.filter(is_recent).map_or(Duration::ZERO, |told| told.spread)
+        let recent =
+            self.told.filter(|told| now.since(told.at) <= Duration(2 * told.longest.0) + SILENT);
+        recent.map_or(Duration::ZERO, |told| told.spread)
     }
 
     /// Records an answer of `origin` at `now`, after `rtt`, to the Interest with number `order`.

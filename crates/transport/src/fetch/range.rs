@@ -9,7 +9,24 @@
 //! arrive, but the others are declared lost. From then on segments are requested one by one.
 
 use crate::fetch::flight::Place;
-use packet::options::MAX_RANGE;
+use packet::options::{MAX_RANGE, Range, SegmentBits};
+use packet::{HopOption, HopOptions};
+
+/// States in the options of an Interest that it requests `run`, as distances from its own segment.
+pub fn state(run: SegmentBits, options: &mut HopOptions) {
+    if run.count() > 1
+        && let Some(range) = Range::of(run)
+    {
+        options.set(&range);
+    }
+}
+
+/// Takes the rejected segments out of the options of a Nack, as distances from its Interest's own.
+pub fn rejected(options: &mut HopOptions) -> SegmentBits {
+    let range = options.get::<Range>();
+    options.remove(Range::TYPE);
+    range.map_or(SegmentBits::first(1), |range| range.wanted())
+}
 
 /// The known support for ranges on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -218,8 +218,8 @@ impl Fetch {
             let found = found.filter(|(object, _)| self.discovery.is_content(*object));
             found.map(|(object, _)| Metadata::of_segment(object, data, &[]))
         };
-        let is_ours = |found: &Metadata| !is_root || found.object == *self.discovery.name();
-        let Some(metadata) = found.filter(is_ours) else {
+        let name = self.discovery.name();
+        let Some(metadata) = found.filter(|found| !is_root || found.object == *name) else {
             self.candidates.note_other(data);
             return self.reject_metadata(now, &digest, None);
         };

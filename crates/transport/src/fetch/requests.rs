@@ -11,7 +11,7 @@ use crate::fetch::allowance::Allowance;
 use crate::fetch::error::StallCause;
 use crate::fetch::flight::{Flight, Flying, Item, Launch, Place, Tolerance};
 use crate::fetch::order;
-use crate::fetch::range::Ranges;
+use crate::fetch::range::{self, Ranges};
 use crate::fetch::reordering::Reordering;
 use crate::fetch::stats::Stats;
 use crate::fetch::timer::RequestTimer;
@@ -21,7 +21,7 @@ use control::{
 };
 use echo::Echoes;
 use lost::{Lost, LostRequests};
-use packet::options::{Range, SegmentBits};
+use packet::options::SegmentBits;
 use packet::{HopOptions, NackReason};
 use refusals::Refusals;
 use round_trips::{LONGEST_FIRST, RoundTrips};
@@ -151,6 +151,12 @@ impl Requests {
     /// The maximum number of segments that an Interest may request.
     pub fn most(&self) -> u16 {
         self.ranges.most(self.controller.range())
+    }
+
+    /// The same from a segment on: a run crosses no multiple of its full length, so that a chunk is
+    /// requested as a whole.
+    pub fn most_from(&self, segment: u64) -> u16 {
+        self.most() - (segment % u64::from(self.most())) as u16
     }
 
     /// The round-trip time estimate.
@@ -292,11 +298,7 @@ impl Requests {
         self.refusals.sent(now);
         self.stats.counters.interests += 1;
         let mut options = ticket.options;
-        if count > 1
-            && let Some(range) = Range::of(run)
-        {
-            options.set(&range);
-        }
+        range::state(run, &mut options);
         options
     }
 
@@ -535,8 +537,7 @@ impl Requests {
     /// The first unanswered request (in the order of [`Item`]), and the reason; lost requests come
     /// before those in flight.
     pub fn oldest_unanswered(&self) -> Option<(Item, StallCause)> {
-        let flying = || Some((self.flight.items().next()?, StallCause::Unanswered));
-        self.lost.lowest().or_else(flying)
+        self.lost.lowest().or_else(|| Some((self.flight.items().next()?, StallCause::Unanswered)))
     }
 
     /// True if the controller has moved the timeout of `item` to a later instant.

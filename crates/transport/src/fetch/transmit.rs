@@ -4,15 +4,14 @@
 use crate::fetch::error::FetchError;
 use crate::fetch::flight::Item;
 use crate::fetch::object::{Object, Sink};
+use crate::fetch::range::rejected;
 use crate::fetch::requests::{Each, round_trips};
 use crate::fetch::{Fetch, SEGMENT_OVERHEAD, heads};
 use control::{Permit, Size, Time};
 use packet::interest_buf::encode_plain_interest;
-use packet::options::{Anticipated, Range, SegmentBits};
+use packet::options::{Anticipated, SegmentBits, segments_in};
 use packet::tlv::types;
-use packet::{
-    Component, HopOption, HopOptions, Interest, InterestBuf, LpHeader, LpPacket, NackReason,
-};
+use packet::{Component, HopOptions, Interest, InterestBuf, LpHeader, LpPacket, NackReason};
 use security::manifest::node_name;
 
 /// The approximate size of a metadata packet.
@@ -74,15 +73,13 @@ impl Fetch {
     /// The segments to request together with `item`, as distances from it; 0 is included.
     fn run_from(&self, now: Time, item: Item, attempt: u16) -> SegmentBits {
         let mut bits = SegmentBits::first(1);
-        let most = self.requests.most();
         let (Item::Segment(first), Some(object)) = (item, &self.object) else { return bits };
+        let most = self.requests.most_from(first);
         let Some(segments) = object.info.segments.filter(|_| most > 1) else { return bits };
         if self.verification.is_asked_alone(first) {
             return bits;
         }
         let end = self.segments_end(object).min(segments);
-        // A run crosses no multiple of its full length, so that a chunk is requested as a whole.
-        let most = most - (first % u64::from(most)) as u16;
         for at in 1..most {
             let Some(segment) = first.checked_add(u64::from(at)).filter(|n| *n < end) else {
                 break;
@@ -249,7 +246,7 @@ impl Fetch {
         let nonce = self.requests.nonce();
         let lifetime = self.config.lifetime.as_millis().max(1);
         let start = out.len();
-        let count = options.get::<Range>().map_or(1, |range| range.wanted().count());
+        let count = segments_in(options);
         let each = match item {
             Item::Metadata => METADATA_GUESS,
             _ => self.stated(item).unwrap_or(self.segment_data),
@@ -339,10 +336,7 @@ impl Fetch {
             return;
         }
         let mut options = link.to_options();
-        let range = options.get::<Range>();
-        options.remove(Range::TYPE);
-        let refused = range.map_or(SegmentBits::first(1), |range| range.wanted());
-        for at in refused.iter() {
+        for at in rejected(&mut options).iter() {
             let item = item.behind(at);
             if self.requests.nacked(now, item, reason, &options) {
                 if item == Item::Metadata {

@@ -118,14 +118,18 @@ impl Verification {
         self.announced.map(|announced| announced.layout.root())
     }
 
+    /// True if this node is not among those that came before their turn.
+    fn lacks(&self, node: u64) -> bool {
+        !self.early_nodes.contains_key(&node)
+    }
+
     /// The missing manifest nodes that cover `segments`, upper ones first. Before the root has
     /// arrived, the nodes on the path from the root to the first of the segments.
     pub fn nodes_for(&self, segments: Range<u64>) -> Vec<u64> {
         const AT_ONCE: usize = 16;
-        let missing = |node: &u64| !self.early_nodes.contains_key(node);
         match (&self.verifier, &self.announced) {
             (Some(verifier), _) => {
-                verifier.needed(segments).filter(missing).take(AT_ONCE).collect()
+                verifier.needed(segments).filter(|n| self.lacks(*n)).take(AT_ONCE).collect()
             }
             (None, Some(announced)) => {
                 let layout = announced.layout;
@@ -136,7 +140,7 @@ impl Verification {
                 let mut way: Vec<_> =
                     std::iter::successors(Some(leaf), |n| layout.parent_of(*n)).collect();
                 way.reverse();
-                way.into_iter().filter(missing).collect()
+                way.into_iter().filter(|n| self.lacks(*n)).collect()
             }
             (None, None) => Vec::new(),
         }
@@ -222,12 +226,7 @@ impl Verification {
 
     /// Keeps the weakest proof of all segments, because segments may be of different publishers.
     fn note(&mut self, proof: Proof) {
-        let worth = |proof: &Proof| match proof {
-            Proof::Key(_) => 2,
-            Proof::Digest => 1,
-            Proof::Unchecked => 0,
-        };
-        if self.proof.as_ref().is_none_or(|before| worth(&proof) < worth(before)) {
+        if self.proof.as_ref().is_none_or(|before| strength(&proof) < strength(before)) {
             self.proof = Some(proof);
         }
     }
@@ -405,6 +404,15 @@ impl Verification {
             verifier.forget_before(segment);
         }
         self.forged.retain(|item, _| !matches!(item, Item::Segment(n) if *n < segment));
+    }
+}
+
+/// Larger is stronger.
+fn strength(proof: &Proof) -> u8 {
+    match proof {
+        Proof::Key(_) => 2,
+        Proof::Digest => 1,
+        Proof::Unchecked => 0,
     }
 }
 

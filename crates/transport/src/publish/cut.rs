@@ -265,8 +265,13 @@ impl Cut {
         out: &mut Vec<u8>,
     ) {
         let len = known.map_or(self.signer.signature_len(), |known| known.as_bytes().len());
-        let sign = |portion: &[u8]| known.cloned().unwrap_or_else(|| self.signer.sign(portion));
-        self.encode_with(segment, content, len, sign, out);
+        self.encode_with(
+            segment,
+            content,
+            len,
+            |portion| known.cloned().unwrap_or_else(|| self.signer.sign(portion)),
+            out,
+        );
     }
 
     /// Appends a packet of the maximum size, with an invalid signature, to measure it.
@@ -313,12 +318,17 @@ impl Cut {
         for segment in segments {
             self.read(source, segment, &mut content)?;
             packet.clear();
-            let sign = |portion: &[u8]| {
-                let signature = self.signer.sign(portion);
-                digests.push_signature(signature.as_bytes());
-                signature
-            };
-            self.encode_with(segment, &content, signature_len, sign, &mut packet);
+            self.encode_with(
+                segment,
+                &content,
+                signature_len,
+                |portion| {
+                    let signature = self.signer.sign(portion);
+                    digests.push_signature(signature.as_bytes());
+                    signature
+                },
+                &mut packet,
+            );
             if packet.len() > packet::MAX_PACKET {
                 return Err(PublishError::TooLarge {
                     name: self.object.clone(),

@@ -384,29 +384,35 @@ fn encode_facts(
     let mut content = Vec::new();
     facts.encode_into(&mut content);
     let without_root = content.len();
-    let encode = |content: &[u8]| {
-        let data = DataBuf {
-            freshness_ms: Some(METADATA_FRESHNESS_MS),
-            final_block: final_block.cloned(),
-            ..DataBuf::new(name.clone(), content.to_vec())
-        };
-        let mut packet = Vec::new();
-        signer.encode(&data, &mut packet);
-        packet
-    };
     let root = tree.layout().root();
     let mut inner = Vec::new();
     if with_root && tree.encode_inner(root, &mut inner).is_ok() {
         rdr::encode_root_into(&inner, &mut content);
-        let packet = encode(&content);
+        let packet = encode_content(name, final_block, &content, signer);
         if packet.len() <= MAX_PACKET {
             return Ok(packet.into());
         }
     }
-    let packet = encode(&content[..without_root]);
+    let packet = encode_content(name, final_block, &content[..without_root], signer);
     if packet.len() > MAX_PACKET {
         let name_len = facts.object.as_ref().as_bytes().len();
         return Err(PublishError::NameTooLong { name_len, len: packet.len() });
     }
     Ok(packet.into())
+}
+
+fn encode_content(
+    name: &Name,
+    final_block: Option<&Component>,
+    content: &[u8],
+    signer: &Signer,
+) -> Vec<u8> {
+    let data = DataBuf {
+        freshness_ms: Some(METADATA_FRESHNESS_MS),
+        final_block: final_block.cloned(),
+        ..DataBuf::new(name.clone(), content.to_vec())
+    };
+    let mut packet = Vec::new();
+    signer.encode(&data, &mut packet);
+    packet
 }

@@ -56,30 +56,37 @@ impl Publication {
         manifest: Unsigned,
         signed: &SignedPackets,
     ) -> Result<Publication, PublishError> {
-        let metadata_name = rdr::metadata_name(spec.name.as_ref(), spec.version);
-        let object = spec.object();
-        let seal = |cut: &Cut, manifest: &Unsigned| {
-            let tree = manifest.with_root(&signed.manifest)?;
-            let root_name = rdr::root_name(object.as_ref());
-            let stated = facts(&signed.root, &root_name, &spec.name);
-            let same = |found: &Metadata| {
-                found.object == object
-                    && found.manifest == Some(tree.announcement())
-                    && found.size == Some(cut.size)
-                    && found.segment_size == Some(cut.segment_size as u64)
-            };
-            let announced = facts(&signed.metadata, &metadata_name, &spec.name);
-            match (announced.filter(same), stated.filter(same)) {
-                (Some(_), Some(mut facts)) => {
-                    facts.heads = facts.heads.min(cut.segments);
-                    let (metadata, root) = (signed.metadata.clone(), signed.root.clone());
-                    Ok(Some(Sealed { tree, facts, metadata, root }))
-                }
-                _ => Err(PublishError::Changed { name: object.clone() }),
-            }
-        };
-        Publication::restored(spec.clone(), source, manifest, Signer::Digest, seal)
+        Publication::restored(spec.clone(), source, manifest, Signer::Digest, |cut, manifest| {
+            sealed(spec, signed, cut, manifest).map(Some)
+        })
     }
+}
+
+/// The signed packets of an object, whose facts have to be those of source and digests.
+fn sealed(
+    spec: &Spec,
+    signed: &SignedPackets,
+    cut: &Cut,
+    manifest: &Unsigned,
+) -> Result<Sealed, PublishError> {
+    let object = spec.object();
+    let tree = manifest.with_root(&signed.manifest)?;
+    let metadata_name = rdr::metadata_name(spec.name.as_ref(), spec.version);
+    let root_name = rdr::root_name(object.as_ref());
+    let (metadata, root) = (signed.metadata.clone(), signed.root.clone());
+    let stated = [(&metadata, &metadata_name), (&root, &root_name)].map(|(packet, packet_name)| {
+        facts(packet, packet_name, &spec.name).filter(|found| {
+            found.object == object
+                && found.manifest == Some(tree.announcement())
+                && found.size == Some(cut.size)
+                && found.segment_size == Some(cut.segment_size as u64)
+        })
+    });
+    let [Some(_), Some(mut facts)] = stated else {
+        return Err(PublishError::Changed { name: object });
+    };
+    facts.heads = facts.heads.min(cut.segments);
+    Ok(Sealed { tree, facts, metadata, root })
 }
 
 /// The metadata in a packet that has this name.

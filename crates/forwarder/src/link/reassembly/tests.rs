@@ -1,4 +1,5 @@
 use super::*;
+use control::Duration;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

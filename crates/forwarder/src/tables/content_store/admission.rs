@@ -68,20 +68,13 @@ impl FromStr for Admission {
     /// may have parameters: `probcache:window=10,power=true`, `age:base=10 s,factor=2,most=5 min`.
     fn from_str(text: &str) -> Result<Admission, AdmissionError> {
         let (word, parameters) = text.split_once(':').unwrap_or((text, ""));
-        let plain = |rule: &'static str, admission: Admission| match given(parameters).next() {
-            Some(given) => {
-                let (parameter, has) = (given.parameter.to_owned(), "none");
-                Err(AdmissionError::Parameter { rule, parameter, has })
-            }
-            None => Ok(admission),
-        };
         match word.trim() {
-            "all" => plain("all", Admission::All),
-            "lce" => plain("lce", Admission::All),
-            "none" => plain("none", Admission::None),
-            "lcd" => plain("lcd", Admission::OnPath(OnPath::LeaveCopyDown)),
-            "mcd" => plain("mcd", Admission::OnPath(OnPath::MoveCopyDown)),
-            "edge" => plain("edge", Admission::OnPath(OnPath::Edge)),
+            "all" => plain("all", parameters, Admission::All),
+            "lce" => plain("lce", parameters, Admission::All),
+            "none" => plain("none", parameters, Admission::None),
+            "lcd" => plain("lcd", parameters, Admission::OnPath(OnPath::LeaveCopyDown)),
+            "mcd" => plain("mcd", parameters, Admission::OnPath(OnPath::MoveCopyDown)),
+            "edge" => plain("edge", parameters, Admission::OnPath(OnPath::Edge)),
             "probcache" => prob_cache(parameters),
             "age" => aged(parameters),
             _ => match text.parse::<Ratio>() {
@@ -108,6 +101,21 @@ fn given(parameters: &str) -> impl Iterator<Item = Given<'_>> {
     })
 }
 
+/// A rule without parameters.
+fn plain(
+    rule: &'static str,
+    parameters: &str,
+    admission: Admission,
+) -> Result<Admission, AdmissionError> {
+    match given(parameters).next() {
+        Some(given) => {
+            let (parameter, has) = (given.parameter.to_owned(), "none");
+            Err(AdmissionError::Parameter { rule, parameter, has })
+        }
+        None => Ok(admission),
+    }
+}
+
 fn value<T: FromStr<Err: Display>>(
     given: Given<'_>,
     is_good: impl Fn(&T) -> bool,
@@ -119,13 +127,16 @@ fn value<T: FromStr<Err: Display>>(
     if is_good(&value) { Ok(value) } else { Err(wrong(format!("`{text}` is not {wanted}"))) }
 }
 
+fn span(given: Given<'_>) -> Result<Duration, AdmissionError> {
+    value(given, |span: &Duration| *span > Duration::ZERO, "longer than no time")
+}
+
 fn prob_cache(parameters: &str) -> Result<Admission, AdmissionError> {
     let mut rule = ProbCache::default();
     for one in given(parameters) {
         match one.parameter {
             "window" => {
-                let good = |n: &f64| *n > 0.0 && n.is_finite();
-                rule.window = value(one, good, "greater than zero")?;
+                rule.window = value(one, |n: &f64| *n > 0.0 && n.is_finite(), "greater than zero")?;
             }
             "power" => rule.power = value(one, |_: &bool| true, "")?,
             other => {
@@ -139,14 +150,12 @@ fn prob_cache(parameters: &str) -> Result<Admission, AdmissionError> {
 
 fn aged(parameters: &str) -> Result<Admission, AdmissionError> {
     let mut rule = Aged::default();
-    let some = |span: &Duration| *span > Duration::ZERO;
     for one in given(parameters) {
         match one.parameter {
-            "base" => rule.base = value(one, some, "longer than no time")?,
-            "most" => rule.most = value(one, some, "longer than no time")?,
+            "base" => rule.base = span(one)?,
+            "most" => rule.most = span(one)?,
             "factor" => {
-                let good = |n: &f64| *n >= 1.0 && n.is_finite();
-                rule.factor = value(one, good, "1 or more")?;
+                rule.factor = value(one, |n: &f64| *n >= 1.0 && n.is_finite(), "1 or more")?;
             }
             other => {
                 let (parameter, has) = (other.to_owned(), "`base`, `factor` and `most`");

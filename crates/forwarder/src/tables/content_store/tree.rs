@@ -227,8 +227,7 @@ impl Tree {
 
     /// True if more than a quarter of the slots is free.
     pub(super) fn is_sparse(&self) -> bool {
-        let sparse = |len: usize, end: usize| end - len > 64 + end / 4;
-        sparse(self.nodes.len(), self.nodes.end()) || sparse(self.data.len(), self.data.end())
+        is_sparse(self.nodes.len(), self.nodes.end()) || is_sparse(self.data.len(), self.data.end())
     }
 
     /// True if any slot is free.
@@ -370,4 +369,9 @@ impl Tree {
             at = parent;
         }
     }
+}
+
+/// True if more than a quarter of the slots up to `end` is free.
+fn is_sparse(len: usize, end: usize) -> bool {
+    end - len > 64 + end / 4
 }

@@ -300,12 +300,11 @@ impl PitEntry {
     /// Bytes that the entry owns outside of its slot.
     #[inline]
     pub(super) fn heap(&self) -> usize {
-        let spilled = |record: &InRecord| record.has_heap();
         if !self.interest.spilled()
             && !self.in_records.spilled()
             && !self.out_records.spilled()
             && self.run.is_none()
-            && !self.in_records.iter().any(spilled)
+            && !self.in_records.iter().any(InRecord::has_heap)
         {
             return 0;
         }

@@ -70,11 +70,11 @@ impl Segments {
         {
             return SegmentBits::NONE;
         }
-        let moved = |at: u16| {
+        let moved = self.bits.iter().filter_map(|at| {
             let segment = self.first.checked_add(u64::from(at))?;
             u16::try_from(segment.checked_sub(other.first)?).ok()
-        };
-        self.bits.iter().filter_map(moved).filter(|at| other.bits.has(*at)).collect()
+        });
+        moved.filter(|at| other.bits.has(*at)).collect()
     }
 }
 
@@ -130,18 +130,24 @@ impl Run {
 
     /// Bytes that one more downstream and one more upstream would add.
     pub(super) fn growth(&self) -> usize {
-        let of = |sets: &ByFace| {
-            let grows = sets.len() == sets.capacity();
-            if grows { memory::block(2 * sets.len() * size_of::<(FaceId, u64)>() * 3) } else { 0 }
-        };
-        of(&self.wanted) + of(&self.asked)
+        growth_of(&self.wanted) + growth_of(&self.asked)
     }
 
     pub(super) fn heap(&self) -> usize {
-        let spilled = |sets: &ByFace| if sets.spilled() { sets.capacity() } else { 0 };
         let sets = (spilled(&self.wanted) + spilled(&self.asked)) * size_of::<(FaceId, u64)>() * 3;
         memory::block(size_of::<Run>()) + memory::block(sets)
     }
+}
+
+/// Bytes that one more set would add.
+fn growth_of(sets: &ByFace) -> usize {
+    let grows = sets.len() == sets.capacity();
+    if grows { memory::block(2 * sets.len() * size_of::<(FaceId, u64)>() * 3) } else { 0 }
+}
+
+/// Places for sets outside of the list itself.
+fn spilled(sets: &ByFace) -> usize {
+    if sets.spilled() { sets.capacity() } else { 0 }
 }
 
 impl Pit {
@@ -161,13 +167,14 @@ impl Pit {
         };
         let Some((segment, _)) = name.name().last().and_then(segment_of) else { return };
         let (start, block) = (found.len(), block_of(segment));
-        let of_parent =
-            |entry: &PitEntry| entry.run.is_some() && entry.name().parent().as_bytes() == parent;
         for block in block.saturating_sub(1)..=block.saturating_add(1) {
             let hash = name.block_key(hash, block);
-            let of_block = |entry: &PitEntry| entry.hash == hash && of_parent(entry);
-            let candidates = self.index.candidates(hash);
-            let slots = candidates.filter(|slot| of_block(&self.entries[*slot]));
+            let slots = self.index.candidates(hash).filter(|slot| {
+                let entry = &self.entries[*slot];
+                entry.hash == hash
+                    && entry.run.is_some()
+                    && entry.name().parent().as_bytes() == parent
+            });
             found.extend(slots.map(|slot| self.key(slot)));
         }
         // Nothing shows the order of hash buckets.

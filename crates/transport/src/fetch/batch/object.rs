@@ -2,6 +2,7 @@
 
 use super::parts::Parts;
 use crate::fetch::flight::Item;
+use crate::fetch::known::Known;
 use packet::{Data, Name};
 use rangemap::RangeSet;
 use security::Digest;
@@ -22,16 +23,6 @@ pub struct Listed {
     pub segment_size: u64,
     /// The digests.
     pub known: Known,
-}
-
-/// The digests of an object, as a verified list has them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Known {
-    /// The implicit digests of all segments.
-    Segments(Box<[Digest]>),
-    /// The object has a manifest of this layout. The digest is the SHA-256 of the Content of its
-    /// root.
-    Manifest(Layout, Digest),
 }
 
 /// The reason why an object of a batch cannot be fetched.

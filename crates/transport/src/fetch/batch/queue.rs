@@ -102,16 +102,19 @@ impl Queue {
 
     /// Removes all items of a run of numbers.
     pub fn remove(&mut self, numbers: Range<u64>) {
-        let overlaps = |run: &Range<u64>| run.start < numbers.end && numbers.start < run.end;
-        self.nodes.retain(|run| !overlaps(run));
-        self.urgent_nodes.retain(|run| !overlaps(run));
+        self.nodes.retain(|run| !overlap(run, &numbers));
+        self.urgent_nodes.retain(|run| !overlap(run, &numbers));
         for list in [&mut self.urgent, &mut self.segments] {
-            list.retain(|run| !overlaps(run));
+            list.retain(|run| !overlap(run, &numbers));
         }
-        let len = |list: &VecDeque<Range<u64>>| list.iter().map(|run| run.end - run.start).sum();
-        let (urgent, segments): (u64, u64) = (len(&self.urgent), len(&self.segments));
-        self.count = urgent + segments;
+        let left = self.urgent.iter().chain(&self.segments);
+        self.count = left.map(|run| run.end - run.start).sum();
     }
+}
+
+/// True if two runs have a number in common.
+fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+    a.start < b.end && b.start < a.end
 }
 
 /// Removes a number from the runs of a list; searches only the first ones.

@@ -4,11 +4,11 @@ use super::object::Failure;
 use super::{Batch, BatchSink};
 use crate::fetch::MAX_FORGED;
 use crate::fetch::flight::Item;
+use crate::fetch::range::rejected;
 use crate::fetch::requests::{Answer, Answered};
 use control::{Size, Time};
-use packet::options::{Range, SegmentBits};
 use packet::tlv::types;
-use packet::{Data, HopOption, Interest, LpPacket, NackReason, NameRef};
+use packet::{Data, Interest, LpPacket, NackReason, NameRef};
 use security::manifest::KEYWORD;
 
 /// The number of Nacks for one item after which its object counts as gone.
@@ -145,10 +145,7 @@ impl Batch {
         };
         let Some(item) = self.item_of(exact) else { return };
         let mut options = link.to_options();
-        let range = options.get::<Range>();
-        options.remove(Range::TYPE);
-        let refused = range.map_or(SegmentBits::first(1), |range| range.wanted());
-        for at in refused.iter() {
+        for at in rejected(&mut options).iter() {
             let item = item.behind(at);
             // Only a producer knows that it has no such packet. A missing route may return.
             if self.requests.nacked(now, item, reason, &options) && reason == NackReason::None {

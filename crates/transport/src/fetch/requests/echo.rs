@@ -1,7 +1,7 @@
 //! Requests sent twice at the end of an object, to save the round trip that a loss would cost.
 
 use super::{Requests, pause};
-use crate::fetch::flight::{Flight, Flying, Item};
+use crate::fetch::flight::{Flight, Item};
 use control::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -140,10 +140,12 @@ impl Requests {
             return None;
         }
         let late = Duration(srtt.0 / 4 * 3);
-        let first = |flying: &Flying| flying.attempt == 0 && now.since(flying.sent_at) < late;
         let mut wake = Some(self.echoes.last + self.silence.spacing()).filter(|next| *next > now);
         if wake.is_none() {
-            for (item, flying) in self.flight.latest().filter(|(_, flying)| first(flying)) {
+            for (item, flying) in self.flight.latest() {
+                if flying.attempt > 0 || now.since(flying.sent_at) >= late {
+                    continue;
+                }
                 let at = flying.sent_at + pause(0);
                 if at <= now {
                     return Some(item);

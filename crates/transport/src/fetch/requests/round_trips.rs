@@ -43,10 +43,9 @@ impl Discoveries {
     /// Removes Interests that nodes have forgotten, and those of so long ago that the answer is one
     /// to a later one. Later Interests have no shorter lifetimes.
     fn expire(&mut self, now: Time) {
-        let is_over = |(sent_at, lifetime): &(Time, Duration)| {
-            *sent_at + (*lifetime).max(LONGEST_FIRST) < now
-        };
-        while self.0.front().is_some_and(is_over) {
+        while let Some((sent_at, lifetime)) = self.0.front()
+            && *sent_at + (*lifetime).max(LONGEST_FIRST) < now
+        {
             self.0.pop_front();
         }
     }

@@ -1,8 +1,9 @@
 //! Nodes and links by their names.
 
-use crate::model::{Link, Node};
+use crate::model::{Link, Node, Route, Scenario};
 use document::{Document, Section, shown, text, valid_words};
 use forwarder::tables::ContentStoreConfig;
+use packet::Name;
 use schemes::Choice;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -121,5 +122,56 @@ impl<'p> Names<'p> {
 
     pub fn name(&self, node: usize) -> &str {
         self.nodes.get(node).map_or("", |node| node.name.as_str())
+    }
+}
+
+impl Places<'_> {
+    /// The link between the two nodes that a field names, and the direction from the first to the
+    /// second.
+    pub fn link(&self, s: &Section<'_>, field: &str) -> Option<(usize, usize)> {
+        let [from, to] = self.names.pair(s, field)?;
+        let found = Scenario::link_between(self.links, from, to);
+        if found.is_none() && self.all_known {
+            s.mistake(field, &self.no_link(from, to));
+        }
+        found
+    }
+
+    /// The route of node `at` to the neighbour `via`.
+    pub fn route(
+        &self,
+        s: &Section<'_>,
+        at: Option<usize>,
+        prefix: Option<Name>,
+        cost: u64,
+    ) -> Option<Route> {
+        let via = self.names.one(s, "via");
+        let (at, via) = (at?, via?);
+        let Some((link, _)) = Scenario::link_between(self.links, at, via) else {
+            if self.all_known {
+                s.mistake("via", &self.no_link(at, via));
+            }
+            return None;
+        };
+        Some(Route { at, prefix: prefix?, link, cost })
+    }
+
+    /// Says that no link joins two nodes.
+    pub fn no_link(&self, from: usize, to: usize) -> String {
+        let neighbours: Vec<&str> = self
+            .links
+            .iter()
+            .filter_map(|link| match link.ends {
+                [a, b] if a == from => Some(self.names.name(b)),
+                [a, b] if b == from => Some(self.names.name(a)),
+                _ => None,
+            })
+            .collect();
+        let (from, to) = (self.names.name(from), self.names.name(to));
+        if neighbours.is_empty() {
+            return format!("no link joins `{from}` and `{to}`; write a `[[link]]` between them");
+        }
+        let valid = valid_words(to, neighbours.iter().copied());
+        format!("no link joins `{from}` and `{to}`; neighbours of `{from}`: {valid}")
     }
 }

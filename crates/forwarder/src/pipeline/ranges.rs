@@ -1,0 +1,347 @@
+//! Range Interests, which the journeys pass through without looking inside.
+//!
+//! One is as many Interests as it wants segments, which share nonce, lifetime and options. The
+//! segments that are neither in the content store nor pending become one PIT entry, of which each
+//! downstream has a [`Portion`]. It is asked about once, and goes on as one Interest where the
+//! other end of the face understands that; elsewhere as many.
+//!
+//! `options.rs` calls [`fault`] and [`ignore_unproved`], the journey of an Interest [`enter`] and, in
+//! `upstream.rs`, [`expand`], and that of a Nack [`split_sent`].
+
+mod split;
+
+pub(super) use split::{expand, split_sent};
+
+use control::Size;
+use packet::options::{Capability, Exclude, MAX_RANGE, Range, SegmentBits, answer};
+use packet::{HopOption, HopOptions, Interest, NackReason, tlv};
+
+use super::Pipeline;
+use super::context::InterestCx;
+use crate::counters::{DropReason, OptionFault};
+use crate::link::shaping::Expected;
+use crate::node::subject_of;
+use crate::tables::pit::{Segments, segment_of};
+use crate::tables::{FaceId, HashedName, MAX_PREFIX, PitKey, Portion};
+use split::{split, with_last};
+
+/// The range Interests that a forwarder takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranges {
+    /// The longest run of segments.
+    longest: u16,
+}
+
+impl Ranges {
+    /// Runs of up to `longest` segments; below 2 there are none.
+    pub(crate) fn up_to(longest: u16) -> Ranges {
+        Ranges { longest }
+    }
+
+    /// The capabilities that this node announces.
+    pub(crate) fn capability(self) -> Capability {
+        if self.longest > 1 { Capability::ALL } else { Capability(Capability::OPTIONS) }
+    }
+}
+
+/// The steps of the Interest's journey that its segments take.
+pub(super) struct Steps {
+    /// PIT and content store, for one Interest.
+    pub(super) enter_one: fn(&mut Pipeline<'_>, &mut InterestCx<'_>),
+    /// Content store; says whether the Interest was answered.
+    pub(super) answer_from_store: fn(&mut Pipeline<'_>, &InterestCx<'_>) -> bool,
+    /// What follows once the Interest is in this entry of the PIT.
+    pub(super) go_on: fn(&mut Pipeline<'_>, PitKey, &mut InterestCx<'_>),
+}
+
+/// The fault of a Range; `None` if it is well-formed.
+pub(super) fn fault(value: &[u8]) -> Option<OptionFault> {
+    if Range::is_well_formed(value) {
+        return None;
+    }
+    Some(match tlv::read_var(value) {
+        Err(_) => OptionFault::Range,
+        Ok((count, _)) if !(2..=u64::from(MAX_RANGE)).contains(&count) => OptionFault::RangeCount,
+        Ok(_) => OptionFault::RangeBitmap,
+    })
+}
+
+/// Takes a Range off that came from an unproved address: one small Interest with a forged
+/// sender would bring up to 256 Data packets to that sender. The address is asked for its
+/// proof at once. A peer that sends ranges believed itself proved, perhaps by an earlier face.
+pub(super) fn ignore_unproved(p: &mut Pipeline<'_>, face: FaceId, options: &mut HopOptions) {
+    if options.is_empty() || options.get_raw(Range::TYPE).is_none() {
+        return;
+    }
+    let Some(state) = p.faces.get_mut(face) else { return };
+    if state.link_mut().capabilities.is_proved() {
+        return;
+    }
+    state.link_mut().capabilities.ask_for_proof();
+    options.remove(Range::TYPE);
+    p.faces.count_option_fault(face, OptionFault::RangeUnproved);
+    p.wake(face);
+}
+
+/// Enters a range Interest in the tables. Returns false for other Interests, with which nothing is
+/// done.
+pub(super) fn enter(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>, steps: &Steps) -> bool {
+    if a.options.is_empty() {
+        return false;
+    }
+    let Some(range) = RangeInterest::take(p, a) else { return false };
+    // An exclusion is about the answers to one name.
+    a.options.remove(Exclude::TYPE);
+    range.enter(p, a, steps);
+    true
+}
+
+/// The segments of a range Interest that are in one PIT entry.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    key: PitKey,
+    bits: SegmentBits,
+}
+
+/// The segments that an Interest asks for with a range, if it can ask so.
+fn segments(a: &InterestCx<'_>, range: &Range) -> Option<Segments> {
+    let plain = !a.interest.can_be_prefix() && a.interest.parameters().is_none();
+    let (first, convention) = segment_of(a.interest.name().last()?)?;
+    first.checked_add(u64::from(range.count()))?;
+    a.name.prefix(a.name.components() - 1)?;
+    plain.then(|| Segments { first, convention, bits: range.wanted() })
+}
+
+/// A range Interest on its way to the tables.
+struct RangeInterest {
+    /// All that it wants.
+    wanted: Segments,
+    /// Segments that are in no entry yet.
+    left: Segments,
+    /// Segments that are in an entry.
+    parts: Vec<Part>,
+    /// The Data that the downstream's parts expect for each segment.
+    each: Option<Expected>,
+}
+
+impl RangeInterest {
+    /// Takes the range out of an Interest's options. `None` if there is none that can be had in
+    /// this way: then it is an Interest for what its name says, as it is to nodes without ranges.
+    fn take(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> Option<RangeInterest> {
+        a.options.get_raw(Range::TYPE)?;
+        let range = a.options.get::<Range>();
+        a.options.remove(Range::TYPE);
+        let longest = p.settings.ranges.longest;
+        if longest <= 1 {
+            return None;
+        }
+        let Some(wanted) = range.and_then(|range| segments(a, &range)) else {
+            p.faces.count_option_fault(a.face, OptionFault::RangeMisplaced);
+            return None;
+        };
+        let each = a.expected.map(|expected| Expected {
+            size: Size(expected.size.0 / u64::from(wanted.bits.count().max(1))),
+            ..expected
+        });
+        let allowed = SegmentBits::first(longest);
+        let left = Segments { bits: wanted.bits.and(allowed), ..wanted };
+        Some(RangeInterest { wanted, left, parts: Vec::new(), each })
+    }
+
+    /// PIT and content store, for each of its segments.
+    fn enter(mut self, p: &mut Pipeline<'_>, a: &mut InterestCx<'_>, steps: &Steps) {
+        // PIT: runs in which some of the segments are pending are joined.
+        if !self.join(p, a) {
+            return;
+        }
+        // A segment that is pending alone, has routes of its own or is in the content store goes on
+        // alone.
+        let mut buffer = std::mem::take(&mut p.scratch.made);
+        for at in self.left.bits.iter() {
+            self.write_segment(a, at, &mut buffer);
+            let Ok(interest) = Interest::decode(&buffer) else { continue };
+            let name = p.hashed(interest.name());
+            let mut one = self.segment(a, &interest, &name);
+            if is_alone(p, &one) {
+                (steps.enter_one)(p, &mut one);
+                self.left.bits.remove(at);
+            } else if (steps.answer_from_store)(p, &one) {
+                self.left.bits.remove(at);
+            }
+        }
+        // PIT: one entry for the rest.
+        self.insert(p, a);
+        // Each entry's share goes on.
+        for part in std::mem::take(&mut self.parts) {
+            write_part(p, a, part, &mut buffer);
+            let Ok(interest) = Interest::decode(&buffer) else { continue };
+            let name = p.hashed(interest.name());
+            let mut one = self.part(a, &interest, &name, part);
+            (steps.go_on)(p, part.key, &mut one);
+        }
+        p.scratch.made = buffer;
+    }
+
+    /// Joins the entries in which some of the segments are pending. Rejects what is more than is
+    /// taken at once, or all, if the Interest has come round a loop; says whether it goes on.
+    fn join(&mut self, p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
+        let beyond = self.wanted.bits.without(self.left.bits);
+        if !beyond.is_empty() {
+            self.reject(p, a, beyond, DropReason::RangeTooLong);
+        }
+        if !self.find_parts(p, a) {
+            p.return_credit(a);
+            Portion::from(self.wanted.bits).state(&mut a.options);
+            p.reject(a, DropReason::Duplicate, NackReason::Duplicate);
+            return false;
+        }
+        self.parts.retain_mut(|part| {
+            part.key = split(p, part.key, Portion::from(part.bits)).unwrap_or(part.key);
+            join_part(p, a, *part)
+        });
+        true
+    }
+
+    /// Finds the entries in which some of the segments are pending, and takes these out of what is
+    /// left. Not if the Interest has come round a loop.
+    fn find_parts(&mut self, p: &Pipeline<'_>, a: &InterestCx<'_>) -> bool {
+        let mut runs = Vec::new();
+        if p.pit().has_runs() {
+            p.pit().find_runs(a.name, &mut runs);
+        }
+        let fresh = a.interest.must_be_fresh();
+        for key in runs {
+            let Some(entry) = p.pit().get(key).filter(|e| e.must_be_fresh() == fresh) else {
+                continue;
+            };
+            let Some(pending) = entry.run().map(|run| run.pending()) else { continue };
+            let shared = self.left.within(&pending);
+            if shared.is_empty() {
+                continue;
+            }
+            if p.is_loop(entry, a) {
+                return false;
+            }
+            let taken = Segments { bits: shared, ..pending }.within(&self.left);
+            self.left.bits = self.left.bits.without(taken);
+            self.parts.push(Part { key, bits: shared });
+        }
+        true
+    }
+
+    /// Writes the Interest for one segment.
+    fn write_segment(&self, a: &InterestCx<'_>, at: u16, out: &mut Vec<u8>) {
+        let segment = self.left.first.saturating_add(u64::from(at));
+        with_last(a.interest, &self.left.convention.component(segment), out);
+    }
+
+    /// The Interest for one segment, as if it had been asked for alone.
+    fn segment<'i>(
+        &self,
+        a: &InterestCx<'_>,
+        interest: &'i Interest<'i>,
+        name: &'i HashedName<'i>,
+    ) -> InterestCx<'i> {
+        InterestCx {
+            token: a.token.clone(),
+            mark: a.mark,
+            options: a.options.clone(),
+            next_hop: a.next_hop,
+            subject: subject_of(name),
+            size: a.size,
+            expected: self.each,
+            ..InterestCx::new(a.face, interest, name, a.nonce, a.expires)
+        }
+    }
+
+    /// Makes one entry of what is left.
+    fn insert(&mut self, p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
+        if self.left.bits.is_empty() {
+            return;
+        }
+        a.portion = Portion::from(self.left.bits);
+        match p.insert(a) {
+            Ok(key) => self.parts.push(Part { key, bits: self.left.bits }),
+            Err(refusal) => {
+                self.return_credit(p, a, self.left.bits.count());
+                p.count_drop(a.face, refusal.into());
+            }
+        }
+    }
+
+    /// The Interest for its share of an entry.
+    fn part<'i>(
+        &self,
+        a: &InterestCx<'_>,
+        interest: &'i Interest<'i>,
+        name: &'i HashedName<'i>,
+        part: Part,
+    ) -> InterestCx<'i> {
+        let expected = self.expected(part.bits.count());
+        let portion = Portion::from(part.bits);
+        InterestCx { expected, portion, ..self.segment(a, interest, name) }
+    }
+
+    /// The Data that the downstream's parts expect for `count` segments.
+    fn expected(&self, count: u16) -> Option<Expected> {
+        self.each.map(|one| Expected { size: Size(one.size.0 * u64::from(count)), ..one })
+    }
+
+    /// Reports to the shaper at stage *arrival* that `count` segments will bring nothing.
+    fn return_credit(&self, p: &mut Pipeline<'_>, a: &InterestCx<'_>, count: u16) {
+        if let Some(expected) = self.expected(count) {
+            p.with_link(a.face, |link, env, _| link.returned(env, &expected, None));
+            p.wake(a.face);
+        }
+    }
+
+    /// Drops some segments and sends a Nack for them: they are to be asked for again.
+    fn reject(
+        &self,
+        p: &mut Pipeline<'_>,
+        a: &InterestCx<'_>,
+        bits: SegmentBits,
+        reason: DropReason,
+    ) {
+        self.return_credit(p, a, bits.count());
+        p.count_drop(a.face, reason);
+        let mut options = answer(&a.options, None);
+        Portion::from(bits).state(&mut options);
+        let token = a.token.clone();
+        p.send_nack(a.face, a.interest, a.nonce, token, options, NackReason::Congestion);
+    }
+}
+
+/// True if a segment goes on alone: it is pending alone, or there are routes for names as long as
+/// its own, which may lead each segment to another face.
+fn is_alone(p: &Pipeline<'_>, one: &InterestCx<'_>) -> bool {
+    let components = one.name.components();
+    components >= MAX_PREFIX
+        || p.tables.fib().lengths() >> components & 1 == 1
+        || p.pit().find(one.interest, one.name).is_some()
+}
+
+/// Writes the Interest for its share of an entry. The name is that of the entry, from whose first
+/// segment the places count: the downstream's run may begin elsewhere.
+fn write_part(p: &Pipeline<'_>, a: &InterestCx<'_>, part: Part, out: &mut Vec<u8>) {
+    out.clear();
+    if let Some(run) = p.pit().get(part.key).and_then(|entry| entry.run()) {
+        let pending = run.pending();
+        with_last(a.interest, &pending.convention.component(pending.first), out);
+    }
+}
+
+/// Joins an entry; says whether there was room.
+fn join_part(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>, part: Part) -> bool {
+    a.portion = Portion::from(part.bits);
+    match p.join(part.key, a) {
+        Ok(()) => {
+            p.stats().aggregated += u64::from(part.bits.count());
+            true
+        }
+        Err(refusal) => {
+            p.count_drop(a.face, refusal.into());
+            false
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Changes of pending Interests. Those that may need memory take a [`Room`].
+
+use control::Time;
+use packet::{Interest, NackReason};
+
+use super::Tables;
+use crate::state::room::Room;
+use crate::tables::{FaceId, HashedName, InRecord, OutRecord, PitEntry, PitKey, Portion, Refusal};
+
+impl Tables {
+    /// Makes the PIT entry of an Interest for a portion, with its first downstream.
+    pub(crate) fn insert(
+        &mut self,
+        _room: Room,
+        interest: &Interest<'_>,
+        name: &HashedName<'_>,
+        record: InRecord,
+        portion: Portion,
+    ) -> Result<PitKey, Refusal> {
+        self.pit.insert_portion(interest, name, record, portion)
+    }
+
+    /// Adds a downstream to a portion of a PIT entry, or replaces its record. A record keeps one
+    /// nonce: the one that it had is remembered, or it could circle for ever. For the same reason a
+    /// copy does not live longer than what it is a copy of.
+    pub(crate) fn join(
+        &mut self,
+        _room: Room,
+        now: Time,
+        name: &HashedName<'_>,
+        key: PitKey,
+        mut record: InRecord,
+        portion: Portion,
+    ) -> Result<(), Refusal> {
+        let nonce = record.nonce;
+        let earlier = self.pit.get(key).and_then(|entry| entry.in_record(record.face));
+        if let Some(earlier) = earlier.filter(|earlier| earlier.nonce == nonce) {
+            record.expires = earlier.expires;
+        }
+        let replaced = self.pit.join_portion(key, record, portion)?;
+        if let Some(replaced) = replaced.filter(|replaced| replaced.nonce != nonce) {
+            let nonce = self.hasher.nonce_key(name.whole(), replaced.nonce);
+            self.dead_nonces.insert(now, nonce);
+        }
+        Ok(())
+    }
+
+    /// Adds a downstream to a PIT entry, or replaces its record; nothing is remembered of it.
+    pub(crate) fn put_in_record(
+        &mut self,
+        _room: Room,
+        key: PitKey,
+        record: InRecord,
+    ) -> Result<(), Refusal> {
+        self.pit.put_in_record(key, record).map(drop)
+    }
+
+    /// Makes a PIT entry of its own for a portion of one; see [`crate::tables::Pit::split_run`].
+    pub(crate) fn split(
+        &mut self,
+        _room: Room,
+        key: PitKey,
+        portion: Portion,
+    ) -> Result<PitKey, Refusal> {
+        self.pit.split_run(key, portion.bits())
+    }
+
+    /// Adds an upstream, which is asked for a portion of a PIT entry, or replaces its record.
+    pub(crate) fn put_out_record(
+        &mut self,
+        _room: Room,
+        key: PitKey,
+        record: OutRecord,
+        portion: Portion,
+    ) -> Result<(), Refusal> {
+        self.pit.ask_portion(key, record, portion)
+    }
+
+    /// Sets the strategy's note of a PIT entry.
+    pub(crate) fn set_note(&mut self, key: PitKey, note: [u64; 2]) {
+        if let Some(entry) = self.pit.get_mut(key) {
+            entry.note = note;
+        }
+    }
+
+    /// Sets when the strategy of a PIT entry is asked again.
+    pub(crate) fn set_retry(&mut self, key: PitKey, at: Time) {
+        self.pit.set_retry(key, at);
+    }
+
+    /// The Interest to an upstream leaves.
+    #[inline]
+    pub(crate) fn note_released(&mut self, now: Time, key: PitKey, upstream: FaceId) {
+        self.change_out_record(key, upstream, |record| record.release(now));
+    }
+
+    /// An upstream has returned the Interest with a Nack, or counts as if it had.
+    pub(crate) fn note_nack(&mut self, key: PitKey, upstream: FaceId, reason: NackReason) {
+        self.change_out_record(key, upstream, |record| record.nacked = Some(reason));
+    }
+
+    /// The shaper of an upstream has rejected the Interest.
+    pub(crate) fn note_rejected(&mut self, now: Time, key: PitKey, upstream: FaceId) {
+        self.change_out_record(key, upstream, |record| {
+            record.release(now);
+            record.nacked = Some(NackReason::Congestion);
+        });
+    }
+
+    /// The marker of an upstream has marked the Interest.
+    pub(crate) fn note_mark(&mut self, key: PitKey, upstream: FaceId, mark: u64) {
+        self.change_out_record(key, upstream, |record| record.memo = record.memo.max(mark));
+    }
+
+    #[inline]
+    fn change_out_record(
+        &mut self,
+        key: PitKey,
+        upstream: FaceId,
+        change: impl FnOnce(&mut OutRecord),
+    ) {
+        let entry = self.pit.get_mut(key);
+        if let Some(record) = entry.and_then(|entry| entry.out_record_mut(upstream)) {
+            change(record);
+        }
+    }
+
+    /// Takes a downstream out of a PIT entry, which stays.
+    pub(crate) fn remove_downstream(&mut self, key: PitKey, face: FaceId) -> Option<InRecord> {
+        self.pit.remove_in_record(key, face)
+    }
+
+    /// No downstream waits for a portion of a PIT entry any more. Returns true if another portion
+    /// of the entry is still pending.
+    pub(crate) fn clear_portion(&mut self, key: PitKey, portion: Portion) -> bool {
+        self.pit.clear_segments(key, portion.bits())
+    }
+
+    /// The Data of `answered` has satisfied a PIT entry, which waits for that of other upstreams.
+    pub(crate) fn linger(&mut self, key: PitKey, answered: FaceId, until: Time) {
+        self.pit.linger(key, answered, until);
+    }
+
+    /// Takes a PIT entry out.
+    pub(crate) fn remove(&mut self, key: PitKey) -> Option<PitEntry> {
+        self.pit.remove(key)
+    }
+
+    /// As [`Tables::remove`], for an entry that is not needed any more: it is not moved.
+    pub(crate) fn discard(&mut self, key: PitKey) {
+        self.pit.discard(key);
+    }
+
+    /// Takes out a PIT entry that has expired.
+    pub(crate) fn pop_expired(&mut self, now: Time) -> Option<(PitKey, PitEntry)> {
+        self.pit.pop_expired(now)
+    }
+
+    /// A PIT entry whose strategy is to be asked again now.
+    pub(crate) fn pop_retry(&mut self, now: Time) -> Option<PitKey> {
+        self.pit.pop_retry(now)
+    }
+}
