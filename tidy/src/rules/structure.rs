@@ -9,7 +9,6 @@ use crate::{Finding, Repository};
 const MOST: &[(&str, [usize; 4])] = &[
     ("net", [1, 0, 1, 0]),
     ("study", [1, 0, 0, 0]),
-    ("testbed", [0, 0, 1, 0]),
     ("weir", [0, 0, 1, 0]),
 ];
 
