@@ -9,7 +9,7 @@ import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
-from . import _application, _group, _weir
+from . import _aio_transfer, _application, _group, _weir
 from ._application import answer_of, report
 from ._errors import UsageError
 
@@ -274,15 +274,11 @@ class Application:
 
     async def fetch(self, name, /, to=None, **options):
         """Fetch an object, as `weir.aio.fetch` does, by the application's forwarder and trust."""
-        from . import aio
-
-        return await aio.fetch(name, to, **self._running()._fetching(options))
+        return await _aio_transfer.fetch(name, to, **self._running()._fetching(options))
 
     def publish(self, name, content, /, **options):
         """Publish content, as `weir.aio.publish` does, by the application's forwarder and key."""
-        from . import aio
-
-        return aio.publish(name, content, **self._running()._publishing(options))
+        return _aio_transfer.publish(name, content, **self._running()._publishing(options))
 
     async def wait(self):
         """Wait until the application is closed. Raises what ended a registration or a group."""

@@ -4,7 +4,7 @@ import gymnasium
 import numpy
 import pettingzoo
 
-from .env import FIRST_WINDOW, Task, first_observation, network, scaled
+from ._tasks import FIRST_WINDOW, Task, first_observation, network, scaled
 
 
 class Flows(pettingzoo.ParallelEnv):

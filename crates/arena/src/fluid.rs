@@ -55,8 +55,10 @@ impl Course {
     /// The bits between two instants.
     #[must_use]
     pub fn bits(&self, from: f64, to: f64) -> f64 {
-        let part = |piece: &Piece| (piece.to.min(to) - piece.from.max(from)).max(0.0) * piece.rate;
-        self.pieces.iter().map(part).sum()
+        self.pieces
+            .iter()
+            .map(|piece| (piece.to.min(to) - piece.from.max(from)).max(0.0) * piece.rate)
+            .sum()
     }
 
     fn add(&mut self, piece: Piece) {
@@ -94,28 +96,34 @@ impl Pipes {
     }
 
     fn epoch(&self, number: usize, at: f64) -> Epoch {
-        let rate = |steps: &Vec<(f64, f64)>| {
-            steps.iter().rev().find(|(from, _)| *from <= at).map_or(0.0, |(_, rate)| *rate)
-        };
-        let rates: Vec<f64> = self.steps.iter().map(rate).collect();
-        let works = |path: &&Vec<usize>| path.iter().all(|pipe| rates[*pipe] > 0.0);
-        let groups = self.groups.iter().map(|paths| paths.iter().filter(works).cloned().collect());
-        let groups = without_idle(&rates, groups.collect());
-        let first = |paths: &Paths| groups.iter().position(|known| known == paths);
-        let alike = groups.iter().map(|paths| first(paths).unwrap_or(0)).collect();
+        let mut rates: Vec<f64> = Vec::new();
+        for steps in &self.steps {
+            let step = steps.iter().rev().find(|(from, _)| *from <= at);
+            rates.push(step.map_or(0.0, |(_, rate)| *rate));
+        }
+        // Paths whose pipes all work.
+        let mut groups: Vec<Paths> = self.groups.clone();
+        for paths in &mut groups {
+            paths.retain(|path| path.iter().all(|pipe| rates[*pipe] > 0.0));
+        }
+        let groups = without_idle(&rates, groups);
+        let alike = groups
+            .iter()
+            .map(|paths| groups.iter().position(|known| known == paths).unwrap_or(0))
+            .collect();
         Epoch { number, rates, groups, alike }
     }
 
     /// The rates of flows that run, by their groups and caps.
     fn rates(&self, epoch: &Epoch, running: &[&Demand]) -> Result<Vec<f64>, Unsolved> {
-        let of = |at: usize| {
-            let Demand { group, cap, .. } = running[at];
-            [epoch.alike[*group] as u64, cap.map_or(0, f64::to_bits)]
-        };
+        let mut kinds: Vec<[u64; 2]> = Vec::new();
+        for Demand { group, cap, .. } in running {
+            kinds.push([epoch.alike[*group] as u64, cap.map_or(0, f64::to_bits)]);
+        }
         let mut order: Vec<usize> = (0..running.len()).collect();
-        order.sort_by_key(|at| of(*at));
+        order.sort_by_key(|at| kinds[*at]);
         let mut key = vec![epoch.number as u64];
-        key.extend(order.iter().flat_map(|at| of(*at)));
+        key.extend(order.iter().flat_map(|at| kinds[*at]));
         let found = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         let sorted = match found {
             Some(rates) => rates,
@@ -196,9 +204,12 @@ fn without_idle(rates: &[f64], mut groups: Vec<Paths>) -> Vec<Paths> {
         let over = groups.iter().flatten().filter(|path| path.contains(&pipe));
         let mut others: Option<Vec<usize>> = None;
         for path in over {
-            let slow = |other: &usize| *other != pipe && rates[*other] <= rates[pipe];
             others = Some(match others {
-                None => path.iter().copied().filter(slow).collect(),
+                None => path
+                    .iter()
+                    .copied()
+                    .filter(|other| *other != pipe && rates[*other] <= rates[pipe])
+                    .collect(),
                 Some(known) => known.into_iter().filter(|other| path.contains(other)).collect(),
             });
         }

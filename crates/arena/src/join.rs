@@ -3,6 +3,7 @@
 use crate::model::Arena;
 use crate::outcome::{CellOutcome, Outcome};
 use crate::wanted::verdicts;
+use std::collections::BTreeMap;
 
 impl Outcome {
     /// With the cells of an earlier outcome that were not run now, in the order of the whole arena,
@@ -20,9 +21,10 @@ impl Outcome {
             .filter(|cell| !self.cells.iter().any(|c| c.cell == cell.cell));
         let kept: Vec<CellOutcome> = kept.collect();
         self.cells.extend(kept);
-        let place = |cell: &CellOutcome| whole.cells.iter().position(|one| one.name == cell.cell);
-        self.cells.retain(|cell| place(cell).is_some());
-        self.cells.sort_by_key(place);
+        let places: BTreeMap<&str, usize> =
+            whole.cells.iter().enumerate().map(|(place, cell)| (&*cell.name, place)).collect();
+        self.cells.retain(|cell| places.contains_key(&*cell.cell));
+        self.cells.sort_by_key(|cell| places[&*cell.cell]);
         let (sum, more) = (&mut self.effort, earlier.effort);
         sum.runs += more.runs;
         sum.wall_s += more.wall_s;

@@ -122,11 +122,11 @@ impl Seen<'_> {
         let optima: Vec<f64> = fetches.iter().map(|pair| pair.course.bits(from, until)).collect();
         let had: Vec<f64> =
             fetches.iter().map(|pair| 8.0 * self.bytes(pair, from, until)).collect();
-        let sum = |all: &[f64]| all.iter().sum::<f64>();
+        let optimum: f64 = optima.iter().sum();
         let mut seen = Measured::default();
         for term in &self.cell.measures {
             match term {
-                Term::Share => seen.share = ratio(sum(&had), sum(&optima)),
+                Term::Share => seen.share = ratio(had.iter().sum(), optimum),
                 Term::MaxMin => seen.unfair = shortfall(&had, &optima),
                 Term::Delay => queueing(&fetches, &mut seen),
                 Term::Ramp => self.ramp(&by_hand, &mut seen),
@@ -136,7 +136,7 @@ impl Seen<'_> {
         }
         let tested = by_hand.iter().enumerate().filter(|(_, pair)| pair.is_tested);
         let tested: Vec<usize> = tested.map(|(number, _)| number).collect();
-        let limits = self.network.limits(&tested, sum(&optima), until - from);
+        let limits = self.network.limits(&tested, optimum, until - from);
         Ok((seen, limits))
     }
 
@@ -160,11 +160,11 @@ impl Seen<'_> {
             by_workload.iter().filter(|flow| flow.complete).map(|f| f.bytes as f64).collect();
         let mean = sizes.iter().sum::<f64>() / sizes.len().max(1) as f64;
         for flow in by_workload {
-            let is_it = |(at, content, _): &&(usize, usize, Source)| {
+            let source = network.sources.iter().find(|(at, content, _)| {
                 let (node, content) = (&scenario.nodes[*at], &scenario.contents[*content]);
                 node.name == flow.node && is_below(&flow.name, &content.name.to_string())
-            };
-            let Some((_, _, source)) = network.sources.iter().find(is_it) else { continue };
+            });
+            let Some((_, _, source)) = source else { continue };
             // The size of a flow that was cut off is not known: it has the mean, or what it got.
             let bytes = flow.bytes as f64;
             let bytes = if flow.complete { bytes } else { bytes.max(mean) };
@@ -174,8 +174,11 @@ impl Seen<'_> {
         // A fluid needs an end for flows that the run cuts off.
         let courses = network.pipes.courses(&demands, network.until);
         let courses = courses.map_err(|error| error.to_string())?;
-        let pair = |((flow, source, is_tested), course)| Pair { flow, source, course, is_tested };
-        Ok(found.into_iter().zip(courses).map(pair).collect())
+        Ok(found
+            .into_iter()
+            .zip(courses)
+            .map(|((flow, source, is_tested), course)| Pair { flow, source, course, is_tested })
+            .collect())
     }
 
     /// Bytes that a flow received between two instants.
@@ -222,13 +225,16 @@ impl Seen<'_> {
         let names: Vec<&str> = names.collect();
         let links = self.result.links.iter().filter(|link| names.contains(&&*link.from));
         let sent: u64 = links.map(|link| link.data + link.queue_drops).sum();
-        let used = |flow: &Flow| match flow.interests_whole {
-            // A consumer at a constant rate repeats nothing: each of its Data is useful.
-            Some(_) => flow.data as f64,
-            None => (flow.bytes as f64 / self.network.segment).ceil(),
-        };
-        // Data that is on its way at the end may still be used.
-        let used: f64 = self.result.flows.iter().map(|f| used(f) + f.in_flight as f64).sum();
+        let mut used = 0.0;
+        for flow in &self.result.flows {
+            let useful = match flow.interests_whole {
+                // A consumer at a constant rate repeats nothing: each of its Data is useful.
+                Some(_) => flow.data as f64,
+                None => (flow.bytes as f64 / self.network.segment).ceil(),
+            };
+            // Data that is on its way at the end may still be used.
+            used += useful + flow.in_flight as f64;
+        }
         (sent > 0).then(|| (1.0 - used / sent as f64).max(0.0))
     }
 }

@@ -106,20 +106,16 @@ impl Network {
     /// The limits that the optimum of these consumers sets.
     #[must_use]
     pub fn limits(&self, consumers: &[usize], optimum_bits: f64, span: f64) -> Limits {
-        let of = |value: fn(&Source) -> f64| {
-            let own = consumers.iter().map(|consumer| value(&self.consumers[*consumer]));
-            let all = self.sources.iter().map(|(_, _, source)| value(source));
-            let longest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-            if consumers.is_empty() {
-                longest(&mut all.into_iter())
-            } else {
-                longest(&mut own.into_iter())
-            }
+        let sources: Vec<&Source> = match consumers.is_empty() {
+            true => self.sources.iter().map(|(_, _, source)| source).collect(),
+            false => consumers.iter().map(|consumer| &self.consumers[*consumer]).collect(),
         };
+        let longest = sources.iter().map(|source| source.longest).fold(0.0, f64::max);
+        let free = sources.iter().map(|source| source.free).fold(0.0, f64::max);
         Limits {
             optimum_mbps: if span > 0.0 { optimum_bits / span / 1e6 } else { 0.0 },
-            round_trip_ms: of(|source| source.longest) * 1e3,
-            free_delay_ms: of(|source| source.free) * 1e3,
+            round_trip_ms: longest * 1e3,
+            free_delay_ms: free * 1e3,
         }
     }
 }
@@ -182,12 +178,11 @@ impl Builder<'_> {
     fn paths(&self, at: usize, content: usize) -> Result<Vec<Vec<usize>>, String> {
         let content = &self.scenario.contents[content];
         let name = content.name.to_string();
-        let leads = |prefix: &str| is_below(&name, prefix);
         // By node: the links of its most specific routes.
         let mut routes: Vec<(usize, Vec<usize>)> = vec![(0, Vec::new()); self.scenario.nodes.len()];
         for route in &self.scenario.routes {
             let prefix = route.prefix.to_string();
-            if !leads(&prefix) {
+            if !is_below(&name, &prefix) {
                 continue;
             }
             let (length, links) = &mut routes[route.at];
@@ -232,13 +227,14 @@ impl Builder<'_> {
 
     /// Propagation both ways, and the transmission of an Interest and its Data at each link.
     fn round_trip(&self, path: &[usize]) -> f64 {
-        let hop = |pipe: &usize| {
-            let both = &self.scenario.links[pipe / 2].directions;
-            let wires: f64 = both.iter().map(|one| one.delay.as_secs_f64()).sum();
-            let data = (self.segment + HEADERS) * 8.0 / self.rate(*pipe);
-            wires + data + INTEREST * 8.0 / self.rate(pipe ^ 1)
-        };
-        path.iter().map(hop).sum()
+        path.iter()
+            .map(|pipe| {
+                let both = &self.scenario.links[pipe / 2].directions;
+                let wires: f64 = both.iter().map(|one| one.delay.as_secs_f64()).sum();
+                let data = (self.segment + HEADERS) * 8.0 / self.rate(*pipe);
+                wires + data + INTEREST * 8.0 / self.rate(pipe ^ 1)
+            })
+            .sum()
     }
 
     /// By pipe: its rate over time in bits of content.

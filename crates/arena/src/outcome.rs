@@ -87,6 +87,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The score of a seed.
+    fn score_of(&self, seed: usize) -> f64 {
+        self.scores.get(seed).copied().unwrap_or(0.0)
+    }
+
     /// Sums up runs: a measured one or the reason why there is none for each seed. Only the first
     /// `seeds` count for the score.
     #[must_use]
@@ -99,25 +104,21 @@ impl Entry {
         let failures = runs.iter().filter_map(|run| run.as_ref().err().cloned()).collect();
         let all: Vec<Measured> = runs.into_iter().map(Result::unwrap_or_default).collect();
         let scored = &all[..seeds.min(all.len())];
-        let mean = |of: fn(&Measured) -> Option<f64>| {
-            let values: Vec<f64> = scored.iter().filter_map(of).collect();
-            (!values.is_empty()).then(|| short(values.iter().sum::<f64>() / values.len() as f64))
-        };
         Entry {
             scheme: scheme.to_owned(),
             scores: scored.iter().map(|run| short(run.score(terms))).collect(),
             regret: 0.0,
             mean: Measured {
-                share: mean(|run| run.share),
-                unfair: mean(|run| run.unfair),
-                delay_mean_ms: mean(|run| run.delay_mean_ms),
-                delay_p99_ms: mean(|run| run.delay_p99_ms),
-                delay: mean(|run| run.delay),
-                ramp_s: mean(|run| run.ramp_s),
-                ramp: mean(|run| run.ramp),
-                short: mean(|run| run.short),
-                slowdown: mean(|run| run.slowdown),
-                vain: mean(|run| run.vain),
+                share: mean(scored, |run| run.share),
+                unfair: mean(scored, |run| run.unfair),
+                delay_mean_ms: mean(scored, |run| run.delay_mean_ms),
+                delay_p99_ms: mean(scored, |run| run.delay_p99_ms),
+                delay: mean(scored, |run| run.delay),
+                ramp_s: mean(scored, |run| run.ramp_s),
+                ramp: mean(scored, |run| run.ramp),
+                short: mean(scored, |run| run.short),
+                slowdown: mean(scored, |run| run.slowdown),
+                vain: mean(scored, |run| run.vain),
             },
             unfair_most: all.iter().filter_map(|run| run.unfair).reduce(f64::max).map(short),
             arrived: scored.iter().filter(|run| run.ramp_s.is_some()).count(),
@@ -151,23 +152,39 @@ impl CellOutcome {
         self.entries.iter().find(|entry| entry.scheme == scheme)
     }
 
+    /// The regret of a scheme by a single seed.
+    fn regret(&self, scheme: &str, seed: usize) -> f64 {
+        let best = self.entries.iter().map(|entry| entry.score_of(seed)).fold(0.0, f64::max);
+        let own = self.of(scheme).map_or(0.0, |entry| entry.score_of(seed));
+        if best > 0.0 { 1.0 - own / best } else { 1.0 }
+    }
+
     /// The schemes on the Pareto front of share and 99th percentile of queueing delay.
     #[must_use]
     pub fn front(&self) -> Vec<&str> {
         let points = self.points();
-        let beats = |one: (f64, f64), other: (f64, f64)| {
-            one.0 <= other.0 && one.1 >= other.1 && one != other
-        };
-        let on_it =
-            points.iter().filter(|(_, point)| !points.iter().any(|(_, o)| beats(*o, *point)));
-        on_it.map(|(scheme, _)| *scheme).collect()
+        points
+            .iter()
+            .filter(|(_, point)| {
+                // No other has less delay and a greater share.
+                !points
+                    .iter()
+                    .any(|(_, other)| other.0 <= point.0 && other.1 >= point.1 && other != point)
+            })
+            .map(|(scheme, _)| *scheme)
+            .collect()
     }
 
     /// Delay in milliseconds and share of each scheme that has both.
     #[must_use]
     pub fn points(&self) -> Vec<(&str, (f64, f64))> {
-        let point = |entry: &'_ Entry| Some((entry.mean.delay_p99_ms?, entry.mean.share?.min(1.0)));
-        self.entries.iter().filter_map(|entry| Some((&*entry.scheme, point(entry)?))).collect()
+        let mut points = Vec::new();
+        for entry in &self.entries {
+            if let (Some(delay), Some(share)) = (entry.mean.delay_p99_ms, entry.mean.share) {
+                points.push((&*entry.scheme, (delay, share.min(1.0))));
+            }
+        }
+        points
     }
 }
 
@@ -190,17 +207,14 @@ impl Outcome {
     #[must_use]
     pub fn spread(&self, scheme: &str) -> Option<(f64, f64)> {
         let seeds = usize::try_from(self.seeds).unwrap_or(usize::MAX);
-        let regret = |cell: &CellOutcome, seed: usize| {
-            let score = |entry: &Entry| entry.scores.get(seed).copied().unwrap_or(0.0);
-            let best = cell.entries.iter().map(score).fold(0.0, f64::max);
-            let own = cell.of(scheme).map_or(0.0, score);
-            if best > 0.0 { 1.0 - own / best } else { 1.0 }
-        };
-        let mean = |seed| {
-            let sum: f64 = self.cells.iter().map(|cell| regret(cell, seed)).sum();
-            sum / self.cells.len().max(1) as f64
-        };
-        let all: Vec<f64> = if seeds < 2 { Vec::new() } else { (0..seeds).map(mean).collect() };
+        if seeds < 2 {
+            return None;
+        }
+        let mut all: Vec<f64> = Vec::new();
+        for seed in 0..seeds {
+            let sum: f64 = self.cells.iter().map(|cell| cell.regret(scheme, seed)).sum();
+            all.push(sum / self.cells.len().max(1) as f64);
+        }
         let least = all.iter().copied().reduce(f64::min)?;
         Some((least, all.into_iter().fold(least, f64::max)))
     }
@@ -218,6 +232,12 @@ impl Outcome {
         all.sort_by(|a, b| self.mean_regret(a).total_cmp(&self.mean_regret(b)));
         all
     }
+}
+
+/// The mean over the runs that have the value.
+fn mean(runs: &[Measured], value: impl Fn(&Measured) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = runs.iter().filter_map(value).collect();
+    (!values.is_empty()).then(|| short(values.iter().sum::<f64>() / values.len() as f64))
 }
 
 #[cfg(test)]

@@ -180,20 +180,22 @@ fn marked(scheme: &str, outcome: &Outcome) -> String {
     if scheme == outcome.judged { format!("**`{scheme}`**") } else { format!("`{scheme}`") }
 }
 
+fn share(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), percent)
+}
+
 /// A measure of an entry as it is shown, empty if it is not taken in the cell.
 fn shown(term: Term, cell: &CellOutcome, entry: &Entry) -> String {
     if !cell.measures.contains(&term) {
         return String::new();
     }
-    let share = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), percent);
     match term {
         Term::Share => share(entry.mean.share),
         Term::MaxMin => share(entry.mean.unfair),
         Term::Delay => {
-            let ms = |value: Option<f64>| {
-                value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"))
-            };
-            format!("{}, {}", ms(entry.mean.delay_mean_ms), ms(entry.mean.delay_p99_ms))
+            let [mean, high] = [entry.mean.delay_mean_ms, entry.mean.delay_p99_ms]
+                .map(|value| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}")));
+            format!("{mean}, {high}")
         }
         Term::Ramp => match entry.mean.ramp_s {
             Some(taken) if entry.arrived == entry.scores.len() => format!("{taken:.2}"),
@@ -272,10 +274,10 @@ fn regrets(text: &mut String, outcome: &Outcome) {
         let _ = writeln!(text, "### {group}\n\n| scheme | {} |", heads.join(" | "));
         let _ = writeln!(text, "|:---|{}", "---:|".repeat(cells.len()));
         for scheme in &ranking {
-            let regret = |cell: &&CellOutcome| {
-                cell.of(scheme).map_or_else(String::new, |entry| percent(entry.regret))
-            };
-            let row: Vec<String> = cells.iter().map(regret).collect();
+            let entries = cells.iter().map(|cell| cell.of(scheme));
+            let row: Vec<String> = entries
+                .map(|entry| entry.map_or_else(String::new, |entry| percent(entry.regret)))
+                .collect();
             let _ = writeln!(text, "| {} | {} |", marked(scheme, outcome), row.join(" | "));
         }
         text.push('\n');
@@ -283,13 +285,14 @@ fn regrets(text: &mut String, outcome: &Outcome) {
 }
 
 fn failures(text: &mut String, outcome: &Outcome) {
-    let of = |cell: &'_ CellOutcome| -> Vec<String> {
-        let all = cell.entries.iter().flat_map(|entry| {
-            entry.failures.iter().map(|why| format!("- `{}`, `{}`, {why}", cell.cell, entry.scheme))
-        });
-        all.collect()
-    };
-    let all: Vec<String> = outcome.cells.iter().flat_map(of).collect();
+    let mut all: Vec<String> = Vec::new();
+    for cell in &outcome.cells {
+        for entry in &cell.entries {
+            for why in &entry.failures {
+                all.push(format!("- `{}`, `{}`, {why}", cell.cell, entry.scheme));
+            }
+        }
+    }
     if !all.is_empty() {
         let _ = writeln!(
             text,

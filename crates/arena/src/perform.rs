@@ -249,8 +249,7 @@ pub fn perform_with(
         let goes_on = !kept.as_ref().is_ok_and(|kept| kept.interrupted);
         (kept, goes_on)
     });
-    let is_cut = |kept: &Result<Kept, String>| kept.as_ref().is_ok_and(|kept| kept.interrupted);
-    if records.len() < runs.all.len() || records.iter().any(is_cut) {
+    if records.len() < runs.all.len() || records.iter().flatten().any(|kept| kept.interrupted) {
         return None;
     }
     let mut effort = Effort { runs: records.len(), jobs, ..Effort::default() };
@@ -291,23 +290,26 @@ fn summed(runs: &Runs<'_>, records: Vec<Result<Kept, String>>) -> Vec<CellOutcom
         let kept = kept.map_err(|why| format!("seed {}: {why}", run.seed));
         of.entry((run.cell, run.scheme)).or_default().push(kept);
     }
-    let cell = |(number, cell): (usize, &Cell)| {
-        let entry = |(place, competitor): (usize, &Competitor)| {
+    let mut outcomes = Vec::new();
+    for (number, cell) in runs.arena.cells.iter().enumerate() {
+        let mut entries = Vec::new();
+        for (place, competitor) in runs.competitors.iter().enumerate() {
             let own = of.get(&(number, place));
             let own = own.or_else(|| of.get(&(number, runs.same_as(cell, place))));
             let own = own.cloned().unwrap_or_default();
-            Entry::new(competitor.scheme.name, &cell.measures, runs.seeds as usize, own)
-        };
+            let seeds = runs.seeds as usize;
+            entries.push(Entry::new(competitor.scheme.name, &cell.measures, seeds, own));
+        }
         let mut outcome = CellOutcome {
             cell: cell.name.clone(),
             title: cell.title.clone(),
             group: cell.group.clone(),
             measures: cell.measures.clone(),
             limits: limits.get(&number).copied().unwrap_or_default(),
-            entries: runs.competitors.iter().enumerate().map(entry).collect(),
+            entries,
         };
         outcome.compare();
-        outcome
-    };
-    runs.arena.cells.iter().enumerate().map(cell).collect()
+        outcomes.push(outcome);
+    }
+    outcomes
 }

@@ -98,7 +98,7 @@ fn picture(
         .flat_map(|cell| cell.points())
         .map(|(_, (ms, share))| shown(ms, share))
         .collect();
-    let values = |axis: usize| points.iter().map(move |point| point[axis]);
+    let (x, y) = (points.iter().map(|point| point[0]), points.iter().map(|point| point[1]));
     let on_front = cells.iter().filter(|cell| cell.front().contains(&&*outcome.judged)).count();
     let titles: Vec<&str> = cells.iter().map(|cell| cell.title.as_str()).collect();
     Picture {
@@ -110,8 +110,8 @@ fn picture(
         ),
         caption: format!("{}: {}.", group, titles.join("; ")),
         form: Form::Scatter,
-        x: Axis::new("99th percentile of queueing delay", "ms").logarithmic(values(0), false),
-        y: Axis::new("distance from the optimum", "%").logarithmic(values(1), false),
+        x: Axis::new("99th percentile of queueing delay", "ms").logarithmic(x, false),
+        y: Axis::new("distance from the optimum", "%").logarithmic(y, false),
         panels: cells.iter().map(|cell| panel(cell, named)).collect(),
         corner: String::new(),
         heads: ["on the front"].map(str::to_owned).to_vec(),

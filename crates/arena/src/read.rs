@@ -6,7 +6,7 @@ use crate::pairing::{Competitor, competitors};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The file that makes a folder an arena.
 pub const FILE: &str = "arena.toml";
@@ -37,18 +37,12 @@ struct About {
 /// # Errors
 /// A file cannot be read, or something in it is not as it should be.
 pub fn load(folder: &Path, is_quick: bool) -> Result<Arena, ArenaError> {
-    let read = |name: &str| {
-        let path = folder.join(name);
-        fs::read_to_string(&path).map_err(|source| ArenaError::Unreadable { path, source })
-    };
-    let malformed = |why: String| ArenaError::Malformed { path: folder.join(FILE), why };
-    let (text, readme) = (read(FILE)?, read("README.md")?);
-    let written: Written = toml::from_str(&text).map_err(|error| malformed(error.to_string()))?;
-    check(&written).map_err(malformed)?;
+    let (text, readme) = (text_of(folder.join(FILE))?, text_of(folder.join("README.md"))?);
+    let written =
+        parse(&text).map_err(|why| ArenaError::Malformed { path: folder.join(FILE), why })?;
     let Written { arena: About { title, judged, seeds }, quick, wanted, cell: cells } = written;
     let absolute = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let name = absolute.file_name().map_or_else(String::new, |n| n.to_string_lossy().into());
-    let all = || competitors().iter().map(|one| one.scheme.name.to_owned()).collect();
     let mut arena = Arena {
         name,
         folder: folder.to_owned(),
@@ -57,7 +51,7 @@ pub fn load(folder: &Path, is_quick: bool) -> Result<Arena, ArenaError> {
         judged,
         seeds,
         cells,
-        schemes: all(),
+        schemes: competitors().iter().map(|one| one.scheme.name.to_owned()).collect(),
         wanted,
         is_quick,
     };
@@ -69,6 +63,16 @@ pub fn load(folder: &Path, is_quick: bool) -> Result<Arena, ArenaError> {
         arena.wanted.clear();
     }
     Ok(arena)
+}
+
+fn text_of(path: PathBuf) -> Result<String, ArenaError> {
+    fs::read_to_string(&path).map_err(|source| ArenaError::Unreadable { path, source })
+}
+
+fn parse(text: &str) -> Result<Written, String> {
+    let written: Written = toml::from_str(text).map_err(|error| error.to_string())?;
+    check(&written)?;
+    Ok(written)
 }
 
 /// Mistakes that the form of the file does not exclude.
@@ -109,9 +113,8 @@ fn check(written: &Written) -> Result<(), String> {
     if let Some(name) = named.into_iter().find(|name| Competitor::named(name).is_none()) {
         return Err(format!("there is no scheme `{name}`; `weir schemes` lists them"));
     }
-    let is_odd = |seeds: u64| seeds == 0 || seeds > MOST_SEEDS;
     let all = cells.iter().map(|cell| cell.judged_seeds.max(1)).chain([arena.seeds, quick.seeds]);
-    match all.into_iter().find(|seeds| is_odd(*seeds)) {
+    match all.into_iter().find(|seeds| !(1..=MOST_SEEDS).contains(seeds)) {
         Some(seeds) => Err(format!("{seeds} seeds; use 1 to {MOST_SEEDS}")),
         None => Ok(()),
     }

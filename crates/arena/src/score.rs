@@ -20,8 +20,7 @@ pub fn geometric_mean(factors: &[f64]) -> f64 {
 #[must_use]
 pub fn regrets(scores: &[f64]) -> Vec<f64> {
     let best = scores.iter().copied().fold(0.0, f64::max);
-    let regret = |score: &f64| if best > 0.0 { 1.0 - score / best } else { 1.0 };
-    scores.iter().map(regret).collect()
+    scores.iter().map(|score| if best > 0.0 { 1.0 - score / best } else { 1.0 }).collect()
 }
 
 /// The factor of a 99th percentile of queueing delay, with the empty round trip and the delay that

@@ -1,6 +1,6 @@
 //! The wanted figures, judged as they are written.
 
-use crate::model::{Arena, Cell, Figure, Verdict, Wanted};
+use crate::model::{Arena, Figure, Verdict, Wanted};
 use crate::outcome::{CellOutcome, Entry, Outcome};
 
 /// A value, and the cell that it is from.
@@ -15,29 +15,33 @@ pub fn verdicts(arena: &Arena, outcome: &Outcome) -> Vec<Verdict> {
 fn verdict(wanted: &Wanted, arena: &Arena, outcome: &Outcome) -> Verdict {
     let found = find(wanted, arena, outcome);
     let value = found.as_ref().map(|(value, _)| *value);
-    let keeps = |value: f64| {
-        wanted.at_most.is_none_or(|most| value <= most)
-            && wanted.at_least.is_none_or(|least| value >= least)
-    };
-    let shown = |value: f64| match wanted.figure {
-        Figure::NextBest => format!("{value:.1} times"),
-        Figure::SlowestShort | Figure::MostDelay => format!("{value:.2} times"),
-        _ => format!("{:.1} %", value * 100.0),
-    };
+    let figure = wanted.figure;
     let bound = match (wanted.at_most, wanted.at_least) {
-        (Some(most), _) => format!("at most {}", shown(most)),
-        (None, Some(least)) => format!("at least {}", shown(least)),
+        (Some(most), _) => format!("at most {}", shown(figure, most)),
+        (None, Some(least)) => format!("at least {}", shown(figure, least)),
         (None, None) => String::new(),
     };
+    let is_hit = value.is_some_and(|value| {
+        wanted.at_most.is_none_or(|most| value <= most)
+            && wanted.at_least.is_none_or(|least| value >= least)
+    });
     Verdict {
         name: wanted.name.clone(),
         what: wanted.what.clone(),
         bound,
         found: value,
-        shown: value.map_or_else(|| "no measurement".to_owned(), shown),
+        shown: value.map_or_else(|| "no measurement".to_owned(), |value| shown(figure, value)),
         cell: found.and_then(|(_, cell)| cell),
         cells: counting(wanted, arena).count(),
-        is_hit: value.is_some_and(keeps),
+        is_hit,
+    }
+}
+
+fn shown(figure: Figure, value: f64) -> String {
+    match figure {
+        Figure::NextBest => format!("{value:.1} times"),
+        Figure::SlowestShort | Figure::MostDelay => format!("{value:.2} times"),
+        _ => format!("{:.1} %", value * 100.0),
     }
 }
 
@@ -45,22 +49,16 @@ fn verdict(wanted: &Wanted, arena: &Arena, outcome: &Outcome) -> Verdict {
 fn counting<'a>(wanted: &'a Wanted, arena: &'a Arena) -> impl Iterator<Item = &'a str> {
     let is_over_all =
         matches!(wanted.figure, Figure::MeanRegret | Figure::WorstRegret | Figure::NextBest);
-    let counts = move |cell: &&Cell| is_over_all || cell.counts_for.contains(&wanted.name);
-    arena.cells.iter().filter(counts).map(|cell| &*cell.name)
+    arena
+        .cells
+        .iter()
+        .filter(move |cell| is_over_all || cell.counts_for.contains(&wanted.name))
+        .map(|cell| &*cell.name)
 }
 
 fn find(wanted: &Wanted, arena: &Arena, outcome: &Outcome) -> Option<Found> {
     let judged = &*outcome.judged;
-    // Of the cells that count, the one where the judged scheme has the largest value.
-    let most = |value: &dyn Fn(&CellOutcome, &Entry) -> Option<f64>| -> Option<Found> {
-        let names: Vec<&str> = counting(wanted, arena).collect();
-        let cells = outcome.cells.iter().filter(|cell| names.contains(&&*cell.cell));
-        let all = cells.map(|cell| Some((value(cell, cell.of(judged)?)?, cell.cell.clone())));
-        // One without a value leaves the figure unknown.
-        let all: Option<Vec<(f64, String)>> = all.collect();
-        let largest = all?.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
-        Some((largest.0, Some(largest.1)))
-    };
+    let names: Vec<&str> = counting(wanted, arena).collect();
     match wanted.figure {
         Figure::MeanRegret => Some((outcome.mean_regret(judged), None)),
         Figure::WorstRegret => {
@@ -73,21 +71,38 @@ fn find(wanted: &Wanted, arena: &Arena, outcome: &Outcome) -> Option<Found> {
             Some((if own > 0.0 { least / own } else { f64::INFINITY }, None))
         }
         Figure::LeastShare => {
-            let (value, cell) = most(&|_, entry| entry.mean.share.map(|share| -share))?;
+            let (value, cell) =
+                most(outcome, &names, |_, entry| entry.mean.share.map(|share| -share))?;
             Some((-value, cell))
         }
-        Figure::MostDelay => most(&|cell, entry| {
+        Figure::MostDelay => most(outcome, &names, |cell, entry| {
             let free = cell.limits.free_delay_ms;
             entry.mean.delay_p99_ms.filter(|_| free > 0.0).map(|delay| delay / free)
         }),
-        Figure::MostUnfair => most(&|_, entry| entry.unfair_most),
-        Figure::SlowestShort => most(&|_, entry| entry.mean.slowdown),
+        Figure::MostUnfair => most(outcome, &names, |_, entry| entry.unfair_most),
+        Figure::SlowestShort => most(outcome, &names, |_, entry| entry.mean.slowdown),
     }
+}
+
+/// Of the cells with these names, the one where the judged scheme has the largest value. One
+/// without a value leaves the figure unknown.
+fn most(
+    outcome: &Outcome,
+    names: &[&str],
+    value: impl Fn(&CellOutcome, &Entry) -> Option<f64>,
+) -> Option<Found> {
+    let mut all: Vec<(f64, &str)> = Vec::new();
+    for cell in outcome.cells.iter().filter(|cell| names.contains(&&*cell.cell)) {
+        all.push((value(cell, cell.of(&outcome.judged)?)?, &cell.cell));
+    }
+    let (largest, cell) = all.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some((largest, Some(cell.to_owned())))
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::model::Cell;
     use crate::outcome::tests::{cell, outcome};
 
     fn wanted(figure: Figure, at_most: Option<f64>, at_least: Option<f64>) -> Wanted {

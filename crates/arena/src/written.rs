@@ -131,7 +131,8 @@ impl From<CellOutcome> for Columns {
 
 impl Columns {
     fn cell(self, schemes: &[String]) -> CellOutcome {
-        let entry = |(place, scheme): (usize, &String)| {
+        let mut entries = Vec::new();
+        for (place, scheme) in schemes.iter().enumerate() {
             let mut entry = Entry {
                 scheme: scheme.clone(),
                 scores: self.scores.get(place).cloned().unwrap_or_default(),
@@ -146,10 +147,10 @@ impl Columns {
                 *of(&mut entry) = value;
             }
             entry.unfair_most = entry.unfair_most.or(entry.mean.unfair);
-            entry
-        };
+            entries.push(entry);
+        }
         CellOutcome {
-            entries: schemes.iter().enumerate().map(entry).collect(),
+            entries,
             cell: self.cell.clone(),
             title: self.title.clone(),
             group: self.group.clone(),

@@ -120,8 +120,7 @@ impl Formed for bool {
 
 impl Value for bool {
     fn read(value: &DeValue<'_>) -> Result<bool, String> {
-        let wrong = || format!("it is `true` or `false`, not {}", shown(value));
-        value.as_bool().ok_or_else(wrong)
+        value.as_bool().ok_or_else(|| format!("it is `true` or `false`, not {}", shown(value)))
     }
 }
 

@@ -131,9 +131,9 @@ impl<'a> Document<'a> {
         look();
         let mut mistakes = self.mistakes.borrow_mut();
         let found = mistakes.split_off(before);
-        let is_in =
-            |at: &Range<usize>| places.iter().any(|p| p.start <= at.start && at.end <= p.end);
-        mistakes.extend(found.into_iter().filter(|(at, _)| is_in(at)));
+        mistakes.extend(found.into_iter().filter(|(at, _)| {
+            places.iter().any(|place| place.start <= at.start && at.end <= place.end)
+        }));
         self.count.set(count + mistakes.len() - before);
     }
 

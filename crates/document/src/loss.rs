@@ -2,9 +2,7 @@
 
 use crate::{Section, ratio, shown, valid_words};
 use control::{LossModel, Ratio};
-use std::borrow::Cow;
-use toml::Spanned;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 const GILBERT_ELLIOTT: [&str; 4] = ["to_bad", "to_good", "good", "bad"];
 
@@ -22,29 +20,34 @@ fn given(s: &Section<'_>, field: &str) -> Option<LossModel> {
         let share = s.get(field, ratio)?.get();
         return Some(if share > 0.0 { LossModel::Random(share) } else { LossModel::None });
     };
-    let unknown = |key: &&Spanned<Cow<'_, str>>| !GILBERT_ELLIOTT.contains(&key.get_ref().as_ref());
-    if let Some(key) = table.keys().find(unknown) {
+    let unknown = table.keys().find(|key| !GILBERT_ELLIOTT.contains(&key.get_ref().as_ref()));
+    if let Some(key) = unknown {
         let word = key.get_ref();
         let valid = valid_words(word, GILBERT_ELLIOTT);
         s.doc.mistake(key.span(), format!("`{field}` has no field `{word}`; {valid}"));
         return None;
     }
-    let share = |name: &str, default: Option<f64>| {
-        let Some(value) = table.get(name) else {
-            if default.is_none() {
-                s.mistake(field, &format!("it needs `{name}`, a share such as \"1 %\""));
-            }
-            return default;
-        };
-        let wrong = |why: String| s.doc.mistake(value.span(), format!("`{name}`: {why}"));
-        let given = match value.get_ref() {
-            DeValue::Table(_) | DeValue::Array(_) => Err(format!("not {}", shown(value.get_ref()))),
-            other => ratio(other),
-        };
-        given.map(Ratio::get).map_err(wrong).ok()
-    };
-    let shares = [share("to_bad", None), share("to_good", None)];
-    let (loss_good, loss_bad) = (share("good", Some(0.0))?, share("bad", Some(1.0))?);
-    let [to_bad, to_good] = shares;
+    let [to_bad, to_good] = ["to_bad", "to_good"].map(|name| {
+        if !table.contains_key(name) {
+            s.mistake(field, &format!("it needs `{name}`, a share such as \"1 %\""));
+        }
+        share(s, table, name)
+    });
+    // Without a share, the good state loses nothing and the bad state everything.
+    let loss_good = if table.contains_key("good") { share(s, table, "good")? } else { 0.0 };
+    let loss_bad = if table.contains_key("bad") { share(s, table, "bad")? } else { 1.0 };
     Some(LossModel::GilbertElliott { to_bad: to_bad?, to_good: to_good?, loss_good, loss_bad })
+}
+
+/// A share in a table; `None` if it is missing or a mistake.
+fn share(s: &Section<'_>, table: &DeTable<'_>, name: &str) -> Option<f64> {
+    let value = table.get(name)?;
+    let given = match value.get_ref() {
+        DeValue::Table(_) | DeValue::Array(_) => Err(format!("not {}", shown(value.get_ref()))),
+        other => ratio(other),
+    };
+    given
+        .map(Ratio::get)
+        .map_err(|why| s.doc.mistake(value.span(), format!("`{name}`: {why}")))
+        .ok()
 }

@@ -122,14 +122,15 @@ fn lacks_strategy(c: &Choice) -> Option<String> {
 #[must_use]
 pub fn link_parts(section: &Section<'_>) -> Parts {
     let all = part(section, "scheme", lacks_link_parts);
-    let one = |name, lacks: Lacks| {
-        part(section, name, lacks).or_else(|| all.clone().filter(|c| lacks(c).is_none()))
+    let mut parts = Parts {
+        marker: part(section, "marker", lacks_marker),
+        shaper: part(section, "shaper", lacks_shaper),
+        stamper: part(section, "stamper", lacks_stamper),
     };
-    Parts {
-        marker: one("marker", lacks_marker),
-        shaper: one("shaper", lacks_shaper),
-        stamper: one("stamper", lacks_stamper),
+    if let Some(all) = all {
+        parts.fill(&all);
     }
+    parts
 }
 
 /// The scheme that a section chooses for everything that names none: links, strategy, consumers.
@@ -162,14 +163,16 @@ impl Parts {
 
     /// Has the parts of `whole` where it names none itself.
     pub fn fill(&mut self, whole: &Choice) {
-        let one = |own: &mut Option<Choice>, lacks: Lacks| {
+        let parts: [(&mut Option<Choice>, Lacks); 3] = [
+            (&mut self.marker, lacks_marker),
+            (&mut self.shaper, lacks_shaper),
+            (&mut self.stamper, lacks_stamper),
+        ];
+        for (own, lacks) in parts {
             if own.is_none() && lacks(whole).is_none() {
                 *own = Some(whole.clone());
             }
-        };
-        one(&mut self.marker, lacks_marker);
-        one(&mut self.shaper, lacks_shaper);
-        one(&mut self.stamper, lacks_stamper);
+        }
     }
 }
 
@@ -189,42 +192,55 @@ pub fn strategy(section: &Section<'_>, field: &str) -> Option<Choice> {
 /// it: `"packet-pair+cubic"` or `{ scheme = "cubic", startup = "packet-pair" }`.
 fn part(section: &Section<'_>, field: &str, lacks: Lacks) -> Option<Choice> {
     let given = section.given(field)?;
-    let mistake = |at: &Spanned<DeValue<'_>>, why: String| {
-        section.doc.mistake(at.span(), format!("`{field}`: {why}"));
-    };
     let choice = match given.get_ref() {
         DeValue::Table(table) => {
             let Some(name) = table.get("scheme") else {
-                mistake(given, "it needs the scheme's name: { scheme = \"…\", … }".to_owned());
+                let why = "it needs the scheme's name: { scheme = \"…\", … }";
+                section.doc.mistake(given.span(), format!("`{field}`: {why}"));
                 return None;
             };
-            let named = text(name.get_ref())
-                .and_then(|word| Choice::named(word).map_err(|e| e.to_string()));
-            let mut choice = named.map_err(|why| mistake(name, why)).ok()?;
+            let mut choice = from(section, field, name, |name| {
+                Choice::named(text(name)?).map_err(|e| e.to_string())
+            })?;
             for (key, value) in table.iter().filter(|(key, _)| key.get_ref() != "scheme") {
-                if key.get_ref() == "startup" {
-                    let startup = text(value.get_ref()).and_then(|line| {
-                        let startup = line.parse::<Choice>().map_err(|e| e.to_string())?;
-                        choice.begin_with(&startup).map_err(|e| e.to_string())
-                    });
-                    startup.unwrap_or_else(|why| mistake(value, why));
-                } else if let Err(why) = set(&mut choice, key.get_ref(), value.get_ref()) {
-                    mistake(value, why);
+                let set = match &**key.get_ref() {
+                    "startup" => begin(&mut choice, value.get_ref()),
+                    key => set(&mut choice, key, value.get_ref()),
+                };
+                if let Err(why) = set {
+                    section.doc.mistake(value.span(), format!("`{field}`: {why}"));
                 }
             }
             choice
         }
-        other => text(other)
-            .and_then(|line| line.parse::<Choice>().map_err(|e| e.to_string()))
-            .map_err(|why| mistake(given, why))
-            .ok()?,
+        _ => from(section, field, given, |given| {
+            text(given)?.parse::<Choice>().map_err(|e| e.to_string())
+        })?,
     };
-    let choice = read(choice, section).map_err(|why| mistake(given, why)).ok()?;
+    let choice = from(section, field, given, |_| read(choice, section))?;
     if let Some(why) = lacks(&choice) {
-        mistake(given, why);
+        section.doc.mistake(given.span(), format!("`{field}`: {why}"));
         return None;
     }
     Some(choice)
+}
+
+/// Gives the choice a startup.
+fn begin(choice: &mut Choice, startup: &DeValue<'_>) -> Result<(), String> {
+    let startup = text(startup)?.parse::<Choice>().map_err(|e| e.to_string())?;
+    choice.begin_with(&startup).map_err(|e| e.to_string())
+}
+
+/// The value as `convert` understands it; a mistake at its place if it does not.
+fn from<'d, T>(
+    section: &Section<'_>,
+    field: &str,
+    value: &'d Spanned<DeValue<'d>>,
+    convert: impl FnOnce(&'d DeValue<'d>) -> Result<T, String>,
+) -> Option<T> {
+    convert(value.get_ref())
+        .map_err(|why| section.doc.mistake(value.span(), format!("`{field}`: {why}")))
+        .ok()
 }
 
 /// With the content of the file that a parameter names.

@@ -107,11 +107,12 @@ impl<'d> Section<'d> {
             return None;
         };
         let number = self.get(name, |v| {
-            let wrong = || format!("it is a whole number from {low} to {high}, not {}", shown(v));
-            let number = v.as_integer().ok_or_else(wrong)?;
-            let number =
-                i64::from_str_radix(number.as_str(), number.radix()).map_err(|_| wrong())?;
-            (low..=high).contains(&number).then_some(number).ok_or_else(wrong)
+            v.as_integer()
+                .and_then(|number| i64::from_str_radix(number.as_str(), number.radix()).ok())
+                .filter(|number| (low..=high).contains(number))
+                .ok_or_else(|| {
+                    format!("it is a whole number from {low} to {high}, not {}", shown(v))
+                })
         })?;
         T::try_from(number).ok()
     }

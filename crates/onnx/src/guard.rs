@@ -2,9 +2,7 @@
 
 use crate::{Fault, limits, nesting};
 use control::policy::OBSERVED;
-use rten_onnx::onnx::{
-    DataLocation, DataType, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto,
-};
+use rten_onnx::onnx::{DataLocation, DataType, GraphProto, ModelProto, NodeProto, TensorProto};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How the size of a result follows from the sizes of the inputs.
@@ -191,10 +189,14 @@ fn input(
     constants: &BTreeMap<String, Vec<usize>>,
 ) -> Result<(String, bool), Fault> {
     // Older files list constants among the inputs.
-    let name = |value: &ValueInfoProto| value.name.clone().unwrap_or_default();
-    let given = graph.input.iter().filter(|value| !constants.contains_key(&name(value)));
-    let given: Vec<_> = given.collect();
-    let [value] = given.as_slice() else {
+    let mut given = Vec::new();
+    for value in &graph.input {
+        let name = value.name.clone().unwrap_or_default();
+        if !constants.contains_key(&name) {
+            given.push((name, value));
+        }
+    }
+    let [(name, value)] = given.as_slice() else {
         return Err(Fault::Form(format!("it has {} inputs", given.len())));
     };
     let of = value.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref());
@@ -206,12 +208,12 @@ fn input(
     let dims = shape.map(|shape| shape.dim.iter().map(|dim| dim.dim_value).collect::<Vec<_>>());
     let count = OBSERVED.len() as i64;
     match dims.as_deref() {
-        Some([None | Some(1), Some(numbers)]) if *numbers == count => Ok((name(value), true)),
-        Some([Some(numbers)]) if *numbers == count => Ok((name(value), false)),
+        Some([None | Some(1), Some(numbers)]) if *numbers == count => Ok((name.clone(), true)),
+        Some([Some(numbers)]) if *numbers == count => Ok((name.clone(), false)),
         Some(dims) => {
-            let text = |dim: &Option<i64>| dim.map_or("?".to_owned(), |dim| dim.to_string());
-            let dims = dims.iter().map(text).collect::<Vec<_>>().join(" by ");
-            Err(Fault::Form(format!("its input is {dims} numbers")))
+            let dims: Vec<String> =
+                dims.iter().map(|dim| dim.map_or("?".to_owned(), |dim| dim.to_string())).collect();
+            Err(Fault::Form(format!("its input is {} numbers", dims.join(" by "))))
         }
         None => Err(Fault::Form("its input has no shape".to_owned())),
     }
@@ -318,12 +320,12 @@ impl Step {
             }
             Rule::Each => {
                 let rank = shapes.iter().map(Vec::len).max().unwrap_or(0);
-                // From the last dimension on.
-                let longest = |at: usize| {
-                    let of = shapes.iter().filter_map(|dims| dims.iter().rev().nth(at).copied());
-                    of.max().unwrap_or(1)
-                };
-                let dims: Vec<usize> = (0..rank).map(longest).collect();
+                // The longest of each dimension, from the last one on.
+                let mut dims = Vec::new();
+                for at in 0..rank {
+                    let own = shapes.iter().filter_map(|dims| dims.iter().rev().nth(at).copied());
+                    dims.push(own.max().unwrap_or(1));
+                }
                 let count = product(&dims).unwrap_or(usize::MAX);
                 Size { numbers: count, work: count.saturating_mul(shapes.len().max(1)) }
             }
@@ -332,12 +334,12 @@ impl Step {
                     let what = format!("`{}` of values that are no matrices", self.operator);
                     return Err(Fault::Operator(what));
                 }
-                let longest = |at: usize| {
-                    shapes.get(at).and_then(|dims| dims.iter().copied().max()).unwrap_or(1)
-                };
                 // Either may be transposed.
-                let numbers = longest(0).saturating_mul(longest(1));
-                Size { numbers, work: first.saturating_mul(longest(1)) }
+                let [rows, columns] = [0, 1].map(|at| {
+                    shapes.get(at).and_then(|dims| dims.iter().copied().max()).unwrap_or(1)
+                });
+                let numbers = rows.saturating_mul(columns);
+                Size { numbers, work: first.saturating_mul(columns) }
             }
         })
     }

@@ -21,7 +21,7 @@ use control::Policy;
 use schemes::{Choice, ChoiceError};
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use thiserror::Error;
 
@@ -97,18 +97,24 @@ pub fn policy(bytes: &[u8]) -> Result<Arc<Model>, Fault> {
 /// The file cannot be read or is no policy.
 pub fn load(choice: &mut Choice, folder: &Path) -> Result<(), ModelError> {
     let Some((name, given)) = choice.unread() else { return Ok(()) };
-    let read = |error| ModelError::Read { path: given.to_owned(), error };
-    let path = std::path::absolute(folder.join(given)).map_err(read)?;
-    let fault = |fault| ModelError::Fault { path: given.to_owned(), fault };
-    let mut bytes = Vec::new();
-    let file = File::open(&path).map_err(read)?;
-    // Of a pipe, nothing would come.
-    if !file.metadata().map_err(read)?.is_file() {
-        return Err(read(io::Error::other("it is no file")));
-    }
-    file.take(limits::FILE + 1).read_to_end(&mut bytes).map_err(read)?;
-    let policy: Arc<dyn Policy> = policy(&bytes).map_err(fault)?;
+    let (path, bytes) = read(&folder.join(given))
+        .map_err(|error| ModelError::Read { path: given.to_owned(), error })?;
+    let policy: Arc<dyn Policy> =
+        policy(&bytes).map_err(|fault| ModelError::Fault { path: given.to_owned(), fault })?;
     choice.set(name, &path.display().to_string())?;
     choice.adopt(policy);
     Ok(())
+}
+
+/// The absolute path of a file and its content.
+fn read(path: &Path) -> io::Result<(PathBuf, Vec<u8>)> {
+    let path = std::path::absolute(path)?;
+    let file = File::open(&path)?;
+    // Of a pipe, nothing would come.
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(limits::FILE + 1).read_to_end(&mut bytes)?;
+    Ok((path, bytes))
 }

@@ -97,8 +97,8 @@ fn options() -> ModelOptions {
 
 /// A library that panics has met a model that it does not take.
 fn guarded<T>(call: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-    let panicked = |_| Err(Fault::Computation("its evaluation failed".to_owned()));
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(panicked)
+    catch_unwind(AssertUnwindSafe(call))
+        .unwrap_or_else(|_| Err(Fault::Computation("its evaluation failed".to_owned())))
 }
 
 impl Model {
@@ -111,11 +111,7 @@ impl Model {
             let graph = Graph::read(bytes)?;
             let loaded = options().load(bytes.to_vec());
             let model = loaded.map_err(|error| Fault::NotAModel(error.to_string()))?;
-            let id = |name: &str| {
-                let missing = |_| Fault::NotAModel(format!("there is no value `{name}`"));
-                model.node_id(name).map_err(missing)
-            };
-            let (input, output) = (id(&graph.input)?, id(&graph.output)?);
+            let (input, output) = (id(&model, &graph.input)?, id(&model, &graph.output)?);
             let has_rows = graph.has_rows;
             let model = Model { bytes: bytes.to_vec(), model, input, has_rows, output };
             model.try_out(&graph)?;
@@ -143,12 +139,12 @@ impl Model {
                 return Err(Fault::TooMuch(what));
             }
             // With a divisor of 0, which a later observation may bring, the library panics.
-            let is_integer = |name: &String| {
+            let has_integers = step.inputs.iter().any(|name| {
                 let made = values.get(name.as_str());
                 let is_other = made.is_some_and(|value| !matches!(value, Value::FloatTensor(_)));
                 is_other || graph.integers.contains(name)
-            };
-            if step.operator == "Div" && step.inputs.iter().any(is_integer) {
+            });
+            if step.operator == "Div" && has_integers {
                 return Err(Fault::Operator("Div of integers".to_owned()));
             }
             // A value that is two inputs is given once.
@@ -181,15 +177,18 @@ impl Model {
         graph: &Graph,
         values: &BTreeMap<&str, Value>,
     ) -> Result<Vec<Vec<usize>>, Fault> {
-        let shape = |name: &String| match (values.get(name.as_str()), graph.constants.get(name)) {
-            (Some(value), _) => Ok(value.as_view().shape().to_vec()),
-            (None, Some(shape)) => Ok(shape.clone()),
-            (None, None) => {
-                let what = format!("`{name}` is used before it is computed");
-                Err(Fault::NotAModel(what))
-            }
-        };
-        step.inputs.iter().map(shape).collect()
+        let mut shapes = Vec::new();
+        for name in &step.inputs {
+            shapes.push(match (values.get(name.as_str()), graph.constants.get(name)) {
+                (Some(value), _) => value.as_view().shape().to_vec(),
+                (None, Some(shape)) => shape.clone(),
+                (None, None) => {
+                    let what = format!("`{name}` is used before it is computed");
+                    return Err(Fault::NotAModel(what));
+                }
+            });
+        }
+        Ok(shapes)
     }
 
     fn id(&self, name: &str) -> Result<NodeId, Fault> {
@@ -210,6 +209,10 @@ impl Model {
         let found = self.model.run_n(inputs, [of], Some(options));
         found.map(|[value]| value).map_err(|error| error.to_string())
     }
+}
+
+fn id(model: &rten::Model, name: &str) -> Result<NodeId, Fault> {
+    model.node_id(name).map_err(|_| Fault::NotAModel(format!("there is no value `{name}`")))
 }
 
 /// The only number of a value.

@@ -46,9 +46,12 @@ pub fn check(bytes: &[u8]) -> Result<(), Fault> {
     check_message(bytes, Kind::Model)
 }
 
+fn cut() -> Fault {
+    Fault::NotAModel("it is cut off, or no Protocol Buffers message".to_owned())
+}
+
 /// Calls itself as deep as the kinds are.
 fn check_message(mut rest: &[u8], kind: Kind) -> Result<(), Fault> {
-    let cut = || Fault::NotAModel("it is cut off, or no Protocol Buffers message".to_owned());
     while !rest.is_empty() {
         let tag = varint(&mut rest).ok_or_else(cut)?;
         let length = match tag & 7 {

@@ -120,8 +120,7 @@ fn named_colour(name: &str, dark: bool) -> Option<String> {
 #[expect(clippy::needless_pass_by_value, reason = "the argument is made for this call")]
 fn line_styles(controls: Vec<String>) -> Vec<Vec<f64>> {
     let colours: Vec<_> = controls.iter().map(|control| colour_of_scheme(control)).collect();
-    let lengths = |style: usize| DASHES[style % DASHES.len()].to_vec();
-    dashes(&colours).into_iter().map(lengths).collect()
+    dashes(&colours).into_iter().map(|style| DASHES[style % DASHES.len()].to_vec()).collect()
 }
 
 /// The axis of a quantity of a kind of subject: label, unit, factor from the recorded unit.

@@ -68,8 +68,9 @@ fn attended<T: Send + 'static>(
     let mut left = most.unwrap_or(Duration::MAX);
     loop {
         let tick = left.min(TICK);
-        let next = || receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(tick);
-        match py.detach(next) {
+        let next = py
+            .detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(tick));
+        match next {
             Ok(result) => return result.map(Some).map_err(|error| of_client(py, &error)),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => return Err(defect(py)),
@@ -122,8 +123,8 @@ impl Client {
         let (client, interest) = (self.0.clone(), interest.get().0.clone());
         let (trust, cancel) = (anchors.map(trust), cancel.get().0.clone());
         let of_thread = cancel.clone();
-        let work = move || client.express_until(&interest, trust.as_ref(), &of_thread);
-        let data = done(py, work).inspect_err(|_| cancel.cancel())?;
+        let data = done(py, move || client.express_until(&interest, trust.as_ref(), &of_thread))
+            .inspect_err(|_| cancel.cancel())?;
         let (verified, key) = packets::proof(&data.verified);
         let freshness = data.freshness.map(|freshness| freshness.as_secs_f64());
         Ok((data.name.to_string(), data.content, data.content_type, freshness, verified, key))
@@ -141,8 +142,9 @@ impl Client {
         is_deferred: bool,
     ) -> PyResult<Registration> {
         let client = self.0.clone();
-        let start = move || registration::start(&client, &prefix, key, handler, is_deferred);
-        Ok(Registration::new(done(py, start)?))
+        let started =
+            done(py, move || registration::start(&client, &prefix, key, handler, is_deferred))?;
+        Ok(Registration::new(started))
     }
 
     /// Joins a group. `bounds` are the publications that are fetched on joining, the own ones that

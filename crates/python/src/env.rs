@@ -94,12 +94,15 @@ type Step = (Vec<(Observation, u64, bool)>, bool);
 
 /// The consumers of a scenario that are flows of an environment, by their places.
 fn chosen(scenario: &scenario::Scenario) -> Vec<usize> {
-    let is_agent = |manner: &Manner| match manner {
-        Manner::Fetch { control, .. } => control.scheme().name == NAME,
-        Manner::Video { .. } | Manner::Constant { .. } => false,
-    };
-    let all = scenario.consumers.iter().enumerate();
-    all.filter(|(_, consumer)| is_agent(&consumer.manner)).map(|(at, _)| at).collect()
+    let mut chosen = Vec::new();
+    for (at, consumer) in scenario.consumers.iter().enumerate() {
+        if let Manner::Fetch { control, .. } = &consumer.manner
+            && control.scheme().name == NAME
+        {
+            chosen.push(at);
+        }
+    }
+    chosen
 }
 
 /// Raises the exception of a scheme in Python that failed. Ctrl-C in its call is no fault of it.
@@ -153,13 +156,12 @@ impl Stepped {
             );
             return Err(PyValueError::new_err(what));
         }
-        let flow = |(at, shared): (usize, Shared)| {
-            // Each consumer is a flow, and they are the first ones.
-            Flow { id: FlowId(at as u32), shared }
-        };
+        // Each consumer is a flow, and they are the first ones.
+        let flows = agents.into_iter().zip(shared);
+        let flows = flows.map(|(at, shared)| Flow { id: FlowId(at as u32), shared }).collect();
         Ok(Stepped {
             network: Mutex::new(Box::new(network)),
-            flows: agents.into_iter().zip(shared).map(flow).collect(),
+            flows,
             hosted,
             step: Duration::from_secs_f64(step),
             end: Time::ZERO + run.scenario.duration,
@@ -214,8 +216,8 @@ impl Stepped {
 /// `ValueError`: the action is not from -1 to 1.
 #[pyfunction]
 fn scaled(window: f64, action: f64) -> PyResult<f64> {
-    let wrong = || PyValueError::new_err(format!("an action of {action}; it is from -1 to 1"));
-    observation::scaled(window, action).ok_or_else(wrong)
+    observation::scaled(window, action)
+        .ok_or_else(|| PyValueError::new_err(format!("an action of {action}; it is from -1 to 1")))
 }
 
 /// Adds the class, the scheme of its flow, and what observations and actions are.

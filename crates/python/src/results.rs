@@ -126,8 +126,8 @@ pub fn empty_table(name: &str) -> PyResult<Table> {
 pub fn swept_table(settings: Vec<Vec<(String, String)>>) -> PyResult<Table> {
     let swept = SweptField::of(settings.iter().map(Vec::as_slice));
     let columns: Vec<Column> = swept.iter().map(Column::swept).collect();
-    let values = |run: &Vec<(String, String)>| swept.iter().map(|field| field.value(run)).collect();
-    Table::of_rows(&columns, settings.iter().map(values)).map_err(failed)
+    let rows = settings.iter().map(|run| swept.iter().map(|field| field.value(run)).collect());
+    Table::of_rows(&columns, rows).map_err(failed)
 }
 
 #[pymethods]
@@ -142,11 +142,10 @@ impl Results {
             "workloads" => self.records(Workload::FIELDS, |run| &run.workloads, Workload::values),
             "series" => {
                 let series = &mut *self.series.lock().unwrap_or_else(PoisonError::into_inner);
-                let settings = |run: usize| {
+                series::table(std::mem::take(series), &self.swept, |run| {
                     let run = self.batch.runs.get(run);
                     run.map(|run| run.settings.clone()).unwrap_or_default()
-                };
-                series::table(std::mem::take(series), &self.swept, settings)
+                })
             }
             _ => Err(PyKeyError::new_err(format!("there is no table `{name}`"))),
         }

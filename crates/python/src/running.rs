@@ -66,23 +66,25 @@ impl Watch for Work {
 
 impl Work {
     fn all(&self, jobs: usize) -> Outcome {
-        let one = |run: usize| {
+        let results = several(self.batch.runs.len(), jobs, |run| {
             // The state that the interpreter has of a thread is kept for all calls from it.
-            let work = || Python::attach(|py| py.detach(|| execute(&self.batch, run, self)));
-            let result = self.hosted[run].enter(work);
+            let result = self.hosted[run]
+                .enter(|| Python::attach(|py| py.detach(|| execute(&self.batch, run, self))));
             let goes_on = result.as_ref().is_ok_and(|result| !result.interrupted);
             (result, goes_on)
-        };
-        several(self.batch.runs.len(), jobs, one).into_iter().collect()
+        });
+        results.into_iter().collect()
     }
 
     /// The share that is done, and the events.
     fn share(&self) -> (f64, u64) {
-        let sum = |part: usize| -> u64 {
-            self.done.iter().map(|done| done[part].load(Ordering::Relaxed)).sum()
-        };
+        let (mut time, mut events) = (0, 0);
+        for [time_of_run, events_of_run] in &self.done {
+            time += time_of_run.load(Ordering::Relaxed);
+            events += events_of_run.load(Ordering::Relaxed);
+        }
         let whole: u64 = self.batch.runs.iter().map(|run| run.scenario.duration.0).sum();
-        (sum(0) as f64 / whole.max(1) as f64, sum(1))
+        (time as f64 / whole.max(1) as f64, events)
     }
 }
 
@@ -109,12 +111,8 @@ pub fn run(
         return Err(PyValueError::new_err(what));
     }
     let batch = Arc::clone(&scenario.get().batch);
-    let unwritable = |error: &ReportError| {
-        let next = "make room there, or choose another folder with `out`";
-        raise(py, "ResultsError", (told(&error.to_string(), next),))
-    };
     let folder = out.as_deref().map(|place| Folder::begin(place, &batch)).transpose();
-    let folder = folder.map_err(|error| unwritable(&error))?;
+    let folder = folder.map_err(|error| unwritable(py, &error))?;
     #[expect(clippy::disallowed_methods, reason = "a driver: it is the one who has a clock")]
     let origin = Instant::now();
     let count = batch.runs.len();
@@ -153,10 +151,15 @@ pub fn run(
     {
         let written = py.detach(|| folder.finish(&batch, &summary, command));
         if let Err(error) = written {
-            problem.get_or_insert_with(|| unwritable(&error));
+            problem.get_or_insert_with(|| unwritable(py, &error));
         }
     }
     Ok((Some(Results::new(batch, runs, series.take())), problem))
+}
+
+fn unwritable(py: Python<'_>, error: &ReportError) -> PyErr {
+    let next = "make room there, or choose another folder with `out`";
+    raise(py, "ResultsError", (told(&error.to_string(), next),))
 }
 
 /// Waits for the runs. No outcome if a scheme does not return.

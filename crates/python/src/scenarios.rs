@@ -56,9 +56,10 @@ impl Scenario {
 
     /// One of the runs, as a scenario of its own, without its settings.
     fn point(&self, run: usize) -> PyResult<Scenario> {
-        let alone = |run: Run| vec![Run { settings: Vec::new(), ..run }];
-        let runs = self.batch.runs.get(run).cloned().map(alone);
-        let runs = runs.ok_or_else(|| PyIndexError::new_err(format!("there is no run {run}")))?;
+        let Some(alone) = self.batch.runs.get(run) else {
+            return Err(PyIndexError::new_err(format!("there is no run {run}")));
+        };
+        let runs = vec![Run { settings: Vec::new(), ..alone.clone() }];
         let name = self.batch.name.clone();
         let batch = Arc::new(Batch { name, runs, repetitions: 1, is_sweep: false });
         let (text, file) = (self.text.clone(), self.file.clone());
@@ -123,15 +124,16 @@ impl Scenario {
 
     fn links(&self) -> Vec<Link> {
         let scenario = &self.batch.runs[0].scenario;
-        let name = |node: usize| scenario.nodes[node].name.clone();
-        let link = |link: &scenario::model::Link| {
+        let mut links = Vec::new();
+        for link in &scenario.links {
             let ways = [0, 1].map(|way| {
                 let way = &link.directions[way];
                 (way.rate.0, way.delay.as_secs_f64())
             });
-            (name(link.ends[0]), name(link.ends[1]), ways)
-        };
-        scenario.links.iter().map(link).collect()
+            let [from, to] = link.ends.map(|node| scenario.nodes[node].name.clone());
+            links.push((from, to, ways));
+        }
+        links
     }
 
     /// The network of the first run as SVG.

@@ -118,13 +118,13 @@ pub fn table(
     settings: impl Fn(usize) -> Vec<(String, String)>,
 ) -> PyResult<Table> {
     let words = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-    let kind = |column: &Column| match column.name.as_ref() {
-        "run" => DataType::UInt64,
-        "time_s" | "value" => DataType::Float64,
-        _ => words.clone(),
-    };
     let own = SERIES.iter().map(|column| {
-        described(Field::new(column.name.as_ref(), kind(column), false), column.help)
+        let kind = match column.name.as_ref() {
+            "run" => DataType::UInt64,
+            "time_s" | "value" => DataType::Float64,
+            _ => words.clone(),
+        };
+        described(Field::new(column.name.as_ref(), kind, false), column.help)
     });
     let swept_columns: Vec<Column> = swept.iter().map(Column::swept).collect();
     let fields = own.chain(swept_columns.iter().map(crate::table::field));

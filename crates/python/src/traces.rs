@@ -154,16 +154,16 @@ struct Batches {
 impl Batches {
     fn new(lines: Lines, format: &'static Format) -> Batches {
         let words = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-        let field = |column: &Column| {
+        let mut fields = Vec::new();
+        for column in format.columns {
             let (kind, optional) = match column.kind {
                 Kind::Text => (words.clone(), false),
                 Kind::Number(_) => (DataType::Float64, false),
                 Kind::Count | Kind::Bytes(_) => (DataType::UInt64, false),
                 Kind::OptionalCount => (DataType::UInt64, true),
             };
-            described(Field::new(column.name, kind, optional), column.help)
-        };
-        let fields: Vec<_> = format.columns.iter().map(field).collect();
+            fields.push(described(Field::new(column.name, kind, optional), column.help));
+        }
         Batches { lines, format, schema: Arc::new(Schema::new(fields)), ended: false }
     }
 
@@ -240,6 +240,11 @@ fn push(format: &Format, line: &str, values: &mut [Values]) -> Result<(), String
     Ok(())
 }
 
+/// A finite number.
+fn finite(word: &str) -> Option<f64> {
+    word.parse::<f64>().ok().filter(|number| number.is_finite())
+}
+
 /// The values of a column.
 enum Values {
     Text { codes: Vec<i32>, texts: Vec<String>, known: BTreeMap<String, i32> },
@@ -260,7 +265,6 @@ impl Values {
 
     /// Takes a value; `None` if the word is not of this kind.
     fn push(&mut self, word: &str, kind: Kind) -> Option<()> {
-        let number = || word.parse::<f64>().ok().filter(|number| number.is_finite());
         match self {
             Values::Text { codes, texts, known } => {
                 let code = if let Some(code) = known.get(word) {
@@ -275,20 +279,23 @@ impl Values {
             }
             Values::Numbers(numbers) => {
                 let Kind::Number(factor) = kind else { return None };
-                numbers.push(number()? * factor);
+                numbers.push(finite(word)? * factor);
             }
             Values::Counts(counts) => counts.push(match kind {
                 Kind::Bytes(unit) => {
-                    let bytes = (number()? * unit).round();
+                    let bytes = (finite(word)? * unit).round();
                     Some((0.0..9e15).contains(&bytes).then_some(bytes as u64)?)
                 }
                 Kind::OptionalCount => u64::try_from(word.parse::<i64>().ok()?).ok(),
                 // Counts are printed as floating-point numbers by some tracers: 1.5e+06.
-                _ => {
-                    let whole = |n: &f64| n.fract() == 0.0 && (0.0..9e15).contains(n);
-                    let given = word.parse().ok();
-                    Some(given.or_else(|| number().filter(whole).map(|n| n as u64))?)
-                }
+                _ => match word.parse() {
+                    Ok(count) => Some(count),
+                    Err(_) => {
+                        let count = finite(word)?;
+                        let is_whole = count.fract() == 0.0 && (0.0..9e15).contains(&count);
+                        Some(is_whole.then_some(count as u64)?)
+                    }
+                },
             }),
         }
         Some(())

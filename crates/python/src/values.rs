@@ -64,21 +64,18 @@ fn at(py: Python<'_>, name: &str, error: &PyErr) -> PyErr {
 /// have such a field, if they agree.
 fn form(section: Option<&Section>, name: &str) -> Option<Form> {
     let word = name.rsplit('.').next().unwrap_or(name);
-    let own = section.and_then(|section| section.field(word)).map(|field| field.form);
-    let named = || {
-        let (first, _) = name.split_once('.')?;
-        SECTIONS.iter().find(|section| section.name == first)?.field(word)
-    };
-    own.or_else(|| named().map(|field| field.form)).or_else(|| {
-        let fields: Vec<&Field> =
-            SECTIONS.iter().filter_map(|section| section.field(word)).collect();
-        let unit = fields.first().map(|field| unit(field.form));
-        fields
-            .iter()
-            .all(|field| Some(self::unit(field.form)) == unit)
-            .then(|| fields.first())?
-            .map(|field| field.form)
-    })
+    if let Some(field) = section.and_then(|section| section.field(word)) {
+        return Some(field.form);
+    }
+    if let Some((first, _)) = name.split_once('.')
+        && let Some(section) = SECTIONS.iter().find(|section| section.name == first)
+        && let Some(field) = section.field(word)
+    {
+        return Some(field.form);
+    }
+    let fields: Vec<&Field> = SECTIONS.iter().filter_map(|section| section.field(word)).collect();
+    let form = fields.first()?.form;
+    fields.iter().all(|field| unit(field.form) == unit(form)).then_some(form)
 }
 
 /// The unit of a bare number in a field of this form.
@@ -139,13 +136,12 @@ fn text(value: &Bound<'_, PyAny>, form: Option<Form>, depth: usize) -> PyResult<
 }
 
 fn number(value: &Bound<'_, PyAny>, unit: Option<&str>) -> PyResult<String> {
-    let with_unit = |number: String| match unit {
-        Some(unit) => quoted(&format!("{number} {unit}")),
-        None => number,
-    };
     let whole = value.cast::<PyInt>().is_ok() || value.hasattr("__index__")?;
     if whole && let Ok(number) = value.extract::<i64>() {
-        return Ok(with_unit(number.to_string()));
+        return Ok(match unit {
+            Some(unit) => quoted(&format!("{number} {unit}")),
+            None => number.to_string(),
+        });
     }
     let is_number = value.cast::<PyFloat>().is_ok() || value.hasattr("__float__")?;
     if is_number && let Ok(number) = value.extract::<f64>() {
@@ -153,7 +149,7 @@ fn number(value: &Bound<'_, PyAny>, unit: Option<&str>) -> PyResult<String> {
             return Err(PyValueError::new_err(format!("{number} is not a finite number")));
         }
         return Ok(match unit {
-            Some(_) => with_unit(number.to_string()),
+            Some(unit) => quoted(&format!("{number} {unit}")),
             // A number of TOML with a point stays one with a point.
             None => format!("{number:?}"),
         });
@@ -184,8 +180,8 @@ fn quoted(text: &str) -> String {
 }
 
 fn key(name: &str) -> String {
-    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    match !name.is_empty() && name.chars().all(is_bare) {
+    let is_bare = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    match is_bare && !name.is_empty() {
         true => name.to_owned(),
         false => quoted(name),
     }

@@ -114,14 +114,16 @@ const MOST_CLASSES: usize = 3;
 
 /// The results of a workload's flows.
 fn demand(classes: &[Workload]) -> String {
-    let one = |class: &Workload| {
+    let mut said = Vec::new();
+    for class in classes.iter().take(MOST_CLASSES) {
+        let Workload { started, completed, .. } = class;
         let name = class_label(&class.workload, &class.class);
-        let half = class
-            .fct_p50_s
-            .map_or(String::new(), |s| format!(", half of these in {} or less", with_unit(s, "s")));
-        format!("of {} flows of {name} {} were complete{half}", class.started, class.completed)
-    };
-    let mut said: Vec<String> = classes.iter().take(MOST_CLASSES).map(one).collect();
+        let mut one = format!("of {started} flows of {name} {completed} were complete");
+        if let Some(median) = class.fct_p50_s {
+            one += &format!(", half of these in {} or less", with_unit(median, "s"));
+        }
+        said.push(one);
+    }
     if classes.len() > MOST_CLASSES {
         said.push(format!("and there are {} classes more", classes.len() - MOST_CLASSES));
     }
@@ -135,15 +137,17 @@ fn several(flows: &[&Flow], jain: Option<f64>) -> String {
         0 => format!("All {} flows were complete", flows.len()),
         _ => format!("{complete} of {} flows were complete", flows.len()),
     };
-    let rate = |flow: &&Flow| flow.goodput_mbps.unwrap_or(0.0);
+    let rates: Vec<f64> = flows.iter().map(|flow| flow.goodput_mbps.unwrap_or(0.0)).collect();
     if flows.len() <= 4 {
-        let rates = flows
+        let each: Vec<String> = flows
             .iter()
-            .map(|flow| format!("{} at {} {}", flow.control, flow.node, digits(rate(flow))));
-        said += &format!("; goodput in Mbit/s: {}", listed(&rates.collect::<Vec<_>>()));
+            .zip(&rates)
+            .map(|(flow, rate)| format!("{} at {} {}", flow.control, flow.node, digits(*rate)))
+            .collect();
+        said += &format!("; goodput in Mbit/s: {}", listed(&each));
     } else {
-        let least = flows.iter().map(rate).fold(f64::INFINITY, f64::min);
-        let most = flows.iter().map(rate).fold(0.0, f64::max);
+        let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = rates.iter().copied().fold(0.0, f64::max);
         said += &format!(", at {} to {} Mbit/s", digits(least), digits(most));
     }
     if let Some(jain) = jain {
@@ -157,10 +161,6 @@ fn of_groups(results: &Results) -> String {
     let mut rows: Vec<(&str, Mean, &Combination)> =
         rows.filter_map(|(label, c)| Some((label.as_str(), c.goodput_mbps?, c))).collect();
     rows.sort_by(|a, b| b.1.mean.total_cmp(&a.1.mean));
-    let shown = |(label, mbps, c): &(&str, Mean, &Combination)| {
-        let label = if label.is_empty() { "every seed" } else { label };
-        format!("{label} ({}, {})", mean_with_unit(*mbps, "Mbit/s"), completion(c))
-    };
     match &*rows {
         [] => "Nothing was brought.".to_owned(),
         [(_, mbps, c)] => {
@@ -184,7 +184,10 @@ fn of_groups(results: &Results) -> String {
                 true => "; their intervals overlap, so that this may be chance",
                 false => "",
             };
-            let [best, worst] = [best, worst].map(shown);
+            let [best, worst] = [best, worst].map(|(label, mbps, c)| {
+                let label = if label.is_empty() { "every seed" } else { label };
+                format!("{label} ({}, {})", mean_with_unit(*mbps, "Mbit/s"), completion(c))
+            });
             format!(
                 "Of {} combinations {best} has the most goodput and {worst} the \
                  least{apart}{stored}.",
@@ -196,23 +199,24 @@ fn of_groups(results: &Results) -> String {
 
 /// How many flows finished, and in which time.
 fn completion(c: &Combination) -> String {
-    let time = |least: &str| {
-        let mean = c.fct_s.map(|mean| mean_with_unit(mean, "s"));
-        mean.map_or(String::new(), |mean| format!(" in {least}{mean} on average"))
+    let (finished, least) = match (c.finished, c.flows) {
+        (0, _) => return "no flow finished".to_owned(),
+        (finished, flows) if finished == flows => ("all flows finished".to_owned(), ""),
+        (finished, flows) => (format!("{finished} of {flows} flows finished"), "at least "),
     };
-    match (c.finished, c.flows) {
-        (0, _) => "no flow finished".to_owned(),
-        (finished, flows) if finished == flows => format!("all flows finished{}", time("")),
-        (finished, flows) => format!("{finished} of {flows} flows finished{}", time("at least ")),
+    match c.fct_s {
+        Some(mean) => format!("{finished} in {least}{} on average", mean_with_unit(mean, "s")),
+        None => finished,
     }
 }
 
 /// The combinations with most and fewest answers from content stores.
 fn stored(results: &Results) -> String {
-    let ratio = |c: &Combination| Some(c.hit_ratio?.mean * 100.0);
-    let rows = results.combinations.iter();
-    let mut rows: Vec<(f64, &str)> =
-        rows.filter_map(|(label, c)| Some((ratio(c)?, label.as_str()))).collect();
+    let mut rows: Vec<(f64, &str)> = results
+        .combinations
+        .iter()
+        .filter_map(|(label, c)| Some((c.hit_ratio?.mean * 100.0, label.as_str())))
+        .collect();
     rows.sort_by(|a, b| b.0.total_cmp(&a.0));
     match &*rows {
         [(most, best), .., (least, worst)] => format!(

@@ -3,7 +3,6 @@
 use crate::colours;
 use crate::results::{Group, Results};
 use crate::words::{listed, many};
-use scenario::result::RunResult;
 use std::collections::BTreeSet;
 
 /// Panels that a picture has at most.
@@ -29,15 +28,12 @@ pub fn experiment(results: &Results) -> String {
         1 => format!("seed {}", run.id.seed),
         n => format!("{n} seeds"),
     };
+    let (nodes, links) = (run.nodes.len(), run.links.len());
     // Scenarios that are compared may have networks of different sizes.
-    let is_same = |other: &RunResult| {
-        (other.nodes.len(), other.links.len()) == (run.nodes.len(), run.links.len())
-    };
-    let size = match results.runs().all(is_same) {
-        true => {
-            format!("{} and {}, ", many(run.nodes.len(), "node"), many(run.links.len() / 2, "link"))
-        }
-        false => String::new(),
+    let size = if results.runs().all(|run| run.nodes.len() == nodes && run.links.len() == links) {
+        format!("{} and {}, ", many(nodes, "node"), many(links / 2, "link"))
+    } else {
+        String::new()
     };
     format!("{}: {size}{}, {seeds}.", listed(&names), listed(&schemes))
 }
@@ -45,12 +41,12 @@ pub fn experiment(results: &Results) -> String {
 /// The colour of each group where a line stands for all of it: that of its scheme, if it has one
 /// and no other group has it.
 pub fn group_colours(groups: &[Group]) -> Vec<usize> {
-    let scheme = |group: &Group| -> Option<usize> {
+    let mut schemes: Vec<Option<usize>> = Vec::new();
+    for group in groups {
         let flows = group.runs.iter().flat_map(|run| &run.flows);
         let colours: BTreeSet<usize> = flows.map(|flow| colours::scheme(&flow.control)).collect();
-        colours.first().copied().filter(|_| colours.len() == 1)
-    };
-    let schemes: Vec<Option<usize>> = groups.iter().map(scheme).collect();
+        schemes.push(colours.first().copied().filter(|_| colours.len() == 1));
+    }
     let different: BTreeSet<usize> = schemes.iter().flatten().copied().collect();
     if different.len() == groups.len() {
         return schemes.into_iter().flatten().collect();

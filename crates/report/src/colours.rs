@@ -71,16 +71,19 @@ pub fn all() -> &'static [Named] {
     &PALETTE
 }
 
+fn known(name: &str) -> Option<&'static (&'static str, &'static str, &'static str)> {
+    ALL.iter().find(|known| known.0 == name)
+}
+
 fn palette() -> Vec<Named> {
-    let owned = |(name, light, dark): &(&str, &str, &str)| {
-        ((*name).to_owned(), (*light).to_owned(), (*dark).to_owned())
-    };
-    let mut all: Vec<Named> = ALL.iter().map(owned).collect();
-    let value = |name: &str| ALL.iter().find(|known| known.0 == name);
-    let (Some(paper), Some(ink)) = (value("paper"), value("ink")) else { return all };
+    let mut all: Vec<Named> = ALL
+        .iter()
+        .map(|(name, light, dark)| ((*name).to_owned(), (*light).to_owned(), (*dark).to_owned()))
+        .collect();
+    let (Some(paper), Some(ink)) = (known("paper"), known("ink")) else { return all };
     for tone in 1..TONES {
         for number in 0..BRIGHT + KIN {
-            let Some(own) = value(&format!("c{number}")) else { continue };
+            let Some(own) = known(&format!("c{number}")) else { continue };
             let name = format!("c{}", toned(number, tone));
             let light = tone_of(own.1, paper.1, ink.1, tone);
             all.push((name, light, tone_of(own.2, paper.2, ink.2, tone)));
@@ -106,11 +109,13 @@ pub fn on_paper(name: &str) -> [u8; 3] {
 /// A colour nearer to the paper or the ink: first to the paper if it can still be seen on it then,
 /// and next to the other.
 fn tone_of(own: &str, paper: &str, ink: &str, tone: usize) -> String {
-    let off_paper = |colour| brightness(colour).abs_diff(brightness(paper));
-    let is_to_paper = (off_paper(own) * 55 > off_paper(ink) * 40) == (tone == 1);
+    let [own_off_paper, ink_off_paper] =
+        [own, ink].map(|colour| brightness(colour).abs_diff(brightness(paper)));
+    let is_to_paper = (own_off_paper * 55 > ink_off_paper * 40) == (tone == 1);
     let (end, share) = if is_to_paper { (paper, 45) } else { (ink, 50) };
-    let mixed = |part| (channel(own, part) * (100 - share) + channel(end, part) * share) / 100;
-    format!("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2))
+    let [red, green, blue] = [0, 1, 2]
+        .map(|part| (channel(own, part) * (100 - share) + channel(end, part) * share) / 100);
+    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 fn channel(colour: &str, part: usize) -> u32 {

@@ -73,52 +73,39 @@ impl Comparison {
         within: f64,
     ) -> Result<Comparison, ReportError> {
         let runs: [Vec<&RunResult>; 2] = [0, 1].map(|source| results.of(source).collect());
-        let nothing = |why: String| {
-            let [first, second] = folders.clone();
-            ReportError::NothingInCommon { first, second, why }
-        };
         if let Some(empty) = runs.iter().position(Vec::is_empty) {
-            return Err(nothing(format!("{} has no run", folders[empty].display())));
+            return Err(nothing(folders, format!("{} has no run", folders[empty].display())));
         }
         let keys = distinguishing(&runs);
         let [first, second] = runs.each_ref().map(|runs| by_settings(runs, &keys));
-        let other = |settings: &Settings| second.iter().find(|(known, _)| known == settings);
-        let both =
-            first.iter().filter_map(|(settings, runs)| Some((settings, runs, other(settings)?)));
-        let cases: Vec<Case> = both
-            .map(|(settings, runs, (_, others))| {
-                Case::new(settings, [runs, others], within, Span::Busy)
-            })
-            .collect();
+        let mut cases: Vec<Case> = Vec::new();
+        for (settings, runs) in &first {
+            if let Some((_, others)) = second.iter().find(|(known, _)| known == settings) {
+                cases.push(Case::new(settings, [runs, others], within, Span::Busy));
+            }
+        }
         if cases.is_empty() {
-            return Err(nothing(format!(
-                "no run of the one was set as one of the other: by {}",
-                keys.join(", ")
-            )));
+            let by = keys.join(", ");
+            let why = format!("no run of the one was set as one of the other: by {by}");
+            return Err(nothing(folders, why));
         }
         if cases.iter().all(Case::is_strange) {
             let why = "no flow, workload, link or node of the one is in the other";
-            return Err(nothing(why.to_owned()));
+            return Err(nothing(folders, why.to_owned()));
         }
-        let only = |of: &[Group<'_>], others: &[Group<'_>]| -> Vec<Settings> {
-            let is_known = |settings: &Settings| others.iter().any(|(known, _)| known == settings);
-            let alone = of.iter().filter(|(settings, _)| !is_known(settings));
-            alone.map(|(settings, _)| settings.clone()).collect()
-        };
-        let (only_first, only_second) = (only(&first, &second), only(&second, &first));
-        let main = || cases.iter().flat_map(|case| &case.differences).filter(|d| d.main);
-        let side = |n: usize| Side::new(&results.sources[n], &folders[n], &runs[n]);
+        let main: Vec<&Difference> =
+            cases.iter().flat_map(|case| &case.differences).filter(|one| one.main).collect();
         let mut comparison = Comparison {
-            first: side(0),
-            second: side(1),
+            first: Side::new(&results.sources[0], &folders[0], &runs[0]),
+            second: Side::new(&results.sources[1], &folders[1], &runs[1]),
             within,
-            main: main().count(),
-            beyond: main().filter(|difference| difference.beyond).count(),
+            main: main.len(),
+            beyond: main.iter().filter(|difference| difference.beyond).count(),
             alone: cases.iter().map(|case| case.alone().count()).sum(),
             remarks: Vec::new(),
             cases,
-            only_first,
-            only_second,
+            only_first: only(&first, &second),
+            only_second: only(&second, &first),
         };
         comparison.remarks = remarks::of(&comparison, &runs);
         Ok(comparison)
@@ -163,10 +150,12 @@ impl Comparison {
 
     /// Deciding quantities that differ by a larger share and yet by less than they resolve.
     fn unmarked(&self) -> String {
-        let all = self.cases.iter().flat_map(|case| &case.differences);
         // A difference exactly at the limit must not depend on rounding.
-        let is_far = |share: f64| share.abs() > self.within * (1.0 + 1e-9);
-        let small = all.filter(|one| one.main && !one.beyond && one.share.is_some_and(is_far));
+        let limit = self.within * (1.0 + 1e-9);
+        let all = self.cases.iter().flat_map(|case| &case.differences);
+        let small = all.filter(|one| {
+            one.main && !one.beyond && one.share.is_some_and(|share| share.abs() > limit)
+        });
         match small.count() {
             0 => String::new(),
             1 => "; one mean queue does, by less than a packet".to_owned(),
@@ -176,20 +165,14 @@ impl Comparison {
 
     /// The largest deciding difference.
     fn most(&self) -> String {
-        // A quantity without a value in one folder counts as the largest difference.
-        let far = |one: &Difference| match one.share {
-            Some(share) if !one.missing => share.abs(),
-            _ => f64::INFINITY,
+        let Some((case, one)) = self.beyond().max_by(|a, b| far(a.1).total_cmp(&far(b.1))) else {
+            return String::new();
         };
-        let most = self.beyond().max_by(|a, b| far(a.1).total_cmp(&far(b.1)));
-        most.map_or(String::new(), |(case, one)| {
-            let at = if self.cases.len() > 1 {
-                format!(" with {}", label(&case.settings))
-            } else {
-                String::new()
-            };
-            format!(", most the {}{at} ({})", one.name(), one.how_far())
-        })
+        let at = match self.cases.len() {
+            0 | 1 => String::new(),
+            _ => format!(" with {}", label(&case.settings)),
+        };
+        format!(", most the {}{at} ({})", one.name(), one.how_far())
     }
 
     /// They are as near as is tolerated.
@@ -237,11 +220,35 @@ fn distinguishing(runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
     keys
 }
 
+fn nothing(folders: &[PathBuf; 2], why: String) -> ReportError {
+    let [first, second] = folders.clone();
+    ReportError::NothingInCommon { first, second, why }
+}
+
+/// The settings that the others do not have.
+fn only(of: &[Group<'_>], others: &[Group<'_>]) -> Vec<Settings> {
+    of.iter()
+        .map(|(settings, _)| settings)
+        .filter(|settings| others.iter().all(|(known, _)| known != *settings))
+        .cloned()
+        .collect()
+}
+
+/// The share of a difference. A quantity without a value in one folder has the largest.
+fn far(one: &Difference) -> f64 {
+    match one.share {
+        Some(share) if !one.missing => share.abs(),
+        _ => f64::INFINITY,
+    }
+}
+
 fn by_settings<'r>(runs: &[&'r RunResult], keys: &[String]) -> Vec<Group<'r>> {
     let mut groups: Vec<Group<'r>> = Vec::new();
     for run in runs {
-        let of = |key: &String| run.id.settings.iter().find(|(known, _)| known == key).cloned();
-        let settings: Settings = keys.iter().filter_map(of).collect();
+        let settings: Settings = keys
+            .iter()
+            .filter_map(|key| run.id.settings.iter().find(|(known, _)| known == key).cloned())
+            .collect();
         match groups.iter_mut().find(|(known, _)| *known == settings) {
             Some((_, runs)) => runs.push(run),
             None => groups.push((settings, vec![run])),

@@ -30,13 +30,12 @@ pub fn dashes_of_panels(colours: &[usize], meet: impl Fn(usize, usize) -> bool) 
     let mut taken: Vec<usize> = Vec::new();
     for (number, colour) in colours.iter().enumerate() {
         let near: Vec<usize> = (0..number).filter(|other| meet(*other, number)).collect();
-        let alike = |dash: usize| near.iter().filter(|other| taken[**other] == dash).count();
-        let same = |dash: usize| {
-            let own = near.iter().filter(|other| colours[**other] == *colour);
-            own.filter(|other| taken[**other] == dash).count()
-        };
         let turns = (0..DASHES.len()).map(|turn| (colour + turn) % DASHES.len());
-        let best = turns.min_by_key(|dash| [same(*dash), alike(*dash)]);
+        let best = turns.min_by_key(|dash| {
+            let alike = near.iter().filter(|other| taken[**other] == *dash);
+            let same = alike.clone().filter(|other| colours[**other] == *colour);
+            [same.count(), alike.count()]
+        });
         taken.push(best.unwrap_or(0));
     }
     taken

@@ -10,13 +10,16 @@ use crate::files::{
     COMMAND, FLOWS_FILE, LAYOUT, REPORT, RUNS_FILE, SERIES_FILE, SUMMARY, Summary, VERSION,
 };
 use crate::page::page;
-use crate::parquet_file::{self, Column, Constant, SERIES, SeriesWriter, read_series};
+use crate::parquet_file::{
+    self, Column, Constant, ParquetError, SERIES, SeriesWriter, read_series,
+};
 use crate::runs_file;
 use scenario::result::{Flow, Kind, RunResult, SweptField, Value};
 use scenario::series::{Row, Rows};
 use scenario::{Batch, Layout};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
@@ -44,26 +47,7 @@ impl Folder {
     /// # Errors
     /// It cannot be written.
     pub fn begin(place: &Path, batch: &Batch) -> Result<Folder, ReportError> {
-        let failed = |error| ReportError::write(place, error);
-        let above = place.parent().filter(|above| !above.as_os_str().is_empty());
-        let above = above.unwrap_or(Path::new("."));
-        fs::create_dir_all(above).map_err(failed)?;
-        let meta = fs::metadata(place);
-        if meta.as_ref().is_ok_and(|meta| !meta.is_dir()) {
-            return Err(failed(std::io::ErrorKind::NotADirectory.into()));
-        }
-        if meta.is_err() {
-            // Better now than after the runs: not every file system takes every name.
-            let made = fs::create_dir(place);
-            made.or_else(|error| if place.is_dir() { Ok(()) } else { Err(failed(error)) })?;
-            // Another run may already use it.
-            let _ = fs::remove_dir(place);
-        }
-        // An existing folder may be on another disk: its files are moved one by one.
-        let home = if meta.is_ok() { place } else { above };
-        unfinished::sweep(above);
-        unfinished::sweep(place);
-        let (beside, alive) = unfinished::begin(home).map_err(failed)?;
+        let (beside, alive) = prepare(place).map_err(|error| ReportError::write(place, error))?;
         let swept = SweptField::of(batch.runs.iter().map(|run| run.settings.as_slice()));
         Ok(Folder { place: place.to_owned(), swept, beside, alive, failed: Failed::default() })
     }
@@ -77,14 +61,13 @@ impl Folder {
         let summary = match fs::read_to_string(self.place.join(SUMMARY)) {
             Ok(text) => Summary::read(&text)
                 .map_err(|error| ReportError::damaged(&self.place.join(SUMMARY), &error))?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(BTreeMap::new());
             }
             Err(error) => return Err(ReportError::read(&self.place, error)),
         };
-        let there = |name: &str| fs::read_to_string(self.place.join(name)).unwrap_or_default();
-        let is_same = there(VERSION) == VERSION_TEXT
-            && scenarios(batch).all(|(name, text)| there(&name) == **text);
+        let is_same = self.existing_text(VERSION) == VERSION_TEXT
+            && scenarios(batch).all(|(name, text)| self.existing_text(&name) == **text);
         if !is_same {
             return Err(ReportError::OtherResults { path: self.place.clone() });
         }
@@ -99,6 +82,11 @@ impl Folder {
         Ok(done)
     }
 
+    /// The text of a file of the existing results; empty without the file.
+    fn existing_text(&self, name: &str) -> String {
+        fs::read_to_string(self.place.join(name)).unwrap_or_default()
+    }
+
     /// Copies the rows of these runs from the results which are in the place now.
     fn take_over(
         &self,
@@ -109,11 +97,12 @@ impl Folder {
         if !from.exists() {
             return Ok(());
         }
-        let failed = |run: usize, error| ReportError::write(&self.part(run), error);
         let mut writers = BTreeMap::new();
         for run in done.keys() {
-            let writer = SeriesWriter::create(&self.part(*run), *run, self.constants(batch, *run));
-            writers.insert(*run, writer.map_err(|error| failed(*run, error))?);
+            let part = self.part(*run);
+            let writer = SeriesWriter::create(&part, *run, self.constants(batch, *run))
+                .map_err(|error| ReportError::write(&part, error))?;
+            writers.insert(*run, writer);
         }
         let mut first = None;
         let read = read_series(&from, |row| {
@@ -126,19 +115,21 @@ impl Folder {
         });
         read.map_err(|error| ReportError::damaged(&from, &error))?;
         if let Some((run, error)) = first {
-            return Err(failed(run, error));
+            return Err(ReportError::write(&self.part(run), error));
         }
-        writers.into_iter().try_for_each(|(run, w)| w.close().map_err(|error| failed(run, error)))
+        for (run, writer) in writers {
+            writer.close().map_err(|error| ReportError::write(&self.part(run), error))?;
+        }
+        Ok(())
     }
 
     /// The swept fields of a run.
     fn constants(&self, batch: &Batch, run: usize) -> Vec<Constant> {
         let settings = batch.runs.get(run).map_or(&[][..], |run| &run.settings);
-        let constant = |field: &SweptField| Constant {
-            column: Column::swept(field),
-            value: field.value(settings),
-        };
-        self.swept.iter().map(constant).collect()
+        self.swept
+            .iter()
+            .map(|field| Constant { column: Column::swept(field), value: field.value(settings) })
+            .collect()
     }
 
     /// Takes the rows of a run, by its index in the batch.
@@ -224,55 +215,41 @@ impl Folder {
     }
 
     fn table(&self, runs: &[RunResult]) -> Result<(), ReportError> {
-        let failed = |error: csv::Error| {
-            ReportError::write(&self.place.join(RUNS_FILE), std::io::Error::from(error))
-        };
-        let file = File::create(self.path(RUNS_FILE)).map_err(csv::Error::from).map_err(failed)?;
-        runs_file::write(file, &self.swept, runs).map_err(failed)
+        File::create(self.path(RUNS_FILE))
+            .map_err(csv::Error::from)
+            .and_then(|file| runs_file::write(file, &self.swept, runs))
+            .map_err(|error| {
+                ReportError::write(&self.place.join(RUNS_FILE), io::Error::from(error))
+            })
     }
 
     fn series(&self, runs: usize) -> Result<(), ReportError> {
         let parts: Vec<PathBuf> =
             (0..runs).map(|run| self.part(run)).filter(|part| part.exists()).collect();
-        let failed = |error| ReportError::write(&self.place.join(SERIES_FILE), error);
+        self.join(&parts).map_err(|error| ReportError::write(&self.place.join(SERIES_FILE), error))
+    }
+
+    /// Makes one file of the runs' files.
+    fn join(&self, parts: &[PathBuf]) -> Result<(), ParquetError> {
         let to = self.path(SERIES_FILE);
-        match &*parts {
-            [only] => fs::rename(only, to).map_err(|error| failed(error.into())),
-            parts => {
-                let swept = self.swept.iter().map(Column::swept);
-                let columns: Vec<Column> = SERIES.iter().cloned().chain(swept).collect();
-                parquet_file::concatenate(&columns, parts, &to).map_err(failed)?;
-                let gone = parts.iter().try_for_each(fs::remove_file);
-                gone.map_err(|error| failed(error.into()))
-            }
+        if let [only] = parts {
+            return Ok(fs::rename(only, to)?);
         }
+        let swept = self.swept.iter().map(Column::swept);
+        let columns: Vec<Column> = SERIES.iter().cloned().chain(swept).collect();
+        parquet_file::concatenate(&columns, parts, &to)?;
+        for part in parts {
+            fs::remove_file(part)?;
+        }
+        Ok(())
     }
 
     fn move_in(self) -> Result<(), ReportError> {
         let Folder { place, beside, alive, .. } = self;
-        let failed = |error| ReportError::write(&place, error);
         // A folder without a lock is never removed by others.
-        unfinished::finish(beside.path(), alive).map_err(failed)?;
-        if !place.exists() {
-            fs::rename(beside.path(), &place).map_err(failed)?;
-            // It has been moved.
-            let _ = beside.keep();
-            return Ok(());
-        }
-        let mut names = Vec::new();
-        for entry in fs::read_dir(beside.path()).map_err(failed)? {
-            names.push(entry.map_err(failed)?.file_name());
-        }
-        // Scenarios and the page of the results that were there before.
-        for entry in fs::read_dir(&place).map_err(failed)? {
-            let name = entry.map_err(failed)?.file_name();
-            if is_ours(&name.to_string_lossy()) && !names.contains(&name) {
-                fs::remove_file(place.join(name)).map_err(failed)?;
-            }
-        }
-        names.iter().try_for_each(|name| {
-            fs::rename(beside.path().join(name), place.join(name)).map_err(failed)
-        })
+        unfinished::finish(beside.path(), alive)
+            .and_then(|()| replace(&place, beside))
+            .map_err(|error| ReportError::write(&place, error))
     }
 }
 
@@ -285,6 +262,57 @@ fn scenarios(batch: &Batch) -> impl Iterator<Item = (String, &Arc<str>)> {
         true => (format!("scenario-{number}.toml"), &run.filled),
         false => ("scenario.toml".to_owned(), &run.filled),
     })
+}
+
+/// Begins a folder beside the place, or in it if it exists, and locks it.
+fn prepare(place: &Path) -> io::Result<(TempDir, Option<File>)> {
+    let above = place.parent().filter(|above| !above.as_os_str().is_empty());
+    let above = above.unwrap_or(Path::new("."));
+    fs::create_dir_all(above)?;
+    // An existing folder may be on another disk: its files are moved one by one.
+    let home = match fs::metadata(place) {
+        Ok(meta) if meta.is_dir() => place,
+        Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
+        Err(_) => {
+            // Better now than after the runs: not every file system takes every name.
+            if let Err(error) = fs::create_dir(place)
+                && !place.is_dir()
+            {
+                return Err(error);
+            }
+            // Another run may already use it.
+            let _ = fs::remove_dir(place);
+            above
+        }
+    };
+    unfinished::sweep(above);
+    unfinished::sweep(place);
+    unfinished::begin(home)
+}
+
+/// Moves the finished files to their place.
+fn replace(place: &Path, beside: TempDir) -> io::Result<()> {
+    if !place.exists() {
+        fs::rename(beside.path(), place)?;
+        // It has been moved.
+        let _ = beside.keep();
+        return Ok(());
+    }
+    let mut names = Vec::new();
+    for entry in fs::read_dir(beside.path())? {
+        names.push(entry?.file_name());
+    }
+    // Scenarios and the page of the results that were there before.
+    for entry in fs::read_dir(place)? {
+        let name = entry?.file_name();
+        if is_ours(&name.to_string_lossy()) && !names.contains(&name) {
+            fs::remove_file(place.join(name))?;
+        }
+    }
+    for name in names {
+        fs::rename(beside.path().join(&name), place.join(name))?;
+    }
+    Ok(())
 }
 
 /// Returns `true` for names of files that this program writes into such a folder.
@@ -323,7 +351,7 @@ struct Part {
 }
 
 impl Part {
-    fn fail(&mut self, error: parquet_file::ParquetError) {
+    fn fail(&mut self, error: ParquetError) {
         if let Ok(mut failed) = self.failed.lock() {
             failed.get_or_insert(ReportError::write(&self.path, error));
         }

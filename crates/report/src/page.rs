@@ -5,7 +5,7 @@ mod differences;
 mod tables;
 
 use crate::answer;
-use crate::colours::{self, Named};
+use crate::colours;
 use crate::comparison::Comparison;
 use crate::dashes::{DASHES, stroke};
 use crate::drawing;
@@ -106,17 +106,12 @@ pub(crate) fn head(out: &mut String, title: &str) {
         escaped(title)
     );
     let all = colours::all();
-    let values = |take: fn(&Named) -> &String| {
-        let each = all.iter().map(|named| format!("--{}:{};", named.0, take(named)));
-        each.collect::<String>()
-    };
+    let light: String = all.iter().map(|(name, light, _)| format!("--{name}:{light};")).collect();
+    let dark: String = all.iter().map(|(name, _, dark)| format!("--{name}:{dark};")).collect();
     let _ = writeln!(
         out,
-        "<style>:root{{{}}}\n@media (prefers-color-scheme: dark){{:root{{{}}}}}\n\
-         @media print{{:root{{{}}}}}\n{}</style>",
-        values(|named| &named.1),
-        values(|named| &named.2),
-        values(|named| &named.1),
+        "<style>:root{{{light}}}\n@media (prefers-color-scheme: dark){{:root{{{dark}}}}}\n\
+         @media print{{:root{{{light}}}}}\n{}</style>",
         include_str!("../assets/page.css")
     );
     let mut drawing = include_str!("../assets/drawing.css").to_owned();
@@ -244,24 +239,25 @@ fn cells(out: &mut String, tag: &str, texts: &[String]) {
 pub(crate) fn data(out: &mut String, all: &[&Picture]) {
     let light: BTreeMap<&str, &str> =
         colours::all().iter().map(|(name, light, _)| (name.as_str(), light.as_str())).collect();
-    let json = |value: serde_json::Result<String>| {
-        // No data may end their element.
-        value.unwrap_or_default().replace('<', "\\u003c")
-    };
     let _ = writeln!(
         out,
         "<script type=\"application/json\" id=\"pictures\">{}</script>\n\
          <script type=\"application/json\" id=\"colours\">{}</script>",
-        json(serde_json::to_string(all)),
-        json(serde_json::to_string(&serde_json::json!({ "light": light })))
+        json(all),
+        json(&serde_json::json!({ "light": light }))
     );
     let dashes: Vec<String> = (0..DASHES.len()).map(stroke).collect();
     let _ = writeln!(
         out,
         "<script>(() => {{\n\"use strict\";\nconst DASHES = {};\nconst MARKS = {};\n\
          const ROOM_FOR_INTERVALS = {ROOM_FOR_INTERVALS};\n{}}})();</script>",
-        json(serde_json::to_string(&dashes)),
-        json(serde_json::to_string(&drawing::MARKS)),
+        json(&dashes),
+        json(&drawing::MARKS),
         SCRIPTS.join("\n")
     );
+}
+
+/// JSON in which no text can end the element that it is in.
+fn json(value: &(impl serde::Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).unwrap_or_default().replace('<', "\\u003c")
 }

@@ -187,10 +187,11 @@ pub const ROOM_FOR_INTERVALS: f64 = 1.5;
 /// Intervals of these lines end at the edge of the upwards axis.
 #[must_use]
 pub fn are_cut(panels: &[Panel], y: &Axis) -> bool {
-    let lines = || panels.iter().flat_map(|panel| &panel.lines);
-    let most = lines().flat_map(points_up).fold(0.0, f64::max) * ROOM_FOR_INTERVALS;
-    let is_out = |band: &[f64]| band[2] > most || y.log.is_some_and(|start| band[1] < start);
-    lines().any(|line| line.band.chunks_exact(3).any(is_out))
+    let lines: Vec<&Line> = panels.iter().flat_map(|panel| &panel.lines).collect();
+    let highest = lines.iter().copied().flat_map(points_up).fold(0.0, f64::max);
+    let most = highest * ROOM_FOR_INTERVALS;
+    let mut bands = lines.iter().flat_map(|line| line.band.chunks_exact(3));
+    bands.any(|band| band[2] > most || y.log.is_some_and(|start| band[1] < start))
 }
 
 /// The values of a line's points, without their intervals.

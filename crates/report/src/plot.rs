@@ -114,12 +114,12 @@ pub(crate) fn pictures(results: &Results) -> Vec<Picture> {
     if table.numeric().is_none() {
         return Vec::new();
     }
-    let sweep = |name: &str| {
-        let y = Some(name.to_owned());
+    let mut all: Vec<Picture> = Vec::new();
+    for name in ON_PAGES {
+        let y = Some(name.to_string());
         let request = Request { y, is_on_page: true, ..Request::default() };
-        sweep::picture(results, &table, &request).ok()
-    };
-    let mut all: Vec<Picture> = ON_PAGES.iter().filter_map(|name| sweep(name)).collect();
+        all.extend(sweep::picture(results, &table, &request));
+    }
     let scatter = Request { is_scatter: true, is_on_page: true, ..Request::default() };
     let scatter = scatter::picture(results, &table, &scatter).ok();
     all.splice(all.len().min(1)..all.len().min(1), scatter);

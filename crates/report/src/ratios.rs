@@ -43,13 +43,14 @@ pub fn derive(tracks: &mut BTreeMap<Key, Vec<Track>>) {
     for Made { subject, name, part, whole } in MADE {
         let recorded = tracks.iter().filter(|(key, _)| key.0 == *subject && key.1 == *part);
         for (key, parts) in recorded {
-            let of = |name: &str| tracks.get(&(key.0.clone(), name.to_owned(), key.2.clone()));
             let wholes = match whole {
                 Whole::Time => None,
-                Whole::Of(name) | Whole::With(name) => match of(name) {
-                    Some(wholes) if wholes.len() == parts.len() => Some(wholes),
-                    _ => continue,
-                },
+                Whole::Of(name) | Whole::With(name) => {
+                    match tracks.get(&(key.0.clone(), (*name).to_owned(), key.2.clone())) {
+                        Some(wholes) if wholes.len() == parts.len() => Some(wholes),
+                        _ => continue,
+                    }
+                }
             };
             let made = parts.iter().enumerate().map(|(run, part)| match wholes {
                 None => a_second(part),
@@ -80,15 +81,16 @@ fn a_second(sum: &Track) -> Track {
 
 /// Without a count there is no value.
 fn share(part: &Track, whole: &Track, together: bool) -> Track {
-    let all = |part: f64, whole: f64| if together { part + whole } else { whole };
     let half = part.bucket() * stride() as f64 / 2.0;
-    let pairs = part.growth(stride()).into_iter().zip(whole.growth(stride()));
-    let points: Vec<(f64, f64)> = pairs
-        .filter(|((_, part), (_, whole))| all(*part, *whole) > 0.0)
-        .map(|((end, part), (_, whole))| (end - half, part / all(part, whole)))
-        .collect();
-    let sum = all(part.last, whole.last);
-    let mean = if sum > 0.0 { part.last / sum } else { 0.0 };
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for ((end, part), (_, whole)) in part.growth(stride()).into_iter().zip(whole.growth(stride())) {
+        let all = if together { part + whole } else { whole };
+        if all > 0.0 {
+            points.push((end - half, part / all));
+        }
+    }
+    let all = if together { part.last + whole.last } else { whole.last };
+    let mean = if all > 0.0 { part.last / all } else { 0.0 };
     part.made(&points, stride(), mean)
 }
 

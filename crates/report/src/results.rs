@@ -283,37 +283,48 @@ fn layout(folder: &Path) -> Result<BTreeMap<String, [f64; 2]>, ReportError> {
 
 /// The names of folders: their last components, or the full paths if two are equal.
 fn names(folders: &[PathBuf]) -> Vec<String> {
-    let whole = |folder: &PathBuf| fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
-    let last = |folder: PathBuf| {
-        folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-    };
-    let short: Vec<String> = folders.iter().map(whole).map(last).collect();
-    let is_alone = |name: &String| short.iter().filter(|other| *other == name).count() == 1;
-    let given = |folder: &PathBuf| folder.display().to_string();
+    let mut last: Vec<String> = Vec::new();
+    for folder in folders {
+        let whole = fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
+        let name = whole.file_name().unwrap_or_default();
+        last.push(name.to_string_lossy().into_owned());
+    }
     folders
         .iter()
-        .zip(&short)
-        .map(|(folder, name)| if is_alone(name) { name.clone() } else { given(folder) })
+        .zip(&last)
+        .map(|(folder, name)| match last.iter().filter(|other| *other == name).count() {
+            1 => name.clone(),
+            _ => folder.display().to_string(),
+        })
         .collect()
 }
 
 fn source(folder: &Path, name: &str) -> Result<Source, ReportError> {
-    let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
-    let failed = |error| ReportError::read(folder, error);
+    let names = scenarios(folder).map_err(|error| ReportError::read(folder, error))?;
+    Ok(Source {
+        name: name.to_owned(),
+        version: text(folder, VERSION).trim().to_owned(),
+        command: text(folder, COMMAND).trim().to_owned(),
+        scenarios: names.iter().map(|name| (name.clone(), text(folder, name))).collect(),
+    })
+}
+
+/// The names of the scenarios' files, in their order.
+fn scenarios(folder: &Path) -> std::io::Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
         if name.starts_with("scenario") && name.ends_with(".toml") {
             names.push(name);
         }
     }
     names.sort_by_key(|name| (name.len(), name.clone()));
-    Ok(Source {
-        name: name.to_owned(),
-        version: text(VERSION).trim().to_owned(),
-        command: text(COMMAND).trim().to_owned(),
-        scenarios: names.iter().map(|name| (name.clone(), text(name))).collect(),
-    })
+    Ok(names)
+}
+
+/// The text of a file; empty without it.
+fn text(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -208,9 +208,13 @@ impl Track {
 
     /// The mean of each bucket in which there are samples, at its middle.
     pub fn smooth(&self) -> Vec<Point> {
-        let middle = |bucket: &Bucket| (bucket.place as f64 + 0.5) * self.bucket;
-        let mean = |bucket: &Bucket| bucket.sum / f64::from(bucket.count);
-        self.buckets.iter().map(|bucket| (middle(bucket), mean(bucket))).collect()
+        self.buckets
+            .iter()
+            .map(|bucket| {
+                let middle = (bucket.place as f64 + 0.5) * self.bucket;
+                (middle, bucket.sum / f64::from(bucket.count))
+            })
+            .collect()
     }
 }
 

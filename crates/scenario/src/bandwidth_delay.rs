@@ -41,18 +41,20 @@ impl QueueBound {
 /// way of a consumer or workload that crosses it, without queueing; of a link that none crosses,
 /// its own. Every queue has room for a packet.
 pub fn resolve(scenario: &mut Scenario) {
-    let has_products = |direction: &crate::model::Direction| direction.products.is_some();
-    if !scenario.links.iter().any(|link| link.directions.iter().any(has_products)) {
+    let mut directions = scenario.links.iter().flat_map(|link| &link.directions);
+    if directions.all(|direction| direction.products.is_none()) {
         return;
     }
-    let both = |link: usize| -> f64 {
-        let directions = &scenario.links[link].directions;
-        directions.iter().map(|direction| direction.delay.as_secs_f64()).sum()
-    };
-    let mut longest: Vec<f64> = (0..scenario.links.len()).map(both).collect();
+    // The delay of each link, there and back.
+    let own: Vec<f64> = scenario
+        .links
+        .iter()
+        .map(|link| link.directions.iter().map(|direction| direction.delay.as_secs_f64()).sum())
+        .collect();
+    let mut longest = own.clone();
     let of_workloads = scenario.ways_of_workloads().into_iter().map(|(_, way)| way);
     for way in scenario.ways().into_iter().chain(of_workloads) {
-        let round_trip: f64 = way.iter().map(|link| both(*link)).sum();
+        let round_trip: f64 = way.iter().map(|link| own[*link]).sum();
         for link in way {
             longest[link] = longest[link].max(round_trip);
         }

@@ -77,13 +77,14 @@ pub(crate) fn read<'d>(
         batch.name.clone_from(&scenario.name);
         let (scenario, filled) =
             (Arc::new(scenario), Arc::from(filled::toml(&table, &doc.folder())));
-        let shown = |s: &settings::Setting<'_>| {
-            let value = s.value.get_ref();
+        let mut shown = Vec::new();
+        for setting in combination {
+            let value = setting.value.get_ref();
             let text = value.as_str().map_or_else(|| filled::shown(value), str::to_owned);
-            (s.key.clone(), text)
-        };
+            shown.push((setting.key.clone(), text));
+        }
         batch.runs.extend((0..sweep.repetitions).map(|repetition| Run {
-            settings: combination.iter().map(shown).collect(),
+            settings: shown.clone(),
             seed: scenario.seed.wrapping_add(repetition),
             scenario: Arc::clone(&scenario),
             filled: Arc::clone(&filled),

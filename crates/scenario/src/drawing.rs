@@ -7,7 +7,7 @@ mod text;
 pub use svg::svg;
 pub use text::text;
 
-use crate::model::{Direction, Link, Scenario};
+use crate::model::{Link, Scenario};
 
 /// The role of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,23 +53,24 @@ impl Scenario {
         self.consumers.iter().for_each(|consumer| roles[consumer.at].0 = true);
         self.workloads.iter().flat_map(|workload| &workload.at).for_each(|at| roles[*at].0 = true);
         self.contents.iter().flat_map(|content| &content.at).for_each(|at| roles[*at].1 = true);
-        let role = |(asks, serves)| match (asks, serves) {
-            (true, true) => Role::Both,
-            (true, false) => Role::Consumer,
-            (false, true) => Role::Producer,
-            (false, false) => Role::Forwarder,
-        };
-        roles.into_iter().map(role).collect()
+        roles
+            .into_iter()
+            .map(|(asks, serves)| match (asks, serves) {
+                (true, true) => Role::Both,
+                (true, false) => Role::Consumer,
+                (false, true) => Role::Producer,
+                (false, false) => Role::Forwarder,
+            })
+            .collect()
     }
 }
 
 /// The label of a link: its rate and delay, both ways if they differ.
 fn said_of(link: &Link) -> String {
     let [there, back] = &link.directions;
-    let delay = |d: &Direction| d.delay.to_string();
     let (rate, other) = (there.rate.to_string(), back.rate.to_string());
     let rates = if rate == other { rate } else { format!("→{rate} ←{other}") };
-    let delays = match (delay(there), delay(back)) {
+    let delays = match (there.delay.to_string(), back.delay.to_string()) {
         (there, back) if there == back => there,
         (there, back) => format!("→{there} ←{back}"),
     };

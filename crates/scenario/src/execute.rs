@@ -152,13 +152,13 @@ pub fn execute_rest(
     done: BTreeMap<usize, RunResult>,
 ) -> Result<Vec<RunResult>, BuildError> {
     let open: Vec<usize> = (0..batch.runs.len()).filter(|run| !done.contains_key(run)).collect();
-    let one = |place: usize| {
+    let executed = several(open.len(), jobs, |place| {
         let result = execute(batch, open[place], watch);
         let goes_on = result.as_ref().is_ok_and(|result| !result.interrupted);
         ((open[place], result), goes_on)
-    };
+    });
     let mut all = done;
-    for (run, result) in several(open.len(), jobs, one) {
+    for (run, result) in executed {
         all.insert(run, result?);
     }
     let without_gap = all.into_iter().enumerate().take_while(|(place, (run, _))| place == run);

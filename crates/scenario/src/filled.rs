@@ -66,30 +66,30 @@ fn is_of_video(fields: &DeTable<'_>, videos: &[&str]) -> bool {
     name.as_str().is_some_and(|name| videos.contains(&name))
 }
 
+/// The field is given and has this word.
+fn is(fields: &DeTable<'_>, name: &str, word: &str) -> bool {
+    fields.get(name).and_then(|value| value.get_ref().as_str()) == Some(word)
+}
+
 /// Fields that are mistakes, or mean nothing, beside another one that is given.
 fn is_out_of_place(section: &Section, field: &str, fields: &DeTable<'_>, about: About<'_>) -> bool {
-    let has = |name: &str| fields.contains_key(name);
-    let is = |name: &str, words: &[&str]| {
-        let value = fields.get(name).and_then(|v| v.get_ref().as_str());
-        value.is_some_and(|value| words.contains(&value))
-    };
     match (section.name, field) {
-        ("consumer", "control" | "patience") => has("rate"),
-        ("content", "together") => !is("placement", &["segments"]),
-        ("content", "service_queue") => is("production", &["in-order"]),
-        ("content", "slow_time" | "slow_segment") => !is("production", &["in-order"]),
-        ("workload", "control" | "patience" | "range") => is("request", &["chunk"]),
-        ("workload", "arrivals" | "alpha" | "q" | "start") => has("trace"),
-        ("consumer" | "workload", "quality") => !is("adaptation", &["fixed"]),
+        ("consumer", "control" | "patience") => fields.contains_key("rate"),
+        ("content", "together") => !is(fields, "placement", "segments"),
+        ("content", "service_queue") => is(fields, "production", "in-order"),
+        ("content", "slow_time" | "slow_segment") => !is(fields, "production", "in-order"),
+        ("workload", "control" | "patience" | "range") => is(fields, "request", "chunk"),
+        ("workload", "arrivals" | "alpha" | "q" | "start") => fields.contains_key("trace"),
+        ("consumer" | "workload", "quality") => !is(fields, "adaptation", "fixed"),
         ("consumer" | "workload", "adaptation" | "buffer" | "startup") => {
             !is_of_video(fields, about.videos)
         }
         // Then that section says it, unless the node itself does.
         ("node", "content_store" | "policy" | "admission") => {
-            about.caching && !has("content_store")
+            about.caching && !fields.contains_key("content_store")
         }
-        ("fault", "cost") => !is("kind", &["route-add"]),
-        ("scenario", "paths") => is("routing", &["listed"]),
+        ("fault", "cost") => !is(fields, "kind", "route-add"),
+        ("scenario", "paths") => is(fields, "routing", "listed"),
         ("topology", _) => {
             let generator = fields.get("generator").and_then(|v| word(v.get_ref()).ok());
             let own = generator.map_or(FIELDS_OF_FILES, fields_of);
@@ -173,11 +173,11 @@ pub(crate) fn shown(value: &DeValue<'_>) -> String {
             format!("[{}]", values.join(", "))
         }
         DeValue::Table(table) => {
-            let key = |key: &str| toml::Value::from(key).to_string();
-            let fields: Vec<_> = table
-                .iter()
-                .map(|(k, v)| format!("{} = {}", key(k.get_ref()), shown(v.get_ref())))
-                .collect();
+            let mut fields = Vec::new();
+            for (key, value) in table.iter() {
+                let key = toml::Value::from(&**key.get_ref());
+                fields.push(format!("{key} = {}", shown(value.get_ref())));
+            }
             format!("{{ {} }}", fields.join(", "))
         }
     }

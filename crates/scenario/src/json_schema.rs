@@ -64,19 +64,20 @@ fn whole(section: &Section) -> Value {
 }
 
 fn object(section: &Section) -> Value {
-    let field = |field: &Field| {
+    let mut properties = Map::new();
+    for field in section.fields() {
         let mut value = form(field.form);
         value["description"] = json!(field.help);
         if let Some(default) = default(field) {
             value["default"] = default;
         }
-        (field.name.to_owned(), value)
-    };
+        properties.insert(field.name.to_owned(), value);
+    }
     let required: Vec<&str> = section.fields().filter(|f| f.required).map(|f| f.name).collect();
     let mut object = json!({
         "type": "object",
         "additionalProperties": false,
-        "properties": section.fields().map(field).collect::<Map<_, _>>(),
+        "properties": properties,
     });
     if !required.is_empty() {
         object["required"] = json!(required);
@@ -144,20 +145,19 @@ fn form(form: Form) -> Value {
 
 /// The schema of a form that is given as text; `None` for an unknown one.
 fn told(what: &str) -> Option<Value> {
-    let all_or_none = || words(&["all", "none"]);
     Some(match what {
         "node" => text_value(),
         "node, or a list of nodes" | "text, or a list of texts" => several(&text_value()),
         "list of two nodes" => pair(),
         "list of rates" => json!({ "type": "array", "minItems": 1, "items": form(Form::Rate) }),
         "`\"all\"`, `\"none\"`, or list of nodes" => {
-            either([all_or_none(), json!({ "type": "array", "items": text_value() })])
+            either([words(&["all", "none"]), json!({ "type": "array", "items": text_value() })])
         }
         "`\"all\"`, `\"none\"`, or list of pairs of nodes" => {
-            either([all_or_none(), json!({ "type": "array", "items": pair() })])
+            either([words(&["all", "none"]), json!({ "type": "array", "items": pair() })])
         }
         "time, or `\"auto\"`" => either([words(&["auto"]), form(Form::Duration)]),
-        "number from 0 on" => json!({ "type": "number", "minimum": 0 }),
+        "number from 0 on" => number_from_zero(),
         "number a second (`\"140 /s\"`)" => like(&format!("{NUMBER}/s\\s*$")),
         "path, from the folder of the scenario" => text_value(),
         "size, packets (`\"100 packets\"`) or BDP (`\"0.5 BDP\"`)" => {
@@ -180,34 +180,38 @@ fn told(what: &str) -> Option<Value> {
     })
 }
 
+fn number_from_zero() -> Value {
+    json!({ "type": "number", "minimum": 0 })
+}
+
+/// A size, or a distribution of sizes.
+fn size_or_law() -> Value {
+    let law = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["distribution"],
+        "properties": {
+            "distribution": words(&crate::schema::DISTRIBUTIONS),
+            "least": form(Form::Size), "most": form(Form::Size), "mean": form(Form::Size),
+            "median": form(Form::Size), "shape": number_from_zero(), "sigma": number_from_zero()
+        }
+    });
+    either([form(Form::Size), law])
+}
+
 /// The same of contents, workloads and content stores.
 fn demand(what: &str) -> Option<Value> {
-    let number = || json!({ "type": "number", "minimum": 0 });
-    let size = || {
-        let law = json!({
-            "type": "object",
-            "additionalProperties": false,
-            "required": ["distribution"],
-            "properties": {
-                "distribution": words(&crate::schema::DISTRIBUTIONS),
-                "least": form(Form::Size), "most": form(Form::Size), "mean": form(Form::Size),
-                "median": form(Form::Size), "shape": number(), "sigma": number()
-            }
-        });
-        either([form(Form::Size), law])
-    };
-    let class = || {
-        json!({
-            "type": "object",
-            "additionalProperties": false,
-            "required": ["class", "share", "size"],
-            "properties": { "class": text_value(), "share": share(), "size": size() }
-        })
-    };
-    let packets = || like(r"^\s*[0-9_]+\s*packets\s*$");
     Some(match what {
         "size, `{ distribution, … }`, or a list of classes" => {
-            either([size(), json!({ "type": "array", "minItems": 1, "items": class() })])
+            let class = json!({
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["class", "share", "size"],
+                "properties": {
+                    "class": text_value(), "share": share(), "size": size_or_law()
+                }
+            });
+            either([size_or_law(), json!({ "type": "array", "minItems": 1, "items": class })])
         }
         "number, `\"unlimited\"` or `\"listed\"`" => {
             either([words(&["unlimited", "listed"]), json!({ "type": "integer", "minimum": 1 })])
@@ -224,7 +228,7 @@ fn demand(what: &str) -> Option<Value> {
         "name, or a list of names" => several(&form(Form::Name)),
         "number a second (`\"0.5 /s\"`)" => like(&format!("{NUMBER}/s\\s*$")),
         "size, packets (`\"1000 packets\"`) or share (`\"2 %\"`)" => {
-            either([form(Form::Size), packets(), share()])
+            either([form(Form::Size), like(r"^\s*[0-9_]+\s*packets\s*$"), share()])
         }
         "word or share" => {
             let rules = "all|lce|none|lcd|mcd|edge|probcache|age";
@@ -239,8 +243,11 @@ fn demand(what: &str) -> Option<Value> {
 /// A scheme that has this part: its name, its name and parameters, or a table.
 fn scheme(part: &str) -> Value {
     let parts: Vec<&str> = part.split([',', ' ']).filter(|word| !word.is_empty()).collect();
-    let has = |scheme: &&control::Scheme| scheme.parts().iter().any(|p| parts.contains(p));
-    let names: Vec<&str> = SCHEMES.iter().filter(has).map(|s| s.name).collect();
+    let names: Vec<&str> = SCHEMES
+        .iter()
+        .filter(|scheme| scheme.parts().iter().any(|part| parts.contains(part)))
+        .map(|scheme| scheme.name)
+        .collect();
     let startups: Vec<&str> = if parts.contains(&"controller") {
         SCHEMES.iter().filter(|scheme| scheme.startup.is_some()).map(|s| s.name).collect()
     } else {

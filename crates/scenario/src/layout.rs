@@ -59,8 +59,8 @@ impl Layout {
         if arrangement != Arrangement::Layered && mean > 0.0 {
             places.iter_mut().flatten().for_each(|at| *at /= mean);
         }
-        let most = |axis: usize| places.iter().map(|place| place[axis]).fold(0.0, f64::max);
-        Layout { size: [most(0), most(1)], places, arrangement }
+        let size = [0, 1].map(|axis| places.iter().map(|place| place[axis]).fold(0.0, f64::max));
+        Layout { size, places, arrangement }
     }
 }
 
@@ -121,8 +121,9 @@ fn given(scenario: &Scenario, links: &Links) -> Option<Vec<[f64; 2]>> {
             if near.is_empty() {
                 continue;
             }
-            let sum = |axis: usize| near.iter().map(|n| places[*n][axis]).sum::<f64>();
-            let mean = [sum(0), sum(1)].map(|sum| sum / near.len() as f64);
+            let mean = [0, 1].map(|axis| {
+                near.iter().map(|other| places[*other][axis]).sum::<f64>() / near.len() as f64
+            });
             // Beside it, so that no two nodes have one position.
             let [right, down] = BESIDE[turn % BESIDE.len()];
             let aside = if round + 1 == ROUNDS || near.len() == 1 { unit / 2.0 } else { 0.0 };

@@ -61,8 +61,8 @@ pub fn load(path: &Path, settings: &[String]) -> Result<Batch, ScenarioError> {
 /// # Errors
 /// The file cannot be read or is too large.
 pub fn text_of(path: &Path) -> Result<String, ScenarioError> {
-    let unreadable = |source| ScenarioError::Unreadable { path: path.to_owned(), source };
-    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let file = std::fs::File::open(path)
+        .map_err(|source| ScenarioError::Unreadable { path: path.to_owned(), source })?;
     // No more is read than is taken, whatever is said of the size: the file may be a pipe.
     let mut text = String::new();
     let read = file.take(MAX_FILE + 1).read_to_string(&mut text);
@@ -70,7 +70,7 @@ pub fn text_of(path: &Path) -> Result<String, ScenarioError> {
     if size > MAX_FILE {
         return Err(ScenarioError::TooLarge { path: path.to_owned(), size, limit: MAX_FILE });
     }
-    read.map_err(unreadable)?;
+    read.map_err(|source| ScenarioError::Unreadable { path: path.to_owned(), source })?;
     Ok(text)
 }
 

@@ -50,15 +50,21 @@ impl<'p> Names<'p> {
         field: &str,
         doc: &Document<'_>,
     ) -> Option<usize> {
-        let wrong = |why: String| doc.mistake(value.span(), format!("`{field}`: {why}"));
-        let name = text(value.get_ref()).map_err(wrong).ok()?;
+        let name = match text(value.get_ref()) {
+            Ok(name) => name,
+            Err(why) => {
+                doc.mistake(value.span(), format!("`{field}`: {why}"));
+                return None;
+            }
+        };
         let found = self.index.get(name).copied();
         if found.is_none() && self.all_known {
             let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
             let valid = valid_words(name, names.iter().copied().take(MOST_NAMES));
             let more = names.len().saturating_sub(MOST_NAMES);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            wrong(format!("there is no node `{name}`; {valid}{more}"));
+            let why = format!("`{field}`: there is no node `{name}`; {valid}{more}");
+            doc.mistake(value.span(), why);
         }
         found
     }

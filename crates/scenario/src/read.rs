@@ -20,6 +20,11 @@ use schemes::{Choice, defaults};
 use std::collections::BTreeMap;
 use toml::de::DeTable;
 
+/// The number of sections of this name in the file.
+fn written(table: &DeTable<'_>, name: &str) -> usize {
+    table.get(name).and_then(|list| list.get_ref().as_array()).map_or(0, |list| list.len())
+}
+
 /// Reads all sections but the sweep. The document collects mistakes; `None` if they leave nothing
 /// to continue with.
 pub fn scenario<'d>(
@@ -74,11 +79,8 @@ pub fn scenario<'d>(
     }
     // The check that every Interest has a route needs only the network, its content and its routes,
     // whatever else is wrong.
-    let written = |name: &str| {
-        table.get(name).and_then(|list| list.get_ref().as_array()).map_or(0, |list| list.len())
-    };
-    let is_known =
-        scenario.contents.len() == written("content") && listed.len() == written("route");
+    let is_known = scenario.contents.len() == written(table, "content")
+        && listed.len() == written(table, "route");
     if !links_known || !is_known || scenario.contents.iter().any(|content| content.at.is_empty()) {
         return None;
     }

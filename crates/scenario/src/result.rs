@@ -30,7 +30,7 @@ use crate::statistics::Mean;
 use control::{Duration, Time};
 use record::Outcome;
 use serde::{Deserialize, Serialize, Serializer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The driver of simulated runs.
 pub const SIMULATOR: &str = "simulator";
@@ -192,12 +192,22 @@ impl RunResult {
     /// The bytes of workloads: not every flow may be listed, but the sums include all ended ones.
     fn workload_bytes(&self) -> u64 {
         let ended: u64 = self.workloads.iter().map(|one| one.bytes).sum();
-        let is_chunks = |name: &String| {
-            self.completions.iter().any(|one| one.workload == *name && one.control.is_empty())
-        };
-        let running = self.flows.iter().filter(|flow| flow.end_s.is_none());
-        let running = running.filter(|f| f.workload.as_ref().is_some_and(|name| !is_chunks(name)));
-        ended + running.map(|flow| flow.bytes).sum::<u64>()
+        // The names of workloads of single Interests.
+        let of_chunks: BTreeSet<&str> = self
+            .completions
+            .iter()
+            .filter(|one| one.control.is_empty())
+            .map(|one| one.workload.as_str())
+            .collect();
+        let mut running = 0;
+        for flow in self.flows.iter().filter(|flow| flow.end_s.is_none()) {
+            if let Some(name) = &flow.workload
+                && !of_chunks.contains(name.as_str())
+            {
+                running += flow.bytes;
+            }
+        }
+        ended + running
     }
 
     /// Packets lost on all links.
@@ -311,11 +321,15 @@ pub struct Combination {
 #[must_use]
 pub fn varying<'a>(settings: &[&'a [(String, String)]]) -> Vec<&'a str> {
     let Some(first) = settings.first() else { return Vec::new() };
-    let value = |of: &[(String, String)], key: &str| {
-        of.iter().find(|(other, _)| other == key).map(|(_, value)| value.clone())
-    };
-    let differs = |key: &str| settings.iter().any(|s| value(s, key) != value(first, key));
-    first.iter().map(|(key, _)| key.as_str()).filter(|key| differs(key)).collect()
+    first
+        .iter()
+        .map(|(key, _)| key.as_str())
+        .filter(|key| settings.iter().any(|other| value_of(other, key) != value_of(first, key)))
+        .collect()
+}
+
+fn value_of<'a>(settings: &'a [(String, String)], key: &str) -> Option<&'a str> {
+    settings.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
 }
 
 /// The form of a [`SweepResult`] in JSON.
@@ -396,29 +410,30 @@ impl Combination {
     pub fn of(settings: &[(String, String)], runs: &[&RunResult]) -> Combination {
         let all = runs.len();
         let runs: Vec<&RunResult> = runs.iter().copied().filter(|run| !run.interrupted).collect();
-        let completions = || runs.iter().map(|run| run.completion());
-        let over = |value: &dyn Fn(&RunResult) -> Option<f64>| {
-            Mean::of(&runs.iter().filter_map(|run| value(run)).collect::<Vec<_>>())
-        };
-        let finished = completions().map(|one| one.finished).sum();
+        let finished = runs.iter().map(|run| run.completion().finished).sum();
         Combination {
             settings: settings.to_vec(),
-            goodput_mbps: over(&RunResult::goodput_mbps),
+            goodput_mbps: mean(&runs, RunResult::goodput_mbps),
             interrupted: (all - runs.len()) as u64,
-            flows: completions().map(|one| one.flows).sum(),
+            flows: runs.iter().map(|run| run.completion().flows).sum(),
             finished,
             // A run in which no flow finished counts with its lower bound, as a flow does.
-            fct_s: over(&|run| run.completion().mean_s()).filter(|_| finished > 0),
-            jain_index: over(&|run| run.jain_index),
+            fct_s: mean(&runs, |run| run.completion().mean_s()).filter(|_| finished > 0),
+            jain_index: mean(&runs, |run| run.jain_index),
             settled: SettledMeans {
-                goodput_mbps: over(&|run| run.settled.goodput_mbps),
-                jain_index: over(&|run| run.settled.jain_index),
-                queue_delay_mean_ms: over(&|run| run.settled.queue_delay_mean_ms),
-                queue_delay_p99_ms: over(&|run| run.settled.queue_delay_p99_ms),
+                goodput_mbps: mean(&runs, |run| run.settled.goodput_mbps),
+                jain_index: mean(&runs, |run| run.settled.jain_index),
+                queue_delay_mean_ms: mean(&runs, |run| run.settled.queue_delay_mean_ms),
+                queue_delay_p99_ms: mean(&runs, |run| run.settled.queue_delay_p99_ms),
             },
-            drops: over(&|run| Some(run.drops() as f64)),
-            rtt_mean_ms: over(&|run| run.mean_of(|flow| flow.rtt_mean_ms)),
-            hit_ratio: over(&RunResult::hit_ratio),
+            drops: mean(&runs, |run| Some(run.drops() as f64)),
+            rtt_mean_ms: mean(&runs, |run| run.mean_of(|flow| flow.rtt_mean_ms)),
+            hit_ratio: mean(&runs, RunResult::hit_ratio),
         }
     }
+}
+
+/// The mean over the runs that have the value.
+fn mean(runs: &[&RunResult], value: impl Fn(&RunResult) -> Option<f64>) -> Option<Mean> {
+    Mean::of(&runs.iter().filter_map(|run| value(run)).collect::<Vec<_>>())
 }

@@ -28,14 +28,21 @@ pub(crate) fn listed<'d>(
     table: &'d DeTable<'d>,
     places: &Places<'_>,
 ) -> Vec<Listed> {
-    let read = |section: &Section<'_>| {
-        let at = places.names.one(section, "at");
-        let RouteSection { prefix, cost, .. } = RouteSection::read(section)?;
-        let route = places.route(section, at, prefix, cost)?;
-        let key = (route.at, route.prefix.clone(), route.link);
-        Some((route, (key, section.place("via"))))
-    };
-    Section::all_of::<RouteSection>(doc, table).iter().filter_map(read).collect()
+    Section::all_of::<RouteSection>(doc, table)
+        .iter()
+        .filter_map(|section| {
+            let at = places.names.one(section, "at");
+            let RouteSection { prefix, cost, .. } = RouteSection::read(section)?;
+            let route = places.route(section, at, prefix, cost)?;
+            let key = key(&route);
+            Some((route, (key, section.place("via"))))
+        })
+        .collect()
+}
+
+/// Two routes of one node, prefix and link are one.
+fn key(route: &Route) -> (usize, Name, usize) {
+    (route.at, route.prefix.clone(), route.link)
 }
 
 /// Gives the scenario its routes: those that `routing` computes, `paths` to each producer, and the
@@ -58,8 +65,7 @@ pub(crate) fn complete(
         Some(measure) => computed(&scenario, measure),
         None => Vec::new(),
     };
-    // Two routes of one node, prefix and link are one: a listed one replaces a computed one.
-    let key = |route: &Route| (route.at, route.prefix.clone(), route.link);
+    // A listed route replaces a computed one.
     let mut routes: BTreeMap<_, Route> = BTreeMap::new();
     for route in computed {
         let known = routes.entry(key(&route)).or_insert_with(|| route.clone());
@@ -195,8 +201,9 @@ impl Scenario {
         let mut ways = Vec::new();
         for workload in &self.workloads {
             for content in &workload.contents {
-                let way = |at: usize| tables.way_from(at, *content).unwrap_or_default();
-                ways.extend(workload.at.iter().map(|at| (*at, way(*at))));
+                for at in &workload.at {
+                    ways.push((*at, tables.way_from(*at, *content).unwrap_or_default()));
+                }
             }
         }
         ways
@@ -221,7 +228,6 @@ pub(crate) fn check(
     doc: &Document<'_>,
 ) {
     let tables = Tables::new(scenario);
-    let quoted = |node: &usize| format!("`{}`", scenario.nodes[*node].name);
     let asked = scenario.consumers.iter().zip(consumers);
     let asked = asked.map(|(consumer, place)| (consumer.at, consumer.content, place));
     let workloads = scenario.workloads.iter().zip(workloads).flat_map(|(workload, place)| {
@@ -235,9 +241,9 @@ pub(crate) fn check(
             Err(Astray::NoRoute(at)) if scenario.nodes[at].strategy.scheme().finds_routes => {}
             Err(Astray::NoRoute(at)) => {
                 let why = format!(
-                    "`name`: {} has no route to `{name}`; join it to a producer by links, or give \
-                     it a `[[route]]`",
-                    quoted(&at)
+                    "`name`: `{}` has no route to `{name}`; join it to a producer by links, or \
+                     give it a `[[route]]`",
+                    scenario.nodes[at].name
                 );
                 doc.mistake(place.clone(), why);
             }
@@ -245,16 +251,15 @@ pub(crate) fn check(
                 // The last of the listed routes that make the circle is the one to look at.
                 let hops = nodes.iter().filter_map(|node| {
                     let route = next_hop(&tables.routes[*node], name.as_ref())?;
-                    let is_it = |(key, _): &&Place| {
-                        (key.0, &key.1, key.2) == (route.at, &route.prefix, route.link)
-                    };
-                    listed.iter().find(is_it).map(|(_, place)| place.clone())
+                    let key = key(route);
+                    listed.iter().find(|(known, _)| *known == key).map(|(_, place)| place.clone())
                 });
                 let (field, place) = match hops.max_by_key(|place| place.start) {
                     Some(place) => ("via", place),
                     None => ("name", place.clone()),
                 };
-                let nodes: Vec<_> = nodes.iter().map(quoted).collect();
+                let nodes: Vec<String> =
+                    nodes.iter().map(|node| format!("`{}`", scenario.nodes[*node].name)).collect();
                 let circle = nodes.join(", ");
                 let why = format!(
                     "`{field}`: routes to `{name}` go in a circle: {circle}; lead one of them \

@@ -150,9 +150,10 @@ pub(crate) fn apply<'d>(doc: &Document<'_>, table: &mut DeTable<'d>, setting: &S
     if let [section] = sections[..]
         && !section.repeated
     {
-        let empty = || Spanned::new(setting.at.clone(), DeValue::Table(DeTable::new()));
         let name = Spanned::new(setting.at.clone(), section.name.into());
-        let slot = table.entry(name).or_insert_with(empty);
+        let slot = table
+            .entry(name)
+            .or_insert_with(|| Spanned::new(setting.at.clone(), DeValue::Table(DeTable::new())));
         if let DeValue::Table(fields) = slot.get_mut() {
             replace(fields, key, value);
         }
@@ -216,24 +217,30 @@ fn replace<'d>(
 /// A consumer at a constant rate has no congestion control that could be set for all consumers.
 /// Nor has a workload of single Interests.
 fn excludes(section: &str, fields: &DeTable<'_>, field: &str) -> bool {
-    let is_chunk = || fields.get("request").and_then(|v| v.get_ref().as_str()) == Some("chunk");
     match (section, field) {
         ("consumer", "control" | "patience") => fields.contains_key("rate"),
         ("consumer", "stop") => !fields.contains_key("rate"),
-        ("workload", "control" | "patience" | "range") => is_chunk(),
+        ("workload", "control" | "patience" | "range") => {
+            text_of(fields, "request") == Some("chunk")
+        }
         _ => false,
     }
 }
 
 /// True if an entry has this name, position, or ends as `a-b`.
 fn is_called(fields: &DeTable<'_>, name: &str) -> bool {
-    let is = |field: &str| fields.get(field).and_then(|v| v.get_ref().as_str()) == Some(name);
     let ends = fields.get("between").and_then(|v| v.get_ref().as_array());
     let ends = ends.map(|list| {
         let ends = list.iter().filter_map(|v| v.get_ref().as_str());
         ends.collect::<Vec<_>>().join("-")
     });
-    is("name") || is("at") || ends.as_deref() == Some(name)
+    text_of(fields, "name") == Some(name)
+        || text_of(fields, "at") == Some(name)
+        || ends.as_deref() == Some(name)
+}
+
+fn text_of<'t>(fields: &'t DeTable<'_>, field: &str) -> Option<&'t str> {
+    fields.get(field)?.get_ref().as_str()
 }
 
 /// The sections, the one entry that is meant, and the field.
@@ -245,49 +252,51 @@ const WHO_ASKS: [&str; 2] = ["consumer", "workload"];
 /// The field of a key: `FIELD` if one section alone has such a field, `SECTION.FIELD`, or
 /// `SECTION.NAME.FIELD`.
 fn place<'k>(doc: &Document<'_>, setting: &'k Setting<'_>) -> Option<Place<'k>> {
-    let wrong = |why: String| {
-        doc.mistake(setting.at.clone(), why);
-        None
-    };
-    let key = setting.key.as_str();
-    let sections =
-        || SECTIONS.iter().copied().filter(|section| section.name != SweepSection::SECTION.name);
+    place_of(&setting.key).map_err(|why| doc.mistake(setting.at.clone(), why)).ok()
+}
+
+/// The sections with settings.
+fn sections() -> impl Iterator<Item = &'static schema::Section> + Clone {
+    SECTIONS.iter().copied().filter(|section| section.name != SweepSection::SECTION.name)
+}
+
+fn place_of(key: &str) -> Result<Place<'_>, String> {
     let Some((name, rest)) = key.split_once('.') else {
         let having: Vec<_> = sections().filter_map(|s| Some((s, s.field(key)?.name))).collect();
         return match having[..] {
             // A field of the whole run is the default of all others of that name.
-            [(about, field), ..] if about.name == "scenario" => Some((vec![about], None, field)),
-            [(section, field)] => Some((vec![section], None, field)),
+            [(about, field), ..] if about.name == "scenario" => Ok((vec![about], None, field)),
+            [(section, field)] => Ok((vec![section], None, field)),
             [(one, field), (other, _)] if [one.name, other.name] == WHO_ASKS => {
-                Some((vec![one, other], None, field))
+                Ok((vec![one, other], None, field))
             }
             [] => {
                 let all: Vec<_> =
                     sections().flat_map(|section| section.fields()).map(|f| f.name).collect();
                 let near = document::suggest::nearest(key, all);
                 let near = near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
-                wrong(format!("no section has a field `{key}`{near}"))
+                Err(format!("no section has a field `{key}`{near}"))
             }
             _ => {
                 let keys: Vec<_> =
                     having.iter().map(|(s, f)| format!("`{}.{f}`", s.name)).collect();
-                wrong(format!("`{key}` may be {}: write which", keys.join(" or ")))
+                Err(format!("`{key}` may be {}: write which", keys.join(" or ")))
             }
         };
     };
     let Some(section) = sections().find(|section| section.name == name) else {
         let valid = valid_words(name, sections().map(|s| s.name));
-        return wrong(format!("there is no section `{name}`; {valid}"));
+        return Err(format!("there is no section `{name}`; {valid}"));
     };
     let (one, word) = match rest.rsplit_once('.') {
         Some((one, word)) if section.repeated => (Some(one), word),
         _ => (None, rest),
     };
     match section.field(word) {
-        Some(field) => Some((vec![section], one, field.name)),
+        Some(field) => Ok((vec![section], one, field.name)),
         None => {
             let valid = valid_words(word, section.fields().map(|f| f.name));
-            wrong(format!("`{name}` has no field `{word}`; {valid}"))
+            Err(format!("`{name}` has no field `{word}`; {valid}"))
         }
     }
 }

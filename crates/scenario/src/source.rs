@@ -21,10 +21,9 @@ pub struct Source<'d> {
 impl<'d> Source<'d> {
     /// Reads the file that a field names, relative to the scenario's own.
     pub fn open(s: &Section<'d>, field: &str) -> Option<Source<'d>> {
-        let wrong = |why: String| s.mistake(field, &why);
         let name = s.given(field)?.get_ref().as_str().filter(|name| !name.is_empty());
         let Some(name) = name else {
-            wrong("it is the path of a file, in quotes".to_owned());
+            s.mistake(field, "it is the path of a file, in quotes");
             return None;
         };
         let path = s.doc.folder().join(name);
@@ -38,21 +37,24 @@ impl<'d> Source<'d> {
             Ok(Ok(bytes)) => bytes,
             Ok(Err(about)) if about.is_file() => {
                 let size = about.len();
-                wrong(format!("`{name}` has {size} bytes; at most {MAX_FILE} are read"));
+                s.mistake(
+                    field,
+                    &format!("`{name}` has {size} bytes; at most {MAX_FILE} are read"),
+                );
                 return None;
             }
             Ok(Err(_)) => {
-                wrong(format!("`{name}` is not a file"));
+                s.mistake(field, &format!("`{name}` is not a file"));
                 return None;
             }
             Err(error) => {
                 let near = "it is looked for in the folder of the scenario";
-                wrong(format!("cannot read `{name}`: {error}; {near}"));
+                s.mistake(field, &format!("cannot read `{name}`: {error}; {near}"));
                 return None;
             }
         };
         let Ok(text) = String::from_utf8(bytes) else {
-            wrong(format!("`{name}` is not text in UTF-8; convert it first"));
+            s.mistake(field, &format!("`{name}` is not text in UTF-8; convert it first"));
             return None;
         };
         let (start, text) = s.doc.attach(&path.display().to_string(), text);

@@ -59,9 +59,9 @@ impl Mean {
     /// interval, chance is unknown, and the means are compared directly.
     #[must_use]
     pub fn overlaps(self, other: Mean) -> bool {
-        let half = |mean: Mean| mean.ci95.unwrap_or(0.0);
         let is_known = self.ci95.or(other.ci95).is_some();
-        is_known && (self.mean - other.mean).abs() <= half(self) + half(other)
+        let halves = self.ci95.unwrap_or(0.0) + other.ci95.unwrap_or(0.0);
+        is_known && (self.mean - other.mean).abs() <= halves
     }
 
     /// The mean difference of pairs, second minus first.
@@ -79,8 +79,9 @@ impl Mean {
         let means = [Mean::of(first)?, Mean::of(second)?];
         let errors = square_error(first, means[0].mean).zip(square_error(second, means[1].mean));
         let ci95 = errors.map(|(a, b)| {
-            let of_each = |square: f64, n: usize| square * square / (n - 1) as f64;
-            let freedom = (a + b) * (a + b) / (of_each(a, first.len()) + of_each(b, second.len()));
+            let of_first = a * a / (first.len() - 1) as f64;
+            let of_second = b * b / (second.len() - 1) as f64;
+            let freedom = (a + b) * (a + b) / (of_first + of_second);
             // Where nothing varies, it is no number.
             let freedom = if freedom.is_finite() { freedom as usize } else { 1 };
             quantile(freedom) * (a + b).sqrt()

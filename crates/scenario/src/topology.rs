@@ -51,6 +51,13 @@ struct Line {
     at: usize,
 }
 
+impl Line {
+    /// The link, with everything that is not known as in `like`.
+    fn link(&self, like: &Direction) -> Link {
+        Link { ends: self.ends, directions: self.ways.map(|way| way.on(like)) }
+    }
+}
+
 /// The properties of a direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Way {
@@ -95,24 +102,26 @@ fn generated(section: &Section<'_>, topology: &TopologySection, strategy: &Choic
     let core = topology.way.direction();
     let access = topology.way.but(section, "access").direction();
     let sketch = sketch(section, &topology.shape)?;
-    let link = |line: &Line| {
-        let like = if line.is_access { &access } else { &core };
-        Link { ends: line.ends, directions: line.ways.map(|way| way.on(like)) }
-    };
-    let links = sketch.links.iter().map(link).collect();
+    let links = sketch
+        .links
+        .iter()
+        .map(|line| line.link(if line.is_access { &access } else { &core }))
+        .collect();
     Some(Plan { nodes: nodes(sketch.nodes, strategy), links })
 }
 
 fn nodes(spots: Vec<Spot>, strategy: &Choice) -> Vec<Node> {
-    let node = |Spot { name, position }| Node {
-        name,
-        content_store: NO_STORE,
-        share: None,
-        strategy: strategy.clone(),
-        machine: Machine::default(),
-        position,
-    };
-    spots.into_iter().map(node).collect()
+    spots
+        .into_iter()
+        .map(|Spot { name, position }| Node {
+            name,
+            content_store: NO_STORE,
+            share: None,
+            strategy: strategy.clone(),
+            machine: Machine::default(),
+            position,
+        })
+        .collect()
 }
 
 impl Way {
@@ -272,29 +281,48 @@ fn finish(
     like: &Direction,
     strategy: &Choice,
 ) -> Option<Plan> {
-    let lacking = |field: &str, has: fn(&Way) -> bool| {
-        let mut lines = sketch.links.iter().filter(|line| !line.ways.iter().all(has));
-        let Some(first) = lines.next().filter(|_| s.given(field).is_none()) else { return false };
-        let more = match lines.count() {
+    let (mut without_rate, mut without_delay) = (Vec::new(), Vec::new());
+    for line in &sketch.links {
+        if line.ways.iter().any(|way| way.rate.is_none()) {
+            without_rate.push(line);
+        }
+        if line.ways.iter().any(|way| way.delay.is_none()) {
+            without_delay.push(line);
+        }
+    }
+    let mut is_whole = true;
+    for (field, example, lines) in
+        [("rate", "10 Mbit/s", without_rate), ("delay", "5 ms", without_delay)]
+    {
+        let [first, others @ ..] = &*lines else { continue };
+        if s.given(field).is_some() {
+            continue;
+        }
+        let more = match others.len() {
             0 => String::new(),
             n => format!(" ({n} more have none either)"),
         };
-        let example = if field == "rate" { "10 Mbit/s" } else { "5 ms" };
         let why = format!(
             "this link has no {field}{more}; say `{field} = \"{example}\"` in `[topology]` for all \
              that have none"
         );
         source.mistake(first.at..first.at + 1, why);
-        true
-    };
-    let lacks = [lacking("rate", |w| w.rate.is_some()), lacking("delay", |w| w.delay.is_some())];
-    if lacks.contains(&true) {
+        is_whole = false;
+    }
+    if !is_whole {
         return None;
     }
-    let link =
-        |line: &Line| Link { ends: line.ends, directions: line.ways.map(|way| way.on(like)) };
-    let links = sketch.links.iter().map(link).collect();
+    let links = sketch.links.iter().map(|line| line.link(like)).collect();
     Some(Plan { nodes: nodes(sketch.nodes, strategy), links })
+}
+
+/// Links with the same way in both directions, without those from a node to itself.
+fn undirected(links: Vec<([usize; 2], Way, usize)>) -> Vec<Line> {
+    links
+        .into_iter()
+        .filter(|(ends, ..)| ends[0] != ends[1])
+        .map(|(ends, way, at)| Line { ends, is_access: false, ways: [way; 2], at })
+        .collect()
 }
 
 /// Joins pairs of directed links to links with two directions. One without a partner has the same

@@ -18,6 +18,11 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex};
 
+/// Returns `true` for `a-b`.
+fn is_link(word: &str, a: &str, b: &str) -> bool {
+    word.strip_prefix(a).and_then(|rest| rest.strip_prefix('-')) == Some(b)
+}
+
 /// The scope of a trace: some links and nodes, or all.
 #[derive(Clone, Debug, Default)]
 pub struct Places(Option<(BTreeSet<usize>, BTreeSet<usize>)>);
@@ -32,24 +37,25 @@ impl Places {
         if words.is_empty() {
             return Ok(Places(None));
         }
-        let name = |node: usize| scenario.nodes[node].name.as_str();
         let (mut links, mut nodes) = (BTreeSet::new(), BTreeSet::new());
         for word in words {
             let node = scenario.nodes.iter().position(|node| node.name == *word);
-            let is_meant = |(_, link): &(usize, &crate::model::Link)| {
-                let [a, b] = link.ends.map(name);
-                let is = |a: &str, b: &str| {
-                    let rest = word.strip_prefix(a).and_then(|rest| rest.strip_prefix('-'));
-                    rest == Some(b)
-                };
-                is(a, b) || is(b, a) || node.is_some_and(|node| link.ends.contains(&node))
-            };
             let before = links.len();
-            let found = scenario.links.iter().enumerate().filter(is_meant);
-            links.extend(found.map(|(i, _)| i));
+            for (number, link) in scenario.links.iter().enumerate() {
+                let [a, b] = link.ends.map(|node| scenario.nodes[node].name.as_str());
+                if is_link(word, a, b)
+                    || is_link(word, b, a)
+                    || node.is_some_and(|node| link.ends.contains(&node))
+                {
+                    links.insert(number);
+                }
+            }
             nodes.extend(node);
             if node.is_none() && links.len() == before {
-                let joined = scenario.links.iter().map(|link| link.ends.map(name).join("-"));
+                let joined = scenario
+                    .links
+                    .iter()
+                    .map(|link| link.ends.map(|node| scenario.nodes[node].name.as_str()).join("-"));
                 let known: Vec<String> =
                     scenario.nodes.iter().map(|n| n.name.clone()).chain(joined).take(40).collect();
                 let valid = document::valid_words(word, known.iter().map(String::as_str));

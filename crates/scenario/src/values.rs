@@ -15,8 +15,9 @@ pub fn from<T>(
     value: &Spanned<DeValue<'_>>,
     convert: impl Fn(&DeValue<'_>) -> Result<T, String>,
 ) -> Option<T> {
-    let wrong = |why| s.doc.mistake(value.span(), format!("`{field}`: {why}"));
-    convert(value.get_ref()).map_err(wrong).ok()
+    convert(value.get_ref())
+        .map_err(|why| s.doc.mistake(value.span(), format!("`{field}`: {why}")))
+        .ok()
 }
 
 /// A number, whole or not.
@@ -138,8 +139,10 @@ pub fn bound(value: &DeValue<'_>) -> Result<Bound, String> {
     let given = text(value)?;
     if let Some(number) = given.trim().strip_suffix("packets") {
         let number = number.trim().replace('_', "");
-        let wrong = |_| format!("`{given}` is not a number of packets; write \"1000 packets\"");
-        return number.parse().map(Bound::Packets).map_err(wrong);
+        return number
+            .parse()
+            .map(Bound::Packets)
+            .map_err(|_| format!("`{given}` is not a number of packets; write \"1000 packets\""));
     }
     if given.trim().ends_with('%') {
         return given.parse().map(Bound::Share).map_err(|e: control::QuantityError| e.to_string());
@@ -195,10 +198,7 @@ pub fn node_names(section: &Section<'_>, field: &str) -> Option<Vec<(String, Ran
     let value = section.given(field)?;
     let single = std::slice::from_ref(value);
     let list = value.get_ref().as_array().map_or(single, |list| &**list);
-    let read = |value: &Spanned<DeValue<'_>>| {
-        from(section, field, value, node_name).map(|name| (name, value.span()))
-    };
-    list.iter().map(read).collect()
+    list.iter().map(|value| Some((from(section, field, value, node_name)?, value.span()))).collect()
 }
 
 fn node_name(value: &DeValue<'_>) -> Result<String, String> {

@@ -8,12 +8,21 @@ use report::{TONES, colour_of_scheme, colour_of_thing, toned};
 pub fn colours<'c>(cases: impl IntoIterator<Item = &'c Case>) -> Vec<usize> {
     let cases: Vec<&Case> = cases.into_iter().collect();
     let schemes: Option<Vec<usize>> = cases.iter().map(|case| of_scheme(case)).collect();
-    let in_tones = |schemes: Vec<usize>| {
-        let before = |at: usize| schemes[..at].iter().filter(|one| **one == schemes[at]).count();
-        let toned = |at| (before(at) < TONES).then(|| toned(schemes[at], before(at)));
-        (0..schemes.len()).map(toned).collect::<Option<Vec<usize>>>()
-    };
-    schemes.and_then(in_tones).unwrap_or_else(|| (0..cases.len()).map(of_number).collect())
+    let tones = schemes.and_then(|schemes| in_tones(&schemes));
+    tones.unwrap_or_else(|| (0..cases.len()).map(of_number).collect())
+}
+
+/// Colours of schemes, each in another tone; `None` if there are too few tones.
+fn in_tones(schemes: &[usize]) -> Option<Vec<usize>> {
+    let mut colours = Vec::new();
+    for (at, scheme) in schemes.iter().enumerate() {
+        let before = schemes[..at].iter().filter(|other| *other == scheme).count();
+        if before >= TONES {
+            return None;
+        }
+        colours.push(toned(*scheme, before));
+    }
+    Some(colours)
 }
 
 /// The colour of the nth of several things that have no scheme.
@@ -23,9 +32,9 @@ pub fn of_number(number: usize) -> usize {
 }
 
 fn of_scheme(case: &Case) -> Option<usize> {
-    let is_scheme = |key: &str| ["scheme", "control"].iter().any(|end| key.ends_with(end));
     let mut settings = case.settings.iter();
-    settings.find(|(key, _)| is_scheme(key)).map(|(_, value)| colour_of_scheme(value))
+    let scheme = settings.find(|(key, _)| key.ends_with("scheme") || key.ends_with("control"));
+    scheme.map(|(_, value)| colour_of_scheme(value))
 }
 
 #[cfg(test)]

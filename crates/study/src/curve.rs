@@ -35,11 +35,11 @@ pub fn curves(
 /// The common beginning of the names of a line's cases; if that is empty, the other swept fields.
 pub fn label(line: &Series) -> &str {
     let Some(first) = line.names.first() else { return &line.entity };
-    let common = |name: &String| {
+    let mut end = first.len();
+    for name in &line.names {
         let same = first.char_indices().zip(name.chars()).take_while(|((_, a), b)| a == b);
-        same.map(|((at, a), _)| at + a.len_utf8()).last().unwrap_or(0)
-    };
-    let end = line.names.iter().map(common).min().unwrap_or(0);
+        end = end.min(same.map(|((at, a), _)| at + a.len_utf8()).last().unwrap_or(0));
+    }
     // Not within a word: 10k and 15k have no common beginning.
     let ends_word = line
         .names

@@ -53,13 +53,6 @@ impl fmt::Debug for Formula {
 
 /// `MEASURE.CASE`, or `MEASURE` if there is one case.
 fn term(name: &str, measures: &[&str], cases: &[&str]) -> Result<Term, String> {
-    let find = |list: &[&str], word: &str, what: &str| {
-        let place = list.iter().position(|known| *known == word);
-        place.ok_or_else(|| {
-            let valid = document::valid_words(word, list.iter().copied());
-            format!("there is no {what} `{word}`; {valid}")
-        })
-    };
     // Names of cases may contain a dot, those of measures may not.
     match name.split_once('.') {
         Some((measure, case)) => {
@@ -69,6 +62,15 @@ fn term(name: &str, measures: &[&str], cases: &[&str]) -> Result<Term, String> {
         None if cases.len() == 1 => Ok(Term { measure: find(measures, name, "measure")?, case: 0 }),
         None => Err(format!("`{name}` is of several cases; write {{{name}.{}}}", cases[0])),
     }
+}
+
+/// The place of a word in a list of the measures or the cases.
+fn find(list: &[&str], word: &str, what: &str) -> Result<usize, String> {
+    let place = list.iter().position(|known| *known == word);
+    place.ok_or_else(|| {
+        let valid = document::valid_words(word, list.iter().copied());
+        format!("there is no {what} `{word}`; {valid}")
+    })
 }
 
 #[cfg(test)]

@@ -16,13 +16,14 @@ impl Values {
     /// The values of a formula by seed.
     fn of(&self, formula: &Formula) -> Vec<Option<f64>> {
         let seeds = self.cases.iter().map(Vec::len).max().unwrap_or(0);
-        let one = |seed: usize| {
-            formula.value(|measure, case| {
-                let run = self.cases.get(case)?.get(seed)?.as_ref()?;
-                *run.get(measure)?
+        (0..seeds)
+            .map(|seed| {
+                formula.value(|measure, case| {
+                    let run = self.cases.get(case)?.get(seed)?.as_ref()?;
+                    *run.get(measure)?
+                })
             })
-        };
-        (0..seeds).map(one).collect()
+            .collect()
     }
 
     /// The mean of a measure in a case.
@@ -87,17 +88,18 @@ fn held_against(assertion: &Assertion, values: &Values, mut result: ClaimResult)
             result.tolerance = Some(allowed);
             // A difference exactly at the limit must not depend on rounding.
             let slack = 1e-9 * published.value.abs().max(1.0);
-            let is_near = |mean: Mean| (mean.mean - published.value).abs() <= allowed + slack;
-            result.verdict.holds = mean.is_some_and(is_near);
+            result.verdict.holds =
+                mean.is_some_and(|mean| (mean.mean - published.value).abs() <= allowed + slack);
             result.failure = missing(&[found]);
         }
         Assertion::Order { text, terms, relations, tolerance } => {
             let found: Vec<Vec<Option<f64>>> = terms.iter().map(|term| values.of(term)).collect();
             let means: Vec<Option<Mean>> = found.iter().map(|values| whole(values)).collect();
-            let each = |of: fn(Mean) -> Option<f64>| means.iter().map(|m| m.and_then(of)).collect();
+            let halves = means.iter().map(|mean| mean.and_then(|mean| mean.ci95)).collect();
+            let means = means.iter().map(|mean| mean.map(|mean| mean.mean)).collect();
             result.published = Published::Order(text.clone());
-            result.measured = Measured::Terms(each(|mean| Some(mean.mean)));
-            result.ci95 = Measured::Terms(each(|mean| mean.ci95));
+            result.measured = Measured::Terms(means);
+            result.ci95 = Measured::Terms(halves);
             let is_loose = relations.contains(&Relation::About);
             result.tolerance = is_loose.then_some(*tolerance);
             let pairs = found.windows(2).zip(relations);
@@ -117,9 +119,9 @@ fn whole(values: &[Option<f64>]) -> Option<Mean> {
 
 fn missing(terms: &[Vec<Option<f64>>]) -> Option<String> {
     let seeds = terms.iter().map(Vec::len).max().unwrap_or(0);
-    let has_all =
-        |seed: &usize| terms.iter().all(|term| term.get(*seed).is_some_and(Option::is_some));
-    let without = seeds - (0..seeds).filter(has_all).count();
+    let without = (0..seeds)
+        .filter(|seed| !terms.iter().all(|term| term.get(*seed).is_some_and(Option::is_some)))
+        .count();
     match (seeds, without) {
         (0, _) => Some("nothing was run".to_owned()),
         (_, 0) => None,
@@ -142,8 +144,9 @@ fn holds(pair: &[Vec<Option<f64>>], relation: Relation, tolerance: f64) -> bool 
         Relation::Greater => difference.mean - half > 0.0,
         Relation::Less => difference.mean + half < 0.0,
         Relation::About => {
-            let mean = |of: fn(&(f64, f64)) -> f64| both.iter().map(of).sum::<f64>().abs();
-            let larger = mean(|pair| pair.0).max(mean(|pair| pair.1)) / both.len() as f64;
+            let first = both.iter().map(|pair| pair.0).sum::<f64>().abs();
+            let second = both.iter().map(|pair| pair.1).sum::<f64>().abs();
+            let larger = first.max(second) / both.len() as f64;
             difference.mean.abs() <= tolerance * larger
         }
     }

@@ -142,10 +142,10 @@ impl Take {
         let Take::Settling { target, within } = self else {
             return self.of(&seen.map(|(_, value)| *value).collect::<Vec<_>>());
         };
-        let is_out = |value: f64| (value - target).abs() > within * target.abs();
         let mut settled = None;
         for (time, value) in seen {
-            settled = if is_out(*value) { None } else { settled.or(Some(time - from)) };
+            let is_out = (value - target).abs() > within * target.abs();
+            settled = if is_out { None } else { settled.or(Some(time - from)) };
         }
         settled
     }
@@ -180,27 +180,31 @@ impl Measure {
     }
 
     fn fields(&self, run: &RunResult, field: &str, span: &Range<f64>) -> Vec<Option<f64>> {
-        let of = |label: &str| self.of.names(label);
         match self.of.subject {
-            Some(Subject::Flow) => {
-                let began = |flow: &&Flow| span.contains(&flow.start_s);
-                let meant = run.flows.iter().filter(|flow| of(&flow.flow)).filter(began);
-                meant.map(|flow| number(Flow::FIELDS, flow.values(), field)).collect()
-            }
-            Some(Subject::Link) => {
-                let label = |link: &Link| format!("{} > {}", link.from, link.to);
-                let meant = run.links.iter().filter(|link| of(&label(link)));
-                meant.map(|link| number(Link::FIELDS, link.values(), field)).collect()
-            }
-            Some(Subject::Node) => {
-                let meant = run.nodes.iter().filter(|node| of(&node.node));
-                meant.map(|node| number(Node::FIELDS, node.values(), field)).collect()
-            }
-            Some(Subject::Workload) => {
-                let label = |one: &Workload| class_label(&one.workload, &one.class);
-                let meant = run.workloads.iter().filter(|one| of(&label(one)));
-                meant.map(|one| number(Workload::FIELDS, one.values(), field)).collect()
-            }
+            Some(Subject::Flow) => run
+                .flows
+                .iter()
+                .filter(|flow| self.of.names(&flow.flow) && span.contains(&flow.start_s))
+                .map(|flow| number(Flow::FIELDS, flow.values(), field))
+                .collect(),
+            Some(Subject::Link) => run
+                .links
+                .iter()
+                .filter(|link| self.of.names(&format!("{} > {}", link.from, link.to)))
+                .map(|link| number(Link::FIELDS, link.values(), field))
+                .collect(),
+            Some(Subject::Node) => run
+                .nodes
+                .iter()
+                .filter(|node| self.of.names(&node.node))
+                .map(|node| number(Node::FIELDS, node.values(), field))
+                .collect(),
+            Some(Subject::Workload) => run
+                .workloads
+                .iter()
+                .filter(|one| self.of.names(&class_label(&one.workload, &one.class)))
+                .map(|one| number(Workload::FIELDS, one.values(), field))
+                .collect(),
             Some(Subject::Network) => Vec::new(),
             None => {
                 let meant = RUN.iter().filter(|(name, _)| *name == field);

@@ -180,8 +180,8 @@ impl ExperimentResult {
     pub fn is_one_run(&self) -> bool {
         let mut means = self.values.iter().filter_map(|value| value.mean).peekable();
         // Equal numbers differ from their mean by rounding.
-        let is_one = |mean: Mean| mean.ci95.is_some_and(|half| half <= 1e-9 * mean.mean.abs());
-        means.peek().is_some() && means.all(is_one)
+        means.peek().is_some()
+            && means.all(|mean| mean.ci95.is_some_and(|half| half <= 1e-9 * mean.mean.abs()))
     }
 }
 

@@ -41,19 +41,18 @@ impl Page {
         let text = &mut page.text;
         let _ = writeln!(text, "{}\n\n{}\n", study.paper, study.finding);
         let _ = writeln!(text, "**{}.** {}.\n\n{README}\n", outcome.counted(), outcome.effort());
-        let of = |kind: ExperimentKind| {
-            let both = study.experiments.iter().zip(&outcome.experiments);
-            both.filter(move |(experiment, _)| experiment.kind == kind)
-        };
-        for (experiment, result) in of(ExperimentKind::Paper).chain(of(ExperimentKind::Beyond)) {
-            section(text, study, experiment, outcome, result, &mut page.pictures);
-            text.push_str(&testbed::place(study, daemons, &experiment.name));
+        for kind in [ExperimentKind::Paper, ExperimentKind::Beyond] {
+            for (experiment, result) in of_kind(study, outcome, kind) {
+                section(text, study, experiment, outcome, result, &mut page.pictures);
+                text.push_str(&testbed::place(study, daemons, &experiment.name));
+            }
         }
         let _ = writeln!(text, "{DEVIATIONS}\n");
-        if of(ExperimentKind::Sensitivity).next().is_some() {
+        let sensitivities = of_kind(study, outcome, ExperimentKind::Sensitivity);
+        if !sensitivities.is_empty() {
             let _ = writeln!(text, "## How much it matters what the paper leaves out\n");
         }
-        for (experiment, result) in of(ExperimentKind::Sensitivity) {
+        for (experiment, result) in sensitivities {
             section(text, study, experiment, outcome, result, &mut page.pictures);
         }
         again(text, study, outcome);
@@ -191,6 +190,16 @@ fn table(text: &mut String, claims: &[&ClaimResult]) {
     text.push('\n');
 }
 
+/// The experiments of a kind, with their results.
+fn of_kind<'a>(
+    study: &'a Study,
+    outcome: &'a Outcome,
+    kind: ExperimentKind,
+) -> Vec<(&'a Experiment, &'a ExperimentResult)> {
+    let both = study.experiments.iter().zip(&outcome.experiments);
+    both.filter(|(experiment, _)| experiment.kind == kind).collect()
+}
+
 /// A row for each case, a column for each measure.
 fn values(text: &mut String, experiment: &Experiment, result: &ExperimentResult) {
     let is_one = result.is_one_run();
@@ -198,16 +207,16 @@ fn values(text: &mut String, experiment: &Experiment, result: &ExperimentResult)
     let _ = writeln!(text, "| case | {} |", names.join(" | "));
     let _ = writeln!(text, "|:---|{}", "---:|".repeat(names.len()));
     for case in &experiment.cases {
-        let value = |name: &&str| {
-            let found = result.values.iter().find(|v| v.measure == **name && v.case == case.name);
+        let mut row = Vec::new();
+        for name in &names {
+            let found = result.values.iter().find(|v| v.measure == *name && v.case == case.name);
             let mut mean = found.and_then(|found| found.mean);
             // One run has no interval.
             if is_one && let Some(mean) = &mut mean {
                 mean.ci95 = None;
             }
-            averaged(mean, |mean| digits(mean.mean))
-        };
-        let row: Vec<String> = names.iter().map(value).collect();
+            row.push(averaged(mean, |mean| digits(mean.mean)));
+        }
         let _ = writeln!(text, "| {} | {} |", cell(experiment.label(&case.name)), row.join(" | "));
     }
     text.push('\n');
@@ -255,20 +264,18 @@ pub fn index(studies: &[Outcome], ending: &str, more: &str) -> String {
         .to_owned();
     for outcome in studies {
         let Count { judged, hold, explained, off, open } = outcome.count(ClaimKind::Published);
-        let part = |kind| {
+        let [calibrated, checks] = [ClaimKind::Calibrated, ClaimKind::Check].map(|kind| {
             let Count { judged, hold, .. } = outcome.count(kind);
             if hold == judged { hold.to_string() } else { format!("{hold} of {judged}") }
-        };
+        });
         let _ = writeln!(
             text,
-            "| [{}]({}.{ending}){} | {} | {judged} | {hold} | {explained} | {off} | {open} | {} | \
-             {} |",
+            "| [{}]({}.{ending}){} | {} | {judged} | {hold} | {explained} | {off} | {open} | \
+             {calibrated} | {checks} |",
             cell(&outcome.title),
             outcome.study,
             if outcome.quick { ", quick form" } else { "" },
             cell(&outcome.paper),
-            part(ClaimKind::Calibrated),
-            part(ClaimKind::Check),
         );
     }
     text += "\nA claim that does not hold is explained where an experiment shows the cause; off \

@@ -8,7 +8,7 @@ use crate::outcome::{CaseValue, Drawable, ExperimentResult, Outcome, Series};
 use crate::records::{self, Records, recorded};
 use crate::samples::{Collector, Samples, Wanted};
 use crate::selector::Selector;
-use scenario::result::{Completions, RunResult};
+use scenario::result::RunResult;
 use scenario::series::{Rows, Subject, class_label};
 use scenario::{Progress, Watch, execute, several};
 use serde::{Deserialize, Serialize};
@@ -167,13 +167,17 @@ fn done(
     watch: &dyn Watch,
     records: &dyn Records,
 ) -> Result<Kept, String> {
-    // A record of another program, or a damaged one, may have other values.
-    let is_whole = |kept: &Kept| {
-        !kept.interrupted
-            && kept.values.len() == experiment.measures.len()
-            && kept.lines.len() == experiment.pictures.len()
-    };
-    recorded(records, number, is_whole, || one(experiment, run, number, watch))
+    recorded(
+        records,
+        number,
+        // A record of another program, or a damaged one, may have other values.
+        |kept: &Kept| {
+            !kept.interrupted
+                && kept.values.len() == experiment.measures.len()
+                && kept.lines.len() == experiment.pictures.len()
+        },
+        || one(experiment, run, number, watch),
+    )
 }
 
 fn one(
@@ -229,32 +233,35 @@ fn lines(
     run: &RunResult,
     samples: &Samples,
 ) -> Vec<Drawable> {
-    let of = |form: &Form| match form {
-        Form::Time(of, quantity) if seed == 0 => {
-            let tracks = samples.of(of, quantity);
-            let line = |(entity, track): (&str, &Vec<(f64, f64)>)| Series {
-                case,
-                entity: entity.to_owned(),
-                points: track.clone(),
-                ..Series::default()
-            };
-            tracks.map(line).collect()
-        }
-        Form::Cdf(of) => vec![completions(case, of, run)],
-        Form::Time(..) | Form::Curve(..) => Vec::new(),
-    };
-    let picture = experiment.pictures.iter().map(|picture| Drawable {
-        lines: if picture.cases.contains(&case) { of(&picture.form) } else { Vec::new() },
-    });
-    picture.collect()
+    let mut drawables = Vec::new();
+    for picture in &experiment.pictures {
+        let lines = match &picture.form {
+            _ if !picture.cases.contains(&case) => Vec::new(),
+            Form::Time(of, quantity) if seed == 0 => samples
+                .of(of, quantity)
+                .map(|(entity, track)| Series {
+                    case,
+                    entity: entity.to_owned(),
+                    points: track.clone(),
+                    ..Series::default()
+                })
+                .collect(),
+            Form::Cdf(of) => vec![completions(case, of, run)],
+            Form::Time(..) | Form::Curve(..) => Vec::new(),
+        };
+        drawables.push(Drawable { lines });
+    }
+    drawables
 }
 
 /// Completion times, and how many took just so long.
 fn completions(case: usize, of: &Selector, run: &RunResult) -> Series {
     let mut series = Series { case, ..Series::default() };
     if of.subject == Some(Subject::Workload) {
-        let label = |one: &Completions| class_label(&one.workload, &one.class);
-        for one in run.completions.iter().filter(|one| of.names(&label(one))) {
+        for one in &run.completions {
+            if !of.names(&class_label(&one.workload, &one.class)) {
+                continue;
+            }
             let mut seen = 0;
             for (time, count) in &one.times {
                 series.points.push((*time, count.saturating_sub(seen) as f64));

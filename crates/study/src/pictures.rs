@@ -31,13 +31,14 @@ pub fn pictures(
     result: &ExperimentResult,
     claims: &[&ClaimResult],
 ) -> Vec<Picture> {
-    let drawn = experiment.pictures.iter().zip(&result.pictures);
-    let one = |(drawn, data): (&Drawn, &Drawable)| match &drawn.form {
-        Form::Time(_, quantity) => time(experiment, drawn, data, quantity),
-        Form::Cdf(_) => cdf(experiment, drawn, data),
-        Form::Curve(measure, key) => curve(experiment, drawn, data, *measure, key),
-    };
-    let mut pictures: Vec<Picture> = drawn.filter_map(one).collect();
+    let mut pictures: Vec<Picture> = Vec::new();
+    for (drawn, data) in experiment.pictures.iter().zip(&result.pictures) {
+        pictures.extend(match &drawn.form {
+            Form::Time(_, quantity) => time(experiment, drawn, data, quantity),
+            Form::Cdf(_) => cdf(experiment, drawn, data),
+            Form::Curve(measure, key) => curve(experiment, drawn, data, *measure, key),
+        });
+    }
     if experiment.pictures.is_empty() {
         pictures = values(experiment, claims);
     }
@@ -86,11 +87,82 @@ fn picture(drawn: &Drawn, form: report::picture::Form, x: Axis, y: Axis) -> Pict
 
 /// The end of a picture over time: after it all lines are zero.
 fn end(lines: &[Series]) -> f64 {
-    let last = |line: &Series| line.points.last().map_or(0.0, |(time, _)| *time);
-    let busy = |line: &Series| line.points.iter().rfind(|point| point.1 != 0.0).map(|p| p.0);
-    let whole = lines.iter().map(last).fold(0.0, f64::max);
-    let busy = lines.iter().filter_map(busy).fold(0.0, f64::max);
+    let (mut whole, mut busy) = (0.0f64, 0.0f64);
+    for line in lines {
+        if let Some((time, _)) = line.points.last() {
+            whole = whole.max(*time);
+        }
+        if let Some((time, _)) = line.points.iter().rfind(|(_, value)| *value != 0.0) {
+            busy = busy.max(*time);
+        }
+    }
     if busy > 0.0 && busy < whole * 0.9 { busy * 1.05 } else { whole }
+}
+
+/// The lines of a picture over time.
+struct OverTime<'a> {
+    experiment: &'a Experiment,
+    drawn: &'a Drawn,
+    data: &'a Drawable,
+    /// The end of the picture in seconds.
+    shown: f64,
+    /// All lines are of the same thing, so that colours distinguish cases.
+    is_alone: bool,
+    /// The colour of each drawn case.
+    by_case: Vec<usize>,
+    /// Points that a line has at most.
+    most: usize,
+}
+
+impl OverTime<'_> {
+    /// `number` is the line's place in its panel.
+    fn line(&self, series: &Series, number: usize, is_crowded: bool) -> Line {
+        let cases = &self.drawn.cases;
+        let place = cases.iter().position(|case| *case == series.case).unwrap_or(0);
+        let is_case = self.is_alone && cases.len() > 1;
+        let name = match is_case {
+            true => &self.experiment.cases[series.case].name,
+            false => &series.entity,
+        };
+        let until = series.points.partition_point(|(time, _)| *time <= self.shown);
+        let points = &series.points[..until];
+        Line {
+            label: shown_name(self.experiment, name),
+            colour: if self.is_alone { self.by_case[place] } else { of_number(number) },
+            ..over_time(points, self.drawn.factor, self.shown, self.most, is_crowded)
+        }
+    }
+
+    /// The series of a case.
+    fn series(&self, case: usize) -> Vec<Series> {
+        let of_case = self.data.lines.iter().filter(|line| line.case == case);
+        let lines: Vec<Series> = of_case.cloned().collect();
+        if self.drawn.share { shares(&lines, self.shown) } else { lines }
+    }
+
+    /// A panel with all cases.
+    fn together(&self) -> Panel {
+        let mut lines = Vec::new();
+        for case in &self.drawn.cases {
+            for series in self.series(*case) {
+                lines.push(self.line(&series, 0, self.data.lines.len() > 3));
+            }
+        }
+        Panel { lines: dashed(lines), limits: marks(self.drawn, None), ..Panel::default() }
+    }
+
+    /// A panel with one case.
+    fn panel(&self, case: usize) -> Panel {
+        let series = self.series(case);
+        let lines = series.iter().take(MOST_LINES).enumerate();
+        let lines = lines.map(|(number, series)| self.line(series, number, true)).collect();
+        let title = match &*self.drawn.cases {
+            [_] => String::new(),
+            _ => shown_name(self.experiment, &self.experiment.cases[case].name),
+        };
+        let limits = marks(self.drawn, Some(case));
+        Panel { title, lines: dashed(lines), limits, ..Panel::default() }
+    }
 }
 
 fn time(
@@ -104,41 +176,20 @@ fn time(
         return None;
     }
     let entities: BTreeSet<&str> = data.lines.iter().map(|line| line.entity.as_str()).collect();
-    let (alone, few) = (entities.len() == 1, drawn.cases.len() <= MOST_LINES);
-    let by_case = by_case(experiment, &drawn.cases);
-    let most = MOST_POINTS / data.lines.len().max(1);
-    let line = |series: &Series, number: usize, is_crowded: bool| {
-        let place = drawn.cases.iter().position(|case| *case == series.case).unwrap_or(0);
-        let is_case = alone && drawn.cases.len() > 1;
-        let name = if is_case { &experiment.cases[series.case].name } else { &series.entity };
-        let until = series.points.partition_point(|(time, _)| *time <= shown);
-        Line {
-            label: shown_name(experiment, name),
-            colour: if alone { by_case[place] } else { of_number(number) },
-            ..over_time(&series.points[..until], drawn.factor, shown, most, is_crowded)
-        }
+    let is_alone = entities.len() == 1;
+    let lines = OverTime {
+        experiment,
+        drawn,
+        data,
+        shown,
+        is_alone,
+        by_case: by_case(experiment, &drawn.cases),
+        most: MOST_POINTS / data.lines.len().max(1),
     };
-    let of = |case: usize| {
-        let lines = data.lines.iter().filter(move |line| line.case == case).cloned();
-        if drawn.share { shares(&lines.collect::<Vec<_>>(), shown) } else { lines.collect() }
-    };
-    let panels = if alone && few {
-        let all = drawn.cases.iter().flat_map(|case| of(*case));
-        let lines = all.map(|series| line(&series, 0, data.lines.len() > 3)).collect();
-        vec![Panel { lines: dashed(lines), limits: marks(drawn, None), ..Panel::default() }]
+    let panels = if is_alone && drawn.cases.len() <= MOST_LINES {
+        vec![lines.together()]
     } else {
-        let panel = |case: &usize| {
-            let of = of(*case);
-            let lines = of.iter().take(MOST_LINES).enumerate();
-            let lines = lines.map(|(number, series)| line(series, number, true)).collect();
-            let title = match &*drawn.cases {
-                [_] => String::new(),
-                _ => shown_name(experiment, &experiment.cases[*case].name),
-            };
-            let limits = marks(drawn, Some(*case));
-            Panel { title, lines: dashed(lines), limits, ..Panel::default() }
-        };
-        drawn.cases.iter().take(MOST_PANELS).map(panel).collect()
+        drawn.cases.iter().take(MOST_PANELS).map(|case| lines.panel(*case)).collect()
     };
     let label = if drawn.y.is_empty() { axis_name(quantity) } else { drawn.y.clone() };
     let x = Axis { most: Some(shown), ..Axis::new("time", "s") };
@@ -149,7 +200,7 @@ fn time(
     if drawn.cases.len() > panels.len() && panels.len() > 1 {
         span += &format!(" The first {} of {} cases.", panels.len(), drawn.cases.len());
     }
-    if !alone && entities.len() > MOST_LINES {
+    if !is_alone && entities.len() > MOST_LINES {
         span += &format!(" {MOST_LINES} of {} lines in each.", entities.len());
     }
     Some(Picture {
@@ -187,16 +238,21 @@ fn shown_name(experiment: &Experiment, name: &str) -> String {
 
 fn cdf(experiment: &Experiment, drawn: &Drawn, data: &Drawable) -> Option<Picture> {
     let by_case = by_case(experiment, &drawn.cases);
-    let line = |(place, case): (usize, &usize)| {
-        let series = data.lines.iter().find(|line| line.case == *case)?;
+    let mut lines: Vec<Line> = Vec::new();
+    for (case, colour) in drawn.cases.iter().zip(by_case) {
+        let Some(series) = data.lines.iter().find(|line| line.case == *case) else { continue };
         let times: Vec<(f64, u64)> =
             series.points.iter().map(|(time, n)| (time * drawn.factor, *n as u64)).collect();
-        let label = shown_name(experiment, &experiment.cases[*case].name);
-        (!times.is_empty()).then(|| distribution(&label, by_case[place], times, series.unfinished))
-    };
-    let lines: Vec<Line> = drawn.cases.iter().enumerate().filter_map(line).collect();
+        if !times.is_empty() {
+            let label = shown_name(experiment, &experiment.cases[*case].name);
+            lines.push(distribution(&label, colour, times, series.unfinished));
+        }
+    }
+    if lines.is_empty() {
+        return None;
+    }
     // As many in each as in the others.
-    let each = lines.len().div_ceil(lines.len().div_ceil(MOST_LINES).max(1)).max(1);
+    let each = lines.len().div_ceil(lines.len().div_ceil(MOST_LINES));
     let panels: Vec<Panel> = lines
         .chunks(each)
         .map(|lines| Panel {
@@ -209,9 +265,8 @@ fn cdf(experiment: &Experiment, drawn: &Drawn, data: &Drawable) -> Option<Pictur
     let x = if drawn.log { x.logarithmic(abscissas(&lines), false) } else { x };
     let y = Axis { most: Some(1.0), ..Axis::new("share of flows", "") };
     let text = with_marks(drawn, "The medians are marked.");
-    let caption = caption(experiment, &text);
-    (!panels.is_empty()).then(|| Picture {
-        caption,
+    Some(Picture {
+        caption: caption(experiment, &text),
         panels,
         heads: ["flows", "median", "95 %", "most", "not done"].map(str::to_owned).to_vec(),
         ..picture(drawn, report::picture::Form::Cdf, x, y)
@@ -258,7 +313,8 @@ fn curve(
 ) -> Option<Picture> {
     let cases: Vec<usize> = data.lines.iter().map(|line| line.case).collect();
     let by_line = by_case(experiment, &cases);
-    let line = |(place, series): (usize, &Series)| {
+    let mut lines: Vec<Line> = Vec::new();
+    for (series, colour) in data.lines.iter().zip(by_line) {
         let points = series.points.iter();
         let raw = points.clone().flat_map(|(x, y)| [short(*x), short(y * drawn.factor)]);
         let halves = series.ci95.iter().map(|half| half.unwrap_or(0.0));
@@ -266,16 +322,17 @@ fn curve(
             [*x, (y - half) * drawn.factor, (y + half) * drawn.factor].map(short)
         });
         let called = curve::label(series);
-        let own = |line: &str| [called, &series.entity].contains(&line) || data.lines.len() == 1;
-        let published = drawn.points.iter().filter(|points| own(&points.line));
+        let published = drawn.points.iter().filter(|points| {
+            data.lines.len() == 1 || [called, &series.entity].contains(&&*points.line)
+        });
         let ends = [series.points.first(), series.points.last()];
         let label = match called {
             "" => experiment.measures[measure].name.clone(),
             called => shown_name(experiment, called),
         };
-        Line {
+        lines.push(Line {
             label,
-            colour: by_line[place],
+            colour,
             raw: raw.collect(),
             band: if experiment.seeds > 1 { band.collect() } else { Vec::new() },
             published: published.flat_map(|p| &p.at).flat_map(|(x, y)| [*x, *y]).collect(),
@@ -283,9 +340,8 @@ fn curve(
                 .map(|end| end.map_or("-".into(), |(_, y)| digits(y * drawn.factor)))
                 .to_vec(),
             ..Line::default()
-        }
-    };
-    let lines: Vec<Line> = data.lines.iter().enumerate().map(line).collect();
+        });
+    }
     if lines.is_empty() {
         return None;
     }
@@ -314,11 +370,15 @@ fn values(experiment: &Experiment, claims: &[&ClaimResult]) -> Vec<Picture> {
             units.push(unit);
         }
     }
-    let one = |(number, unit): (usize, &&str)| {
+    let mut pictures = Vec::new();
+    for (number, unit) in units.iter().enumerate() {
         let lines = claims.iter().filter(|claim| claim.unit.as_deref() == Some(unit));
         let lines: Vec<Line> = lines.filter_map(|claim| row(claim)).collect();
+        if lines.is_empty() {
+            continue;
+        }
         let text = format!("{} Hollow: values of the paper.", bars(experiment));
-        (!lines.is_empty()).then(|| Picture {
+        pictures.push(Picture {
             id: if number == 0 { "values".to_owned() } else { format!("values-{}", number + 1) },
             title: values_title(experiment, &lines, unit, units.len()),
             caption: caption(experiment, &text),
@@ -328,9 +388,9 @@ fn values(experiment: &Experiment, claims: &[&ClaimResult]) -> Vec<Picture> {
             panels: vec![Panel { lines, ..Panel::default() }],
             corner: String::new(),
             heads: ["mean", "±", "published"].map(str::to_owned).to_vec(),
-        })
-    };
-    units.iter().enumerate().filter_map(one).collect()
+        });
+    }
+    pictures
 }
 
 /// Pictures of several units have titles of their own.

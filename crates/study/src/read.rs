@@ -13,6 +13,7 @@ use crate::model::{ExperimentKind, Study};
 use document::Document;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
@@ -36,19 +37,24 @@ pub enum Quickness {
 /// # Errors
 /// The folder cannot be read, or has none.
 pub fn find(folder: &Path) -> Result<Vec<PathBuf>, StudyError> {
-    let unreadable = |source| StudyError::Unreadable { path: folder.to_owned(), source };
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.join(EXPECTED).is_file() {
-            found.push(path);
-        }
-    }
+    let mut found = studies(folder)
+        .map_err(|source| StudyError::Unreadable { path: folder.to_owned(), source })?;
     found.sort();
     match found.is_empty() {
         true => Err(StudyError::NoStudy { path: folder.to_owned(), file: EXPECTED }),
         false => Ok(found),
     }
+}
+
+fn studies(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.join(EXPECTED).is_file() {
+            found.push(path);
+        }
+    }
+    Ok(found)
 }
 
 /// The place of mistakes, and the valid names.
@@ -143,12 +149,12 @@ pub(crate) fn labels(
     labels: &BTreeMap<Spanned<String>, String>,
     cases: &[&str],
 ) -> BTreeMap<String, String> {
-    let begins = |case: &&str, label: &str| {
-        case.strip_prefix(label).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-    };
     for name in labels.keys() {
         let label = name.get_ref();
-        if !label.contains(' ') && !cases.iter().any(|case| begins(case, label)) {
+        // It is a case, or the beginning of some.
+        let mut ends = cases.iter().filter_map(|case| case.strip_prefix(label.as_str()));
+        let is_known = ends.any(|end| end.is_empty() || end.starts_with('-'));
+        if !label.contains(' ') && !is_known {
             let valid = document::valid_words(label, cases.iter().copied());
             doc.mistake(name.span(), format!("nothing is called `{label}`; {valid}"));
         }
@@ -191,8 +197,8 @@ fn scenarios(folder: &Path) -> Vec<String> {
 }
 
 fn text(path: &Path) -> Result<String, StudyError> {
-    let unreadable = |source| StudyError::Unreadable { path: path.to_owned(), source };
-    fs::read_to_string(path).map_err(unreadable)
+    fs::read_to_string(path)
+        .map_err(|source| StudyError::Unreadable { path: path.to_owned(), source })
 }
 
 fn text_of(folder: &Path, name: &'static str) -> Result<String, StudyError> {

@@ -65,11 +65,11 @@ pub mod exact {
     /// # Errors
     /// Those of the serializer.
     pub fn serialize<S: Serializer>(value: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
-        let number = |number: f64| match number.is_finite() {
+        let number = value.map(|number| match number.is_finite() {
             true => Number::Finite(number),
             false => Number::Other(number.to_string()),
-        };
-        value.map(number).serialize(to)
+        });
+        number.serialize(to)
     }
 
     /// Reads a number.
@@ -77,11 +77,11 @@ pub mod exact {
     /// # Errors
     /// It is no number.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
-        let number = |number| match number {
-            Number::Finite(number) => Ok(number),
-            Number::Other(text) => text.parse().map_err(serde::de::Error::custom),
-        };
-        Option::<Number>::deserialize(from)?.map(number).transpose()
+        match Option::<Number>::deserialize(from)? {
+            None => Ok(None),
+            Some(Number::Finite(number)) => Ok(Some(number)),
+            Some(Number::Other(text)) => text.parse().map(Some).map_err(serde::de::Error::custom),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The subject of a measure.
 
-use scenario::result::{Field, Flow, Link, Node, RunResult, Workload};
+use scenario::result::{Flow, Link, Node, RunResult, Workload};
 use scenario::series::Subject;
 
 /// The subject of a measure: everything of a kind, or a named item.
@@ -36,26 +36,33 @@ impl Selector {
     /// Returns `true` if it matches this label.
     #[must_use]
     pub fn names(&self, label: &str) -> bool {
-        // Labels of flows and classes begin with the node and the workload.
-        let begins = || label.strip_prefix(&*self.which).is_some_and(|rest| rest.starts_with(' '));
-        let has_parts = matches!(self.subject, Some(Subject::Flow | Subject::Workload));
-        let is_from = || {
-            let from = self.which.strip_suffix('*').filter(|from| from.ends_with(" > "));
-            self.subject == Some(Subject::Link) && from.is_some_and(|from| label.starts_with(from))
-        };
-        self.which == "*" || self.which == label || has_parts && begins() || is_from()
+        if self.which == "*" || self.which == label {
+            return true;
+        }
+        match self.subject {
+            // Labels of flows and classes begin with the node and the workload.
+            Some(Subject::Flow | Subject::Workload) => {
+                label.strip_prefix(&*self.which).is_some_and(|rest| rest.starts_with(' '))
+            }
+            // All directions from a node.
+            Some(Subject::Link) => match self.which.strip_suffix('*') {
+                Some(from) => from.ends_with(" > ") && label.starts_with(from),
+                None => false,
+            },
+            _ => false,
+        }
     }
 
     /// The fields that it has in a summary.
     pub(crate) fn fields(&self) -> Vec<&'static str> {
-        let names = |fields: &'static [Field]| fields.iter().map(|field| field.name).collect();
-        match self.subject {
-            Some(Subject::Flow) => names(Flow::FIELDS),
-            Some(Subject::Link) => names(Link::FIELDS),
-            Some(Subject::Node) => names(Node::FIELDS),
-            Some(Subject::Workload) => names(Workload::FIELDS),
-            Some(Subject::Network) => Vec::new(),
-            None => RUN.iter().map(|(name, _)| *name).collect(),
-        }
+        let fields = match self.subject {
+            Some(Subject::Flow) => Flow::FIELDS,
+            Some(Subject::Link) => Link::FIELDS,
+            Some(Subject::Node) => Node::FIELDS,
+            Some(Subject::Workload) => Workload::FIELDS,
+            Some(Subject::Network) => return Vec::new(),
+            None => return RUN.iter().map(|(name, _)| *name).collect(),
+        };
+        fields.iter().map(|field| field.name).collect()
     }
 }

@@ -19,21 +19,24 @@ pub fn shares(lines: &[Series], shown: f64) -> Vec<Series> {
             sums[at] = (sums[at].0 + value, sums[at].1 + 1);
         }
     }
-    let mean = |line: usize, at: usize| {
-        let (sum, count) = sums[line][at];
-        sum / f64::from(count.max(1))
-    };
-    let together = |at: usize| (0..lines.len()).map(|line| mean(line, at)).sum::<f64>();
-    let usual = (0..INSTANTS).map(together).sum::<f64>() / INSTANTS as f64;
-    let share = |line: usize, at: usize| {
-        let all = together(at);
-        (all > usual * NOTHING).then(|| ((at as f64 + 0.5) * stretch, mean(line, at) / all))
-    };
-    let one = |(number, line): (usize, &Series)| Series {
-        points: (0..INSTANTS).filter_map(|at| share(number, at)).collect(),
-        ..line.clone()
-    };
-    lines.iter().enumerate().map(one).collect()
+    let means: Vec<Vec<f64>> = sums
+        .into_iter()
+        .map(|sums| sums.into_iter().map(|(sum, n)| sum / f64::from(n.max(1))).collect())
+        .collect();
+    let together: Vec<f64> =
+        (0..INSTANTS).map(|at| means.iter().map(|line| line[at]).sum()).collect();
+    let usual = together.iter().sum::<f64>() / INSTANTS as f64;
+    let mut shares = Vec::new();
+    for (line, means) in lines.iter().zip(means) {
+        let mut points = Vec::new();
+        for (at, (mean, all)) in means.iter().zip(&together).enumerate() {
+            if *all > usual * NOTHING {
+                points.push(((at as f64 + 0.5) * stretch, mean / all));
+            }
+        }
+        shares.push(Series { points, ..line.clone() });
+    }
+    shares
 }
 
 #[cfg(test)]

@@ -23,6 +23,10 @@ fn is_one(kilobytes: f64) -> bool {
     kilobytes >= 1.5
 }
 
+fn simulated_mean(one: &Difference) -> f64 {
+    one.first.map_or(0.0, |mean| mean.mean)
+}
+
 /// The result of a study on real daemons.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 pub struct OnDaemons {
@@ -68,26 +72,29 @@ impl Row {
     #[must_use]
     pub fn of(case: &str, simulated: &RunResult, real: &RunResult) -> Vec<Row> {
         let both = Case::of_two(simulated, real, WITHIN);
-        let queue = |one: &&Difference| one.kind == "link" && one.quantity == "queue_mean_bytes";
-        let mean = |one: &&Difference| one.first.map_or(0.0, |mean| mean.mean);
-        let longest = both.differences.iter().filter(queue);
-        let longest = longest.max_by(|a, b| mean(a).total_cmp(&mean(b)));
+        let longest = both
+            .differences
+            .iter()
+            .filter(|one| one.kind == "link" && one.quantity == "queue_mean_bytes")
+            .max_by(|a, b| simulated_mean(a).total_cmp(&simulated_mean(b)));
         let whole = both.differences.iter().filter(|one| one.kind == "network");
-        let row = |one: &Difference| {
-            let (_, what, factor) = TOLD.iter().find(|(field, ..)| *field == one.quantity)?;
-            let what = match one.kind {
-                "link" => format!("{what}, {}", one.entity),
-                _ => (*what).to_owned(),
-            };
-            let value = |mean: Option<scenario::Mean>| mean.map(|mean| mean.mean * factor);
-            let (simulated, real) = (value(one.first), value(one.second));
-            // For means of less than a frame, shares mean nothing.
-            let is_told = one.kind != "link" || [simulated, real].into_iter().flatten().any(is_one);
-            let share = one.share.filter(|_| is_told);
-            let beyond = one.beyond && is_told;
-            Some(Row { case: case.to_owned(), what, simulated, real, share, beyond })
+        whole.chain(longest).filter_map(|one| Row::new(case, one)).collect()
+    }
+
+    /// `None` if no row shows such a quantity.
+    fn new(case: &str, one: &Difference) -> Option<Row> {
+        let (_, what, factor) = TOLD.iter().find(|(field, ..)| *field == one.quantity)?;
+        let what = match one.kind {
+            "link" => format!("{what}, {}", one.entity),
+            _ => (*what).to_owned(),
         };
-        whole.chain(longest).filter_map(row).collect()
+        let [simulated, real] =
+            [one.first, one.second].map(|mean| mean.map(|mean| mean.mean * factor));
+        // For means of less than a frame, shares mean nothing.
+        let is_told = one.kind != "link" || [simulated, real].into_iter().flatten().any(is_one);
+        let share = one.share.filter(|_| is_told);
+        let beyond = one.beyond && is_told;
+        Some(Row { case: case.to_owned(), what, simulated, real, share, beyond })
     }
 
     /// The difference as a share of the first; empty if that is zero.
@@ -142,7 +149,6 @@ impl OnDaemons {
         };
         let _ = writeln!(text, "On real daemons, one run of each{set}:\n");
         text.push_str("| case | | simulated | real | apart |\n|:---|:---|---:|---:|---:|\n");
-        let value = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), digits);
         for row in &result.rows {
             let strong = if row.beyond { "**" } else { "" };
             let apart = match row.apart() {
@@ -150,7 +156,8 @@ impl OnDaemons {
                 apart => format!("{strong}{apart}{strong}"),
             };
             let (case, what) = (cell(about.label(&row.case)), cell(&row.what));
-            let (simulated, real) = (value(row.simulated), value(row.real));
+            let [simulated, real] =
+                [row.simulated, row.real].map(|value| value.map_or_else(|| "–".to_owned(), digits));
             let _ = writeln!(text, "| {case} | {what} | {simulated} | {real} | {apart} |");
         }
         text.push('\n');

@@ -36,16 +36,11 @@ impl ClaimResult {
     }
 
     fn measured(&self) -> String {
-        let shown = |value: &Option<f64>, half: Option<f64>| match (value, half) {
-            (None, _) => "-".to_owned(),
-            (Some(value), Some(half)) if half > 0.0 => {
-                format!("{} ± {}", digits(*value), digits(half))
-            }
-            (Some(value), _) => digits(*value),
-        };
         match (&self.measured, &self.ci95) {
-            (Measured::One(value), Measured::One(half)) => shown(value, *half),
-            (Measured::One(value), Measured::Terms(_)) => shown(value, None),
+            (Measured::One(Some(value)), Measured::One(Some(half))) if *half > 0.0 => {
+                format!("{} ± {}", digits(*value), digits(*half))
+            }
+            (Measured::One(value), _) => shown(*value),
             (Measured::Terms(terms), _) => {
                 let signs = match &self.published {
                     Published::Order(text) => text.chars().filter(|c| "<>~".contains(*c)).collect(),
@@ -54,7 +49,7 @@ impl ClaimResult {
                 let mut signs = signs.chars();
                 let mut text = String::new();
                 for term in terms {
-                    text += &shown(term, None);
+                    text += &shown(*term);
                     if let Some(sign) = signs.next() {
                         text += &format!(" {sign} ");
                     }
@@ -92,6 +87,33 @@ pub struct Count {
     pub open: usize,
 }
 
+impl Count {
+    /// How many claims, so called, do how.
+    fn in_words(self, one: &str, more: &str) -> String {
+        let mut text = verb(self.judged, one, more) + ": ";
+        text += &verb(self.hold, "holds", "hold");
+        for (n, one, more) in [
+            (self.explained, "does not and is explained", "do not and are explained"),
+            (self.off, "is off", "are off"),
+            (self.open, "does not and is not explained", "do not and are not explained"),
+        ] {
+            if n > 0 {
+                text += ", ";
+                text += &verb(n, one, more);
+            }
+        }
+        text
+    }
+}
+
+fn verb(n: usize, one: &str, more: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { more })
+}
+
+fn shown(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), digits)
+}
+
 impl Outcome {
     /// How the claims of a kind do.
     #[must_use]
@@ -110,24 +132,7 @@ impl Outcome {
     /// The number of claims that hold. Calibrated ones and own checks are counted separately.
     #[must_use]
     pub fn counted(&self) -> String {
-        let verb =
-            |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
-        let of = |count: Count, one: &str, more: &str| {
-            let mut text = verb(count.judged, one, more) + ": ";
-            text += &verb(count.hold, "holds", "hold");
-            for (n, one, more) in [
-                (count.explained, "does not and is explained", "do not and are explained"),
-                (count.off, "is off", "are off"),
-                (count.open, "does not and is not explained", "do not and are not explained"),
-            ] {
-                if n > 0 {
-                    text += ", ";
-                    text += &verb(n, one, more);
-                }
-            }
-            text
-        };
-        let mut text = of(self.count(ClaimKind::Published), "claim", "claims");
+        let mut text = self.count(ClaimKind::Published).in_words("claim", "claims");
         for (kind, one, more) in [
             (ClaimKind::Calibrated, "calibrated value", "calibrated values"),
             (ClaimKind::Check, "check of our own", "checks of our own"),
@@ -135,12 +140,12 @@ impl Outcome {
             let count = self.count(kind);
             if count.judged > 0 {
                 text += "; ";
-                text += &of(count, one, more);
+                text += &count.in_words(one, more);
             }
         }
-        let number = |is: fn(&ClaimResult) -> bool| self.claims.iter().filter(|c| is(c)).count();
-        let cut = number(ClaimResult::was_cut);
-        let shown = number(|claim| !claim.verdict.judged && !claim.was_cut());
+        let cut = self.claims.iter().filter(|claim| claim.was_cut()).count();
+        let shown =
+            self.claims.iter().filter(|claim| !claim.verdict.judged && !claim.was_cut()).count();
         if shown > 0 {
             text += "; ";
             text += &(verb(shown, "number is", "numbers are") + " only shown in the quick form");

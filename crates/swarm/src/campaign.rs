@@ -94,6 +94,15 @@ fn one(plan: &Plan, domains: &Domains) -> Result<(Facts, Observation, Vec<Breach
     Ok((facts, seen, breaches))
 }
 
+/// The first breach of the same rule by a plan all of whose flows reach a producer.
+fn same_breach(plan: &Plan, breach: &Breach, domains: &Domains) -> Option<(Facts, Breach)> {
+    if (0..plan.flows.len()).any(|flow| routes::path(plan, flow).is_none()) {
+        return None;
+    }
+    let (facts, _, found) = one(plan, domains).ok()?;
+    Some((facts, found.into_iter().find(|other| other.rule == breach.rule)?))
+}
+
 /// Shrinks a plan that breaks a rule, in at most this many attempts.
 ///
 /// # Errors
@@ -104,14 +113,9 @@ pub fn shrunk(
     attempts: usize,
     domains: &Domains,
 ) -> Result<Failure, SwarmError> {
-    let first = |plan: &Plan| -> Option<(Facts, Observation, Breach)> {
-        let reached = (0..plan.flows.len()).all(|flow| routes::path(plan, flow).is_some());
-        let (facts, seen, found) = reached.then(|| one(plan, domains).ok()).flatten()?;
-        Some((facts, seen, found.into_iter().find(|other| other.rule == breach.rule)?))
-    };
-    let shrunk = shrink(plan, attempts, |smaller| first(smaller).is_some());
-    let (facts, breach) = match first(&shrunk.plan) {
-        Some((facts, _, found)) => (facts, found),
+    let shrunk = shrink(plan, attempts, |smaller| same_breach(smaller, breach, domains).is_some());
+    let (facts, breach) = match same_breach(&shrunk.plan, breach, domains) {
+        Some((facts, found)) => (facts, found),
         None => (Facts::new(plan)?, breach.clone()),
     };
     let toml = text(&shrunk, &breach, &facts);

@@ -133,14 +133,18 @@ impl Domains {
     /// They have a mistake.
     pub fn parse(text: &str) -> Result<Domains, DomainError> {
         let domains: Domains = toml::from_str(text)?;
-        let controlled = || schemes::SCHEMES.iter().filter(|scheme| scheme.controller.is_some());
-        for scheme in controlled() {
-            if !domains.scheme.contains_key(scheme.name) {
-                return Err(DomainError::Missing(scheme.name));
+        let controlled: Vec<&'static str> = schemes::SCHEMES
+            .iter()
+            .filter(|scheme| scheme.controller.is_some())
+            .map(|scheme| scheme.name)
+            .collect();
+        for name in &controlled {
+            if !domains.scheme.contains_key(*name) {
+                return Err(DomainError::Missing(name));
             }
         }
         for (name, domain) in &domains.scheme {
-            if !controlled().any(|scheme| scheme.name == name) {
+            if !controlled.contains(&name.as_str()) {
                 return Err(DomainError::Unknown(name.clone()));
             }
             if domain.inside.is_some() != domain.bounds.is_some() {
@@ -195,37 +199,41 @@ impl Domains {
 /// Returns `true` if a scheme has parts that work on links.
 #[must_use]
 pub fn has_link_parts(scheme: &str) -> bool {
-    let has = |s: &control::Scheme| s.marker.is_some() || s.shaper.is_some() || s.stamper.is_some();
-    schemes::find(scheme).is_some_and(has)
+    schemes::find(scheme)
+        .is_some_and(|s| s.marker.is_some() || s.shaper.is_some() || s.stamper.is_some())
 }
 
 /// One scheme everywhere, one path, and no disturbance.
 fn is_plain(plan: &Plan, scheme: &str, loss: f64) -> bool {
     let on_links = has_link_parts(scheme).then_some(scheme);
-    let calm = |link: &crate::plan::Link| {
+    let are_calm = plan.links.iter().all(|link| {
         let lossless = matches!(link.loss, Loss::None) || (loss > 0.0 && is_random(link.loss));
         let steady = link.jitter_us == 0 && link.reorder == 0 && link.duplicate == 0;
         lossless && steady && link.scheme.as_deref() == on_links
-    };
-    let own = |flow: &crate::plan::Flow| {
+    });
+    // Each flow has the scheme, and content of its own.
+    let are_alike = plan.flows.iter().all(|flow| {
         let others = plan.flows.iter().filter(|other| other.content == flow.content).count();
         flow.scheme() == Some(scheme) && others == 1
-    };
+    });
     plan.faults.is_empty()
         && !plan.has_stores()
         && plan.routing == Routing::Listed
         && plan.strategy.is_none()
         && plan.contents.iter().all(|content| content.at.len() == 1)
-        && plan.links.iter().all(calm)
-        && plan.flows.iter().all(own)
+        && are_calm
+        && are_alike
 }
 
 fn is_random(loss: Loss) -> bool {
     matches!(loss, Loss::Random(_))
 }
 
+fn within(value: f64, [least, most]: [f64; 2]) -> bool {
+    (least..=most).contains(&value)
+}
+
 fn is_inside(plan: &Plan, facts: &Facts, inside: &Inside) -> bool {
-    let within = |value: f64, [least, most]: [f64; 2]| (least..=most).contains(&value);
     let trips: Vec<f64> = facts.flows.iter().filter_map(|f| Some(f.way?.round_trip)).collect();
     let (short, long) = trips.iter().fold((f64::INFINITY, 0.0), |(a, b), t| (t.min(a), t.max(b)));
     let flows = plan.flows.len() as f64;

@@ -125,16 +125,17 @@ fn waits(plan: &Plan, number: usize) -> f64 {
 }
 
 fn way(plan: &Plan, links: &[usize]) -> Way {
-    let sum = |of: &dyn Fn(usize) -> f64| links.iter().map(|link| 2.0 * of(*link)).sum::<f64>();
-    let survives = |of: fn(crate::plan::Loss) -> f64| {
-        links.iter().map(|link| (1.0 - of(plan.links[*link].loss)).powi(2)).product::<f64>()
-    };
-    Way {
-        round_trip: sum(&|link| plan.links[link].delay_us as f64 / 1e6),
-        waits: sum(&|link| waits(plan, link)),
-        loss: 1.0 - survives(crate::plan::Loss::share),
-        worst: 1.0 - survives(crate::plan::Loss::worst),
+    // Each link is crossed there and back. The shares are those of packets that survive.
+    let (mut round_trip, mut waiting) = (0.0, 0.0);
+    let (mut usual, mut worst) = (1.0, 1.0);
+    for link in links {
+        let Link { delay_us, loss, .. } = plan.links[*link];
+        round_trip += 2.0 * (delay_us as f64 / 1e6);
+        waiting += 2.0 * waits(plan, *link);
+        usual *= (1.0 - loss.share()).powi(2);
+        worst *= (1.0 - loss.worst()).powi(2);
     }
+    Way { round_trip, waits: waiting, loss: 1.0 - usual, worst: 1.0 - worst }
 }
 
 /// Propagation there and back from a node to the nearest of others.
@@ -188,20 +189,20 @@ fn flow_facts(plan: &Plan, pipes: &[Pipe], number: usize) -> Result<FlowFacts, U
 /// The bits for the fluid. A packet in transmission keeps the link's previous rate, so each change
 /// of a rate counts as a packet.
 fn fluid_bits(plan: &Plan, bytes: u64) -> f64 {
-    let is_change = |fault: &&Fault| matches!(fault.kind, FaultKind::Rate(..));
-    let changes = 2 * plan.faults.iter().filter(is_change).count() as u64;
+    let faults = plan.faults.iter();
+    let changes =
+        2 * faults.filter(|fault| matches!(fault.kind, FaultKind::Rate(..))).count() as u64;
     bytes.saturating_sub(changes * LARGEST) as f64 * 8.0
 }
 
 /// When something on the links is broken.
 fn outages(plan: &Plan, consumer: usize, links: Option<&[usize]>) -> Vec<(f64, f64)> {
     let links = links.unwrap_or_default();
-    let on_path = |node: usize| {
-        node == consumer || links.iter().any(|link| plan.links[*link].ends.contains(&node))
-    };
     let broken = plan.faults.iter().filter(|fault| match fault.kind {
         FaultKind::LinkDown(link) => links.contains(&link),
-        FaultKind::NodeDown(node) => on_path(node),
+        FaultKind::NodeDown(node) => {
+            node == consumer || links.iter().any(|link| plan.links[*link].ends.contains(&node))
+        }
         FaultKind::Rate(..) => false,
     });
     broken.map(|fault| (fault.at_ms as f64 / 1e3, fault.healed_s())).collect()
@@ -210,27 +211,33 @@ fn outages(plan: &Plan, consumer: usize, links: Option<&[usize]>) -> Vec<(f64, f
 /// The common load of flows on each pipe: only if no store and no pending Interest of another flow
 /// can supply it.
 fn shared(plan: &Plan, flows: &[FlowFacts]) -> Vec<Shared> {
-    let twice = |flow: usize| {
-        plan.flows.iter().filter(|other| other.content == plan.flows[flow].content).count() > 1
-    };
-    let fetches = |flow: &usize| !matches!(plan.flows[*flow].manner, Manner::Constant { .. });
     if plan.has_stores() {
         return Vec::new();
     }
-    let over = |pipe: usize| {
-        let crosses = |flow: &usize| flows[*flow].pipes.as_ref().is_some_and(|p| p.contains(&pipe));
-        (0..flows.len()).filter(fetches).filter(|f| !twice(*f)).filter(crosses).collect::<Vec<_>>()
-    };
-    let groups = (0..2 * plan.links.len()).map(|pipe| (pipe, over(pipe)));
-    let groups = groups.filter(|(_, flows)| flows.len() > 1);
-    let least = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::INFINITY, f64::min);
-    let one = |(pipe, of): (usize, Vec<usize>)| {
-        let start = least(&mut of.iter().map(|flow| plan.flows[*flow].start_ms as f64 / 1e3));
-        let round_trip = least(&mut of.iter().map(|flow| flows[*flow].nearest_s));
-        let size = |flow: &usize| plan.contents[plan.flows[*flow].content].size;
-        let bits = fluid_bits(plan, of.iter().map(size).sum());
+    // Fetches of content that no other flow asks for.
+    let mut alone: Vec<usize> = Vec::new();
+    for (number, flow) in plan.flows.iter().enumerate() {
+        let askers = plan.flows.iter().filter(|other| other.content == flow.content).count();
+        if askers == 1 && !matches!(flow.manner, Manner::Constant { .. }) {
+            alone.push(number);
+        }
+    }
+    let mut groups = Vec::new();
+    for pipe in 0..2 * plan.links.len() {
+        let mut over = alone.clone();
+        over.retain(|flow| flows[*flow].pipes.as_ref().is_some_and(|p| p.contains(&pipe)));
+        if over.len() < 2 {
+            continue;
+        }
+        let (mut start, mut round_trip, mut bytes) = (f64::INFINITY, f64::INFINITY, 0);
+        for flow in &over {
+            start = start.min(plan.flows[*flow].start_ms as f64 / 1e3);
+            round_trip = round_trip.min(flows[*flow].nearest_s);
+            bytes += plan.contents[plan.flows[*flow].content].size;
+        }
+        let bits = fluid_bits(plan, bytes);
         let end = oracle::earliest_end(start, round_trip, bits, &rates(plan, pipe / 2));
-        Shared { pipe, flows: of, earliest_end_s: end }
-    };
-    groups.map(one).collect()
+        groups.push(Shared { pipe, flows: over, earliest_end_s: end });
+    }
+    groups
 }

@@ -39,8 +39,10 @@ impl Known {
     /// The known reason why a seed breaks a rule.
     #[must_use]
     pub fn why(&self, seed: u64, breach: &Breach) -> Option<&str> {
-        let is_it = |entry: &&Entry| entry.seed == seed && entry.rule == breach.rule.name();
-        self.known.iter().find(is_it).map(|entry| entry.why.as_str())
+        self.known
+            .iter()
+            .find(|entry| entry.seed == seed && entry.rule == breach.rule.name())
+            .map(|entry| entry.why.as_str())
     }
 
     /// The entries of a seed whose rules were not broken: to be taken off the list.
@@ -49,8 +51,9 @@ impl Known {
         seed: u64,
         breaches: &'a [Breach],
     ) -> impl Iterator<Item = &'a Entry> {
-        let breaks = |entry: &Entry| breaches.iter().any(|one| one.rule.name() == entry.rule);
-        self.known.iter().filter(move |entry| entry.seed == seed && !breaks(entry))
+        self.known.iter().filter(move |entry| {
+            entry.seed == seed && breaches.iter().all(|breach| breach.rule.name() != entry.rule)
+        })
     }
 
     /// Entries of rules that there are not.

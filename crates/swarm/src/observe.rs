@@ -58,6 +58,14 @@ pub struct FlowSeen {
     pub progress: Vec<(f64, u64)>,
 }
 
+impl FlowSeen {
+    /// Bytes that were received until this time.
+    pub fn bytes_until(&self, at_s: f64) -> u64 {
+        let sample = self.progress.iter().rev().find(|(when, _)| *when <= at_s);
+        sample.map_or(0, |(_, bytes)| *bytes)
+    }
+}
+
 /// Packets and bytes.
 pub type Amount = (u64, u64);
 
@@ -146,13 +154,13 @@ impl Recorder for Watcher {
 /// # Errors
 /// Weir rejects the scenario.
 pub fn observe(plan: &Plan, facts: &Facts) -> Result<Observation, Refused> {
-    let refused = |why: String| Refused { seed: plan.seed, why };
     let limit_ms = (facts.limit_s * 1e3).ceil() as u64;
     let text = write::toml(plan, limit_ms, &[]);
-    let batch = scenario::parse(&text, "swarm.toml", &[]).map_err(|e| refused(e.to_string()))?;
+    let batch = scenario::parse(&text, "swarm.toml", &[])
+        .map_err(|error| Refused { seed: plan.seed, why: error.to_string() })?;
     let run = &batch.runs[0];
-    let mut network =
-        scenario::build(&run.scenario, run.seed).map_err(|e| refused(e.to_string()))?;
+    let mut network = scenario::build(&run.scenario, run.seed)
+        .map_err(|error| Refused { seed: plan.seed, why: error.to_string() })?;
     let progress = Progress::default();
     let interval = interval(facts);
     network.observe(interval, Box::new(Watcher(Arc::clone(&progress))));
@@ -191,22 +199,19 @@ fn interval(facts: &Facts) -> Duration {
 
 /// All fetches have ended, and constant rates have stopped.
 fn is_over(plan: &Plan, outcome: &Outcome) -> bool {
-    let is_fetch = |number: usize| !matches!(plan.flows[number].manner, Manner::Constant { .. });
     let now = outcome.duration.as_secs_f64();
-    let stopped = plan.flows.iter().all(|flow| match flow.manner {
+    plan.flows.iter().zip(&outcome.flows).all(|(flow, result)| match flow.manner {
         Manner::Constant { stop_ms, .. } => now >= stop_ms as f64 / 1e3,
-        _ => true,
-    });
-    let mut flows = outcome.flows.iter().enumerate();
-    stopped && flows.all(|(number, flow)| !is_fetch(number) || flow.end.is_some())
+        _ => result.end.is_some(),
+    })
 }
 
 fn seen(outcome: &Outcome) -> Observation {
-    let sent = |link: &LinkResult| link.sent.interests + link.sent.data + link.sent.nacks;
+    let sent = outcome.links.iter().map(|link| &link.sent);
     Observation {
         ended_s: outcome.duration.as_secs_f64(),
         interval_s: 0.0,
-        packets: outcome.links.iter().map(sent).sum(),
+        packets: sent.map(|sent| sent.interests + sent.data + sent.nacks).sum(),
         hash: outcome.trace_hash,
         flows: outcome.flows.iter().map(flow_seen).collect(),
         links: outcome.links.iter().map(link_seen).collect(),
@@ -215,7 +220,6 @@ fn seen(outcome: &Outcome) -> Observation {
 }
 
 fn flow_seen(flow: &FlowResult) -> FlowSeen {
-    let seconds = |span: Duration| span.as_secs_f64();
     let Transfer { bytes, counters, in_flight, complete, .. } = flow.transfer;
     FlowSeen {
         start_s: flow.start.as_secs_f64(),
@@ -228,8 +232,8 @@ fn flow_seen(flow: &FlowResult) -> FlowSeen {
         nacks: counters.nacks,
         false_timeouts: counters.false_timeouts,
         in_flight,
-        rtt_mean_s: flow.transfer.rtt_mean.map(seconds),
-        rtt_p99_s: flow.transfer.rtt_p99.map(seconds),
+        rtt_mean_s: flow.transfer.rtt_mean.map(Duration::as_secs_f64),
+        rtt_p99_s: flow.transfer.rtt_p99.map(Duration::as_secs_f64),
         progress: Vec::new(),
     }
 }

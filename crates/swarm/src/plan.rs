@@ -202,9 +202,10 @@ impl Plan {
     /// The number of packets for all content over the shortest paths: Interests and Data.
     #[must_use]
     pub fn least_packets(&self, hops: &dyn Fn(usize) -> u64) -> u64 {
-        let one = |(number, flow): (usize, &Flow)| {
-            2 * hops(number) * self.contents[flow.content].segments()
-        };
-        self.flows.iter().enumerate().map(one).sum()
+        self.flows
+            .iter()
+            .enumerate()
+            .map(|(number, flow)| 2 * hops(number) * self.contents[flow.content].segments())
+            .sum()
     }
 }

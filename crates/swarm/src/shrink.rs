@@ -46,55 +46,65 @@ pub fn shrink(plan: &Plan, attempts: usize, mut breaks: impl FnMut(&Plan) -> boo
 
 /// All plans that are one cut smaller, the largest cuts first.
 fn cuts(plan: &Plan) -> Vec<Plan> {
-    let mut all = Vec::new();
-    let mut add = |cut: &dyn Fn(&mut Plan)| {
-        let mut smaller = plan.clone();
-        cut(&mut smaller);
-        tidy(&mut smaller);
-        if smaller != *plan && !smaller.flows.is_empty() {
-            all.push(smaller);
-        }
-    };
-    add(&|p| p.faults.clear());
-    add(&|p| p.nodes.iter_mut().for_each(|node| node.store = 0));
-    add(&|p| p.links.iter_mut().for_each(|link| link.loss = Loss::None));
-    add(&|p| p.links.iter_mut().for_each(calm));
-    add(&|p| p.links.iter_mut().for_each(|link| link.scheme = None));
-    add(&|p| p.strategy = None);
-    add(&|p| p.routing = Routing::Listed);
-    (0..plan.flows.len()).for_each(|flow| add(&|p| without(&mut p.flows, flow)));
-    (0..plan.faults.len()).for_each(|fault| add(&|p| without(&mut p.faults, fault)));
-    add(&|p| p.contents.iter_mut().for_each(|content| content.is_spread = false));
+    let mut cuts = Cuts { plan, all: Vec::new() };
+    cuts.add(|p| p.faults.clear());
+    cuts.add(|p| p.nodes.iter_mut().for_each(|node| node.store = 0));
+    cuts.add(|p| p.links.iter_mut().for_each(|link| link.loss = Loss::None));
+    cuts.add(|p| p.links.iter_mut().for_each(calm));
+    cuts.add(|p| p.links.iter_mut().for_each(|link| link.scheme = None));
+    cuts.add(|p| p.strategy = None);
+    cuts.add(|p| p.routing = Routing::Listed);
+    (0..plan.flows.len()).for_each(|flow| cuts.add(|p| without(&mut p.flows, flow)));
+    (0..plan.faults.len()).for_each(|fault| cuts.add(|p| without(&mut p.faults, fault)));
+    cuts.add(|p| p.contents.iter_mut().for_each(|content| content.is_spread = false));
     for content in 0..plan.contents.len() {
         for at in 0..plan.contents[content].at.len() {
-            add(&|p| {
+            cuts.add(|p| {
                 if p.contents[content].at.len() > 1 {
                     p.contents[content].at.remove(at);
                 }
             });
         }
-        add(&|p| p.contents[content].size = (p.contents[content].size / 2).max(1));
+        cuts.add(|p| p.contents[content].size = (p.contents[content].size / 2).max(1));
     }
-    (0..plan.nodes.len()).for_each(|node| add(&|p| remove_node(p, node)));
+    (0..plan.nodes.len()).for_each(|node| cuts.add(|p| remove_node(p, node)));
     for node in 0..plan.nodes.len() {
-        add(&|p| bypass(p, node, 0));
-        add(&|p| bypass(p, node, 1));
+        cuts.add(|p| bypass(p, node, 0));
+        cuts.add(|p| bypass(p, node, 1));
     }
-    (0..plan.nodes.len()).for_each(|node| add(&|p| p.nodes[node].store = 0));
+    (0..plan.nodes.len()).for_each(|node| cuts.add(|p| p.nodes[node].store = 0));
     for link in 0..plan.links.len() {
-        add(&|p| remove_link(p, link));
-        add(&|p| p.links[link].loss = Loss::None);
-        add(&|p| calm(&mut p.links[link]));
-        add(&|p| p.links[link].scheme = None);
+        cuts.add(|p| remove_link(p, link));
+        cuts.add(|p| p.links[link].loss = Loss::None);
+        cuts.add(|p| calm(&mut p.links[link]));
+        cuts.add(|p| p.links[link].scheme = None);
     }
     for flow in 0..plan.flows.len() {
-        add(&|p| p.flows[flow].start_ms = 0);
-        add(&|p| shorten(&mut p.flows[flow].manner));
+        cuts.add(|p| p.flows[flow].start_ms = 0);
+        cuts.add(|p| shorten(&mut p.flows[flow].manner));
     }
     for fault in 0..plan.faults.len() {
-        add(&|p| p.faults[fault].lasts_ms = (p.faults[fault].lasts_ms / 2).max(1));
+        cuts.add(|p| p.faults[fault].lasts_ms = (p.faults[fault].lasts_ms / 2).max(1));
     }
-    all
+    cuts.all
+}
+
+struct Cuts<'p> {
+    plan: &'p Plan,
+    /// The smaller plans.
+    all: Vec<Plan>,
+}
+
+impl Cuts<'_> {
+    /// Adds the plan after a cut, unless the cut changes nothing or leaves no flow.
+    fn add(&mut self, cut: impl FnOnce(&mut Plan)) {
+        let mut smaller = self.plan.clone();
+        cut(&mut smaller);
+        tidy(&mut smaller);
+        if smaller != *self.plan && !smaller.flows.is_empty() {
+            self.all.push(smaller);
+        }
+    }
 }
 
 fn without<T>(all: &mut Vec<T>, gone: usize) {
@@ -114,8 +124,9 @@ fn shorten(manner: &mut Manner) {
 
 /// Removes contents without a consumer.
 fn tidy(plan: &mut Plan) {
-    let asked = |plan: &Plan, content: usize| plan.flows.iter().any(|f| f.content == content);
-    while let Some(gone) = (0..plan.contents.len()).find(|content| !asked(plan, *content)) {
+    while let Some(gone) = (0..plan.contents.len())
+        .find(|content| plan.flows.iter().all(|flow| flow.content != *content))
+    {
         plan.contents.remove(gone);
         plan.flows.iter_mut().for_each(|flow| flow.content -= usize::from(flow.content > gone));
     }
@@ -123,11 +134,10 @@ fn tidy(plan: &mut Plan) {
 
 fn remove_link(plan: &mut Plan, gone: usize) {
     plan.links.remove(gone);
-    let is_of = |kind: &FaultKind| match kind {
-        FaultKind::LinkDown(link) | FaultKind::Rate(link, _) => *link == gone,
-        FaultKind::NodeDown(_) => false,
-    };
-    plan.faults.retain(|fault| !is_of(&fault.kind));
+    plan.faults.retain(|fault| match fault.kind {
+        FaultKind::LinkDown(link) | FaultKind::Rate(link, _) => link != gone,
+        FaultKind::NodeDown(_) => true,
+    });
     for fault in &mut plan.faults {
         if let FaultKind::LinkDown(link) | FaultKind::Rate(link, _) = &mut fault.kind {
             *link -= usize::from(*link > gone);
@@ -145,14 +155,16 @@ fn remove_node(plan: &mut Plan, gone: usize) {
     }
     plan.faults.retain(|fault| fault.kind != FaultKind::NodeDown(gone));
     plan.nodes.remove(gone);
-    let renamed = |node: &mut usize| *node -= usize::from(*node > gone);
-    plan.links.iter_mut().flat_map(|link| &mut link.ends).for_each(renamed);
-    plan.contents.iter_mut().flat_map(|content| &mut content.at).for_each(renamed);
-    plan.flows.iter_mut().for_each(|flow| renamed(&mut flow.at));
-    for fault in &mut plan.faults {
-        if let FaultKind::NodeDown(node) = &mut fault.kind {
-            renamed(node);
-        }
+    // The nodes behind it have lower numbers now.
+    let links = plan.links.iter_mut().flat_map(|link| &mut link.ends);
+    let contents = plan.contents.iter_mut().flat_map(|content| &mut content.at);
+    let flows = plan.flows.iter_mut().map(|flow| &mut flow.at);
+    let faults = plan.faults.iter_mut().filter_map(|fault| match &mut fault.kind {
+        FaultKind::NodeDown(node) => Some(node),
+        FaultKind::LinkDown(_) | FaultKind::Rate(..) => None,
+    });
+    for node in links.chain(contents).chain(flows).chain(faults) {
+        *node -= usize::from(*node > gone);
     }
 }
 

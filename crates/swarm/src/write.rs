@@ -122,22 +122,24 @@ fn routes(out: &mut String, plan: &Plan) {
     }
 }
 
+fn fault_at(out: &mut String, at_ms: u64, kind: &str, what: &str) {
+    let _ = writeln!(out, "\n[[fault]]\nat = \"{at_ms} ms\"\nkind = \"{kind}\"\n{what}");
+}
+
 fn faults(out: &mut String, plan: &Plan) {
-    let mut one = |at: u64, kind: &str, what: String| {
-        let _ = writeln!(out, "\n[[fault]]\nat = \"{at} ms\"\nkind = \"{kind}\"\n{what}");
-    };
     for fault in &plan.faults {
         let (at, end) = (fault.at_ms, fault.at_ms + fault.lasts_ms);
         match fault.kind {
             FaultKind::LinkDown(link) => {
                 let [a, b] = plan.links[link].ends;
                 let what = format!("link = [\"n{a}\", \"n{b}\"]");
-                one(at, "link-down", what.clone());
-                one(end, "link-up", what);
+                fault_at(out, at, "link-down", &what);
+                fault_at(out, end, "link-up", &what);
             }
             FaultKind::NodeDown(node) => {
-                one(at, "node-crash", format!("node = \"n{node}\""));
-                one(end, "node-restart", format!("node = \"n{node}\""));
+                let what = format!("node = \"n{node}\"");
+                fault_at(out, at, "node-crash", &what);
+                fault_at(out, end, "node-restart", &what);
             }
             FaultKind::Rate(link, rate) => {
                 let [a, b] = plan.links[link].ends;
@@ -145,7 +147,7 @@ fn faults(out: &mut String, plan: &Plan) {
                     for [from, to] in [[a, b], [b, a]] {
                         let what =
                             format!("link = [\"n{from}\", \"n{to}\"]\nrate = \"{rate} bit/s\"");
-                        one(when, "link-rate", what);
+                        fault_at(out, when, "link-rate", &what);
                     }
                 }
             }

@@ -37,7 +37,8 @@ pub fn build(namespaces: &[String], plan: &Plan) -> Result<(), TestbedError> {
         let mut lines = String::new();
         for link in &plan.links {
             for end in (0..2).filter(|end| link.ends[*end] == at) {
-                lines += &bucket(&link.interface, link.directions[end], plan.medium.mtu);
+                let (rate, queue) = link.directions[end];
+                lines += &bucket(&link.interface, rate, queue, plan.medium.mtu);
             }
         }
         let made = namespaces::run("tc", &["-n", name, "-batch", "-"], &lines);
@@ -52,7 +53,7 @@ pub fn build(namespaces: &[String], plan: &Plan) -> Result<(), TestbedError> {
 }
 
 /// The commands that make one.
-fn bucket(interface: &str, (rate, queue): (Rate, Queue), mtu: u16) -> String {
+fn bucket(interface: &str, rate: Rate, queue: Queue, mtu: u16) -> String {
     // It holds two frames at least, or the largest ones would never pass.
     let frame = u64::from(mtu) + ETHERNET;
     let burst = rate.size_in(BUCKET).0.max(2 * frame);
@@ -87,10 +88,14 @@ pub fn passed(testbed: &str, plan: &Plan) -> Result<Vec<[Passed; 2]>, TestbedErr
         let ours = ours.filter(|one: &Passed| one.kind == "tbf");
         all.push(ours.collect::<Vec<_>>());
     }
-    let of = |at: usize, interface: &str| {
-        all[at].iter().find(|one| one.dev == interface).cloned().unwrap_or_default()
-    };
-    Ok(plan.links.iter().map(|link| link.ends.map(|at| of(at, &link.interface))).collect())
+    let mut of_links = Vec::new();
+    for link in &plan.links {
+        of_links.push(link.ends.map(|at| {
+            let ours = all[at].iter().find(|one| one.dev == link.interface);
+            ours.cloned().unwrap_or_default()
+        }));
+    }
+    Ok(of_links)
 }
 
 #[cfg(test)]
@@ -102,13 +107,13 @@ mod tests {
     fn buckets_hold_what_the_link_takes() {
         let queue = Queue::Size(Size(250_000));
         assert_eq!(
-            bucket("link0", (Rate::from_mbps(100), queue), 1500),
+            bucket("link0", Rate::from_mbps(100), queue, 1500),
             "qdisc add dev link0 root handle 1: tbf rate 100000000bit burst 12500 limit 250000\n"
         );
         // A jumbo frame is more than a millisecond of a slow link; packets are counted by a queue
         // of their own.
         assert_eq!(
-            bucket("link1", (Rate::from_mbps(1), Queue::Packets(20)), 9000),
+            bucket("link1", Rate::from_mbps(1), Queue::Packets(20), 9000),
             "qdisc add dev link1 root handle 1: tbf rate 1000000bit burst 18028 limit 180280\n\
              qdisc add dev link1 parent 1:1 handle 2: pfifo limit 20\n"
         );

@@ -9,22 +9,22 @@ use scenario::model::{FaultKind, Route};
 
 /// The changes of a fault, with the nodes; empty for other kinds of faults.
 pub fn of(kind: &FaultKind, testbed: &Testbed) -> Vec<(usize, Change)> {
-    let face = |link: usize| testbed.plan.links[link].interface.clone();
+    let links = &testbed.plan.links;
     match kind {
         FaultKind::LinkRate { link, direction, rate } => {
-            let ends = testbed.plan.links[*link].ends;
-            let change = |rate, rate_in| Change::Rates { face: face(*link), rate, rate_in };
-            vec![
-                (ends[*direction], change(Some(*rate), None)),
-                (ends[1 - direction], change(None, Some(*rate))),
-            ]
+            let link = &links[*link];
+            let [face, other] = [link.interface.clone(), link.interface.clone()];
+            let sending = Change::Rates { face, rate: Some(*rate), rate_in: None };
+            let receiving = Change::Rates { face: other, rate: None, rate_in: Some(*rate) };
+            vec![(link.ends[*direction], sending), (link.ends[1 - direction], receiving)]
         }
         FaultKind::RouteAdd(Route { at, prefix, link, cost }) => {
-            let prefix = prefix.clone();
-            vec![(*at, Change::Add { face: face(*link), prefix, cost: *cost })]
+            let (face, prefix) = (links[*link].interface.clone(), prefix.clone());
+            vec![(*at, Change::Add { face, prefix, cost: *cost })]
         }
         FaultKind::RouteRemove(Route { at, prefix, link, .. }) => {
-            vec![(*at, Change::Remove { face: face(*link), prefix: prefix.clone() })]
+            let (face, prefix) = (links[*link].interface.clone(), prefix.clone());
+            vec![(*at, Change::Remove { face, prefix })]
         }
         FaultKind::LinkDown(_)
         | FaultKind::LinkUp(_)
@@ -60,10 +60,10 @@ impl Testbed {
         if changes.is_empty() {
             return Ok(());
         }
-        let node = || self.plan.nodes[at].name.clone();
-        let unreachable = |error| TestbedError::Unreachable { node: node(), error };
-        let mut daemon = Connection::open(address(&self.socket(at))).map_err(unreachable)?;
-        let counters = readings::read(&mut daemon, &node())?;
+        let node = &self.plan.nodes[at].name;
+        let mut daemon = Connection::open(address(&self.socket(at)))
+            .map_err(|error| TestbedError::Unreachable { node: node.clone(), error })?;
+        let counters = readings::read(&mut daemon, node)?;
         for change in changes {
             let face = counters.face(change.face()).map_or(0, |face| face.id);
             let done = match change {
@@ -71,7 +71,7 @@ impl Testbed {
                 Change::Add { prefix, cost, .. } => daemon.add_route(prefix, face, *cost),
                 Change::Remove { prefix, .. } => daemon.remove_route(prefix, face),
             };
-            done.map_err(|error| TestbedError::CommandFailed { node: node(), error })?;
+            done.map_err(|error| TestbedError::CommandFailed { node: node.clone(), error })?;
         }
         Ok(())
     }

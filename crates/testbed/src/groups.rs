@@ -32,16 +32,20 @@ impl Group {
     /// # Errors
     /// There is no cpu controller, or no right to use it.
     pub fn make(testbed: &str, short: &str, share: Ratio) -> Result<Group, TestbedError> {
-        let failed = |why: String| TestbedError::NoControlGroup { node: short.to_owned(), why };
+        Group::try_make(&namespaces::namespace(testbed, short), share)
+            .map_err(|why| TestbedError::NoControlGroup { node: short.to_owned(), why })
+    }
+
+    fn try_make(name: &str, share: Ratio) -> Result<Group, String> {
         let Some(controller) = controller() else {
-            return Err(failed("no control groups with the cpu controller are mounted".to_owned()));
+            return Err("no control groups with the cpu controller are mounted".to_owned());
         };
-        let path = controller.root.join(namespaces::namespace(testbed, short));
+        let path = controller.root.join(name);
         match fill(&controller, &path, share) {
             Ok(()) => Ok(Group(path)),
             Err((file, error)) => {
                 fs::remove_dir(&path).ok();
-                Err(failed(format!("cannot write {}: {error}", file.display())))
+                Err(format!("cannot write {}: {error}", file.display()))
             }
         }
     }
@@ -67,8 +71,11 @@ impl Group {
     }
 }
 
+fn write(file: PathBuf, text: &str) -> Result<(), (PathBuf, io::Error)> {
+    fs::write(&file, text).map_err(|error| (file, error))
+}
+
 fn fill(controller: &Controller, path: &Path, share: Ratio) -> Result<(), (PathBuf, io::Error)> {
-    let write = |file: PathBuf, text: &str| fs::write(&file, text).map_err(|error| (file, error));
     let period = PERIOD.max(LEAST / share.get());
     let (quota, period) = ((period * share.get()).round().max(LEAST), period.round());
     if controller.is_second {

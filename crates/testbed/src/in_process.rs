@@ -65,8 +65,8 @@ impl InProcessApps {
             prefixes.retain(|prefix| plan.unpublished.contains(prefix));
         }
         apps.make_ready(&plan.unpublished);
-        let node = |at: usize| (plan.nodes[at].name.clone(), testbed.socket(at));
-        let nodes: Vec<_> = (0..plan.nodes.len()).map(node).collect();
+        let nodes = plan.nodes.iter().enumerate();
+        let nodes = nodes.map(|(at, node)| (node.name.clone(), testbed.socket(at))).collect();
         let (connections, consumers) = (BTreeMap::new(), scenario.consumers.len());
         let mut in_process = InProcessApps { apps, producers, nodes, connections, consumers };
         (0..in_process.nodes.len()).try_for_each(|at| in_process.publish(at))?;
@@ -79,12 +79,13 @@ impl InProcessApps {
             if node.index() != at || prefixes.is_empty() {
                 continue;
             }
-            let node = || self.nodes[at].0.clone();
-            let unreachable = |error| TestbedError::Unreachable { node: node(), error };
-            let mut connection = open(&self.nodes[at].1).map_err(unreachable)?;
+            let (node, socket) = &self.nodes[at];
+            let mut connection = open(socket)
+                .map_err(|error| TestbedError::Unreachable { node: node.clone(), error })?;
             for prefix in prefixes {
-                let failed = |error| TestbedError::CommandFailed { node: node(), error };
-                connection.register(prefix).map_err(failed)?;
+                connection
+                    .register(prefix)
+                    .map_err(|error| TestbedError::CommandFailed { node: node.clone(), error })?;
             }
             self.connections.insert(*app, connection);
         }
@@ -99,12 +100,12 @@ impl InProcessApps {
         let (orders, taken) = channel();
         let (bell, rung) = UnixStream::pair()?;
         rung.set_nonblocking(true)?;
-        let work = move || {
+        let thread = std::thread::spawn(move || {
             // Without the right to this priority, it runs without it.
             rustix::process::setpriority_process(None, PRIORITY).ok();
             self.run(&taken, rung, origin, every)
-        };
-        Ok(RunningApps { orders, bell, thread: Some(std::thread::spawn(work)) })
+        });
+        Ok(RunningApps { orders, bell, thread: Some(thread) })
     }
 
     fn run(
@@ -118,32 +119,31 @@ impl InProcessApps {
         while monotonic() < origin {
             std::thread::park_timeout(Span::from_nanos(origin.since(monotonic()).0));
         }
-        let now = || Time::ZERO + monotonic().since(origin);
         let mut look = Time::ZERO;
         loop {
             for order in orders.try_iter() {
                 match order {
-                    Order::Crash(at) => self.crash(now(), at),
+                    Order::Crash(at) => self.crash(since(origin), at),
                     Order::Restart(at) => {
                         let failed = self.publish(at).err();
                         carried.failed = carried.failed.or(failed);
                     }
                     Order::End => {
-                        self.apps.advance(now());
+                        self.apps.advance(since(origin));
                         (carried.flows, carried.workloads) = self.apps.results();
                         return carried;
                     }
                 }
             }
-            self.apps.advance(now());
+            self.apps.advance(since(origin));
             self.speak();
-            if now() >= look {
-                look = look.max(now()) + every;
-                carried.samples.push(self.samples(now()));
+            if since(origin) >= look {
+                look = look.max(since(origin)) + every;
+                carried.samples.push(self.samples(since(origin)));
             }
             let next = self.apps.next().map_or(look, |at| at.min(look));
-            for app in self.wait(next.since(now()), &mut bell) {
-                self.hear(now(), app);
+            for app in self.wait(next.since(since(origin)), &mut bell) {
+                self.hear(since(origin), app);
             }
         }
     }
@@ -211,6 +211,11 @@ impl InProcessApps {
         while bell.read(&mut [0; 64]).is_ok_and(|rings| rings > 0) {}
         ready
     }
+}
+
+/// The time since the start.
+fn since(origin: Time) -> Time {
+    Time::ZERO + monotonic().since(origin)
 }
 
 /// Applications receive Interests segment by segment, as in the simulator: some have only parts of

@@ -96,8 +96,11 @@ impl Testbed {
             folder,
         };
         for node in &testbed.plan.nodes {
-            let group = |share| Group::make(&testbed.home.name, &node.short, share);
-            testbed.groups.push(node.cpu.map(group).transpose()?);
+            let group = match node.cpu {
+                Some(share) => Some(Group::make(&testbed.home.name, &node.short, share)?),
+                None => None,
+            };
+            testbed.groups.push(group);
         }
         Ok(testbed)
     }
@@ -302,28 +305,21 @@ impl Testbed {
     }
 
     fn arguments_of(&self, fetch: &PlannedFetch, number: usize, every: Duration) -> Vec<String> {
-        let ns = |span: Duration| format!("{} ns", span.0);
-        let path = |path: PathBuf| path.display().to_string();
-        let mut arguments = vec![
-            "get".to_owned(),
-            fetch.name.clone(),
-            "--output".to_owned(),
-            path(self.file(&format!("fetched{number}"))),
-            "--control".to_owned(),
-            fetch.control.to_string(),
-            "--lifetime".to_owned(),
-            ns(fetch.lifetime),
-            "--patience".to_owned(),
-            ns(fetch.patience),
-            "--socket".to_owned(),
-            path(self.socket(fetch.at)),
-            "--record".to_owned(),
-            path(self.record_of(number)),
-            "--record-every".to_owned(),
-            ns(every),
-            "--json".to_owned(),
-            "--quiet".to_owned(),
+        let output = self.file(&format!("fetched{number}"));
+        let options = [
+            ("--output", output.display().to_string()),
+            ("--control", fetch.control.to_string()),
+            ("--lifetime", format!("{} ns", fetch.lifetime.0)),
+            ("--patience", format!("{} ns", fetch.patience.0)),
+            ("--socket", self.socket(fetch.at).display().to_string()),
+            ("--record", self.record_of(number).display().to_string()),
+            ("--record-every", format!("{} ns", every.0)),
         ];
+        let mut arguments = vec!["get".to_owned(), fetch.name.clone()];
+        for (option, value) in options {
+            arguments.extend([option.to_owned(), value]);
+        }
+        arguments.extend(["--json".to_owned(), "--quiet".to_owned()]);
         if let Some(range) = fetch.range {
             arguments.extend(["--range".to_owned(), range.to_string()]);
         }

@@ -1,7 +1,7 @@
 //! Network namespaces, and the programs that make and change them.
 
 use crate::error::TestbedError;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -61,20 +61,24 @@ pub fn ip(options: &[&str], lines: &str) -> Result<(), TestbedError> {
     run("ip", &arguments, lines).map(|_| ())
 }
 
+fn output(program: &str, arguments: &[&str], input: &str) -> io::Result<Output> {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // An input that it does not read is unnecessary; its exit status shows errors.
+        stdin.write_all(input.as_bytes()).ok();
+    }
+    child.wait_with_output()
+}
+
 /// Runs a program to its end.
 ///
 /// # Errors
 /// It is missing, or it fails.
 pub fn run(program: &str, arguments: &[&str], input: &str) -> Result<Output, TestbedError> {
-    let no_program = |error| TestbedError::NoProgram { program: program.to_owned(), error };
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(no_program)?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // An input that it does not read is unnecessary; its exit status shows errors.
-        stdin.write_all(input.as_bytes()).ok();
-    }
-    let output = child.wait_with_output().map_err(no_program)?;
+    let output = output(program, arguments, input)
+        .map_err(|error| TestbedError::NoProgram { program: program.to_owned(), error })?;
     match output.status.success() {
         true => Ok(output),
         false => Err(TestbedError::Failed {

@@ -1,7 +1,7 @@
 //! Converts observations to the form of the simulator's results.
 
 use crate::buckets::Passed;
-use crate::counters::Face;
+use crate::counters::{Amount, Face};
 use crate::in_process::AppResults;
 use crate::lives::{Moment, Moments, lives};
 use crate::pace::Pace;
@@ -16,6 +16,7 @@ use record::{
 use scenario::model::Scenario;
 use scenario::result::{Caching, Measures};
 use scenario::series::{Rows, Sampler};
+
 use std::collections::BTreeMap;
 use transport::Snapshot;
 
@@ -147,32 +148,32 @@ fn flow(
     result
 }
 
-fn link<'a>(
-    scenario: &Scenario,
-    observed: &Observed,
-    lives: &'a Moments,
-    number: usize,
-) -> LinkResult {
+fn link(scenario: &Scenario, observed: &Observed, lives: &Moments, number: usize) -> LinkResult {
     let (at, interface) = sender(scenario, observed, number);
-    let ends = scenario.links[number / 2].ends;
     let mut pace = Pace::new(scenario, number);
-    let name = |end: usize| scenario.nodes[ends[end]].name.clone();
-    let of = |one: &'a Moment| Some((one.since, one.counters.face(interface)?));
-    let faces: Vec<(Duration, &Face)> = lives[at].iter().filter_map(of).collect();
+    let [mut from, mut to] = scenario.links[number / 2].ends;
+    if number % 2 == 1 {
+        (from, to) = (to, from);
+    }
+    let faces: Vec<(Duration, &Face)> = lives[at]
+        .iter()
+        .filter_map(|one| Some((one.since, one.counters.face(interface)?)))
+        .collect();
     let busy = faces.iter().map(|(since, face)| pace.sent(*since, face.sent.bytes)).last();
     let face = faces.last().map(|(_, face)| Face::clone(face)).unwrap_or_default();
-    let amount = |amount: crate::counters::Amount| (amount.packets, amount.bytes);
     let seconds = observed.duration.as_secs_f64().max(1e-9);
     let (mean, stdev) = face.queue.mean_and_stdev(seconds);
     // A bucket counts headers, and drops packets that the face counts as sent.
     let passed = observed.passed.as_ref().map(|all| &all[number / 2][number % 2]);
-    let sent = |one: &Passed| Pace::new(scenario, number).sent(observed.duration, one.bytes);
-    let busy = passed.map(sent).or(busy);
+    let busy = match passed {
+        Some(one) => Some(Pace::new(scenario, number).sent(observed.duration, one.bytes)),
+        None => busy,
+    };
     let lost = face.lost + passed.map_or(0, |one| one.drops);
     let share = busy.unwrap_or_default().as_secs_f64() / seconds;
     LinkResult {
-        from: name(number % 2),
-        to: name(1 - number % 2),
+        from: scenario.nodes[from].name.clone(),
+        to: scenario.nodes[to].name.clone(),
         rate: Some(pace.rate(observed.duration)),
         utilization: share.min(1.0),
         queue: Queue { mean, stdev, max: face.queue.data_peak_bytes },
@@ -195,13 +196,13 @@ fn traffic(of: crate::counters::Traffic) -> Traffic {
     Traffic { interests, data, nacks, bytes, ..Traffic::default() }
 }
 
+fn amount(amount: Amount) -> (u64, u64) {
+    (amount.packets, amount.bytes)
+}
+
 fn of_node(name: &str, lives: &[Moment]) -> NodeResult {
     let counters = lives.last().map(|last| last.counters.clone()).unwrap_or_default();
-    let named = |counts: &BTreeMap<String, u64>| -> Vec<(String, u64)> {
-        counts.iter().map(|(name, count)| (name.clone(), *count)).collect()
-    };
     let store = counters.content_store;
-    let (drops, faults) = (named(&counters.drops), named(&counters.malformed_options));
     NodeResult {
         node: name.to_owned(),
         stats: ForwarderStats {
@@ -213,9 +214,9 @@ fn of_node(name: &str, lives: &[Moment]) -> NodeResult {
             hits: store.hits,
             misses: store.misses,
             aggregated: counters.aggregated,
-            drops: Drops::named(drops.iter().map(|(name, count)| (name.as_str(), *count))),
+            drops: Drops::named(counters.drops.iter().map(|(name, count)| (name.as_str(), *count))),
             option_faults: OptionFaults::named(
-                faults.iter().map(|(name, count)| (name.as_str(), *count)),
+                counters.malformed_options.iter().map(|(name, count)| (name.as_str(), *count)),
             ),
         },
         cs_packets: store.entries,

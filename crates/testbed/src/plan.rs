@@ -169,8 +169,7 @@ impl Plan {
             })
         });
         let fetches: Vec<PlannedFetch> = fetches.collect();
-        let puts = |content: &usize| tools::puts(scenario, *content);
-        let left = (0..scenario.contents.len()).filter(|content| !puts(content));
+        let left = (0..scenario.contents.len()).filter(|content| !tools::puts(scenario, *content));
         let unpublished: Vec<Name> =
             left.map(|content| scenario.contents[content].name.clone()).collect();
         Ok(Plan {
@@ -267,8 +266,8 @@ pub fn simulated(scenario: &Scenario, seed: u64) -> Result<Network, Refused> {
 
 /// A name that is valid for a file.
 fn short(name: &str, at: usize) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    match name.len() <= 40 && !name.starts_with('.') && name.chars().all(is_plain) {
+    let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    match is_plain && name.len() <= 40 && !name.starts_with('.') {
         true => name.to_owned(),
         false => format!("node{at}"),
     }

@@ -42,10 +42,12 @@ impl Usage {
     fn read(stat: &str) -> Option<Usage> {
         // The second field is the program's name, which may contain anything.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-        let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
-        let ticks = field(14)? + field(15)?;
+        // These begin with the third field: the others are 14, 15 and 24 (proc_pid_stat(5)).
+        let [user, system, pages] =
+            [14, 15, 24].map(|number| fields.get(number - 3)?.parse::<u64>().ok());
+        let ticks = user? + system?;
         let cpu = ticks as f64 / rustix::param::clock_ticks_per_second() as f64;
-        let memory = field(24)? * rustix::param::page_size() as u64;
+        let memory = pages? * rustix::param::page_size() as u64;
         Some(Usage { cpu: Duration::from_secs_f64(cpu), memory })
     }
 }
@@ -67,8 +69,8 @@ impl Reader {
         let readings = Arc::new(Mutex::new(Vec::new()));
         let ends = Arc::new(AtomicBool::new(false));
         let (all, end) = (Arc::clone(&readings), Arc::clone(&ends));
-        let work = move || read_on(&socket, &pid, from, every, &all, &end);
-        Reader { readings, ends, thread: Some(std::thread::spawn(work)) }
+        let thread = std::thread::spawn(move || read_on(&socket, &pid, from, every, &all, &end));
+        Reader { readings, ends, thread: Some(thread) }
     }
 
     /// Ends it, and gives all that it read.
@@ -130,16 +132,16 @@ fn read_on(
 /// # Errors
 /// It does not answer.
 pub fn read(connection: &mut Connection, node: &str) -> Result<Counters, TestbedError> {
-    let node = || node.to_owned();
     let name: Name = match COUNTERS.parse() {
         Ok(name) => name,
         Err(error) => unreachable!("it is a name: {error}"),
     };
     let before = connection.asked();
-    let bytes =
-        connection.dataset(&name).map_err(|error| TestbedError::Silent { node: node(), error })?;
+    let bytes = connection
+        .dataset(&name)
+        .map_err(|error| TestbedError::Silent { node: node.to_owned(), error })?;
     let counters: Counters = serde_json::from_slice(&bytes)
-        .map_err(|error| TestbedError::Counters { node: node(), error })?;
+        .map_err(|error| TestbedError::Counters { node: node.to_owned(), error })?;
     Ok(counters.without_questions(before))
 }
 

@@ -16,12 +16,6 @@ pub enum Rights {
 /// Finds out by trying, which is the only reliable way.
 #[must_use]
 pub fn rights() -> Rights {
-    let works = |arguments: &[&str]| {
-        let mut command = Command::new("unshare");
-        command.args(arguments).arg("true");
-        let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        quiet.status().is_ok_and(|status| status.success())
-    };
     if works(&["--net", "--mount"]) {
         Rights::Namespaces
     } else if works(&["--user", "--map-root-user", "--net", "--mount"]) {
@@ -29,6 +23,14 @@ pub fn rights() -> Rights {
     } else {
         Rights::None
     }
+}
+
+/// Returns `true` if `unshare` can run a program with these arguments.
+fn works(arguments: &[&str]) -> bool {
+    let mut command = Command::new("unshare");
+    command.args(arguments).arg("true");
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    quiet.status().is_ok_and(|status| status.success())
 }
 
 impl Rights {

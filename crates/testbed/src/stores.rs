@@ -1,6 +1,6 @@
 //! Answers of content stores and producers over time.
 
-use crate::lives::{Moment, Moments};
+use crate::lives::Moments;
 use control::{Duration, Time};
 use record::{NetworkSample, StoreCounts, StoreSample};
 use scenario::model::Scenario;
@@ -8,16 +8,21 @@ use scenario::result::{Caching, sampling};
 
 /// By node, the counts at an instant.
 fn counts(lives: &Moments, at: Duration) -> Vec<StoreCounts> {
-    let of = |moments: &Vec<Moment>| {
+    let mut counts = Vec::new();
+    for moments in lives {
         let later = moments.partition_point(|one| one.since <= at);
         let last = later.checked_sub(1).map(|place| &moments[place].counters);
-        last.map_or_else(StoreCounts::default, |last| StoreCounts {
+        counts.push(last.map_or_else(StoreCounts::default, |last| StoreCounts {
             hits: last.content_store.hits,
             misses: last.content_store.misses,
             served: last.served(),
-        })
-    };
-    lives.iter().map(of).collect()
+        }));
+    }
+    counts
+}
+
+fn sample(lives: &Moments, at: Duration) -> StoreSample {
+    StoreSample { at: Time::ZERO + at, counts: counts(lives, at) }
 }
 
 /// Of all nodes together.
@@ -33,8 +38,8 @@ pub fn together(lives: &Moments, at: Duration) -> NetworkSample {
 /// The savings of content stores, if there are any.
 pub fn caching(scenario: &Scenario, lives: &Moments, duration: Duration) -> Option<Caching> {
     let (every, most) = sampling(scenario)?;
-    let sample = |at: Duration| StoreSample { at: Time::ZERO + at, counts: counts(lives, at) };
     let instants = (0..most as u64).map(|number| Duration(every.0 * number));
-    let samples: Vec<_> = instants.take_while(|at| *at <= duration).map(sample).collect();
-    Caching::new(scenario, &samples, &sample(duration))
+    let samples: Vec<_> =
+        instants.take_while(|at| *at <= duration).map(|at| sample(lives, at)).collect();
+    Caching::new(scenario, &samples, &sample(lives, duration))
 }

@@ -105,8 +105,10 @@ impl Group {
         timeout: Option<f64>,
         cancel: &Bound<'_, Cancel>,
     ) -> PyResult<bool> {
-        let look = |group: &client::Group, tick| Ok(group.wait_until_ready(tick).then_some(()));
-        Ok(self.wait(py, timeout, cancel, look)?.is_some())
+        let ready = self.wait(py, timeout, cancel, |group, tick| {
+            Ok(group.wait_until_ready(tick).then_some(()))
+        })?;
+        Ok(ready.is_some())
     }
 
     /// Waits until each own publication was fetched by another member. False if `timeout` is over
@@ -117,11 +119,11 @@ impl Group {
         timeout: Option<f64>,
         cancel: &Bound<'_, Cancel>,
     ) -> PyResult<bool> {
-        let look = |group: &client::Group, tick| {
+        let fetched = self.wait(py, timeout, cancel, |group, tick| {
             let is_fetched = group.wait_until_fetched(tick)?;
             Ok(is_fetched.then_some(()))
-        };
-        Ok(self.wait(py, timeout, cancel, look)?.is_some())
+        })?;
+        Ok(fetched.is_some())
     }
 
     /// The other members that have published.
@@ -135,10 +137,10 @@ impl Group {
     #[getter]
     fn state(&self, py: Python<'_>) -> Vec<(String, u64, u64, bool)> {
         let streams = py.detach(|| self.0.state());
-        let text = |one: client::StreamState| {
-            (one.member.to_string(), one.boot, one.seq, one.is_confirmed)
-        };
-        streams.into_iter().map(text).collect()
+        streams
+            .into_iter()
+            .map(|one| (one.member.to_string(), one.boot, one.seq, one.is_confirmed))
+            .collect()
     }
 
     /// The numbers of own publications that no member has fetched, of others that could not

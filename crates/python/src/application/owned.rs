@@ -47,11 +47,11 @@ impl<T: Closes> Owned<T> {
         }
         let inner = Arc::clone(&self.inner);
         let most = Duration::try_from_secs_f64(patience).unwrap_or(Duration::MAX);
-        let close = move || {
+        let closed = attended(py, Some(most), move || {
             inner.close();
             Ok(())
-        };
-        Ok(attended(py, Some(most), close)?.is_some())
+        })?;
+        Ok(closed.is_some())
     }
 }
 

@@ -93,13 +93,13 @@ impl Interest {
         freshness: Option<f64>,
         content_type: u64,
     ) -> PyResult<Answer> {
-        let wrong = |what: String| raise(py, "UsageError", (what,));
         let mut length = content.len();
         let mut own = self.0.name.encoded_len();
         let mut reply = Reply::new(content).content_type(content_type);
         if let Some(name) = name {
-            let name: Name =
-                name.parse().map_err(|why| wrong(format!("the name of the reply: {why}")))?;
+            let name: Name = name.parse().map_err(|why| {
+                raise(py, "UsageError", (format!("the name of the reply: {why}"),))
+            })?;
             let asked = &self.0.name;
             let fits = match self.0.can_be_prefix {
                 true => name.as_ref().starts_with(asked.as_ref()),
@@ -107,7 +107,7 @@ impl Interest {
             };
             if !fits {
                 let text = format!("a reply with the name {name} does not answer {asked}");
-                return Err(wrong(text));
+                return Err(raise(py, "UsageError", (text,)));
             }
             own = name.encoded_len();
             reply = reply.named(name);
@@ -117,11 +117,12 @@ impl Interest {
         }
         length += own;
         if length > MOST {
-            return Err(wrong(format!(
+            let text = format!(
                 "the reply to {} has {length} bytes without its signature, and a packet at most \
                  {MOST}; publish larger content",
                 self.0.name
-            )));
+            );
+            return Err(raise(py, "UsageError", (text,)));
         }
         Ok(Answer(reply))
     }

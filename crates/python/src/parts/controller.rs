@@ -33,9 +33,10 @@ fn time(seconds: f64) -> Option<Time> {
 type Seen = (Option<f64>, Option<f64>);
 
 fn seen(object: &Bound<'_, PyAny>) -> Result<Seen, Cause> {
-    let read = |name| object.getattr(name).and_then(|value| value.extract());
-    let deadline = read(intern!(object.py(), "next_deadline")).map_err(Cause::Raised)?;
-    Ok((deadline, read(intern!(object.py(), "window")).map_err(Cause::Raised)?))
+    let deadline = object.getattr(intern!(object.py(), "next_deadline")).map_err(Cause::Raised)?;
+    let deadline = deadline.extract().map_err(Cause::Raised)?;
+    let window = object.getattr(intern!(object.py(), "window")).map_err(Cause::Raised)?;
+    Ok((deadline, window.extract().map_err(Cause::Raised)?))
 }
 
 impl Own {
@@ -86,8 +87,13 @@ impl Controller for Own {
                 return Ok(if now { Permit::Now(0) } else { Permit::NotThis });
             }
             let seconds: f64 = answer.extract().map_err(Cause::Raised)?;
-            let wrong = || format!("`permit` returned {seconds}, which is no time");
-            time(seconds).map(Permit::At).ok_or_else(|| Cause::Wrong(wrong()))
+            match time(seconds) {
+                Some(at) => Ok(Permit::At(at)),
+                None => {
+                    let what = format!("`permit` returned {seconds}, which is no time");
+                    Err(Cause::Wrong(what))
+                }
+            }
         });
         answer.unwrap_or(match ask.in_flight.total().segments {
             0 => Permit::Now(0),

@@ -47,14 +47,13 @@ impl Law {
     fn keep(&mut self, at: Time, numbers: Option<[f64; 2]>) {
         self.at = at;
         let Some([window, gain]) = numbers else { return };
-        let wrong = |what: &str, value: f64, valid: &str| {
-            self.part.wrong(at, format!("`{what}` is {value}; it must be {valid}"));
-        };
         if !window.is_finite() || window < 0.0 {
-            return wrong("window", window, "a finite number of segments, at least 1");
+            let valid = "a finite number of segments, at least 1";
+            return self.part.wrong(at, format!("`window` is {window}; it must be {valid}"));
         }
         if !gain.is_finite() || gain < 0.0 {
-            return wrong("pacing_gain", gain, "a finite number, 0 or more");
+            let valid = "a finite number, 0 or more";
+            return self.part.wrong(at, format!("`pacing_gain` is {gain}; it must be {valid}"));
         }
         (self.window, self.pacing_gain) = (window.clamp(1.0, MAX_WINDOW), gain);
     }

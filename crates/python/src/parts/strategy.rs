@@ -27,20 +27,20 @@ fn actions(answer: &Bound<'_, PyAny>) -> Result<Vec<Action>, Cause> {
     pairs.iter().map(|(word, value)| action(word, value)).collect()
 }
 
+fn span(word: &str, value: &Bound<'_, PyAny>) -> Result<Duration, Cause> {
+    let seconds: f64 = value.extract().map_err(Cause::Raised)?;
+    match seconds >= 0.0 {
+        true => Ok(Duration::from_secs_f64(seconds)),
+        false => Err(Cause::Wrong(format!("`{word}` has {seconds}, which is no time"))),
+    }
+}
+
 fn action(word: &str, value: &Bound<'_, PyAny>) -> Result<Action, Cause> {
-    let face = || value.extract::<u64>().map_err(Cause::Raised);
-    let span = || -> Result<Duration, Cause> {
-        let seconds: f64 = value.extract().map_err(Cause::Raised)?;
-        match seconds >= 0.0 {
-            true => Ok(Duration::from_secs_f64(seconds)),
-            false => Err(Cause::Wrong(format!("`{word}` has {seconds}, which is no time"))),
-        }
-    };
     Ok(match word {
-        "forward" => Action::Forward(face()?),
-        "probe" => Action::Probe(face()?),
-        "retry" => Action::RetryAt(Time::ZERO + span()?),
-        "linger" => Action::Linger(span()?),
+        "forward" => Action::Forward(value.extract().map_err(Cause::Raised)?),
+        "probe" => Action::Probe(value.extract().map_err(Cause::Raised)?),
+        "retry" => Action::RetryAt(Time::ZERO + span(word, value)?),
+        "linger" => Action::Linger(span(word, value)?),
         "nack" => Action::Nack(match value.extract::<String>().map_err(Cause::Raised)?.as_str() {
             "congestion" => NackReason::Congestion,
             "duplicate" => NackReason::Duplicate,

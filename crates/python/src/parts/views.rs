@@ -369,7 +369,6 @@ pub struct Entry {
 
 impl Entry {
     pub fn of(s: &StrategyCx<'_, '_>) -> Entry {
-        let word = |reason: Option<NackReason>| reason.map(nack);
         Entry {
             now: s.cx.now.as_secs_f64(),
             name: s.name.to_string(),
@@ -380,7 +379,7 @@ impl Entry {
             upstreams: s
                 .upstreams
                 .iter()
-                .map(|up| (up.face, up.released_at.as_secs_f64(), word(up.nacked)))
+                .map(|up| (up.face, up.released_at.as_secs_f64(), up.nacked.map(nack)))
                 .collect(),
             downstreams: s
                 .downstreams

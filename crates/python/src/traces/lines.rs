@@ -2,7 +2,7 @@
 
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::Path;
 
 /// The longest line, in bytes.
@@ -24,22 +24,11 @@ impl Lines {
     /// The text of an error that names the file.
     pub fn open(path: &Path) -> Result<Lines, String> {
         let file = path.display().to_string();
-        let failed = |error: std::io::Error| {
-            format!("cannot read {file}: {}", error.to_string().to_lowercase())
-        };
-        let mut opened = File::open(path).map_err(failed)?;
-        if opened.metadata().map_err(failed)?.is_dir() {
-            return Err(format!("cannot read {file}: it is a folder"));
+        match reader(path) {
+            Ok(Some(from)) => Ok(Lines { file, from, line: String::new(), number: 0 }),
+            Ok(None) => Err(format!("cannot read {file}: it is a folder")),
+            Err(error) => Err(format!("cannot read {file}: {}", error.to_string().to_lowercase())),
         }
-        let mut magic = [0; 2];
-        let many = opened.read(&mut magic).map_err(failed)?;
-        opened.rewind().map_err(failed)?;
-        let from: Box<dyn BufRead + Send> = if magic[..many] == [0x1f, 0x8b] {
-            Box::new(BufReader::new(MultiGzDecoder::new(BufReader::new(opened))))
-        } else {
-            Box::new(BufReader::new(opened))
-        };
-        Ok(Lines { file, from, line: String::new(), number: 0 })
     }
 
     /// The next line that is not empty, without its end.
@@ -70,4 +59,20 @@ impl Lines {
     pub fn wrong(&self, why: &str) -> String {
         format!("{}:{}: {why}", self.file, self.number)
     }
+}
+
+/// Reads a file from its beginning; `None` if it is a folder.
+fn reader(path: &Path) -> io::Result<Option<Box<dyn BufRead + Send>>> {
+    let mut file = File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Ok(None);
+    }
+    let mut magic = [0; 2];
+    let many = file.read(&mut magic)?;
+    file.rewind()?;
+    Ok(Some(if magic[..many] == [0x1f, 0x8b] {
+        Box::new(BufReader::new(MultiGzDecoder::new(BufReader::new(file))))
+    } else {
+        Box::new(BufReader::new(file))
+    }))
 }

@@ -43,8 +43,8 @@ impl Table {
         for (turn, run) in runs.iter().enumerate() {
             for (thing, values) in observed(run, span) {
                 if !table.things.contains_key(&thing) {
-                    let none = |one: &Measured| (*one, vec![None; runs.len()]);
-                    table.things.insert(thing.clone(), values.iter().map(none).collect());
+                    let none = values.iter().map(|one| (*one, vec![None; runs.len()])).collect();
+                    table.things.insert(thing.clone(), none);
                     table.order.push(thing.clone());
                 }
                 let Some(seen) = table.things.get_mut(&thing) else { continue };
@@ -131,11 +131,16 @@ fn method(seeds: &[Vec<u64>; 2]) -> Method {
 
 /// The mean size of packets on a link in either folder; zero without packets.
 fn packet(sides: [&Seen; 2]) -> f64 {
-    let sum = |names: &[&str]| -> f64 {
-        let all = sides.iter().flat_map(|side| side.iter());
-        let meant = all.filter(|(of, _)| names.contains(&of.quantity));
-        meant.flat_map(|(_, values)| values.iter().flatten()).sum()
-    };
-    let packets = sum(&["interests", "data", "nacks"]);
-    if packets > 0.0 { sum(&["bytes"]) / packets } else { 0.0 }
+    let (mut packets, mut bytes) = (0.0, 0.0);
+    for (of, values) in sides.into_iter().flatten() {
+        let sum = match of.quantity {
+            "interests" | "data" | "nacks" => &mut packets,
+            "bytes" => &mut bytes,
+            _ => continue,
+        };
+        for value in values.iter().flatten() {
+            *sum += value;
+        }
+    }
+    if packets > 0.0 { bytes / packets } else { 0.0 }
 }

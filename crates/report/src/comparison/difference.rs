@@ -93,11 +93,9 @@ impl Values<'_> {
         let whole = first.map(|mean| mean.mean.abs()).filter(|whole| *whole > 0.0);
         let share = difference.zip(whole).map(|(difference, whole)| difference.times(1.0 / whole));
         let resolution = self.resolution(quantity, is_count);
-        let is_far = |difference: Mean| {
-            let allowed = (within * whole.unwrap_or(0.0)).max(resolution);
-            // A difference exactly at the limit must not depend on rounding.
-            difference.mean.abs() > allowed * (1.0 + 1e-9)
-        };
+        let allowed = (within * whole.unwrap_or(0.0)).max(resolution);
+        // A difference exactly at the limit must not depend on rounding.
+        let is_far = difference.is_some_and(|one| one.mean.abs() > allowed * (1.0 + 1e-9));
         let missing = self.is_missing(method);
         Some(Difference {
             kind: self.kind,
@@ -111,7 +109,7 @@ impl Values<'_> {
             share_ci95: share.and_then(|share| share.ci95),
             missing,
             resolution,
-            beyond: missing || difference.is_some_and(is_far),
+            beyond: missing || is_far,
         })
     }
 
@@ -121,8 +119,8 @@ impl Values<'_> {
         if method == Method::Paired {
             return first.iter().zip(second).any(|(a, b)| a.is_some() != b.is_some());
         }
-        let there = |side: &[Option<f64>]| side.iter().flatten().count();
-        there(first) * second.len() != there(second) * first.len()
+        let [of_first, of_second] = self.values.map(|side| side.iter().flatten().count());
+        of_first * second.len() != of_second * first.len()
     }
 
     /// Smaller differences mean nothing, whatever their share: a queue consists of packets, and

@@ -1,7 +1,7 @@
 //! The measurements of each item of a run, by field names.
 
 use crate::results::until_the_end;
-use scenario::result::columns::{COMBINATIONS, Column, head};
+use scenario::result::columns::{COMBINATIONS, head};
 use scenario::result::{Combination, Field, Flow, Kind, Link, Node, RunResult, Value, Workload};
 use scenario::series::class_label;
 use serde::Serialize;
@@ -41,25 +41,14 @@ pub enum Span {
 /// All measurements of a run: of the network, of single flows, of workloads by class, of links and
 /// of nodes.
 pub fn observed(run: &RunResult, span: Span) -> Vec<(Thing, Vec<Measured>)> {
-    let mut all = Vec::new();
-    let mut twins: BTreeMap<Thing, usize> = BTreeMap::new();
-    let mut add = |kind: &'static str, entity: String, values: Vec<Measured>| {
-        let mut thing = Thing { kind, entity };
-        let turn = twins.entry(thing.clone()).or_insert(0);
-        *turn += 1;
-        // Two links between the same nodes are distinguished like flows.
-        if *turn > 1 {
-            thing.entity += &format!(" #{turn}");
-        }
-        all.push((thing, values));
-    };
-    add("network", "all".to_owned(), of_all(run));
+    let mut all = Observed::default();
+    all.add("network", "all".to_owned(), of_all(run));
     for flow in run.flows.iter().filter(|flow| flow.workload.is_none()) {
-        add("flow", flow.flow.clone(), numbers(Flow::FIELDS, flow.values()));
+        all.add("flow", flow.flow.clone(), numbers(Flow::FIELDS, flow.values()));
     }
     for one in &run.workloads {
         let label = class_label(&one.workload, &one.class);
-        add("workload", label, numbers(Workload::FIELDS, one.values()));
+        all.add("workload", label, numbers(Workload::FIELDS, one.values()));
     }
     for link in &run.links {
         let way = format!("{} > {}", link.from, link.to);
@@ -67,37 +56,61 @@ pub fn observed(run: &RunResult, span: Span) -> Vec<(Thing, Vec<Measured>)> {
             Span::Whole => link.values(),
             Span::Busy => until_the_end(run, link).values(),
         };
-        add("link", way, numbers(Link::FIELDS, values));
+        all.add("link", way, numbers(Link::FIELDS, values));
     }
     for node in &run.nodes {
-        add("node", node.node.clone(), numbers(Node::FIELDS, node.values()));
+        all.add("node", node.node.clone(), numbers(Node::FIELDS, node.values()));
     }
-    all
+    all.things
+}
+
+#[derive(Default)]
+struct Observed {
+    things: Vec<(Thing, Vec<Measured>)>,
+    /// How many things have the same name.
+    twins: BTreeMap<Thing, usize>,
+}
+
+impl Observed {
+    fn add(&mut self, kind: &'static str, entity: String, values: Vec<Measured>) {
+        let mut thing = Thing { kind, entity };
+        let turn = self.twins.entry(thing.clone()).or_insert(0);
+        *turn += 1;
+        // Two links between the same nodes are distinguished like flows.
+        if *turn > 1 {
+            thing.entity += &format!(" #{turn}");
+        }
+        self.things.push((thing, values));
+    }
 }
 
 fn of_all(run: &RunResult) -> Vec<Measured> {
     let all = Combination::of(&[], &[run]);
-    let one = |column: &Column<Combination>| Measured {
-        quantity: column.field,
-        is_count: head("network", column.field).is_some_and(|head| head.is_count),
-        value: column.value(&all),
-    };
-    COMBINATIONS.iter().map(one).collect()
+    COMBINATIONS
+        .iter()
+        .map(|column| Measured {
+            quantity: column.field,
+            is_count: head("network", column.field).is_some_and(|head| head.is_count),
+            value: column.value(&all),
+        })
+        .collect()
 }
 
 fn numbers(fields: &'static [Field], values: Vec<Value>) -> Vec<Measured> {
-    let is_number = |field: &Field| matches!(field.kind, Kind::Count | Kind::Number);
-    let both = fields.iter().zip(values).filter(|(field, _)| is_number(field));
-    both.map(|(field, value)| Measured {
-        quantity: field.name,
-        is_count: field.kind == Kind::Count,
-        value: match value {
-            Value::Number(number) => Some(number),
-            Value::Count(count) => Some(count as f64),
-            _ => None,
-        },
-    })
-    .collect()
+    fields
+        .iter()
+        .zip(values)
+        .filter(|(field, _)| matches!(field.kind, Kind::Count | Kind::Number))
+        .map(|(field, value)| Measured {
+            quantity: field.name,
+            is_count: field.kind == Kind::Count,
+            value: match value {
+                Value::Number(number) => Some(number),
+                Value::Count(count) => Some(count as f64),
+                _ => None,
+            },
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -40,11 +40,11 @@ pub fn of(comparison: &Comparison, runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
 
 /// The programs that ran them, if they differ.
 fn drivers(names: [&str; 2], runs: &[Vec<&RunResult>; 2]) -> Option<String> {
-    let of = |side: usize| runs[side].first().map(|run| &*run.id.driver);
-    (of(0) != of(1)).then(|| {
-        let [first, second] = [0, 1].map(|side| format!("{} {}", names[side], ran(of(side))));
-        format!("{first}, {second}")
-    })
+    let [first, second] = runs.each_ref().map(|runs| runs.first().map(|run| &*run.id.driver));
+    if first == second {
+        return None;
+    }
+    Some(format!("{} {}, {} {}", names[0], ran(first), names[1], ran(second)))
 }
 
 /// The description of a driver's runs.
@@ -85,7 +85,6 @@ fn things(name: &str, only: BTreeSet<&Thing>) -> Option<String> {
 
 /// How intervals were found.
 fn intervals(comparison: &Comparison) -> String {
-    let has = |method: Method| comparison.cases.iter().any(|case| case.method == method);
     let said = [
         (
             Method::Paired,
@@ -99,8 +98,12 @@ fn intervals(comparison: &Comparison) -> String {
         ),
         (Method::Single, "with a single run in one of them no interval of a difference is claimed"),
     ];
-    let said = said.iter().filter(|(method, _)| has(*method)).map(|(_, text)| *text);
-    said.collect::<Vec<_>>().join("; ")
+    let said: Vec<&str> = said
+        .into_iter()
+        .filter(|(method, _)| comparison.cases.iter().any(|case| case.method == *method))
+        .map(|(_, text)| text)
+        .collect();
+    said.join("; ")
 }
 
 fn some(names: &[String]) -> String {

@@ -34,23 +34,25 @@ impl Difference {
     #[must_use]
     pub fn told(&self) -> Option<Told> {
         let head = head(self.kind, self.quantity)?;
-        let value = |mean: Option<Mean>| mean.map_or_else(|| "-".to_owned(), |m| number(m, head));
-        let half = |mean: Option<Mean>| {
-            mean.and_then(|mean| mean.ci95)
-                .map_or_else(String::new, |half| digits(half * head.factor))
-        };
+        let means = [self.first, self.second, self.difference];
+        let [first, second] = [self.first, self.second]
+            .map(|mean| mean.map_or_else(|| "-".to_owned(), |mean| number(mean, head)));
+        let [first_half, second_half, apart_half] = means.map(|mean| {
+            let half = mean.and_then(|mean| mean.ci95);
+            half.map_or_else(String::new, |half| digits(half * head.factor))
+        });
         let apart = self.difference.map(|mean| with_sign(mean.mean, number(mean, head)));
         let share = self.share.map(|share| signed(share * 100.0));
         let share_ci95 = self.share_ci95.map(|half| digits(half * 100.0));
         Some(Told {
             label: head.long,
             cells: [
-                value(self.first),
-                half(self.first),
-                value(self.second),
-                half(self.second),
+                first,
+                first_half,
+                second,
+                second_half,
                 apart.unwrap_or_else(|| "-".to_owned()),
-                half(self.difference),
+                apart_half,
                 share.unwrap_or_else(|| "-".to_owned()),
                 share_ci95.unwrap_or_default(),
             ],
@@ -89,8 +91,8 @@ impl Difference {
 
     /// Returns `true` if one of the sides has a visible value.
     fn is_something(&self) -> bool {
-        let is_more = |mean: Mean| mean.mean.abs() > self.resolution;
-        self.beyond || self.first.is_some_and(is_more) || self.second.is_some_and(is_more)
+        let means = [self.first, self.second];
+        self.beyond || means.iter().flatten().any(|mean| mean.mean.abs() > self.resolution)
     }
 
     /// The short selection: deciding quantities, those of the whole network, and differences beyond

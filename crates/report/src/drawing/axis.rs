@@ -63,20 +63,14 @@ impl Scale {
     /// Its ticks, at least this many pixels apart; `wide` is the width of a text.
     pub fn ticks(&self, apart: f64, wide: impl Fn(&str) -> f64) -> Vec<Tick> {
         let room = (self.pixels[1] - self.pixels[0]).abs();
-        let tick = |value: f64, text: String| Tick { at: self.at(value), text };
         let Some(start) = self.log else {
             let all = ticks(self.ends, room / apart);
             let step = if all.len() > 1 { all[1] - all[0] } else { all[0].abs().max(1.0) };
             let places = (-(step.log10() + 1e-9).floor()).clamp(0.0, 9.0) as usize;
-            return all.iter().map(|value| tick(*value, format!("{value:.places$}"))).collect();
-        };
-        let zero = (self.has_zero).then(|| Tick { at: self.at(start), text: "0".to_owned() });
-        let least = if self.has_zero { start * 5.0 } else { 0.0 };
-        let fits = |all: &Vec<Tick>| {
-            all.windows(2).all(|two| {
-                let texts = (wide(&two[0].text) + wide(&two[1].text)) / 2.0;
-                (two[1].at - two[0].at).abs() > (texts + 8.0).max(apart / 2.5)
-            })
+            return all
+                .iter()
+                .map(|value| self.tick(*value, format!("{value:.places$}")))
+                .collect();
         };
         let sets: [&[f64]; 5] = [
             &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
@@ -85,12 +79,37 @@ impl Scale {
             &[1.0, 3.0],
             &[1.0],
         ];
-        let of = |steps: &&[f64]| -> Vec<Tick> {
-            let values = powers(self.ends, steps).into_iter().filter(|value| *value > least);
-            zero.iter().cloned().chain(values.map(|value| tick(value, plain(value)))).collect()
-        };
-        let found = sets.iter().map(of).find(fits);
-        found.unwrap_or_else(|| of(&sets[4]).into_iter().step_by(2).collect())
+        for steps in sets {
+            let ticks = self.logarithmic_ticks(start, steps);
+            let fit = ticks.windows(2).all(|two| {
+                let texts = (wide(&two[0].text) + wide(&two[1].text)) / 2.0;
+                (two[1].at - two[0].at).abs() > (texts + 8.0).max(apart / 2.5)
+            });
+            if fit {
+                return ticks;
+            }
+        }
+        self.logarithmic_ticks(start, sets[4]).into_iter().step_by(2).collect()
+    }
+
+    fn tick(&self, value: f64, text: String) -> Tick {
+        Tick { at: self.at(value), text }
+    }
+
+    /// Ticks at these multiples of powers of ten; `start` is the place of zero, if it has one.
+    fn logarithmic_ticks(&self, start: f64, steps: &[f64]) -> Vec<Tick> {
+        let mut ticks = Vec::new();
+        let mut least = 0.0;
+        if self.has_zero {
+            ticks.push(self.tick(start, "0".to_owned()));
+            least = start * 5.0;
+        }
+        for value in powers(self.ends, steps) {
+            if value > least {
+                ticks.push(self.tick(value, plain(value)));
+            }
+        }
+        ticks
     }
 }
 
@@ -130,8 +149,8 @@ fn rounded(value: f64) -> f64 {
 fn powers([low, high]: [f64; 2], steps: &[f64]) -> Vec<f64> {
     let powers = low.floor() as i32..=high.floor() as i32;
     let all = powers.flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)));
-    let inside = |value: &f64| (low - 1e-9..=high + 1e-9).contains(&value.log10());
-    all.map(rounded).filter(inside).collect()
+    let ends = low - 1e-9..=high + 1e-9;
+    all.map(rounded).filter(|value| ends.contains(&value.log10())).collect()
 }
 
 /// A number as short as possible.

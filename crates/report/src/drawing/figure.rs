@@ -149,8 +149,11 @@ impl Extent {
 fn with_room(mut points: Vec<f64>, intervals: Vec<f64>, axis: &Axis) -> Vec<f64> {
     let most = points.iter().copied().fold(0.0, f64::max) * ROOM_FOR_INTERVALS;
     let least = points.iter().copied().fold(0.0, f64::min) * ROOM_FOR_INTERVALS;
-    let is_wanted = |end: &f64| axis.log.is_none() || *end > 0.0;
-    points.extend(intervals.into_iter().filter(is_wanted).map(|end| end.clamp(least, most)));
+    for end in intervals {
+        if axis.log.is_none() || end > 0.0 {
+            points.push(end.clamp(least, most));
+        }
+    }
     points
 }
 
@@ -162,10 +165,9 @@ fn panels(sheet: &mut Sheet<'_>, picture: &Picture, columns: usize) {
     let tall = (width * 0.6).clamp(130.0, 330.0);
     let extent = Extent::new(picture);
     let y = Scale::new(&picture.y, &extent.y, [tall, 0.0]);
-    let widest = |ticks: &[Tick], font: &Font| {
-        ticks.iter().map(|tick| font.width(&tick.text, SMALL)).fold(0.0, f64::max)
-    };
-    let left = widest(&y.ticks(45.0, |_| 0.0), sheet.font) + 10.0;
+    let ticks = y.ticks(45.0, |_| 0.0);
+    let widest = ticks.iter().map(|tick| sheet.font.width(&tick.text, SMALL)).fold(0.0, f64::max);
+    let left = widest + 10.0;
     let x = Scale::new(&picture.x, &extent.x, [left, width - 8.0]);
     let has_titles = picture.panels.iter().any(|panel| !panel.title.is_empty());
     for row in picture.panels.chunks(columns) {
@@ -205,6 +207,11 @@ impl Frame {
     fn at(&self, x: f64, y: f64) -> Point {
         Point::new(self.x.at(x), self.y.at(y))
     }
+
+    /// The places of pairs.
+    fn points(&self, flat: &[f64]) -> Vec<Point> {
+        flat.chunks_exact(2).map(|pair| self.at(pair[0], pair[1])).collect()
+    }
 }
 
 fn name(axis: &Axis) -> String {
@@ -215,30 +222,29 @@ fn name(axis: &Axis) -> String {
 }
 
 fn axes(sheet: &mut Sheet<'_>, picture: &Picture, frame: &Frame, top: f64) {
-    let line = |from: Point, to: Point, colour: &str| {
-        Item::Line(through([from, to]), Pen::solid(colour, 1.0))
-    };
     let Frame { left, right, bottom, .. } = *frame;
     for Tick { at, text } in frame.y.ticks(45.0, |_| 0.0) {
-        sheet.items.push(line(Point::new(left, at), Point::new(right, at), "grid"));
+        sheet.items.push(straight([Point::new(left, at), Point::new(right, at)], "grid"));
         let place = Point::new(left - 6.0, at + 4.0);
         sheet.text(place, &text, Anchor::End, &TICK);
     }
     let ticks = frame.x.ticks(60.0, |text| sheet.font.width(text, SMALL));
     for Tick { at, text } in ticks {
-        sheet.items.push(line(Point::new(at, bottom), Point::new(at, bottom + 4.0), "soft"));
+        sheet.items.push(straight([Point::new(at, bottom), Point::new(at, bottom + 4.0)], "soft"));
         sheet.text(Point::new(at, bottom + 16.0), &text, Anchor::Middle, &TICK);
     }
-    sheet.items.push(line(Point::new(left, bottom), Point::new(right, bottom), "soft"));
+    sheet.items.push(straight([Point::new(left, bottom), Point::new(right, bottom)], "soft"));
     sheet.text(Point::new(frame.start, top - 10.0), &name(&picture.y), Anchor::Start, &TICK);
     sheet.text(Point::new(right, bottom + 31.0), &name(&picture.x), Anchor::End, &TICK);
 }
 
+/// A thin line between two points.
+fn straight(ends: [Point; 2], colour: &str) -> Item {
+    Item::Line(through(ends), Pen::solid(colour, 1.0))
+}
+
 fn lines(sheet: &mut Sheet<'_>, picture: &Picture, panel: &Panel, frame: &Frame) {
     let is_scatter = picture.form == Form::Scatter;
-    let points = |flat: &[f64]| -> Vec<Point> {
-        flat.chunks_exact(2).map(|pair| frame.at(pair[0], pair[1])).collect()
-    };
     // Dashed lines are drawn on top: on an equal line they are seen.
     let mut order: Vec<&Line> = panel.lines.iter().collect();
     order.sort_by_key(|line| line.dash != 0);
@@ -251,11 +257,11 @@ fn lines(sheet: &mut Sheet<'_>, picture: &Picture, panel: &Panel, frame: &Frame)
     for line in &order {
         let joined = if is_scatter { &[] } else { line.raw.as_slice() };
         for flat in [joined, &line.smooth].into_iter().filter(|flat| flat.len() > 2) {
-            sheet.items.push(Item::Line(through(points(flat)), pen(line)));
+            sheet.items.push(Item::Line(through(frame.points(flat)), pen(line)));
         }
     }
     for line in order {
-        for point in points(&line.raw) {
+        for point in frame.points(&line.raw) {
             let shape = mark(line.dash, point, MARK);
             sheet.items.push(Item::Area(shape, Fill::new(&colour(line), 1.0)));
         }
@@ -264,9 +270,10 @@ fn lines(sheet: &mut Sheet<'_>, picture: &Picture, panel: &Panel, frame: &Frame)
 
 /// The band around a line.
 fn band(sheet: &mut Sheet<'_>, line: &Line, frame: &Frame) {
-    let edge = |place: usize| line.band.chunks_exact(3).map(move |b| frame.at(b[0], b[place]));
     if line.band.len() > 3 {
-        let around = edge(2).chain(edge(1).rev());
+        let upper = line.band.chunks_exact(3).map(|band| frame.at(band[0], band[2]));
+        let lower = line.band.chunks_exact(3).map(|band| frame.at(band[0], band[1]));
+        let around = upper.chain(lower.rev());
         sheet.items.push(Item::Area(within(around), Fill::new(&colour(line), 0.2)));
     } else {
         intervals(sheet, line, frame);

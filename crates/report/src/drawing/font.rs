@@ -35,8 +35,8 @@ impl Font {
 
     /// The glyph of a letter; of one that the font lacks, a question mark.
     pub fn glyph(&self, letter: char) -> GlyphId {
-        let glyph = |letter| self.face.glyph_index(letter);
-        glyph(letter).or_else(|| glyph('?')).unwrap_or_default()
+        let glyph = self.face.glyph_index(letter).or_else(|| self.face.glyph_index('?'));
+        glyph.unwrap_or_default()
     }
 
     /// The width of a glyph in units.

@@ -1,7 +1,7 @@
 //! A drawing as PDF of one page, on light ground, with its font inside: papers need it there.
 
 use super::font::{FILE, Font};
-use super::scene::{Item, Point, Scene, Step, Text};
+use super::scene::{Item, Scene, Step, Text};
 use crate::colours;
 use pdf_writer::types::{CidFontType, FontFlags, SystemInfo, UnicodeCmap};
 use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
@@ -113,13 +113,13 @@ impl<'f> Page<'f> {
     }
 
     fn path(&mut self, steps: &[Step]) {
-        let pair = |point: Point| [point.x as f32, point.y as f32];
         for step in steps {
             match *step {
-                Step::Move(to) => self.content.move_to(pair(to)[0], pair(to)[1]),
-                Step::Line(to) => self.content.line_to(pair(to)[0], pair(to)[1]),
+                Step::Move(to) => self.content.move_to(to.x as f32, to.y as f32),
+                Step::Line(to) => self.content.line_to(to.x as f32, to.y as f32),
                 Step::Curve(points) => {
-                    let [[ax, ay], [bx, by], [x, y]] = points.map(pair);
+                    let [[ax, ay], [bx, by], [x, y]] =
+                        points.map(|point| [point.x as f32, point.y as f32]);
                     self.content.cubic_to(ax, ay, bx, by, x, y)
                 }
                 Step::Close => self.content.close_path(),
@@ -151,14 +151,13 @@ fn parts(colour: &str) -> [f32; 3] {
 /// Writes the font, and which letters its glyphs are.
 fn embed(pdf: &mut Pdf, font: &Font, letters: &BTreeMap<u16, char>) {
     let face = font.face();
-    let thousandths = |units: f64| (units * 1000.0 / font.units()) as f32;
     pdf.type0_font(FONT)
         .base_font(FONT_NAME)
         .encoding_predefined(Name(b"Identity-H"))
         .descendant_font(LETTERS)
         .to_unicode(MAP);
     let widths = (0..face.number_of_glyphs())
-        .map(|glyph| thousandths(font.advance(ttf_parser::GlyphId(glyph))));
+        .map(|glyph| thousandths(font, font.advance(ttf_parser::GlyphId(glyph))));
     let mut cid = pdf.cid_font(LETTERS);
     cid.subtype(CidFontType::Type2).base_font(FONT_NAME).system_info(IDENTITY);
     cid.font_descriptor(DESCRIPTOR).default_width(0.0);
@@ -167,20 +166,25 @@ fn embed(pdf: &mut Pdf, font: &Font, letters: &BTreeMap<u16, char>) {
     cid.finish();
     let bounds = face.global_bounding_box();
     let [left, bottom, right, top] = [bounds.x_min, bounds.y_min, bounds.x_max, bounds.y_max]
-        .map(|edge| thousandths(f64::from(edge)));
-    let ascent = thousandths(f64::from(face.ascender()));
+        .map(|edge| thousandths(font, f64::from(edge)));
+    let ascent = thousandths(font, f64::from(face.ascender()));
     pdf.font_descriptor(DESCRIPTOR)
         .name(FONT_NAME)
         .flags(FontFlags::SYMBOLIC)
         .bbox(Rect::new(left, bottom, right, top))
         .italic_angle(0.0)
         .ascent(ascent)
-        .descent(thousandths(f64::from(face.descender())))
-        .cap_height(face.capital_height().map_or(ascent, |h| thousandths(f64::from(h))))
+        .descent(thousandths(font, f64::from(face.descender())))
+        .cap_height(face.capital_height().map_or(ascent, |h| thousandths(font, f64::from(h))))
         .stem_v(80.0)
         .font_file2(FONT_FILE);
     pdf.stream(FONT_FILE, FILE).pair(Name(b"Length1"), i32::try_from(FILE.len()).unwrap_or(0));
     let mut map = UnicodeCmap::new(Name(b"Letters"), IDENTITY);
     letters.iter().for_each(|(glyph, letter)| map.pair(*glyph, *letter));
     pdf.cmap(MAP, &map.finish());
+}
+
+/// The font's units in thousandths of its size, as PDF counts.
+fn thousandths(font: &Font, units: f64) -> f32 {
+    (units * 1000.0 / font.units()) as f32
 }

@@ -43,8 +43,8 @@ struct Sheet {
 
 impl Sheet {
     fn new(scene: &Scene) -> Sheet {
-        let whole = |length: f64| (length * SCALE).ceil().clamp(1.0, 20_000.0) as u32;
-        let (width, height) = (whole(scene.width), whole(scene.height));
+        let [width, height] = [scene.width, scene.height]
+            .map(|length| (length * SCALE).ceil().clamp(1.0, 20_000.0) as u32);
         let count = width as usize * height as usize;
         let pixels = colours::on_paper("paper").repeat(count);
         Sheet { width, height, pixels }
@@ -95,13 +95,15 @@ fn at(point: Point) -> zeno::Point {
 }
 
 fn commands(steps: &[Step]) -> Vec<Command> {
-    let command = |step: &Step| match *step {
-        Step::Move(to) => Command::MoveTo(at(to)),
-        Step::Line(to) => Command::LineTo(at(to)),
-        Step::Curve([a, b, to]) => Command::CurveTo(at(a), at(b), at(to)),
-        Step::Close => Command::Close,
-    };
-    steps.iter().map(command).collect()
+    steps
+        .iter()
+        .map(|step| match *step {
+            Step::Move(to) => Command::MoveTo(at(to)),
+            Step::Line(to) => Command::LineTo(at(to)),
+            Step::Curve([a, b, to]) => Command::CurveTo(at(a), at(b), at(to)),
+            Step::Close => Command::Close,
+        })
+        .collect()
 }
 
 /// The outlines of a text's letters.

@@ -112,17 +112,18 @@ const HANDLE: f64 = 0.552_285;
 /// A circle.
 pub fn circle(at: Point, radius: f64) -> Vec<Step> {
     let (r, h) = (radius, radius * HANDLE);
-    let curve = |a: [f64; 2], b: [f64; 2], c: [f64; 2]| {
-        Step::Curve([at.plus(a[0], a[1]), at.plus(b[0], b[1]), at.plus(c[0], c[1])])
-    };
-    vec![
-        Step::Move(at.plus(r, 0.0)),
-        curve([r, h], [h, r], [0.0, r]),
-        curve([-h, r], [-r, h], [-r, 0.0]),
-        curve([-r, -h], [-h, -r], [0.0, -r]),
-        curve([h, -r], [r, -h], [r, 0.0]),
-        Step::Close,
-    ]
+    let quarters = [
+        [[r, h], [h, r], [0.0, r]],
+        [[-h, r], [-r, h], [-r, 0.0]],
+        [[-r, -h], [-h, -r], [0.0, -r]],
+        [[h, -r], [r, -h], [r, 0.0]],
+    ];
+    let mut steps = vec![Step::Move(at.plus(r, 0.0))];
+    for quarter in quarters {
+        steps.push(Step::Curve(quarter.map(|[x, y]| at.plus(x, y))));
+    }
+    steps.push(Step::Close);
+    steps
 }
 
 /// The marks of points, which tell lines apart without colours, as their corners for a size of 1; a

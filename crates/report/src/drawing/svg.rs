@@ -91,7 +91,6 @@ fn style(scene: &Scene) -> String {
 /// The steps in the form of a path's `d`.
 pub fn path(steps: &[Step]) -> String {
     let mut out = String::new();
-    let pair = |point: &Point| format!("{} {}", number(point.x), number(point.y));
     for step in steps {
         out += &match step {
             Step::Move(to) => format!("M{}", pair(to)),
@@ -101,6 +100,10 @@ pub fn path(steps: &[Step]) -> String {
         };
     }
     out
+}
+
+fn pair(point: &Point) -> String {
+    format!("{} {}", number(point.x), number(point.y))
 }
 
 /// To the hundredth.

@@ -67,8 +67,8 @@ fn table(out: &mut String, comparison: &Comparison, rows: &[&Difference], most: 
     let told: Vec<(&Difference, Told)> =
         rows.iter().filter_map(|one| Some((*one, one.told()?))).take(most).collect();
     // Of single runs there are no intervals to be shown.
-    let says = |at: &usize| told.iter().any(|(_, told)| !told.cells[*at].is_empty());
-    let shown: Vec<usize> = (0..8).filter(says).collect();
+    let shown: Vec<usize> =
+        (0..8).filter(|at| told.iter().any(|(_, told)| !told.cells[*at].is_empty())).collect();
     let (first, second) = (&*comparison.first.name, &*comparison.second.name);
     let names = [first, "±", second, "±", "difference", "±", "in %", "±"];
     let mut heads = vec![""];

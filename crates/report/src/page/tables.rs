@@ -146,38 +146,43 @@ pub fn rest(out: &mut String, results: &Results) {
             Some(label) => format!(" with {label} and seed {}", run.id.seed),
         },
     };
-    let mut section = |name: &str, fill: &dyn Fn(&mut String)| {
-        let _ = writeln!(out, "<section><h2>{name}{}</h2>", escaped(&of));
-        fill(out);
-        out.push_str("</section>\n");
-    };
     if run.caching.is_some() {
-        section("Content stores", &|out| stores(out, run));
+        begin_section(out, "Content stores", &of);
+        stores(out, run);
+        out.push_str("</section>\n");
     }
     // As the drawing has it.
     let links: Vec<Link> = run.links.iter().map(|link| until_the_end(run, link)).collect();
     let links = columns::most(&links, |link| link.utilization);
     let what = "directions of links, used most; summary.json has all";
-    section("Links", &|out| {
-        list(out, columns::LINKS, &links, run.links.len(), what);
-        let _ = writeln!(out, "<p class=\"soft\">{}</p>", escaped(SPAN));
-    });
+    begin_section(out, "Links", &of);
+    list(out, columns::LINKS, &links, run.links.len(), what);
+    let _ = writeln!(out, "<p class=\"soft\">{}</p>", escaped(SPAN));
+    out.push_str("</section>\n");
     let nodes = columns::most(&run.nodes, |node| node.interests_in as f64);
     let what = "nodes, those with most Interests; summary.json has all";
-    section("Nodes", &|out| list(out, columns::NODES, &nodes, run.nodes.len(), what));
+    begin_section(out, "Nodes", &of);
+    list(out, columns::NODES, &nodes, run.nodes.len(), what);
+    out.push_str("</section>\n");
+}
+
+/// `of` names the run that the section is about.
+fn begin_section(out: &mut String, name: &str, of: &str) {
+    let _ = writeln!(out, "<section><h2>{name}{}</h2>", escaped(of));
 }
 
 /// The meaning of shapes, widths and colours in the drawing.
 pub fn map_key(out: &mut String) {
     out.push_str("<ul class=\"key\">");
-    let sample =
-        |shape: &str| format!("<svg width=\"22\" height=\"22\" aria-hidden=\"true\">{shape}</svg>");
     for (name, shape) in [
         ("consumer", "<circle class=\"node consumer\" cx=\"11\" cy=\"11\" r=\"9\"/>"),
         ("forwarder", "<circle class=\"node forwarder\" cx=\"11\" cy=\"11\" r=\"6\"/>"),
         ("producer", "<rect class=\"node producer\" x=\"3\" y=\"3\" width=\"16\" height=\"16\"/>"),
     ] {
-        let _ = write!(out, "<li>{}{name}</li>", sample(shape));
+        let _ = write!(
+            out,
+            "<li><svg width=\"22\" height=\"22\" aria-hidden=\"true\">{shape}</svg>{name}</li>"
+        );
     }
     out.push_str("<li>time in use: ");
     let uses = ["0", "below 20 %", "40 %", "60 %", "80 %", "100 %"];

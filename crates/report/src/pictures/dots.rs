@@ -52,30 +52,8 @@ fn combination(
         return None;
     }
     let unit = x.unit.clone();
-    let value = |mean: Mean| match unit.as_str() {
-        "packets" => counted(mean),
-        _ => digits(mean.mean),
-    };
-    let colours = group_colours(&results.groups);
-    let colour = |label: &str| {
-        let group = results.groups.iter().position(|group| group.label == label);
-        group.map_or(0, |group| colours[group])
-    };
-    let line = |(label, mean): &(&str, Mean)| {
-        let half = mean.ci95.unwrap_or(0.0);
-        // None of these can be negative.
-        let low = (mean.mean - half).max(0.0);
-        let interval = mean.ci95.map_or_else(|| "-".to_owned(), digits);
-        Line {
-            label: (*label).to_owned(),
-            colour: colour(label),
-            raw: vec![short(mean.mean), short(low), short(mean.mean + half)],
-            cells: vec![value(*mean), interval, mean.n.to_string()],
-            ..Line::default()
-        }
-    };
-    let by = |a: &&(&str, Mean), b: &&(&str, Mean)| a.1.mean.total_cmp(&b.1.mean);
-    let (least, most) = (rows.iter().min_by(by)?, rows.iter().max_by(by)?);
+    let least = rows.iter().min_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+    let most = rows.iter().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
     Some(Picture {
         id: id.to_owned(),
         title: if digits(most.1.mean) == digits(least.1.mean) {
@@ -86,10 +64,7 @@ fn combination(
         caption: caption(results, id, rows),
         form: Form::Dots,
         y: Axis::new("", ""),
-        panels: vec![Panel {
-            lines: rows.iter().take(MOST_COMBINATIONS).map(line).collect(),
-            ..Panel::default()
-        }],
+        panels: vec![Panel { lines: lines(results, rows, &unit), ..Panel::default() }],
         corner: String::new(),
         heads: vec![
             match unit.as_str() {
@@ -101,6 +76,31 @@ fn combination(
         ],
         x,
     })
+}
+
+/// A dot with its interval for each combination.
+fn lines(results: &Results, rows: &[(&str, Mean)], unit: &str) -> Vec<Line> {
+    let colours = group_colours(&results.groups);
+    let mut lines = Vec::new();
+    for (label, mean) in rows.iter().take(MOST_COMBINATIONS) {
+        let half = mean.ci95.unwrap_or(0.0);
+        // None of these can be negative.
+        let low = (mean.mean - half).max(0.0);
+        let value = match unit {
+            "packets" => counted(*mean),
+            _ => digits(mean.mean),
+        };
+        let interval = mean.ci95.map_or_else(|| "-".to_owned(), digits);
+        let group = results.groups.iter().position(|group| group.label == *label);
+        lines.push(Line {
+            label: (*label).to_owned(),
+            colour: group.map_or(0, |group| colours[group]),
+            raw: vec![short(mean.mean), short(low), short(mean.mean + half)],
+            cells: vec![value, interval, mean.n.to_string()],
+            ..Line::default()
+        });
+    }
+    lines
 }
 
 fn caption(results: &Results, id: &str, rows: &[(&str, Mean)]) -> String {
@@ -159,14 +159,16 @@ fn stores<'r>(results: &'r Results) -> Vec<Store> {
     for (number, group) in results.groups.iter().enumerate() {
         let colour = if results.groups.len() == 1 { colours::thing(0) } else { colours[number] };
         let mut of_group: BTreeMap<&'r str, (u64, u64)> = BTreeMap::new();
-        let mut count = |node: &'r str, hits: u64, misses: u64| {
-            let sum = of_group.entry(node).or_default();
-            *sum = (sum.0 + hits, sum.1 + misses);
-        };
         for run in &group.runs {
-            match run.caching.as_ref().filter(|caching| caching.warmup_detected) {
-                Some(warm) => warm.nodes.iter().for_each(|n| count(&n.node, n.hits, n.misses)),
-                None => run.nodes.iter().for_each(|n| count(&n.node, n.cs_hits, n.cs_misses)),
+            let counted: Vec<(&str, u64, u64)> = match &run.caching {
+                Some(warm) if warm.warmup_detected => {
+                    warm.nodes.iter().map(|n| (&*n.node, n.hits, n.misses)).collect()
+                }
+                _ => run.nodes.iter().map(|n| (&*n.node, n.cs_hits, n.cs_misses)).collect(),
+            };
+            for (node, hits, misses) in counted {
+                let sum = of_group.entry(node).or_default();
+                *sum = (sum.0 + hits, sum.1 + misses);
             }
         }
         stores.extend(of_group.into_iter().map(|(node, (hits, misses))| {
@@ -204,14 +206,16 @@ pub fn hits(results: &Results) -> Option<Picture> {
     if there > MOST_ROWS {
         caption += &format!(" The {MOST_ROWS} of {there} that answered most.");
     }
-    let line = |store: &Store| Line {
-        label: store.label.clone(),
-        colour: store.colour,
-        raw: vec![short(store.share()); 3],
-        cells: vec![digits(store.share()), store.hits.to_string(), store.misses.to_string()],
-        ..Line::default()
-    };
-    let lines = stores.iter().map(line).collect();
+    let lines = stores
+        .iter()
+        .map(|store| Line {
+            label: store.label.clone(),
+            colour: store.colour,
+            raw: vec![short(store.share()); 3],
+            cells: vec![digits(store.share()), store.hits.to_string(), store.misses.to_string()],
+            ..Line::default()
+        })
+        .collect();
     Some(Picture {
         id: "hits".to_owned(),
         title,

@@ -92,8 +92,9 @@ fn samples(results: &Results) -> BTreeMap<String, Sample> {
             sample.unfinished += class.started.saturating_sub(seen);
         }
     }
-    let sort = |sample: &mut Sample| sample.times.sort_by(|a, b| a.0.total_cmp(&b.0));
-    samples.values_mut().for_each(sort);
+    for sample in samples.values_mut() {
+        sample.times.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
     samples
 }
 
@@ -176,8 +177,7 @@ fn finding(samples: &BTreeMap<String, Sample>) -> String {
     let mut medians: Vec<(&String, Option<f64>)> =
         samples.iter().map(|(label, s)| (label, s.quantile(0.5))).collect();
     // Where less than half of the flows finished, the median is longer than all others.
-    let seconds = |median: Option<f64>| median.unwrap_or(f64::INFINITY);
-    medians.sort_by(|a, b| seconds(a.1).total_cmp(&seconds(b.1)));
+    medians.sort_by(|a, b| a.1.unwrap_or(f64::INFINITY).total_cmp(&b.1.unwrap_or(f64::INFINITY)));
     match &*medians {
         [] | [(_, None), ..] => "Completion: less than half of the flows finished".to_owned(),
         [(label, Some(median))] => {

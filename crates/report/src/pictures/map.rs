@@ -4,7 +4,7 @@ use crate::captions::experiment;
 use crate::picture::{Axis, Form, Panel, Picture, Spot, Way, short};
 use crate::results::{Group, Results, SPAN, busiest, until_the_end, used};
 use crate::words::{digits, listed, many, rate, trimmed, way, with_unit};
-use scenario::result::{Flow, Link, Node, RunResult};
+use scenario::result::{Link, Node, RunResult};
 use std::collections::BTreeMap;
 
 /// Drawings of different combinations at most.
@@ -50,8 +50,8 @@ fn finding(drawn: &[&Group]) -> Option<String> {
         found.push((&group.label, way(&link.from, &link.to), used(run, link) * 100.0));
     }
     let (_, first, _) = found.first()?;
-    let shares = || found.iter().map(|(_, _, share)| *share);
-    let (least, most) = (shares().fold(f64::INFINITY, f64::min), shares().fold(0.0, f64::max));
+    let least = found.iter().map(|(_, _, share)| *share).fold(f64::INFINITY, f64::min);
+    let most = found.iter().map(|(_, _, share)| *share).fold(0.0, f64::max);
     if found.iter().all(|(_, way, _)| way == first) {
         let share = match digits(least) == digits(most) {
             true => with_unit(most, "%"),
@@ -70,14 +70,11 @@ fn panel(group: &Group) -> Option<Panel> {
     let run = group.runs.first()?;
     let number: BTreeMap<&str, usize> =
         run.nodes.iter().enumerate().map(|(i, node)| (node.node.as_str(), i)).collect();
-    let place = |i: usize, node: &Node| {
-        // Without a layout: in a circle would need an angle, in rows does as well.
-        let row = (run.nodes.len() as f64).sqrt().ceil().max(1.0) as usize;
-        let there = group.places.get(&node.node).copied();
-        there.unwrap_or([(i % row) as f64, (i / row) as f64])
-    };
+    // Nodes without a layout are in rows.
+    let row = (run.nodes.len() as f64).sqrt().ceil().max(1.0) as usize;
     let nodes = run.nodes.iter().enumerate().map(|(i, node)| {
-        let [x, y] = place(i, node);
+        let place = group.places.get(&node.node).copied();
+        let [x, y] = place.unwrap_or([(i % row) as f64, (i / row) as f64]);
         Spot {
             name: node.node.clone(),
             role: node.role.clone(),
@@ -113,8 +110,7 @@ fn label(link: &Link) -> String {
 }
 
 fn node_says(run: &RunResult, node: &Node) -> String {
-    let is_his = |flow: &&Flow| flow.node == node.node && flow.workload.is_none();
-    let flows = run.flows.iter().filter(is_his);
+    let flows = run.flows.iter().filter(|flow| flow.node == node.node && flow.workload.is_none());
     let asks: Vec<String> = flows.map(|f| format!("{} asks for {}", f.control, f.name)).collect();
     let mut says = format!("{}: {}", node.node, node.role);
     if let [first, ..] = &*asks {
@@ -154,6 +150,7 @@ fn link_says(run: &RunResult, link: &Link) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scenario::result::Flow;
 
     fn group(label: &str, to: &str, used: f64) -> Group {
         let link = Link {

@@ -117,10 +117,9 @@ pub fn axis_name(quantity: &str) -> String {
 /// recorded unit to that one.
 #[must_use]
 pub fn axis_of(subject: &str, quantity: &str) -> (String, &'static str, f64) {
-    let is_it = |spec: &&Spec| spec.subject == subject && spec.quantity == quantity;
-    match SPECS.iter().find(is_it).filter(|spec| !spec.axis.is_empty()) {
-        Some(spec) => (spec.axis.to_owned(), spec.unit, spec.factor),
-        None => (axis_name(quantity), unit_of(quantity).1, 1.0),
+    match SPECS.iter().find(|spec| spec.subject == subject && spec.quantity == quantity) {
+        Some(spec) if !spec.axis.is_empty() => (spec.axis.to_owned(), spec.unit, spec.factor),
+        _ => (axis_name(quantity), unit_of(quantity).1, 1.0),
     }
 }
 

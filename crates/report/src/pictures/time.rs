@@ -11,9 +11,10 @@ use crate::colours;
 use crate::dashes::dashes;
 use crate::picture::{Axis, Form, Limit, Line, Panel, Picture, are_cut, flat, short};
 use crate::results::{Group, Results};
-use crate::track::{Key, Track};
+use crate::track::Track;
 use crate::words::{capital, digits, many, rate, trimmed, way, with_unit};
 use scenario::Mean;
+use scenario::result::Link;
 use scenario::series::class_label;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,13 +37,15 @@ pub fn pictures(results: &Results) -> (Vec<Picture>, Vec<Picture>) {
             _ => more.extend(picture),
         }
     }
-    let known = |key: &Key| SPECS.iter().any(|s| s.subject == key.0 && s.quantity == key.1);
-    let keys = results.groups.iter().flat_map(|group| group.tracks.keys());
-    let others: BTreeSet<(&str, &str)> =
-        keys.filter(|key| !known(key)).map(|key| (key.0.as_str(), key.1.as_str())).collect();
-    more.extend(
-        others.into_iter().filter_map(|(subject, quantity)| other(results, subject, quantity)),
-    );
+    let mut others: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for (subject, quantity, _) in results.groups.iter().flat_map(|group| group.tracks.keys()) {
+        if !SPECS.iter().any(|spec| spec.subject == subject && spec.quantity == quantity) {
+            others.insert((subject, quantity));
+        }
+    }
+    for (subject, quantity) in others {
+        more.extend(other(results, subject, quantity));
+    }
     (first, more)
 }
 
@@ -69,9 +72,9 @@ fn other(results: &Results, subject: &str, quantity: &str) -> Option<Picture> {
 
 /// Returns `true` if the queues of the busiest links have limits in packets.
 fn limits_are_packets(results: &Results) -> bool {
-    let links = || results.runs().flat_map(|run| &run.links);
-    links().any(|l| l.queue_limit_packets.is_some())
-        && links().all(|l| l.queue_limit_bytes.is_none())
+    let links: Vec<&Link> = results.runs().flat_map(|run| &run.links).collect();
+    links.iter().any(|link| link.queue_limit_packets.is_some())
+        && links.iter().all(|link| link.queue_limit_bytes.is_none())
 }
 
 /// Points that all lines of a panel have together.
@@ -111,19 +114,20 @@ impl<'r> Drawing<'r> {
     /// The drawn items, the most important ones, and their total number; with `control`, only flows
     /// with it.
     fn entities(&self, control: Option<&str>) -> (Vec<&'r str>, usize) {
-        let wanted = |entity: &str| match control {
-            Some(control) => self.flow(0, entity).is_some_and(|(of, _)| of == control),
-            None => true,
-        };
         let mut weights: BTreeMap<&str, f64> = BTreeMap::new();
         for group in &self.results.groups {
             for ((subject, quantity, entity), tracks) in &group.tracks {
                 let most = tracks.iter().map(|track| track.most.abs()).fold(0.0, f64::max);
-                let is_it = subject == self.subject && quantity == self.quantity;
-                if is_it && most > 0.0 && wanted(entity) {
-                    *weights.entry(entity).or_default() +=
-                        weight(group, [self.subject, self.quantity, entity], tracks);
+                if subject != self.subject || quantity != self.quantity || most <= 0.0 {
+                    continue;
                 }
+                if let Some(control) = control
+                    && self.flow(0, entity).is_none_or(|(of, _)| of != control)
+                {
+                    continue;
+                }
+                *weights.entry(entity).or_default() +=
+                    weight(group, [self.subject, self.quantity, entity], tracks);
             }
         }
         let count = weights.len();
@@ -182,16 +186,20 @@ impl<'r> Drawing<'r> {
     fn panels(&self, entities: &[&'r str]) -> Vec<Panel> {
         let groups = self.results.groups.len();
         let all: Vec<usize> = (0..groups.min(MOST_PANELS)).collect();
-        let label = |group: usize| self.results.groups[group].label.clone();
         if groups * entities.len() <= MOST_LINES {
             vec![self.panel(String::new(), &all, entities, groups > 1, entities.len() > 1)]
         } else if groups <= MOST_LINES {
-            let one = |entity: &&'r str| {
-                self.panel(shown(self.subject, entity), &all, &[entity], true, false)
-            };
-            entities.iter().map(one).collect()
+            entities
+                .iter()
+                .map(|one| self.panel(shown(self.subject, one), &all, &[one], true, false))
+                .collect()
         } else {
-            all.iter().map(|g| self.panel(label(*g), &[*g], entities, false, true)).collect()
+            all.iter()
+                .map(|group| {
+                    let label = self.results.groups[*group].label.clone();
+                    self.panel(label, &[*group], entities, false, true)
+                })
+                .collect()
         }
     }
 
@@ -306,17 +314,14 @@ impl<'r> Drawing<'r> {
         is_crowded: bool,
     ) -> Line {
         let first = &tracks[0];
-        let over = |value: fn(&Track) -> f64| {
-            tracks.iter().map(value).sum::<f64>() / tracks.len() as f64 * self.factor
-        };
+        let runs = tracks.len() as f64;
+        let mean = tracks.iter().map(Track::mean).sum::<f64>() / runs * self.factor;
+        let end = tracks.iter().map(|track| track.last).sum::<f64>() / runs * self.factor;
         let least = tracks.iter().map(|track| track.least).fold(f64::INFINITY, f64::min);
         let most = tracks.iter().map(|track| track.most).fold(f64::NEG_INFINITY, f64::max);
-        let end = over(|track| track.last);
         let cells = match self.is_sum {
             true => vec![whole(end)],
-            false => [over(Track::mean), least * self.factor, most * self.factor, end]
-                .map(digits)
-                .to_vec(),
+            false => [mean, least * self.factor, most * self.factor, end].map(digits).to_vec(),
         };
         let (smooth, band) = match tracks {
             [one] => (one.smooth(), Vec::new()),
@@ -342,16 +347,12 @@ impl<'r> Drawing<'r> {
     }
 
     fn limits(&self, groups: &[usize], entities: &[&str]) -> Vec<Limit> {
-        let runs = || groups.iter().filter_map(|g| self.results.groups[*g].runs.first());
+        let first_runs = groups.iter().filter_map(|group| self.results.groups[*group].runs.first());
+        let links = first_runs.flat_map(|run| &run.links);
         let mut limits: Vec<Limit> = Vec::new();
-        let mut add = |label: String, value: f64| {
-            if limits.len() < 3 && limits.iter().all(|limit| limit.value != value) {
-                limits.push(Limit { label, value });
-            }
-        };
         match self.quantity {
             "queue_packets" | "queue_bytes" => {
-                for link in runs().flat_map(|run| &run.links) {
+                for link in links {
                     if !entities.contains(&format!("{} > {}", link.from, link.to).as_str()) {
                         continue;
                     }
@@ -361,15 +362,20 @@ impl<'r> Drawing<'r> {
                     };
                     if let Some(limit) = limit {
                         let value = limit as f64 * self.factor;
-                        add(format!("limit {} {}", trimmed(value), self.unit), value);
+                        // At most three, each value once.
+                        if limits.len() < 3 && limits.iter().all(|limit| limit.value != value) {
+                            let label = format!("limit {} {}", trimmed(value), self.unit);
+                            limits.push(Limit { label, value });
+                        }
                     }
                 }
             }
             "goodput_mbps" => {
-                let used = runs().flat_map(|run| &run.links).filter(|link| link.utilization > 0.02);
+                let used = links.filter(|link| link.utilization > 0.02);
                 let rates = used.filter_map(|link| Some((link.rate_mbps?, link)));
                 if let Some((mbps, link)) = rates.min_by(|a, b| a.0.total_cmp(&b.0)) {
-                    add(format!("{}: {}", way(&link.from, &link.to), rate(mbps)), mbps);
+                    let label = format!("{}: {}", way(&link.from, &link.to), rate(mbps));
+                    limits.push(Limit { label, value: mbps });
                 }
             }
             _ => {}
@@ -392,48 +398,53 @@ impl<'r> Drawing<'r> {
                     (label, "workload" | "flow") if entities.len() == 1 => label.to_owned(),
                     (label, _) => format!("{label}: {name}"),
                 };
-                let of = |track: &Track| if self.is_sum { track.last } else { track.mean() };
-                let mean = tracks.iter().map(of).sum::<f64>() / tracks.len() as f64;
+                let sum: f64 = match self.is_sum {
+                    true => tracks.iter().map(|track| track.last).sum(),
+                    false => tracks.iter().map(Track::mean).sum(),
+                };
+                let mean = sum / tracks.len() as f64;
                 let most = tracks.iter().map(|track| track.most).fold(0.0, f64::max);
                 means.push((name, mean * self.factor, most * self.factor));
             }
         }
         means.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let value = |value: f64| match (self.is_sum, self.unit) {
+        let (name, is_sum) = (self.name, self.is_sum);
+        match &*means {
+            [] => name.to_owned(),
+            [(one, sum, _)] if is_sum => format!("{name}: {one} has {}", self.value(*sum)),
+            [(_, most, _), .., (_, least, _)] if is_sum && most == least => {
+                format!("{name}: all have {}", self.value(*most))
+            }
+            [(high, most, _), .., (low, least, _)] if is_sum => format!(
+                "{name}: {high} has the most, {}; {low} has {}",
+                self.value(*most),
+                self.value(*least)
+            ),
+            [(_, mean, most)] if self.subject == "network" => {
+                format!("{name}: {} on average, {} at most", self.value(*mean), self.value(*most))
+            }
+            [(one, mean, most)] => format!(
+                "{name}: {one} has {} on average, {} at most",
+                self.value(*mean),
+                self.value(*most)
+            ),
+            [(_, most, _), .., (_, least, _)] if self.value(*most) == self.value(*least) => {
+                format!("{name}: all have {} on average", self.value(*most))
+            }
+            [(high, most, _), .., (low, least, _)] => format!(
+                "{name}: {high} has the most, {} on average; {low} has {}",
+                self.value(*most),
+                self.value(*least)
+            ),
+        }
+    }
+
+    /// A value of the title, with its unit.
+    fn value(&self, value: f64) -> String {
+        match (self.is_sum, self.unit) {
             (true, "") => whole(value),
             (true, unit) => format!("{} {unit}", whole(value)),
             (false, unit) => with_unit(value, unit),
-        };
-        match &*means {
-            [] => self.name.to_owned(),
-            [(name, sum, _)] if self.is_sum => format!("{}: {name} has {}", self.name, value(*sum)),
-            [(_, most, _), .., (_, least, _)] if self.is_sum && most == least => {
-                format!("{}: all have {}", self.name, value(*most))
-            }
-            [(high, most, _), .., (low, least, _)] if self.is_sum => format!(
-                "{}: {high} has the most, {}; {low} has {}",
-                self.name,
-                value(*most),
-                value(*least)
-            ),
-            [(_, mean, most)] if self.subject == "network" => {
-                format!("{}: {} on average, {} at most", self.name, value(*mean), value(*most))
-            }
-            [(name, mean, most)] => format!(
-                "{}: {name} has {} on average, {} at most",
-                self.name,
-                value(*mean),
-                value(*most)
-            ),
-            [(_, most, _), .., (_, least, _)] if value(*most) == value(*least) => {
-                format!("{}: all have {} on average", self.name, value(*most))
-            }
-            [(high, most, _), .., (low, least, _)] => format!(
-                "{}: {high} has the most, {} on average; {low} has {}",
-                self.name,
-                value(*most),
-                value(*least)
-            ),
         }
     }
 
@@ -458,14 +469,13 @@ impl<'r> Drawing<'r> {
             );
         }
         let groups = &self.results.groups;
-        let tracks = || {
-            groups
-                .iter()
-                .flat_map(|g| &g.tracks)
-                .filter(|(key, _)| key.0 == self.subject && key.1 == self.quantity)
-                .flat_map(|(_, tracks)| tracks)
-        };
-        let Some(first) = tracks().next() else { return caption };
+        let tracks: Vec<&Track> = groups
+            .iter()
+            .flat_map(|group| &group.tracks)
+            .filter(|(key, _)| key.0 == self.subject && key.1 == self.quantity)
+            .flat_map(|(_, tracks)| tracks)
+            .collect();
+        let Some(first) = tracks.first() else { return caption };
         let repetitions = groups.iter().map(|group| group.runs.len()).max().unwrap_or(1);
         let span = with_unit(first.bucket() * 1e3, "ms");
         if repetitions > 1 {
@@ -474,13 +484,13 @@ impl<'r> Drawing<'r> {
                  seeds, by Student's t, where all seeds have a value.",
                 many(repetitions, "seed")
             );
-        } else if tracks().any(|t| t.count > 2 * t.smooth().len() as u64) {
+        } else if tracks.iter().any(|t| t.count > 2 * t.smooth().len() as u64) {
             caption += &match panels.iter().any(|panel| panel.lines.iter().any(Line::has_both)) {
                 true => format!(" Faint: samples; lines: means over {span}."),
                 false => format!(" Lines: means over {span}."),
             };
         }
-        if repetitions == 1 && tracks().any(Track::is_thinned) {
+        if repetitions == 1 && tracks.iter().any(|track| track.is_thinned()) {
             caption += " Of the samples the extremes are drawn; series.parquet has all.";
         }
         if are_cut(panels, &Axis::default()) {

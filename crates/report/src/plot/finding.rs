@@ -33,38 +33,43 @@ pub fn finding(measure: &Measure, field: &str, courses: &[Course]) -> String {
     }
     let mut all: Vec<(f64, &Course)> = courses.iter().map(|one| (one.mean(), one)).collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0));
-    // Those that cannot be told apart are named together.
-    let equal = |value: f64| {
-        let equal = all.iter().filter(move |(other, _)| digits(*other) == digits(value));
-        equal.map(|(_, course)| *course).collect::<Vec<_>>()
-    };
-    let named = |value: f64| {
-        let equal = equal(value);
-        let mut names: Vec<String> =
-            equal.iter().take(MOST_NAMED).map(|course| course.name.clone()).collect();
-        if equal.len() > MOST_NAMED {
-            names.push(format!("{} more", equal.len() - MOST_NAMED));
-        }
-        listed(&names)
-    };
-    let with = |value: f64| {
-        let is_bound = equal(value).iter().any(|course| !course.open.is_empty());
-        let at_least = if is_bound { "at least " } else { "" };
-        format!("{at_least}{}", with_unit(value, measure.unit))
-    };
-    match &*all {
-        [(most, _), .., (least, _)] if digits(*most) == digits(*least) => {
-            format!("{name}: {} on average with all", with(*most))
-        }
-        [(most, _), .., (least, _)] => format!(
-            "{name}: most with {}, {} on average, least with {}, {}",
-            named(*most),
-            with(*most),
-            named(*least),
-            with(*least)
-        ),
-        _ => name,
+    let [(most, _), .., (least, _)] = &*all else { return name };
+    let all_are_equal = digits(*most) == digits(*least);
+    let (highest, lowest) = (equal(&all, *most), equal(&all, *least));
+    let most = with_bound(*most, &highest, measure);
+    let least = with_bound(*least, &lowest, measure);
+    if all_are_equal {
+        return format!("{name}: {most} on average with all");
     }
+    format!(
+        "{name}: most with {}, {most} on average, least with {}, {least}",
+        named(&highest),
+        named(&lowest)
+    )
+}
+
+/// The courses with this mean, as far as its digits tell: these are named together.
+fn equal<'a>(all: &[(f64, &'a Course)], mean: f64) -> Vec<&'a Course> {
+    all.iter()
+        .filter(|(other, _)| digits(*other) == digits(mean))
+        .map(|(_, course)| *course)
+        .collect()
+}
+
+fn named(courses: &[&Course]) -> String {
+    let mut names: Vec<String> =
+        courses.iter().take(MOST_NAMED).map(|course| course.name.clone()).collect();
+    if courses.len() > MOST_NAMED {
+        names.push(format!("{} more", courses.len() - MOST_NAMED));
+    }
+    listed(&names)
+}
+
+/// The mean of these courses; unfinished flows make it a lower bound.
+fn with_bound(mean: f64, courses: &[&Course], measure: &Measure) -> String {
+    let is_bound = courses.iter().any(|course| !course.open.is_empty());
+    let at_least = if is_bound { "at least " } else { "" };
+    format!("{at_least}{}", with_unit(mean, measure.unit))
 }
 
 /// The rise or fall of a single line, or both.
@@ -72,24 +77,25 @@ fn course_of_one(measure: &Measure, course: &Course) -> String {
     let (Some(first), Some(last)) = (course.points.first(), course.points.last()) else {
         return "no value".to_owned();
     };
-    let with = |value: f64| with_unit(value, measure.unit);
-    let steps = || course.points.windows(2).map(|two| two[1].1.total_cmp(&two[0].1));
-    let is_flat = course.points.iter().all(|(_, y)| digits(*y) == digits(first.1));
-    if is_flat {
-        return format!("{} everywhere", with(first.1));
+    let unit = measure.unit;
+    if course.points.iter().all(|(_, y)| digits(*y) == digits(first.1)) {
+        return format!("{} everywhere", with_unit(first.1, unit));
     }
-    if steps().all(|step| step.is_ge()) {
-        return format!("rising from {} to {}", digits(first.1), with(last.1));
+    if course.points.is_sorted_by(|a, b| b.1.total_cmp(&a.1).is_ge()) {
+        return format!("rising from {} to {}", digits(first.1), with_unit(last.1, unit));
     }
-    if steps().all(|step| step.is_le()) {
-        return format!("falling from {} to {}", digits(first.1), with(last.1));
+    if course.points.is_sorted_by(|a, b| b.1.total_cmp(&a.1).is_le()) {
+        return format!("falling from {} to {}", digits(first.1), with_unit(last.1, unit));
     }
-    let by = |a: &&(String, f64), b: &&(String, f64)| a.1.total_cmp(&b.1);
-    let (least, most) = (course.points.iter().min_by(by), course.points.iter().max_by(by));
-    let at = |what: &str, (x, y): &(String, f64)| format!("{what}, {}, at {x}", with(*y));
-    let ends = [least.map(|one| at("least", one)), most.map(|one| at("most", one))];
-    let ends: Vec<String> = ends.into_iter().flatten().collect();
-    format!("rising and falling; {}", ends.join(", "))
+    let least = course.points.iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(first);
+    let most = course.points.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(last);
+    format!(
+        "rising and falling; least, {}, at {}, most, {}, at {}",
+        with_unit(least.1, unit),
+        least.0,
+        with_unit(most.1, unit),
+        most.0
+    )
 }
 
 #[cfg(test)]

@@ -46,13 +46,12 @@ impl Division {
             request.by.iter().map(|name| table.field(name)).collect::<Result<Vec<_>, _>>()?;
         let mut facet: Vec<usize> =
             request.facet.iter().map(|name| table.field(name)).collect::<Result<_, _>>()?;
-        let except = |by: &[usize], facet: &[usize]| [taken, by, facet].concat();
         if by.is_empty() {
-            let free = table.varying(&except(&by, &facet));
+            let free = table.varying(&[taken, &facet].concat());
             let scheme = free.iter().copied().find(|place| table.fields[*place].is_scheme());
             by.extend(scheme);
         }
-        let rest = table.varying(&except(&by, &facet));
+        let rest = table.varying(&[taken, &by, &facet].concat());
         if request.is_scatter {
             // Without a scheme, the fields are what there is to choose.
             if !by.is_empty() {
@@ -125,8 +124,7 @@ fn looks(table: &Table<'_>, by: &[usize], facet: &[usize]) -> Vec<Look> {
     }
     // Keys are in the order of the map.
     let panels: Vec<BTreeSet<Key>> = panels.into_values().collect();
-    let meet = |one: usize, other: usize| !panels[one].is_disjoint(&panels[other]);
-    let dashes = dashes_of_panels(&colours, meet);
+    let dashes = dashes_of_panels(&colours, |one, other| !panels[one].is_disjoint(&panels[other]));
     let looks = keys.into_iter().zip(colours).zip(dashes);
     looks
         .map(|((key, colour), dash)| {

@@ -35,6 +35,19 @@ struct Spot {
     is_on_front: bool,
 }
 
+impl Spot {
+    /// Returns `true` if it is better than the other in one measure and not worse in the other:
+    /// further to the left or further up, by more than these differences.
+    fn beats(&self, other: &Spot, [across, up]: [f64; 2]) -> bool {
+        let is_worse = is_less(other.x, self.x, across) || is_less(self.y, other.y, up);
+        !is_worse && (is_less(self.x, other.x, across) || is_less(other.y, self.y, up))
+    }
+}
+
+fn is_less(one: Mean, other: Mean, least: f64) -> bool {
+    other.mean - one.mean > least && !one.overlaps(other)
+}
+
 /// Draws a point for each combination.
 pub fn picture(
     results: &Results,
@@ -118,16 +131,12 @@ fn combinations(
 /// another one if it is better in one measure, and not worse in the other; differences that may be
 /// chance, or that the picture hardly shows, do not count.
 fn front(spots: &mut [Spot]) -> Option<Line> {
-    let most = |get: fn(&Spot) -> f64| spots.iter().map(get).fold(0.0, f64::max) * NO_DIFFERENCE;
-    let [across, up] = [most(|spot| spot.x.mean), most(|spot| spot.y.mean)];
-    let is_less =
-        |one: Mean, other: Mean, least: f64| other.mean - one.mean > least && !one.overlaps(other);
-    let beats = |one: &Spot, other: &Spot| {
-        let is_worse = is_less(other.x, one.x, across) || is_less(one.y, other.y, up);
-        !is_worse && (is_less(one.x, other.x, across) || is_less(other.y, one.y, up))
-    };
-    let best: Vec<bool> =
-        spots.iter().map(|spot| !spots.iter().any(|other| beats(other, spot))).collect();
+    let across = spots.iter().map(|spot| spot.x.mean).fold(0.0, f64::max) * NO_DIFFERENCE;
+    let up = spots.iter().map(|spot| spot.y.mean).fold(0.0, f64::max) * NO_DIFFERENCE;
+    let best: Vec<bool> = spots
+        .iter()
+        .map(|spot| !spots.iter().any(|other| other.beats(spot, [across, up])))
+        .collect();
     spots.iter_mut().zip(best).for_each(|(spot, is_best)| spot.is_on_front = is_best);
     let mut points: Vec<[f64; 2]> = spots
         .iter()

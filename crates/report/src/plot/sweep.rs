@@ -35,7 +35,6 @@ pub fn picture(
     if courses.is_empty() {
         return Err(PlotError::NoValues { name: measure.name.to_owned() });
     }
-    let lines = || panels.iter().flat_map(|panel| &panel.lines);
     let mut x = Axis::new(&field.name, unit.name);
     let places: Vec<f64> = numbers.iter().map(|number| number * unit.factor).collect();
     if request.log.is_x(&places) {
@@ -43,9 +42,9 @@ pub fn picture(
     }
     let mut y = Axis { most: measure.most, ..Axis::new(measure.label, measure.unit) };
     if request.log.is_y() {
-        let values: Vec<f64> =
-            lines().flat_map(|line| line.raw.chunks_exact(2).map(|pair| pair[1])).collect();
-        y = y.logarithmic(values, true);
+        let lines = panels.iter().flat_map(|panel| &panel.lines);
+        let pairs = lines.flat_map(|line| line.raw.chunks_exact(2));
+        y = y.logarithmic(pairs.map(|pair| pair[1]).collect::<Vec<f64>>(), true);
     }
     Ok(Picture {
         id: format!("sweep-{}", measure.name),
@@ -208,17 +207,15 @@ fn caption(results: &Results, measure: &Measure, panels: &[Panel], y: &Axis) -> 
 
 /// Where flows did not finish: their times are censored, so that means are lower bounds.
 fn unfinished(courses: &[Course]) -> String {
-    let open: Vec<String> = courses
-        .iter()
-        .flat_map(|course| {
-            let at = |value: &str| match course.name.as_str() {
-                "" => format!("at {value}"),
-                name => format!("with {name} at {value}"),
-            };
-            let told = course.open.iter();
-            told.map(move |(value, [done, all])| format!("{} {done} of {all}", at(value)))
-        })
-        .collect();
+    let mut open: Vec<String> = Vec::new();
+    for course in courses {
+        for (value, [done, all]) in &course.open {
+            open.push(match course.name.as_str() {
+                "" => format!("at {value} {done} of {all}"),
+                name => format!("with {name} at {value} {done} of {all}"),
+            });
+        }
+    }
     if open.is_empty() {
         return String::new();
     }

@@ -21,6 +21,13 @@ pub struct Field {
 }
 
 impl Field {
+    /// The field of a column with a value for each run. One without a value in some run has texts.
+    fn new(name: &str, dimension: Option<Dimension>, column: &[String]) -> Field {
+        let dimension = dimension.filter(|_| column.iter().all(|value| value != NONE));
+        let values = different(column, dimension.is_some());
+        Field { name: name.to_owned(), dimension, values }
+    }
+
     /// It has several values, which are numbers.
     pub fn is_numeric(&self) -> bool {
         self.dimension.is_some() && self.values.len() > 1
@@ -78,40 +85,40 @@ impl<'r> Table<'r> {
             .filter(|(_, run)| !run.interrupted)
             .collect();
         let swept = SweptField::of(runs.iter().map(|(_, run)| run.id.settings.as_slice()));
+        // The values of each field, in the order of the runs.
         let mut columns: Vec<Vec<String>> = Vec::new();
         let mut fields = Vec::new();
-        let mut add = |name: &str, dimension: Option<Dimension>, column: Vec<String>| {
-            let dimension = dimension.filter(|_| column.iter().all(|value| value != NONE));
-            let values = different(&column, dimension.is_some());
-            columns.push(column);
-            fields.push(Field { name: name.to_owned(), dimension, values });
-        };
         for field in &swept {
-            let text = |run: &RunResult| field.text(&run.id.settings).unwrap_or(NONE).to_owned();
-            let column = runs.iter().map(|(_, run)| text(run)).collect();
-            add(&field.name, field.dimension, column);
+            let texts = runs.iter().map(|(_, run)| field.text(&run.id.settings).unwrap_or(NONE));
+            let column: Vec<String> = texts.map(str::to_owned).collect();
+            fields.push(Field::new(&field.name, field.dimension, &column));
+            columns.push(column);
         }
         let controls: Option<Vec<String>> =
             runs.iter().map(|(_, run)| control(run).map(str::to_owned)).collect();
         if let Some(controls) = controls.filter(|_| swept.iter().all(|f| f.name != CONTROL)) {
-            add(CONTROL, None, controls);
+            fields.push(Field::new(CONTROL, None, &controls));
+            columns.push(controls);
         }
         if results.sources.len() > 1 {
-            let column = runs.iter().map(|(at, _)| results.sources[*at].name.clone()).collect();
-            add(FOLDER, None, column);
+            let names = runs.iter().map(|(at, _)| results.sources[*at].name.clone());
+            let column: Vec<String> = names.collect();
+            fields.push(Field::new(FOLDER, None, &column));
+            columns.push(column);
         }
         let places: Vec<BTreeMap<&str, usize>> = fields
             .iter()
             .map(|field| field.values.iter().enumerate().map(|(i, v)| (v.as_str(), i)).collect())
             .collect();
-        let row = |number: usize, run| {
-            let places = columns.iter().zip(&places);
-            let place = |(column, known): (&Vec<String>, &BTreeMap<&str, usize>)| {
-                known.get(column[number].as_str()).copied().unwrap_or(0)
-            };
-            Row { values: places.map(place).collect(), run }
-        };
-        let rows = runs.iter().enumerate().map(|(number, (_, run))| row(number, *run)).collect();
+        let mut rows = Vec::new();
+        for (number, (_, run)) in runs.into_iter().enumerate() {
+            let values = columns
+                .iter()
+                .zip(&places)
+                .map(|(column, known)| known.get(column[number].as_str()).copied().unwrap_or(0))
+                .collect();
+            rows.push(Row { values, run });
+        }
         Table { rows, fields }
     }
 
@@ -123,11 +130,12 @@ impl<'r> Table<'r> {
 
     /// Values of several fields, in words.
     pub fn label(&self, fields: &[usize], key: &[usize]) -> String {
-        let name = |(field, value): (&usize, &usize)| {
+        let mut names = Vec::new();
+        for (field, value) in fields.iter().zip(key) {
             let field = &self.fields[*field];
-            field.named(&field.values[*value])
-        };
-        fields.iter().zip(key).map(name).collect::<Vec<_>>().join(", ")
+            names.push(field.named(&field.values[*value]));
+        }
+        names.join(", ")
     }
 
     /// The field with a name.
@@ -138,13 +146,14 @@ impl<'r> Table<'r> {
 
     /// The fields in words.
     pub fn known(&self) -> String {
-        let names = |is_wanted: &dyn Fn(&Field) -> bool| {
-            let found = self.fields.iter().filter(|field| is_wanted(field));
-            found.map(|field| field.name.as_str()).collect::<Vec<_>>().join(", ")
-        };
-        let numbers = names(&|field| field.dimension.is_some());
-        let texts = names(&|field| field.dimension.is_none());
-        match [&*numbers, &*texts] {
+        let (mut numbers, mut texts) = (Vec::new(), Vec::new());
+        for field in &self.fields {
+            match field.dimension {
+                Some(_) => numbers.push(field.name.as_str()),
+                None => texts.push(field.name.as_str()),
+            }
+        }
+        match [&*numbers.join(", "), &*texts.join(", ")] {
             ["", ""] => "the results have no swept field".to_owned(),
             ["", texts] => format!("fields with texts: {texts}"),
             [numbers, ""] => format!("fields with numbers: {numbers}"),
@@ -160,12 +169,10 @@ impl<'r> Table<'r> {
 
     /// The fields with several values, except these and those that follow from others.
     pub fn varying(&self, except: &[usize]) -> Vec<usize> {
-        let is_wanted = |place: &usize| {
-            self.fields[*place].values.len() > 1
-                && !except.contains(place)
-                && !self.is_derived(*place)
-        };
-        (0..self.fields.len()).filter(is_wanted).collect()
+        (0..self.fields.len())
+            .filter(|place| self.fields[*place].values.len() > 1)
+            .filter(|place| !except.contains(place) && !self.is_derived(*place))
+            .collect()
     }
 
     /// The derived control of runs whose schemes are swept by another name.
@@ -191,8 +198,9 @@ fn different(column: &[String], is_numeric: bool) -> Vec<String> {
     let mut values: Vec<String> =
         column.iter().filter(|value| seen.insert(value.as_str())).cloned().collect();
     if is_numeric {
-        let number = |value: &String| Field::number(value).unwrap_or(0.0);
-        values.sort_by(|a, b| number(a).total_cmp(&number(b)));
+        values.sort_by(|a, b| {
+            Field::number(a).unwrap_or(0.0).total_cmp(&Field::number(b).unwrap_or(0.0))
+        });
     }
     values
 }

@@ -26,11 +26,14 @@ fn catalogue(content: &Content, seed: u64) -> Catalogue {
         }
         Objects::Listed(list) => Listing::Listed(list.clone()),
         Objects::Video { ladder, segment, segments } => {
-            let bytes = |rate: &control::Rate| rate.size_in(*segment).0.max(1);
-            let all = ladder.iter().enumerate().flat_map(|(quality, rate)| {
-                (0..*segments).map(move |number| (part_of_video(quality, number), bytes(rate)))
-            });
-            Listing::Listed(all.collect())
+            let mut parts = Vec::new();
+            for (quality, rate) in ladder.iter().enumerate() {
+                let bytes = rate.size_in(*segment).0.max(1);
+                for number in 0..*segments {
+                    parts.push((part_of_video(quality, number), bytes));
+                }
+            }
+            Listing::Listed(parts)
         }
     };
     let segment = usize::try_from(content.segment.0).unwrap_or(usize::MAX);
@@ -85,12 +88,13 @@ pub(super) fn place(
     links: &[LinkId],
 ) -> Result<(), sim::BuildError> {
     let content = &scenario.contents[ways.content];
-    let usual = |at: usize| {
+    // Where the route to the content leads.
+    let mut usual: Vec<Option<usize>> = Vec::new();
+    for at in 0..nodes.len() {
         let routes = scenario.routes.iter();
         let own = routes.filter(|route| route.at == at && route.prefix == content.name);
-        own.min_by_key(|route| (route.cost, route.link)).map(|route| route.link)
-    };
-    let usual: Vec<Option<usize>> = (0..nodes.len()).map(usual).collect();
+        usual.push(own.min_by_key(|route| (route.cost, route.link)).map(|route| route.link));
+    }
     for number in 0..catalogue.len().unwrap_or(0) {
         let Some(object) = catalogue.object(number) else { continue };
         let name = catalogue.name_of(number);

@@ -46,10 +46,11 @@ impl Canvas {
 
     /// The rows, without what is empty at their ends.
     pub fn rows(&self) -> Vec<String> {
-        let row = |(lines, words): (&Vec<u8>, &Vec<Option<char>>)| {
+        let mut rows = Vec::new();
+        for (lines, words) in self.lines.iter().zip(&self.words) {
             let shown = lines.iter().zip(words).map(|(l, w)| w.unwrap_or(LINES[usize::from(*l)]));
-            shown.collect::<String>().trim_end().to_owned()
-        };
-        self.lines.iter().zip(&self.words).map(row).collect()
+            rows.push(shown.collect::<String>().trim_end().to_owned());
+        }
+        rows
     }
 }

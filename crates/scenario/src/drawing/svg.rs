@@ -5,7 +5,7 @@ mod labels;
 use self::labels::Labels;
 use super::{Role, said_of};
 use crate::layout::{Arrangement, Layout};
-use crate::model::{Node, Scenario};
+use crate::model::Scenario;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -53,24 +53,25 @@ pub fn svg(scenario: &Scenario, layout: &Layout) -> String {
         _ => [120.0, 120.0],
     };
     let roles = scenario.roles();
-    let place = |node: usize| {
+    let mut places: Vec<[f64; 2]> = Vec::new();
+    for node in 0..scenario.nodes.len() {
         let [x, y] = layout.places.get(node).copied().unwrap_or_default();
-        [x * scale[0], y * scale[1]]
-    };
+        places.push([x * scale[0], y * scale[1]]);
+    }
     let names = names(scenario, &roles, layout.arrangement);
     let inner = layout.size[0] * scale[0];
     let [mut left, mut right] = [MARGIN; 2];
-    for (node, name) in names.iter().enumerate() {
+    for ([x, _], name) in places.iter().zip(&names) {
         if let Some(name) = name {
-            let [low, high] = name.reach(place(node)[0]);
+            let [low, high] = name.reach(*x);
             left = left.max(EDGE - low);
             right = right.max(high + EDGE - inner);
         }
     }
-    let at = |node: usize| {
-        let [x, y] = place(node);
-        [left + x, MARGIN + y]
-    };
+    for [x, y] in &mut places {
+        *x += left;
+        *y += MARGIN;
+    }
     let width = (inner + left + right).max(440.0);
     let height = layout.size[1] * scale[1] + 2.0 * MARGIN + LEGEND;
     let mut out = format!(
@@ -81,8 +82,8 @@ pub fn svg(scenario: &Scenario, layout: &Layout) -> String {
         escaped(&scenario.name),
         escaped(&described(scenario, &roles)),
     );
-    links(&mut out, scenario, &names, at);
-    nodes(&mut out, scenario, &roles, &names, at);
+    links(&mut out, scenario, &names, &places);
+    nodes(&mut out, scenario, &roles, &names, &places);
     legend(&mut out, scenario, &roles, height - LEGEND + 8.0);
     out.push_str("</svg>\n");
     out
@@ -90,11 +91,11 @@ pub fn svg(scenario: &Scenario, layout: &Layout) -> String {
 
 /// The picture in words.
 fn described(scenario: &Scenario, roles: &[Role]) -> String {
-    let count = |role: Role| roles.iter().filter(|r| **r == role).count();
     let mut said = vec![format!("{} nodes, {} links", roles.len(), scenario.links.len())];
     for role in [Role::Consumer, Role::Producer, Role::Both, Role::Forwarder] {
-        if count(role) > 0 {
-            said.push(format!("{} × {}", count(role), role.name()));
+        let count = roles.iter().filter(|other| **other == role).count();
+        if count > 0 {
+            said.push(format!("{count} × {}", role.name()));
         }
     }
     said.join("; ")
@@ -143,7 +144,8 @@ fn names(scenario: &Scenario, roles: &[Role], arrangement: Arrangement) -> Vec<O
     let is_crowded = scenario.nodes.len() > MOST_NAMES;
     let size = radius(scenario.nodes.len());
     let consumers = roles.iter().filter(|role| **role == Role::Consumer).count();
-    let name = |(node, role): (&Node, &Role)| {
+    let mut names = Vec::new();
+    for (node, role) in scenario.nodes.iter().zip(roles) {
         let is_hidden = match role {
             Role::Forwarder => is_crowded,
             Role::Consumer => consumers > MOST_CONSUMERS,
@@ -154,17 +156,12 @@ fn names(scenario: &Scenario, roles: &[Role], arrangement: Arrangement) -> Vec<O
             (Arrangement::Layered, Role::Producer) => ("start", [size + 6.0, 4.5]),
             _ => ("middle", [0.0, size + 15.0]),
         };
-        (!is_hidden).then(|| Name { text: node.name.clone(), anchor, offset })
-    };
-    scenario.nodes.iter().zip(roles).map(name).collect()
+        names.push((!is_hidden).then(|| Name { text: node.name.clone(), anchor, offset }));
+    }
+    names
 }
 
-fn links(
-    out: &mut String,
-    scenario: &Scenario,
-    names: &[Option<Name>],
-    at: impl Fn(usize) -> [f64; 2],
-) {
+fn links(out: &mut String, scenario: &Scenario, names: &[Option<Name>], places: &[[f64; 2]]) {
     let many = scenario.links.len();
     let mut pairs: BTreeMap<[usize; 2], f64> = BTreeMap::new();
     let mut labels = Labels::default();
@@ -174,7 +171,7 @@ fn links(
         // Links between the same two nodes stand beside each other.
         let beside = pairs.entry([a.min(b), a.max(b)]).or_insert(-1.0);
         *beside += 1.0;
-        let ([x1, y1], [x2, y2]) = (at(a), at(b));
+        let ([x1, y1], [x2, y2]) = (places[a], places[b]);
         let length = ((x2 - x1) * (x2 - x1) + (y2 - y1) * (y2 - y1)).sqrt().max(1.0);
         let aside = *beside * 14.0;
         let [dx, dy] = [(y1 - y2) / length * aside, (x2 - x1) / length * aside];
@@ -196,7 +193,7 @@ fn links(
     }
     let size = radius(scenario.nodes.len());
     for (node, name) in names.iter().enumerate() {
-        let [x, y] = at(node);
+        let [x, y] = places[node];
         labels.keep_free([x - size, y - size, x + size, y + size]);
         if let Some(name) = name {
             let ([left, right], y) = (name.reach(x), y + name.offset[1]);
@@ -220,7 +217,7 @@ fn nodes(
     scenario: &Scenario,
     roles: &[Role],
     names: &[Option<Name>],
-    at: impl Fn(usize) -> [f64; 2],
+    places: &[[f64; 2]],
 ) {
     let size = radius(scenario.nodes.len());
     // Those who ask and serve stand before the others.
@@ -228,7 +225,7 @@ fn nodes(
     order.sort_by_key(|node| std::cmp::Reverse(roles[*node]));
     for i in order {
         let (node, role) = (&scenario.nodes[i], &roles[i]);
-        let [x, y] = at(i);
+        let [x, y] = places[i];
         let text = escaped(&node.name);
         let form = form(*role, x, y, size);
         let _ = writeln!(out, "<g>{form}<title>{text}: {}</title></g>", role.name());

@@ -61,8 +61,11 @@ impl Columns {
         if layout.arrangement != Arrangement::Layered {
             return None;
         }
-        let place = |[x, y]: &[f64; 2]| ((y * 2.0).round() as usize, x.round() as usize);
-        let places: Vec<(usize, usize)> = layout.places.iter().map(place).collect();
+        let places: Vec<(usize, usize)> = layout
+            .places
+            .iter()
+            .map(|[x, y]| ((y * 2.0).round() as usize, x.round() as usize))
+            .collect();
         if places.iter().map(|place| place.0).max()? >= MOST_ROWS {
             return None;
         }
@@ -123,10 +126,10 @@ impl Columns {
         gap: &Gap,
     ) {
         let lane = starts[column + 1] - gap.right - gap.lanes + bundle.lane;
-        let end_of = |node: usize| starts[column] + self.labels[node].chars().count() + 1;
         for edge in &bundle.edges {
             let [from, to] = [edge.left, edge.right].map(|node| self.places[node].0);
-            canvas.across(from, end_of(edge.left), lane);
+            let end_of_label = starts[column] + self.labels[edge.left].chars().count() + 1;
+            canvas.across(from, end_of_label, lane);
             canvas.down(lane, from, to);
             canvas.across(to, lane, starts[column + 1] - 2);
             if let Some(which) = gap.labels {
@@ -149,13 +152,13 @@ impl Columns {
     fn measure(&self, shown: Option<usize>) -> (Vec<usize>, Vec<Gap>) {
         let (mut starts, mut gaps) = (vec![0], Vec::new());
         for (column, bundles) in self.gaps.iter().enumerate() {
-            let room = |opens: bool| {
+            let [left, right] = [false, true].map(|opens| {
                 let edges = bundles.iter().filter(|b| b.opens == opens).flat_map(|b| &b.edges);
                 let labels = edges.filter_map(|edge| edge.labels.get(shown?));
-                labels.map(|label| label.chars().count() + 4).max().unwrap_or(2)
-            };
+                labels.map(|label| label.chars().count() + 4).max().unwrap_or(2) + 1
+            });
             let lanes = bundles.iter().map(|bundle| bundle.lane + 1).max().unwrap_or(1);
-            let gap = Gap { left: room(false) + 1, lanes, right: room(true) + 1, labels: shown };
+            let gap = Gap { left, lanes, right, labels: shown };
             let start = starts[column] + self.widest(column) + gap.left + gap.lanes + gap.right;
             starts.push(start);
             gaps.push(gap);
@@ -181,12 +184,14 @@ fn turned(link: &Link) -> Link {
 
 /// Edges by the end that they share; `None` if some share neither, and lines would be ambiguous.
 fn bundles(edges: Vec<Edge>, places: &[(usize, usize)]) -> Option<Vec<Bundle>> {
-    let many = |node: usize| edges.iter().filter(|e| e.left == node || e.right == node).count();
+    // The number of edges at each node.
+    let mut many: BTreeMap<usize, usize> = BTreeMap::new();
+    for node in edges.iter().flat_map(|edge| [edge.left, edge.right]) {
+        *many.entry(node).or_default() += 1;
+    }
     let mut found: BTreeMap<(usize, bool), Vec<Edge>> = BTreeMap::new();
-    let shared: Vec<(usize, usize)> =
-        edges.iter().map(|edge| (many(edge.left), many(edge.right))).collect();
-    for (edge, shared) in edges.into_iter().zip(shared) {
-        let key = match shared {
+    for edge in edges {
+        let key = match (many[&edge.left], many[&edge.right]) {
             (1, _) => (edge.right, false),
             (_, 1) => (edge.left, true),
             _ => return None,
@@ -198,10 +203,9 @@ fn bundles(edges: Vec<Edge>, places: &[(usize, usize)]) -> Option<Vec<Bundle>> {
     for ((_, opens), edges) in found {
         let rows = edges.iter().flat_map(|edge| [places[edge.left].0, places[edge.right].0]);
         let (top, bottom) = rows.fold((usize::MAX, 0), |(a, b), row| (a.min(row), b.max(row)));
-        let is_free = |lane: &usize| {
+        let lane = (0..).find(|lane| {
             taken.iter().all(|(l, from, to)| l != lane || bottom < *from || *to < top)
-        };
-        let lane = (0..).find(is_free)?;
+        })?;
         taken.push((lane, top, bottom));
         bundles.push(Bundle { edges, opens, lane });
     }

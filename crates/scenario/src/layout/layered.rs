@@ -195,9 +195,10 @@ impl Drawing {
         for step in 1..many {
             let column = if is_forward { step } else { many - 1 - step };
             let near = if is_forward { &self.before } else { &self.behind };
-            let wanted = |node: usize| mean(&near[node], heights).unwrap_or(heights[node]);
-            let mut list: Vec<(f64, usize)> =
-                self.columns[column].iter().map(|node| (wanted(*node), *node)).collect();
+            let mut list: Vec<(f64, usize)> = self.columns[column]
+                .iter()
+                .map(|node| (mean(&near[*node], heights).unwrap_or(heights[*node]), *node))
+                .collect();
             list.sort_by(|a, b| a.0.total_cmp(&b.0));
             self.columns[column] = list.into_iter().map(|(_, node)| node).collect();
             self.stack(heights);
@@ -212,8 +213,10 @@ impl Drawing {
                 .flat_map(|a| self.behind[*a].iter().map(|b| (heights[*a], heights[*b])))
                 .collect();
             for (i, first) in pairs.iter().enumerate() {
-                let crosses = |p: &&(f64, f64)| (p.0 - first.0) * (p.1 - first.1) < 0.0;
-                crossings += pairs[i + 1..].iter().filter(crosses).count();
+                crossings += pairs[i + 1..]
+                    .iter()
+                    .filter(|other| (other.0 - first.0) * (other.1 - first.1) < 0.0)
+                    .count();
             }
         }
         crossings

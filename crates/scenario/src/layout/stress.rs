@@ -52,19 +52,29 @@ fn guess(links: &Links) -> Vec<[f64; 2]> {
             *nearest = nearest.min(*far);
         }
         columns.push(far);
-        let first = |best: usize, node| if nearest[node] > nearest[best] { node } else { best };
-        pivot = (0..count).fold(0, first);
+        pivot = 0;
+        for node in 0..count {
+            if nearest[node] > nearest[pivot] {
+                pivot = node;
+            }
+        }
     }
     centre(&mut columns, count);
     let mut rng = Rng::stream(1, &["layout"]);
     let first = axis(&columns, None, &mut rng);
     let second = axis(&columns, Some(&first), &mut rng);
-    let along = |axis: &[f64], node: usize| {
-        columns.iter().zip(axis).map(|(column, share)| column[node] * share).sum::<f64>()
-    };
-    // Equal nodes would have one position.
-    let mut aside = move || (rng.unit() - 0.5) * 0.1;
-    (0..count).map(|node| [along(&first, node) + aside(), along(&second, node) + aside()]).collect()
+    let mut places = Vec::new();
+    for node in 0..count {
+        let mut place = [&first, &second].map(|axis| {
+            columns.iter().zip(axis).map(|(column, share)| column[node] * share).sum::<f64>()
+        });
+        // Equal nodes would have one position.
+        for coordinate in &mut place {
+            *coordinate += (rng.unit() - 0.5) * 0.1;
+        }
+        places.push(place);
+    }
+    places
 }
 
 /// Squares, less the means of rows and columns.
@@ -82,10 +92,13 @@ fn centre(columns: &mut [Vec<f64>], count: usize) {
     }
 }
 
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
 /// The direction in which the columns vary most, at a right angle to another one: by the power
 /// method.
 fn axis(columns: &[Vec<f64>], other: Option<&[f64]>, rng: &mut Rng) -> Vec<f64> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let squares: Vec<Vec<f64>> =
         columns.iter().map(|a| columns.iter().map(|b| dot(a, b)).collect()).collect();
     let mut axis: Vec<f64> = columns.iter().map(|_| rng.unit() - 0.5).collect();

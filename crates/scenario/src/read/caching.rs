@@ -5,6 +5,7 @@ use crate::places::Names;
 use crate::schema::CachingSection;
 use crate::values::from;
 use document::{Document, Read, Section};
+use std::collections::BTreeSet;
 use toml::de::DeTable;
 
 /// Reads `[caching]`: gives nodes that say nothing of their own a store. `own` says which do.
@@ -33,8 +34,9 @@ fn selected(s: &Section<'_>, nodes: &[Node], contents: &[Content]) -> Option<Vec
     match word {
         Some("all") => Some((0..nodes.len()).collect()),
         Some("routers") => {
-            let produces = |node: &usize| contents.iter().any(|c| c.at.contains(node));
-            Some((0..nodes.len()).filter(|node| !produces(node)).collect())
+            let producers: BTreeSet<usize> =
+                contents.iter().flat_map(|content| content.at.iter().copied()).collect();
+            Some((0..nodes.len()).filter(|node| !producers.contains(node)).collect())
         }
         _ => {
             let names = Names::new(nodes, true, None);

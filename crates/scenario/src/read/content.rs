@@ -123,10 +123,11 @@ fn many(s: &Section<'_>) -> Option<(Objects, Size)> {
             }
         };
     };
-    let is = |word: &str| objects.get_ref().as_str() == Some(word);
     let count = match objects.get_ref() {
-        _ if is("unlimited") => None,
-        _ if is("listed") => return Some((Objects::Listed(Vec::new()), mean)),
+        DeValue::String(word) if word == "unlimited" => None,
+        DeValue::String(word) if word == "listed" => {
+            return Some((Objects::Listed(Vec::new()), mean));
+        }
         DeValue::Integer(n) => match n.as_str().parse::<i64>() {
             Ok(n @ 1..=MAX_OBJECTS) => Some(n as u64),
             Ok(0) => {
@@ -175,19 +176,38 @@ fn classes(s: &Section<'_>) -> Option<Vec<Class>> {
     Some(classes)
 }
 
-/// A size, or a distribution of sizes.
-fn size(s: &Section<'_>, value: &Spanned<DeValue<'_>>) -> Option<Distribution> {
-    let bytes = |v: &DeValue<'_>| match Size::read(v)? {
+fn bytes(value: &DeValue<'_>) -> Result<u64, String> {
+    match Size::read(value)? {
         Size(0) => Err("a size of zero brings nothing".to_owned()),
         Size(size) => Ok(size),
-    };
+    }
+}
+
+/// The table of a distribution of sizes.
+struct Law<'s, 'd> {
+    section: &'s Section<'d>,
+    table: &'d DeTable<'d>,
+}
+
+impl Law<'_, '_> {
+    fn size(&self, field: &str) -> Option<u64> {
+        from(self.section, field, self.table.get(field)?, bytes)
+    }
+
+    fn number(&self, field: &str) -> Option<f64> {
+        from(self.section, field, self.table.get(field)?, positive)
+    }
+}
+
+/// A size, or a distribution of sizes.
+fn size(s: &Section<'_>, value: &Spanned<DeValue<'_>>) -> Option<Distribution> {
     if value.get_ref().as_table().is_none() {
         return from(s, "size", value, bytes).map(Distribution::Constant);
     }
     const FIELDS: [&str; 7] = ["distribution", "least", "most", "mean", "median", "shape", "sigma"];
     let table = table_fields(s, "size", value, &FIELDS)?;
-    let law = table.get("distribution").and_then(|v| v.get_ref().as_str()).unwrap_or_default();
-    let wanted: &[&str] = match law {
+    let name = table.get("distribution").and_then(|v| v.get_ref().as_str()).unwrap_or_default();
+    let wanted: &[&str] = match name {
         "uniform" => &["least", "most"],
         "exponential" => &["mean"],
         "pareto" => &["least", "most", "shape"],
@@ -200,21 +220,23 @@ fn size(s: &Section<'_>, value: &Spanned<DeValue<'_>>) -> Option<Distribution> {
         }
     };
     if let Some(missing) = wanted.iter().find(|field| !table.contains_key(**field)) {
-        let why = format!("`{law}` needs `{missing}`; it has `{}`", wanted.join("`, `"));
+        let why = format!("`{name}` needs `{missing}`; it has `{}`", wanted.join("`, `"));
         s.doc.mistake(value.span(), format!("`size`: {why}"));
         return None;
     }
-    let size = |field: &'static str| from(s, field, table.get(field)?, bytes);
-    let number = |field: &'static str| from(s, field, table.get(field)?, positive);
-    let law = match law {
-        "uniform" => Distribution::Uniform(size("least")?, size("most")?),
-        "exponential" => Distribution::Exponential { mean: size("mean")? as f64 },
+    let law = Law { section: s, table };
+    let law = match name {
+        "uniform" => Distribution::Uniform(law.size("least")?, law.size("most")?),
+        "exponential" => Distribution::Exponential { mean: law.size("mean")? as f64 },
         "pareto" => Distribution::Pareto {
-            least: size("least")? as f64,
-            most: size("most")? as f64,
-            shape: number("shape")?,
+            least: law.size("least")? as f64,
+            most: law.size("most")? as f64,
+            shape: law.number("shape")?,
         },
-        _ => Distribution::LogNormal { median: size("median")? as f64, sigma: number("sigma")? },
+        _ => Distribution::LogNormal {
+            median: law.size("median")? as f64,
+            sigma: law.number("sigma")?,
+        },
     };
     let ordered = match law {
         Distribution::Uniform(least, most) => least <= most,
@@ -240,8 +262,8 @@ fn video(s: &Section<'_>) -> Option<Objects> {
         s.mistake("video", &format!("it needs all of {form}"));
         return None;
     };
-    let span = |field, value| from(s, field, value, Duration::read);
-    let (segment, length) = (span("segment", segment)?, span("length", length)?);
+    let segment = from(s, "segment", segment, Duration::read)?;
+    let length = from(s, "length", length, Duration::read)?;
     let single = std::slice::from_ref(rates);
     let list = rates.get_ref().as_array().map_or(single, |list| &**list);
     let mut ladder = Vec::new();

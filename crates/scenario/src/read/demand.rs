@@ -7,10 +7,10 @@ use super::workload::served;
 use crate::model::{Arrivals, Asked, Objects, Requests, Workload};
 use crate::places::Names;
 use crate::schema::{ArrivalsWord, RequestWord, WorkloadSection};
+use crate::values::from;
 use document::{Document, Read, Section, name};
 use std::ops::Range;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 /// Reads all `[[workload]]`, each with the place of its contents. Traces may add objects to
 /// contents.
@@ -71,12 +71,11 @@ fn wanted(s: &Section<'_>, contents: &[Found], all_known: bool) -> Option<Vec<us
     let value = s.given("name")?;
     let single = std::slice::from_ref(value);
     let list = value.get_ref().as_array().map_or(single, |list| &**list);
-    let one = |value: &Spanned<DeValue<'_>>| {
-        let wrong = |why: String| s.doc.mistake(value.span(), format!("`name`: {why}"));
-        let wanted = name(value.get_ref()).map_err(wrong).ok()?;
-        served(s, &wanted, contents, all_known)
-    };
-    let found: Vec<usize> = list.iter().map(one).collect::<Option<_>>()?;
+    let mut found = Vec::new();
+    for value in list {
+        let wanted = from(s, "name", value, name)?;
+        found.push(served(s, &wanted, contents, all_known)?);
+    }
     if found.is_empty() {
         s.mistake("name", "the list is empty");
     }
@@ -90,8 +89,7 @@ fn asked(
     wanted: &[usize],
     contents: &[Found],
 ) -> Option<Asked> {
-    let is_video = |i: &usize| matches!(contents[*i].0.objects, Objects::Video { .. });
-    if wanted.iter().any(is_video) {
+    if wanted.iter().any(|i| matches!(contents[*i].0.objects, Objects::Video { .. })) {
         if s.given("request").is_some() {
             s.mistake("request", "a video is played as a whole");
         }
@@ -121,8 +119,8 @@ fn drawn(
     for field in ["at", "rate"].iter().filter(|field| s.given(field).is_none()) {
         s.doc.mistake(s.at.clone(), format!("`workload` needs a field `{field}`, or a `trace`"));
     }
-    let is_listed = |i: &&usize| matches!(contents[**i].0.objects, Objects::Listed(_));
-    if let Some(listed) = wanted.iter().find(is_listed) {
+    let listed = wanted.iter().find(|i| matches!(contents[**i].0.objects, Objects::Listed(_)));
+    if let Some(listed) = listed {
         let name = &contents[*listed].0.name;
         let why = format!("the objects of `{name}` come from a trace; give the workload a `trace`");
         s.mistake("name", &why);

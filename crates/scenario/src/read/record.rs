@@ -15,12 +15,11 @@ pub fn read<'d>(
 ) -> Option<Recording> {
     let section = Section::of::<RecordSection>(doc, table);
     let RecordSection { interval, warmup, .. } = RecordSection::read(&section)?;
-    let node = |value: &Spanned<DeValue<'_>>, field: &str| places.names.find(value, field, doc);
     Some(Recording {
         interval,
-        flows: pick(&section, "flows", &node),
+        flows: pick(&section, "flows", &|value, field| places.names.find(value, field, doc)),
         links: pick(&section, "links", &|value, field| link(doc, places, value, field)),
-        nodes: pick(&section, "nodes", &node),
+        nodes: pick(&section, "nodes", &|value, field| places.names.find(value, field, doc)),
         warmup,
     })
 }

@@ -107,14 +107,14 @@ impl Reading<'_, '_> {
             self.source.mistake(at..at + row.len(), why);
             return None;
         }
-        let cell = |name: &str| {
+        let [time, node, name, size] = ["time", "node", "name", "size"].map(|name| {
             let place = columns.iter().position(|column| *column == name)?;
             found.get(place).cloned()
-        };
-        let (time, node, name) = (cell("time")?, cell("node")?, cell("name")?);
+        });
+        let (time, node, name) = (time?, node?, name?);
         let when = self.checked(&time, seconds);
         let node = self.checked(&node, |text| self.names.known(text));
-        let size = match cell("size").filter(|(_, text)| !text.is_empty()) {
+        let size = match size.filter(|(_, text)| !text.is_empty()) {
             Some(size) => Some(self.checked(&size, bytes)?),
             None => None,
         };
@@ -127,8 +127,7 @@ impl Reading<'_, '_> {
         (place, text): &(Range<usize>, &str),
         convert: impl Fn(&str) -> Result<T, String>,
     ) -> Option<T> {
-        let wrong = |why| self.source.mistake(place.clone(), why);
-        convert(text).map_err(wrong).ok()
+        convert(text).map_err(|why| self.source.mistake(place.clone(), why)).ok()
     }
 
     /// The content that a name is of, as its place among those wanted, and the object's number.
@@ -163,8 +162,11 @@ impl Reading<'_, '_> {
 
     fn named(&mut self, text: &str, size: Option<u64>) -> Result<(usize, u64), String> {
         let name: Name = text.parse().map_err(|e| format!("`{text}` is not a name: {e}"))?;
-        let below = |i: &usize| name.as_ref().starts_with(self.contents[*i].0.name.as_ref());
-        let Some(place) = self.wanted.iter().position(below) else {
+        let place = self
+            .wanted
+            .iter()
+            .position(|i| name.as_ref().starts_with(self.contents[*i].0.name.as_ref()));
+        let Some(place) = place else {
             let names = self.wanted.iter().map(|i| self.contents[*i].0.name.to_string());
             let names: Vec<String> = names.collect();
             return Err(format!("`{text}` is not below `{}`", names.join("` or `")));

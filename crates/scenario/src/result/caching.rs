@@ -84,26 +84,23 @@ impl Caching {
     /// The effect in a sentence without its full stop.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let share = |ratio: Option<f64>| match ratio {
-            Some(ratio) => format!("{} %", digits(100.0 * ratio)),
-            None => "nothing".to_owned(),
-        };
+        let [whole, before, after] =
+            [&self.whole, &self.before, &self.after].map(|hits| match hits.hit_ratio {
+                Some(ratio) => format!("{} %", digits(100.0 * ratio)),
+                None => "nothing".to_owned(),
+            });
         let (rule, end) = (&self.warmup_rule, digits(self.warmup_end_s));
         match self.warmup_detected {
-            true if self.warmup_end_s == 0.0 => format!(
-                "content stores gave {} of all answers; no warm-up was found ({rule})",
-                share(self.after.hit_ratio),
-            ),
+            true if self.warmup_end_s == 0.0 => {
+                format!("content stores gave {after} of all answers; no warm-up was found ({rule})")
+            }
             true => format!(
-                "content stores gave {} of all answers after a warm-up of {end} s ({rule}), {} \
-                 before",
-                share(self.after.hit_ratio),
-                share(self.before.hit_ratio),
+                "content stores gave {after} of all answers after a warm-up of {end} s ({rule}), \
+                 {before} before"
             ),
             false => format!(
-                "content stores gave {} of all answers; the run is too short to tell the end of \
-                 the warm-up",
-                share(self.whole.hit_ratio),
+                "content stores gave {whole} of all answers; the run is too short to tell the end \
+                 of the warm-up"
             ),
         }
     }
@@ -118,7 +115,6 @@ impl Caching {
         };
         let cut = found.and_then(|at| samples.iter().rfind(|sample| sample.at <= at));
         let cut = cut.unwrap_or(end);
-        let hits = |from: &StoreSample, to: &StoreSample| Hits::new(&between(from, to));
         let settled = between(if found.is_some() { cut } else { first }, end);
         let stores = scenario.nodes.iter().zip(&settled).filter(|(node, _)| node.has_store());
         Some(Caching {
@@ -128,9 +124,9 @@ impl Caching {
             },
             warmup_detected: found.is_some(),
             warmup_end_s: cut.at.as_secs_f64(),
-            whole: hits(first, end),
-            before: hits(first, cut),
-            after: hits(cut, end),
+            whole: Hits::new(&between(first, end)),
+            before: Hits::new(&between(first, cut)),
+            after: Hits::new(&between(cut, end)),
             nodes: stores.map(|(node, counts)| NodeHits::new(&node.name, counts)).collect(),
         })
     }

@@ -300,10 +300,10 @@ pub const STORES: &[Column<NodeHits>] = &[
 /// out.
 #[must_use]
 pub fn telling<T>(columns: &'static [Column<T>], rows: &[&T]) -> Vec<&'static Column<T>> {
-    let says = |column: &&Column<T>| {
-        !column.is_word() || rows.iter().any(|row| !column.cell(row).is_empty())
-    };
-    columns.iter().filter(says).collect()
+    columns
+        .iter()
+        .filter(|column| !column.is_word() || rows.iter().any(|row| !column.cell(row).is_empty()))
+        .collect()
 }
 
 /// So many rows a table has at most: more would stand before everything else.

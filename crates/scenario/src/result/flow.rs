@@ -86,7 +86,6 @@ impl Flow {
         let end = flow.end.map_or(run.as_secs_f64(), |end| end.as_secs_f64());
         let start_s = flow.start.as_secs_f64();
         let taken = end - start_s;
-        let millis = |span: Option<Duration>| span.map(|d| d.as_secs_f64() * 1e3);
         let Transfer { bytes, counters, in_flight, complete, .. } = flow.transfer;
         let Counters { interests, data, retransmissions, .. } = counters;
         let once = interests.saturating_sub(retransmissions);
@@ -113,8 +112,8 @@ impl Flow {
             marks: counters.marks,
             window_mean: flow.transfer.window_mean,
             window_stdev: flow.transfer.window_stdev,
-            rtt_mean_ms: millis(flow.transfer.rtt_mean),
-            rtt_p99_ms: millis(flow.transfer.rtt_p99),
+            rtt_mean_ms: flow.transfer.rtt_mean.map(|span| span.as_secs_f64() * 1e3),
+            rtt_p99_ms: flow.transfer.rtt_p99.map(|span| span.as_secs_f64() * 1e3),
             in_flight,
             delivery_ratio: (settled > 0).then(|| (data as f64 / settled as f64).min(1.0)),
             complete,

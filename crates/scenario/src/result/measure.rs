@@ -44,8 +44,13 @@ impl Measure {
     #[must_use]
     pub fn completed(&self, runs: &[&RunResult]) -> Option<[u64; 2]> {
         let counts = self.counts?;
-        let sum = |sum: [u64; 2], one: [u64; 2]| [sum[0] + one[0], sum[1] + one[1]];
-        Some(runs.iter().map(|run| counts(run)).fold([0, 0], sum))
+        let (mut finished, mut begun) = (0, 0);
+        for run in runs {
+            let [of_run_finished, of_run_begun] = counts(run);
+            finished += of_run_finished;
+            begun += of_run_begun;
+        }
+        Some([finished, begun])
     }
 }
 

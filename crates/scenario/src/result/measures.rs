@@ -80,12 +80,11 @@ impl Measures {
                 });
                 self.every = self.every + self.every;
             }
-            let empty = || Moment {
+            let before = self.moments.last().cloned().unwrap_or_else(|| Moment {
                 flows: vec![0; self.flows],
                 backlogs: vec![Backlog::default(); self.directions],
                 ..Moment::default()
-            };
-            let before = self.moments.last().cloned().unwrap_or_else(empty);
+            });
             self.moments.push(Moment { at, ..before });
         }
         let last = self.moments.len() - 1;
@@ -135,8 +134,8 @@ impl Measures {
         for (number, link) in links.iter_mut().enumerate() {
             queues(after, number, link);
         }
-        let largest =
-            |value: fn(&Link) -> Option<f64>| links.iter().filter_map(value).reduce(f64::max);
+        let means = links.iter().filter_map(|link| link.queue_delay_mean_ms);
+        let highs = links.iter().filter_map(|link| link.queue_delay_p99_ms);
         Settled {
             warmup_rule: match scenario.record.warmup {
                 Warmup::Detected => "mser-5".to_owned(),
@@ -147,8 +146,8 @@ impl Measures {
             to_s,
             goodput_mbps: (span > 0.0).then(|| came as f64 * 8e-6 / span),
             jain_index: record::jain_index(&shares),
-            queue_delay_mean_ms: largest(|link| link.queue_delay_mean_ms),
-            queue_delay_p99_ms: largest(|link| link.queue_delay_p99_ms),
+            queue_delay_mean_ms: means.reduce(f64::max),
+            queue_delay_p99_ms: highs.reduce(f64::max),
         }
     }
 }
@@ -200,11 +199,13 @@ fn content(row: &Moment, flows: &[Flow]) -> u64 {
 
 /// The number of the sample at which the goodput settles.
 fn detected(rows: &[&Moment], sums: &[u64]) -> Option<usize> {
-    let span = |pair: &[&Moment]| (seconds(pair[1].at) - seconds(pair[0].at)).max(1e-9);
     let rates: Vec<f64> = rows
         .windows(2)
         .zip(sums.windows(2))
-        .map(|(rows, sums)| sums[1].saturating_sub(sums[0]) as f64 / span(rows))
+        .map(|(rows, sums)| {
+            let span = (seconds(rows[1].at) - seconds(rows[0].at)).max(1e-9);
+            sums[1].saturating_sub(sums[0]) as f64 / span
+        })
         .collect();
     warmup::mser5(&rates)
 }

@@ -39,20 +39,20 @@ impl Dimension {
     /// The unit that suits values up to `most`.
     #[must_use]
     pub fn unit(self, most: f64) -> Unit {
-        let unit = |name, factor| Unit { name, factor };
-        match self {
-            Dimension::Bare => unit("", 1.0),
-            Dimension::Share => unit("%", 100.0),
-            Dimension::Time if most >= 2.0 => unit("s", 1.0),
-            Dimension::Time => unit("ms", 1e3),
-            Dimension::Rate if most >= 2e9 => unit("Gbit/s", 1e-9),
-            Dimension::Rate => unit("Mbit/s", 1e-6),
-            Dimension::Size if most >= 2e6 => unit("MB", 1e-6),
-            Dimension::Size => unit("kB", 1e-3),
-            Dimension::Packets => unit("packets", 1.0),
-            Dimension::Products => unit("BDP", 1.0),
-            Dimension::Frequency => unit("/s", 1.0),
-        }
+        let (name, factor) = match self {
+            Dimension::Bare => ("", 1.0),
+            Dimension::Share => ("%", 100.0),
+            Dimension::Time if most >= 2.0 => ("s", 1.0),
+            Dimension::Time => ("ms", 1e3),
+            Dimension::Rate if most >= 2e9 => ("Gbit/s", 1e-9),
+            Dimension::Rate => ("Mbit/s", 1e-6),
+            Dimension::Size if most >= 2e6 => ("MB", 1e-6),
+            Dimension::Size => ("kB", 1e-3),
+            Dimension::Packets => ("packets", 1.0),
+            Dimension::Products => ("BDP", 1.0),
+            Dimension::Frequency => ("/s", 1.0),
+        };
+        Unit { name, factor }
     }
 
     /// The kind of both together.
@@ -81,31 +81,32 @@ impl Amount {
     #[must_use]
     pub fn parse(text: &str) -> Option<Amount> {
         let text = text.trim();
-        let amount = |value, dimension| Some(Amount { value, dimension });
-        let number = |text: &str| text.replace('_', "").trim().parse::<f64>().ok();
-        if let Some(value) = number(text) {
-            return amount(value, Dimension::Bare).filter(|_| value.is_finite());
-        }
-        if let Some(packets) = text.strip_suffix("packets").and_then(number) {
-            return amount(packets, Dimension::Packets);
-        }
-        if let Some(products) = text.strip_suffix("BDP").and_then(number) {
-            return amount(products, Dimension::Products);
-        }
-        if let Ok(rate) = text.parse::<Rate>() {
-            return amount(rate.0 as f64, Dimension::Rate);
-        }
-        if let Some(frequency) = text.strip_suffix("/s").and_then(number) {
-            return amount(frequency, Dimension::Frequency);
-        }
-        if let Ok(time) = text.parse::<Duration>() {
-            return amount(time.as_secs_f64(), Dimension::Time);
-        }
-        if let Ok(size) = text.parse::<Size>() {
-            return amount(size.0 as f64, Dimension::Size);
-        }
-        text.parse::<Ratio>().ok().and_then(|share| amount(share.get(), Dimension::Share))
+        let (value, dimension) = if let Some(value) = number(text) {
+            if !value.is_finite() {
+                return None;
+            }
+            (value, Dimension::Bare)
+        } else if let Some(packets) = text.strip_suffix("packets").and_then(number) {
+            (packets, Dimension::Packets)
+        } else if let Some(products) = text.strip_suffix("BDP").and_then(number) {
+            (products, Dimension::Products)
+        } else if let Ok(rate) = text.parse::<Rate>() {
+            (rate.0 as f64, Dimension::Rate)
+        } else if let Some(frequency) = text.strip_suffix("/s").and_then(number) {
+            (frequency, Dimension::Frequency)
+        } else if let Ok(time) = text.parse::<Duration>() {
+            (time.as_secs_f64(), Dimension::Time)
+        } else if let Ok(size) = text.parse::<Size>() {
+            (size.0 as f64, Dimension::Size)
+        } else {
+            (text.parse::<Ratio>().ok()?.get(), Dimension::Share)
+        };
+        Some(Amount { value, dimension })
     }
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.replace('_', "").trim().parse().ok()
 }
 
 /// A field that a sweep sets.
@@ -133,13 +134,14 @@ impl SweptField {
                 known.push(value);
             }
         }
-        let field = |(name, values): (&str, Vec<&str>)| {
+        let mut fields = Vec::new();
+        for (name, values) in values {
             let mut kinds = values.iter().map(|value| Some(Amount::parse(value)?.dimension));
             let first = kinds.next().flatten();
             let dimension = kinds.fold(first, |all, one| all?.with(one?));
-            SweptField { name: name.to_owned(), dimension }
-        };
-        values.into_iter().map(field).collect()
+            fields.push(SweptField { name: name.to_owned(), dimension });
+        }
+        fields
     }
 
     /// The type of its column.

@@ -2,7 +2,7 @@
 
 use super::described::record;
 use control::Time;
-use record::{ClassResult, Tally, WorkloadResult};
+use record::{Tally, WorkloadResult};
 use serde::{Deserialize, Serialize};
 
 record! {
@@ -73,7 +73,8 @@ const POINTS: usize = 200;
 
 /// The distribution of the completion times of each class.
 pub(super) fn completions(result: &WorkloadResult, control: &str) -> Vec<Completions> {
-    let one = |class: &ClassResult| {
+    let mut completions = Vec::new();
+    for class in &result.classes {
         let sum = class.since(Time::ZERO);
         let all: Vec<(f64, u64)> =
             sum.times.cumulated().map(|(time, count)| (time.as_secs_f64(), count)).collect();
@@ -81,25 +82,31 @@ pub(super) fn completions(result: &WorkloadResult, control: &str) -> Vec<Complet
         // Steps are left out, but not the last.
         let kept =
             all.iter().enumerate().filter(|(i, _)| (all.len() - 1 - i).is_multiple_of(stride));
-        Completions {
+        completions.push(Completions {
             workload: result.name.clone(),
             class: class.name.clone(),
             control: control.to_owned(),
             started: sum.started,
             times: kept.map(|(_, point)| *point).collect(),
-        }
-    };
-    result.classes.iter().map(one).collect()
+        });
+    }
+    completions
+}
+
+fn mean_s(tally: &Tally) -> Option<f64> {
+    tally.times.mean().map(control::Duration::as_secs_f64)
+}
+
+fn quantile_s(tally: &Tally, share: f64) -> Option<f64> {
+    tally.times.quantile(share).map(control::Duration::as_secs_f64)
 }
 
 /// One record for each class.
 pub(super) fn classes(result: &WorkloadResult, warm_from: Time) -> Vec<Workload> {
-    let record = |class: &ClassResult| {
+    let mut records = Vec::new();
+    for class in &result.classes {
         let (all, warm) = (class.since(Time::ZERO), class.since(warm_from));
-        let quantile =
-            |tally: &Tally, q: f64| tally.times.quantile(q).map(control::Duration::as_secs_f64);
-        let mean = |tally: &Tally| tally.times.mean().map(control::Duration::as_secs_f64);
-        Workload {
+        records.push(Workload {
             workload: result.name.clone(),
             class: class.name.clone(),
             started: all.started,
@@ -107,19 +114,19 @@ pub(super) fn classes(result: &WorkloadResult, warm_from: Time) -> Vec<Workload>
             failed: all.failed,
             unlisted: result.unlisted,
             bytes: all.bytes,
-            fct_mean_s: mean(&all),
-            fct_p50_s: quantile(&all, 0.5),
-            fct_p90_s: quantile(&all, 0.9),
-            fct_p95_s: quantile(&all, 0.95),
-            fct_p99_s: quantile(&all, 0.99),
+            fct_mean_s: mean_s(&all),
+            fct_p50_s: quantile_s(&all, 0.5),
+            fct_p90_s: quantile_s(&all, 0.9),
+            fct_p95_s: quantile_s(&all, 0.95),
+            fct_p99_s: quantile_s(&all, 0.99),
             goodput_mean_mbps: all.mean_goodput().map(|rate| rate * 8e-6),
             warm_started: warm.started,
             warm_completed: warm.completed,
-            warm_fct_mean_s: mean(&warm),
-            warm_fct_p50_s: quantile(&warm, 0.5),
-            warm_fct_p90_s: quantile(&warm, 0.9),
-            warm_fct_p99_s: quantile(&warm, 0.99),
-        }
-    };
-    result.classes.iter().map(record).collect()
+            warm_fct_mean_s: mean_s(&warm),
+            warm_fct_p50_s: quantile_s(&warm, 0.5),
+            warm_fct_p90_s: quantile_s(&warm, 0.9),
+            warm_fct_p99_s: quantile_s(&warm, 0.99),
+        });
+    }
+    records
 }

@@ -22,10 +22,6 @@ pub fn interval(scenario: &Scenario, runs: usize) -> Duration {
     if let Some(interval) = record.interval {
         return interval;
     }
-    let count = |pick: &Pick, all: usize| match pick {
-        Pick::All => all,
-        Pick::These(list) => list.len().min(all),
-    };
     // Classes have no content in common, so that there are no more than these.
     let classes = scenario.contents.iter().map(|content| match &content.objects {
         Objects::Numbered { classes, .. } => classes.len(),
@@ -33,9 +29,9 @@ pub fn interval(scenario: &Scenario, runs: usize) -> Duration {
     });
     let classes = if scenario.workloads.is_empty() { 0 } else { classes.sum() };
     let rows = classes * WORKLOAD.len()
-        + count(&record.flows, scenario.consumers.len()) * FLOW.len()
-        + 2 * count(&record.links, scenario.links.len()) * LINK.len()
-        + count(&record.nodes, scenario.nodes.len()) * NODE.len();
+        + picked(&record.flows, scenario.consumers.len()) * FLOW.len()
+        + 2 * picked(&record.links, scenario.links.len()) * LINK.len()
+        + picked(&record.nodes, scenario.nodes.len()) * NODE.len();
     let samples =
         (MOST_ROWS / rows.saturating_mul(runs).max(1)).clamp(FEWEST_SAMPLES, MOST_SAMPLES) as u64;
     let least = scenario.duration.0.div_ceil(samples).max(1);
@@ -45,6 +41,14 @@ pub fn interval(scenario: &Scenario, runs: usize) -> Duration {
     }
     let factor = [1, 2, 5, 10].into_iter().find(|factor| step * factor >= least);
     Duration(step * factor.unwrap_or(10))
+}
+
+/// How many of `all` are picked.
+fn picked(pick: &Pick, all: usize) -> usize {
+    match pick {
+        Pick::All => all,
+        Pick::These(list) => list.len().min(all),
+    }
 }
 
 /// The last samples of one kind of thing.
@@ -94,13 +98,12 @@ impl Sampler {
     #[must_use]
     pub fn new(scenario: &Scenario, workloads: &[WorkloadResult], rows: Box<dyn Rows>) -> Sampler {
         let record = &scenario.record;
-        let name = |node: usize| scenario.nodes[node].name.as_str();
         let flows = flow_labels(scenario)
             .into_iter()
             .zip(&scenario.consumers)
             .map(|(label, consumer)| record.flows.has(consumer.at).then_some(label));
         let links = scenario.links.iter().enumerate().flat_map(|(i, link)| {
-            let [a, b] = link.ends.map(name);
+            let [a, b] = link.ends.map(|node| scenario.nodes[node].name.as_str());
             [format!("{a} > {b}"), format!("{b} > {a}")]
                 .map(|label| record.links.has(i).then_some(label))
         });
@@ -109,8 +112,8 @@ impl Sampler {
         // A workload is recorded if a node is at which it begins flows.
         let classes = workloads.iter().zip(&scenario.workloads).flat_map(|(result, workload)| {
             let is_wanted = workload.at.iter().any(|at| record.flows.has(*at));
-            let label = |class: &str| class_label(&result.name, class);
-            result.classes.iter().map(move |class| is_wanted.then(|| label(&class.name)))
+            let classes = result.classes.iter();
+            classes.map(move |class| is_wanted.then(|| class_label(&result.name, &class.name)))
         });
         let all = scenario.has_stores().then(|| "all".to_owned());
         Sampler {

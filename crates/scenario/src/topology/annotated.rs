@@ -16,14 +16,18 @@ pub fn read(source: &Source<'_>) -> Option<Sketch> {
     let mut known = BTreeSet::new();
     let mut section = "";
     for (at, line) in source.lines() {
-        let wrong = |why: String| source.mistake(at..at + line.len(), why);
+        let place = at..at + line.len();
         if line == "router" || line == "link" {
             section = line;
             continue;
         }
         let words: Vec<&str> = line.split_whitespace().collect();
         match section {
-            "router" => router(&words, &mut found).unwrap_or_else(wrong),
+            "router" => {
+                if let Err(why) = router(&words, &mut found) {
+                    source.mistake(place.clone(), why);
+                }
+            }
             "link" => match link(&words, &found) {
                 // As ndnSIM has it: a link that is listed from both of its ends is one link.
                 Ok((ends, _)) if known.contains(&[ends[1], ends[0]]) => {}
@@ -31,15 +35,17 @@ pub fn read(source: &Source<'_>) -> Option<Sketch> {
                     known.insert(ends);
                     links.push(Line { ends, is_access: false, ways: [way; 2], at });
                 }
-                Err(why) => wrong(why),
+                Err(why) => source.mistake(place.clone(), why),
             },
             _ => {
-                wrong("the file begins with a line `router`; after the nodes comes `link`".into());
+                let why = "the file begins with a line `router`; after the nodes comes `link`";
+                source.mistake(place, why);
                 return None;
             }
         }
         if found.spots.len() > MAX_NODES || links.len() > MAX_LINKS {
-            wrong(format!("at most {MAX_NODES} nodes and {MAX_LINKS} links are taken"));
+            let why = format!("at most {MAX_NODES} nodes and {MAX_LINKS} links are taken");
+            source.mistake(place, why);
             return None;
         }
     }
@@ -63,75 +69,81 @@ fn router(words: &[&str], found: &mut Found) -> Result<(), String> {
     Ok(())
 }
 
+fn end(name: &str, found: &Found) -> Result<usize, String> {
+    found.known(name).ok_or_else(|| {
+        let valid = document::valid_words(name, found.names());
+        format!("there is no node `{name}`; {valid}")
+    })
+}
+
 fn link(words: &[&str], found: &Found) -> Result<([usize; 2], Way), String> {
     let [from, to, rest @ ..] = words else {
         return Err("a link is like `from to 10Mbps 1 5ms 100`".to_owned());
     };
-    let end = |name: &str| {
-        found.known(name).ok_or_else(|| {
-            let valid = document::valid_words(name, found.names());
-            format!("there is no node `{name}`; {valid}")
-        })
-    };
-    let ends = [end(from)?, end(to)?];
+    let ends = [end(from, found)?, end(to, found)?];
     if ends[0] == ends[1] {
         return Err("both ends are the same node".to_owned());
     }
     if let Some(word) = rest.get(5) {
         return Err(format!("`{word}`: a link has seven words at most"));
     }
-    let word = |at: usize| rest.get(at).copied();
-    Ok((
-        ends,
-        Way {
-            rate: word(0).map(bandwidth).transpose()?,
-            metric: word(1)
-                .map(|text| {
-                    let known = number(text).and_then(metric);
-                    known.ok_or_else(|| format!("the metric `{text}` is not a number from 0 on"))
-                })
-                .transpose()?,
-            delay: word(2).map(time).transpose()?,
-            queue: word(3).map(queue).transpose()?,
-            loss: word(4).map(loss).transpose()?,
-            jitter: None,
-        },
-    ))
+    let mut way = Way::default();
+    let mut rest = rest.iter();
+    if let Some(text) = rest.next() {
+        way.rate = Some(bandwidth(text)?);
+    }
+    if let Some(text) = rest.next() {
+        let known = number(text).and_then(metric);
+        way.metric =
+            Some(known.ok_or_else(|| format!("the metric `{text}` is not a number from 0 on"))?);
+    }
+    if let Some(text) = rest.next() {
+        way.delay = Some(time(text)?);
+    }
+    if let Some(text) = rest.next() {
+        way.queue = Some(queue(text)?);
+    }
+    if let Some(text) = rest.next() {
+        way.loss = Some(loss(text)?);
+    }
+    Ok((ends, way))
 }
 
 /// A number and the unit behind it.
 fn split(text: &str) -> (Option<f64>, &str) {
-    let is_unit = |(at, c): &(usize, char)| {
+    let unit = text.char_indices().find(|(at, c)| {
         // An exponent belongs to the number.
         let rest = &text[at + c.len_utf8()..];
         let digit = rest.starts_with(|c: char| c.is_ascii_digit() || c == '-');
         c.is_ascii_alphabetic() && !(matches!(c, 'e' | 'E') && digit)
-    };
-    let at = text.char_indices().find(is_unit).map_or(text.len(), |(at, _)| at);
+    });
+    let at = unit.map_or(text.len(), |(at, _)| at);
     (number(&text[..at]), &text[at..])
+}
+
+/// The bits a second of a unit of ns-3's DataRate.
+fn bits_in(unit: &str) -> Option<f64> {
+    let (unit, eight) = match unit.strip_suffix("ps").or(unit.strip_suffix("/s"))? {
+        bits if bits.ends_with('b') => (bits.strip_suffix('b')?, 1.0),
+        bytes => (bytes.strip_suffix('B')?, 8.0),
+    };
+    let factor = match unit {
+        "" => 1.0,
+        "k" | "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        "Ki" => 1024.0,
+        "Mi" => 1024.0 * 1024.0,
+        "Gi" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    Some(factor * eight)
 }
 
 /// As ns-3's DataRate: `10Mbps`, `1Gb/s`, `512kBps`; bytes with `B`, binary prefixes with `i`.
 fn bandwidth(text: &str) -> Result<Rate, String> {
     let (many, unit) = split(text);
-    let is_known = |unit: &str| {
-        let (unit, eight) = match unit.strip_suffix("ps").or(unit.strip_suffix("/s"))? {
-            bits if bits.ends_with('b') => (bits.strip_suffix('b')?, 1.0),
-            bytes => (bytes.strip_suffix('B')?, 8.0),
-        };
-        let factor = match unit {
-            "" => 1.0,
-            "k" | "K" => 1e3,
-            "M" => 1e6,
-            "G" => 1e9,
-            "Ki" => 1024.0,
-            "Mi" => 1024.0 * 1024.0,
-            "Gi" => 1024.0 * 1024.0 * 1024.0,
-            _ => return None,
-        };
-        Some(factor * eight)
-    };
-    let unit = if unit.is_empty() { Some(1.0) } else { is_known(unit) };
+    let unit = if unit.is_empty() { Some(1.0) } else { bits_in(unit) };
     let known = many.zip(unit).and_then(|(many, unit)| rate(many, unit));
     known.ok_or_else(|| format!("`{text}` is not a bandwidth above zero; write it like `10Mbps`"))
 }
@@ -157,9 +169,9 @@ fn time(text: &str) -> Result<Duration, String> {
 
 /// A number of packets, or a queue of ns-3 with its `MaxPackets`.
 fn queue(text: &str) -> Result<Queue, String> {
-    let named = text.split(',').find_map(|part| {
-        let sized = || part.strip_prefix("MaxSize=")?.strip_suffix('p');
-        part.strip_prefix("MaxPackets=").or_else(sized)
+    let named = text.split(',').find_map(|part| match part.strip_prefix("MaxPackets=") {
+        Some(packets) => Some(packets),
+        None => part.strip_prefix("MaxSize=")?.strip_suffix('p'),
     });
     match named.unwrap_or(text).parse::<u64>() {
         Ok(0) => Err("a queue that holds nothing lets nothing pass".to_owned()),

@@ -18,12 +18,15 @@ pub fn place(latitude: f64, longitude: f64) -> Option<Place> {
 
 /// Metres between two places along a great circle (haversine formula).
 pub fn metres(a: Place, b: Place) -> f64 {
-    let radians = |degrees: f64| degrees * (std::f64::consts::PI / 180.0);
-    let half_sine = |x: f64, y: f64| libm::sin(radians(x - y) / 2.0);
-    let (lat, lon) = (half_sine(a.0, b.0), half_sine(a.1, b.1));
+    let lat = libm::sin(radians(a.0 - b.0) / 2.0);
+    let lon = libm::sin(radians(a.1 - b.1) / 2.0);
     let cosines = libm::cos(radians(a.0)) * libm::cos(radians(b.0));
     let h = (lat * lat + cosines * lon * lon).clamp(0.0, 1.0);
     2.0 * RADIUS * libm::asin(h.sqrt())
+}
+
+fn radians(degrees: f64) -> f64 {
+    degrees * (std::f64::consts::PI / 180.0)
 }
 
 /// The time that a signal takes over so many metres at a share of the speed of light.

@@ -5,7 +5,7 @@
 use super::earth;
 use super::found::{Found, MAX_LINKS, metric, number, rate};
 use super::graphml::{below, parse};
-use super::{Line, Sketch, Way, paired};
+use super::{Sketch, Way, paired, undirected};
 use crate::model::Queue;
 use crate::places::MAX_NODES;
 use crate::source::Source;
@@ -28,23 +28,23 @@ fn property<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
 
 impl Units {
     fn read(root: Node<'_, '_>, source: &Source<'_>) -> Units {
-        let one = |name: &str, known: &[(&str, f64)]| {
-            let word = property(root, name)?;
-            let found = known.iter().find(|(unit, _)| *unit == word).map(|(_, is)| *is);
-            if found.is_none() {
-                let valid: Vec<_> = known.iter().map(|(unit, _)| format!("`{unit}`")).collect();
-                let valid = valid.join(", ");
-                let why = format!("`{name}`: the unit `{word}` is unknown; valid are {valid}");
-                source.mistake(root.range().start..root.range().start + 1, why);
-            }
-            found
-        };
-        Units {
-            capacity: one("capacity_unit", CAPACITIES),
-            delay: one("delay_unit", DELAYS),
-            distance: one("distance_unit", DISTANCES),
-            buffer: property(root, "buffer_unit").map(str::to_owned),
-        }
+        let [capacity, delay, distance] =
+            [("capacity_unit", CAPACITIES), ("delay_unit", DELAYS), ("distance_unit", DISTANCES)]
+                .map(|(name, known)| {
+                    let word = property(root, name)?;
+                    let found = known.iter().find(|(unit, _)| *unit == word).map(|(_, is)| *is);
+                    if found.is_none() {
+                        let valid: Vec<_> =
+                            known.iter().map(|(unit, _)| format!("`{unit}`")).collect();
+                        let valid = valid.join(", ");
+                        let why =
+                            format!("`{name}`: the unit `{word}` is unknown; valid are {valid}");
+                        source.mistake(root.range().start..root.range().start + 1, why);
+                    }
+                    found
+                });
+        let buffer = property(root, "buffer_unit").map(str::to_owned);
+        Units { capacity, delay, distance, buffer }
     }
 }
 
@@ -86,9 +86,11 @@ pub fn read(source: &Source<'_>, speed: f64) -> Option<Sketch> {
             source.mistake(at..at + 1, format!("at most {MAX_NODES} nodes are taken"));
             return None;
         }
-        let degrees = |name| property(node, name).and_then(number);
-        let place = degrees("latitude").zip(degrees("longitude"));
-        places.push(place.and_then(|(lat, lon)| earth::place(lat, lon)));
+        let degrees = ["latitude", "longitude"].map(|name| property(node, name).and_then(number));
+        places.push(match degrees {
+            [Some(lat), Some(lon)] => earth::place(lat, lon),
+            _ => None,
+        });
     }
     let mut directed = Vec::new();
     for link in below(root, "link") {
@@ -99,16 +101,61 @@ pub fn read(source: &Source<'_>, speed: f64) -> Option<Sketch> {
             return None;
         }
     }
-    let line = |(ends, way, at)| Line { ends, is_access: false, ways: [way; 2], at };
     let links = match root.attribute("linkdefault") {
         Some("directed") => paired(directed),
-        _ => directed.into_iter().filter(|(ends, ..)| ends[0] != ends[1]).map(line).collect(),
+        _ => undirected(directed),
     };
     let mut nodes = found.spots;
     for (spot, position) in nodes.iter_mut().zip(earth::flat(&places)) {
         spot.position = position;
     }
     source.is_sound().then_some(Sketch { nodes, links })
+}
+
+/// The properties of a link. One that cannot be read is a mistake.
+struct Properties<'s, 'd, 'a, 'i> {
+    source: &'s Source<'d>,
+    link: Node<'a, 'i>,
+}
+
+impl Properties<'_, '_, '_, '_> {
+    fn number(&self, name: &str) -> Option<f64> {
+        let text = property(self.link, name)?;
+        let given = number(text);
+        if given.is_none() {
+            self.mistake(format!("`{name}`: `{text}` is not a number"));
+        }
+        given
+    }
+
+    /// A number that `convert` takes together with its unit.
+    fn in_unit<T>(
+        &self,
+        name: &str,
+        unit: Option<f64>,
+        convert: impl Fn(f64, f64) -> Option<T>,
+    ) -> Option<T> {
+        let given = self.number(name)?;
+        let Some(unit) = unit else {
+            let why = format!("`{name}` has no unit: the topology needs a property `{name}_unit`");
+            self.mistake(why);
+            return None;
+        };
+        let known = convert(given, unit);
+        if known.is_none() {
+            self.mistake(format!("`{name}`: {given} is out of range"));
+        }
+        known
+    }
+
+    fn mistake(&self, why: String) {
+        let at = self.link.range().start;
+        self.source.mistake(at..at + 1, why);
+    }
+}
+
+fn span(given: f64, unit: f64) -> Option<Duration> {
+    (0.0..1e9).contains(&(given * unit)).then(|| Duration::from_secs_f64(given * unit))
 }
 
 fn read_link(
@@ -120,7 +167,7 @@ fn read_link(
     speed: f64,
 ) -> Option<([usize; 2], Way, usize)> {
     let at = link.range().start;
-    let end = |name: &'static str| {
+    let ends = ["from", "to"].map(|name| {
         let node = below(link, name).next()?.text().unwrap_or_default().trim();
         let known = found.known(node);
         if known.is_none() {
@@ -128,46 +175,24 @@ fn read_link(
             source.mistake(at..at + 1, format!("`{name}`: there is no node `{node}`; {valid}"));
         }
         known
-    };
-    let (from, to) = (end("from"), end("to"));
+    });
     if below(link, "from").chain(below(link, "to")).count() != 2 {
         source.mistake(at..at + 1, "a link needs one `<from>` and one `<to>`");
     }
-    let ends = [from?, to?];
-    let value = |name: &'static str| {
-        let text = property(link, name)?;
-        let given = number(text);
-        if given.is_none() {
-            source.mistake(at..at + 1, format!("`{name}`: `{text}` is not a number"));
-        }
-        given
-    };
-    let in_unit = |name: &'static str, unit: Option<f64>, convert: fn(f64, f64) -> Option<u64>| {
-        let given = value(name)?;
-        let Some(unit) = unit else {
-            let why = format!("`{name}` has no unit: the topology needs a property `{name}_unit`");
-            source.mistake(at..at + 1, why);
-            return None;
-        };
-        let known = convert(given, unit);
-        if known.is_none() {
-            source.mistake(at..at + 1, format!("`{name}`: {given} is out of range"));
-        }
-        known
-    };
-    let span = |given: f64, unit: f64| {
-        (0.0..1e9).contains(&(given * unit)).then(|| Duration::from_secs_f64(given * unit).0)
-    };
+    let [Some(from), Some(to)] = ends else { return None };
+    let ends = [from, to];
+    let properties = Properties { source, link };
     let mut way = Way {
-        rate: in_unit("capacity", units.capacity, |n, unit| Some(rate(n, unit)?.0))
-            .map(control::Rate),
-        delay: in_unit("delay", units.delay, span).map(Duration),
+        rate: properties.in_unit("capacity", units.capacity, rate),
+        delay: properties.in_unit("delay", units.delay, span),
         queue: buffer(source, link, units),
         loss: None,
         jitter: None,
-        metric: value("weight").and_then(metric),
+        metric: properties.number("weight").and_then(metric),
     };
-    if let (None, Some(length), Some(unit)) = (way.delay, value("length"), units.distance) {
+    if let (None, Some(length), Some(unit)) =
+        (way.delay, properties.number("length"), units.distance)
+    {
         way.delay = Some(earth::delay((length * unit).max(0.0), speed));
     }
     if let (None, Some(a), Some(b)) = (way.delay, places[ends[0]], places[ends[1]]) {

@@ -2,7 +2,7 @@
 
 use super::earth::{self, Place};
 use super::found::{Found, MAX_LINKS, metric, number, rate};
-use super::{Line, Sketch, Way, paired};
+use super::{Line, Sketch, Way, paired, undirected};
 use crate::places::MAX_NODES;
 use crate::source::Source;
 use control::{Duration, Rate};
@@ -16,16 +16,23 @@ const MAX_PARTS: u32 = 2_000_000;
 /// that is not one of XML's own, is refused.
 pub fn parse<'t>(source: &Source<'_>, text: &'t str) -> Option<Document<'t>> {
     let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_PARTS, ..Default::default() };
-    let wrong = |error: &roxmltree::Error| {
-        let pos = error.pos();
-        let before = text.split_inclusive('\n').take(pos.row.saturating_sub(1) as usize);
-        let line: usize = before.map(str::len).sum();
-        let rest = text.get(line..).unwrap_or_default();
-        let column = rest.chars().take(pos.col.saturating_sub(1) as usize).map(char::len_utf8);
-        let at = line + column.sum::<usize>();
-        source.mistake(at..at + 1, format!("not XML that is read here: {error}"));
-    };
-    Document::parse_with_options(text, options).map_err(|error| wrong(&error)).ok()
+    match Document::parse_with_options(text, options) {
+        Ok(document) => Some(document),
+        Err(error) => {
+            let at = offset(text, error.pos());
+            source.mistake(at..at + 1, format!("not XML that is read here: {error}"));
+            None
+        }
+    }
+}
+
+/// The place of a row and a column in bytes.
+fn offset(text: &str, pos: roxmltree::TextPos) -> usize {
+    let before = text.split_inclusive('\n').take(pos.row.saturating_sub(1) as usize);
+    let line: usize = before.map(str::len).sum();
+    let rest = text.get(line..).unwrap_or_default();
+    let column = rest.chars().take(pos.col.saturating_sub(1) as usize).map(char::len_utf8);
+    line + column.sum::<usize>()
 }
 
 /// The elements of a name directly below one.
@@ -42,11 +49,10 @@ struct Reader<'s, 'd> {
 impl Reader<'_, '_> {
     /// A named attribute (`<data>`) of a node or an edge.
     fn data<'a, 'i>(&self, node: Node<'a, 'i>, name: &str) -> Option<(&'a str, Node<'a, 'i>)> {
-        let is_meant = |data: &Node<'a, 'i>| {
+        let data = below(node, "data").find(|data| {
             let key = data.attribute("key").and_then(|key| self.keys.get(key));
             key.is_some_and(|key| key == name)
-        };
-        let data = below(node, "data").find(is_meant)?;
+        })?;
         Some((data.text().unwrap_or_default().trim(), data))
     }
 
@@ -58,13 +64,23 @@ impl Reader<'_, '_> {
         convert: impl Fn(&str) -> Result<T, String>,
     ) -> Option<T> {
         let (text, at) = self.data(node, name)?;
-        let wrong = |why: String| self.source.mistake(at.range(), format!("`{name}`: {why}"));
-        convert(text).map_err(wrong).ok()
+        convert(text)
+            .map_err(|why| self.source.mistake(at.range(), format!("`{name}`: {why}")))
+            .ok()
     }
 
     fn number(&self, node: Node<'_, '_>, name: &str) -> Option<f64> {
-        let wanted = |text: &str| number(text).ok_or_else(|| format!("`{text}` is not a number"));
-        self.get(node, name, wanted)
+        self.get(node, name, |text| number(text).ok_or_else(|| format!("`{text}` is not a number")))
+    }
+
+    /// The label of a node, if it is not empty.
+    fn label<'a>(&self, node: Node<'a, '_>) -> Option<&'a str> {
+        self.data(node, "label").map(|(text, _)| text).filter(|text| !text.is_empty())
+    }
+
+    /// A mistake at the beginning of a node.
+    fn mistake(&self, node: Node<'_, '_>, why: impl Into<String>) {
+        self.source.mistake(node.range().start..node.range().start + 1, why);
     }
 
     fn place(&self, node: Node<'_, '_>) -> Option<Place> {
@@ -72,26 +88,18 @@ impl Reader<'_, '_> {
         let place = earth::place(lat, lon);
         if place.is_none() {
             let why = format!("there is no place at latitude {lat} and longitude {lon}");
-            self.source.mistake(node.range().start..node.range().start + 1, why);
+            self.mistake(node, why);
         }
         place
     }
 
     fn way(&self, edge: Node<'_, '_>) -> Way {
-        let raw = |text: &str| {
-            let bits = number(text).and_then(|bits| rate(bits, 1.0));
-            bits.ok_or_else(|| format!("`{text}` is not a number of bits a second above zero"))
-        };
-        let with_unit = |text: &str| match text.parse::<Rate>() {
-            Ok(Rate(0)) => Err("a rate of zero lets nothing pass".to_owned()),
-            other => other.map_err(|e| e.to_string()),
-        };
-        let weight = |text: &str| {
-            let known = number(text).and_then(metric);
-            known.ok_or_else(|| format!("`{text}` is not a number from 0 on"))
-        };
         Way {
-            rate: self.get(edge, "LinkSpeedRaw", raw).or(self.get(edge, "rate", with_unit)),
+            rate: self.get(edge, "LinkSpeedRaw", bits_a_second).or(self.get(
+                edge,
+                "rate",
+                rate_with_unit,
+            )),
             delay: self.get(edge, "delay", |t| t.parse::<Duration>().map_err(|e| e.to_string())),
             queue: self.get(edge, "queue", str::parse),
             loss: None,
@@ -99,6 +107,23 @@ impl Reader<'_, '_> {
             metric: self.get(edge, "weight", weight),
         }
     }
+}
+
+fn bits_a_second(text: &str) -> Result<Rate, String> {
+    let bits = number(text).and_then(|bits| rate(bits, 1.0));
+    bits.ok_or_else(|| format!("`{text}` is not a number of bits a second above zero"))
+}
+
+fn rate_with_unit(text: &str) -> Result<Rate, String> {
+    match text.parse::<Rate>() {
+        Ok(Rate(0)) => Err("a rate of zero lets nothing pass".to_owned()),
+        other => other.map_err(|e| e.to_string()),
+    }
+}
+
+fn weight(text: &str) -> Result<u64, String> {
+    let known = number(text).and_then(metric);
+    known.ok_or_else(|| format!("`{text}` is not a number from 0 on"))
 }
 
 /// Reads a file.
@@ -111,10 +136,12 @@ pub fn read(source: &Source<'_>, speed: f64) -> Option<Sketch> {
         source.mistake(0..1, "there is no `<graphml>` with a `<graph>` in it");
         return None;
     };
-    let key = |key: Node<'_, '_>| {
-        Some((key.attribute("id")?.to_owned(), key.attribute("attr.name")?.to_owned()))
-    };
-    let reader = Reader { source, keys: below(root, "key").filter_map(key).collect() };
+    let mut reader = Reader { source, keys: BTreeMap::new() };
+    for key in below(root, "key") {
+        if let (Some(id), Some(name)) = (key.attribute("id"), key.attribute("attr.name")) {
+            reader.keys.insert(id.to_owned(), name.to_owned());
+        }
+    }
     let (found, places, ids) = nodes(&reader, graph)?;
     let links = links(&reader, graph, &ids, &places, speed)?;
     let mut nodes = found.spots;
@@ -128,38 +155,35 @@ type Nodes = (Found, Vec<Option<Place>>, BTreeMap<String, usize>);
 
 /// The nodes by their labels, where these are there and differ; by their ids otherwise.
 fn nodes(reader: &Reader<'_, '_>, graph: Node<'_, '_>) -> Option<Nodes> {
-    let wrong = |node: Node<'_, '_>, why: &str| {
-        reader.source.mistake(node.range().start..node.range().start + 1, why);
-    };
     let mut labels: BTreeMap<&str, usize> = BTreeMap::new();
-    let label = |node| reader.data(node, "label").map(|(text, _)| text).filter(|t| !t.is_empty());
     let list: Vec<Node<'_, '_>> = below(graph, "node").collect();
     if list.len() > MAX_NODES {
-        wrong(graph, &format!("there are {} nodes; at most {MAX_NODES} are taken", list.len()));
+        let why = format!("there are {} nodes; at most {MAX_NODES} are taken", list.len());
+        reader.mistake(graph, why);
         return None;
     }
     for node in &list {
-        *labels.entry(label(*node).unwrap_or_default()).or_default() += 1;
+        *labels.entry(reader.label(*node).unwrap_or_default()).or_default() += 1;
     }
     let (mut found, mut places, mut ids) = (Found::default(), Vec::new(), BTreeMap::new());
     for node in list {
         let Some(id) = node.attribute("id") else {
-            wrong(node, "a node needs an `id`");
+            reader.mistake(node, "a node needs an `id`");
             continue;
         };
-        let name = match label(node) {
+        let name = match reader.label(node) {
             Some(text) if labels.get(text) == Some(&1) => text.to_owned(),
             Some(text) => format!("{text} {id}"),
             None => id.to_owned(),
         };
         if found.known(&name).is_some() || ids.contains_key(id) {
-            wrong(node, &format!("there are two nodes `{name}`"));
+            reader.mistake(node, format!("there are two nodes `{name}`"));
             continue;
         }
         ids.insert(id.to_owned(), found.of(&name));
         places.push(reader.place(node));
         if below(node, "graph").next().is_some() {
-            wrong(node, "a graph within a node is not read; make it flat first");
+            reader.mistake(node, "a graph within a node is not read; make it flat first");
         }
     }
     Some((found, places, ids))
@@ -176,7 +200,7 @@ fn links(
     let mut directed = Vec::new();
     for edge in below(graph, "edge") {
         let at = edge.range().start;
-        let end = |name| {
+        let ends = ["source", "target"].map(|name| {
             let id = edge.attribute(name).unwrap_or_default();
             let known = ids.get(id).copied();
             if known.is_none() {
@@ -184,8 +208,8 @@ fn links(
                 reader.source.mistake(at..at + 1, why);
             }
             known
-        };
-        let (Some(from), Some(to)) = (end("source"), end("target")) else { continue };
+        });
+        let [Some(from), Some(to)] = ends else { continue };
         let mut way = reader.way(edge);
         if let (None, Some(a), Some(b)) = (way.delay, places[from], places[to]) {
             way.delay = Some(earth::delay(earth::metres(a, b), speed));
@@ -199,9 +223,5 @@ fn links(
     if let Some(edge) = below(graph, "hyperedge").next() {
         reader.source.mistake(edge.range(), "a link has two ends: a `<hyperedge>` is not read");
     }
-    if is_directed {
-        return Some(paired(directed));
-    }
-    let line = |(ends, way, at)| Line { ends, is_access: false, ways: [way; 2], at };
-    Some(directed.into_iter().filter(|(ends, ..)| ends[0] != ends[1]).map(line).collect())
+    Some(if is_directed { paired(directed) } else { undirected(directed) })
 }

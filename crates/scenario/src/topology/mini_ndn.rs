@@ -24,17 +24,19 @@ pub fn read(source: &Source<'_>) -> Option<Sketch> {
     let mut network = Network::default();
     let mut section = "";
     for (at, line) in source.lines().filter(|(_, line)| !line.starts_with(';')) {
-        let wrong = |why: String| source.mistake(at..at + line.len(), why);
+        let place = at..at + line.len();
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             match name {
                 "nodes" | "switches" | "links" | "faces" => section = name,
                 "stations" | "accessPoints" | "cars" => {
-                    wrong(format!("`[{name}]`: networks without wires cannot be read"));
+                    let why = format!("`[{name}]`: networks without wires cannot be read");
+                    source.mistake(place, why);
                     return None;
                 }
                 _ => {
                     let valid = "`[nodes]`, `[switches]`, `[links]` and `[faces]`";
-                    wrong(format!("the section `[{name}]` is unknown; there are {valid}"));
+                    let why = format!("the section `[{name}]` is unknown; there are {valid}");
+                    source.mistake(place, why);
                     return None;
                 }
             }
@@ -46,13 +48,16 @@ pub fn read(source: &Source<'_>) -> Option<Sketch> {
             "faces" => network.face(line),
             _ => {
                 let why = "the file begins with a line `[nodes]`; after the nodes comes `[links]`";
-                wrong(why.to_owned());
+                source.mistake(place, why);
                 return None;
             }
         };
-        read.unwrap_or_else(wrong);
+        if let Err(why) = read {
+            source.mistake(place.clone(), why);
+        }
         if network.found.spots.len() > MAX_NODES || network.links.len() > MAX_LINKS {
-            wrong(format!("at most {MAX_NODES} nodes and {MAX_LINKS} links are taken"));
+            let why = format!("at most {MAX_NODES} nodes and {MAX_LINKS} links are taken");
+            source.mistake(place, why);
             return None;
         }
     }
@@ -95,17 +100,18 @@ impl Network {
         let [from, to] = word.split(':').collect::<Vec<_>>()[..] else {
             return Err(format!("`{word}`: both ends are like `a:b`"));
         };
-        let end = |name: &str| {
-            let name = name.to_lowercase();
-            self.found.known(&name).ok_or_else(|| {
-                let valid = document::valid_words(&name, self.found.names());
-                format!("there is no node `{name}`; {valid}")
-            })
-        };
-        match [end(from)?, end(to)?] {
+        match [self.end(from)?, self.end(to)?] {
             [a, b] if a == b => Err("both ends are the same node".to_owned()),
             ends => Ok(ends),
         }
+    }
+
+    fn end(&self, name: &str) -> Result<usize, String> {
+        let name = name.to_lowercase();
+        self.found.known(&name).ok_or_else(|| {
+            let valid = document::valid_words(&name, self.found.names());
+            format!("there is no node `{name}`; {valid}")
+        })
     }
 
     fn link(&mut self, line: &str, at: usize) -> Result<(), String> {
@@ -121,8 +127,9 @@ impl Network {
                 "delay" => way.delay = Some(time(value)?),
                 "bw" => {
                     let known = number(value).and_then(|mbit| rate(mbit, 1e6));
-                    let why = || format!("`bw={value}` is not a number of Mbit/s above zero");
-                    way.rate = Some(known.ok_or_else(why)?);
+                    way.rate = Some(known.ok_or_else(|| {
+                        format!("`bw={value}` is not a number of Mbit/s above zero")
+                    })?);
                 }
                 "loss" => {
                     let known = number(value).filter(|share| (0.0..=100.0).contains(share));
@@ -132,8 +139,9 @@ impl Network {
                 }
                 "max_queue_size" => {
                     let known = value.parse().ok().filter(|packets| *packets > 0);
-                    let why = || format!("`max_queue_size={value}` is not a number of packets");
-                    way.queue = Some(Queue::Packets(known.ok_or_else(why)?));
+                    way.queue = Some(Queue::Packets(known.ok_or_else(|| {
+                        format!("`max_queue_size={value}` is not a number of packets")
+                    })?));
                 }
                 "jitter" => jitter = Some(time(value)?),
                 // The kernel's means to the same end.
@@ -146,9 +154,11 @@ impl Network {
         }
         if let Some(jitter) = jitter {
             // The kernel's is more or less than the delay, ours more.
-            let delay = way.delay.filter(|delay| *delay >= jitter);
-            let why = || "a jitter needs a delay that is as large in the same line".to_owned();
-            way.delay = Some(Duration(delay.ok_or_else(why)?.0 - jitter.0));
+            let delay = way
+                .delay
+                .filter(|delay| *delay >= jitter)
+                .ok_or("a jitter needs a delay that is as large in the same line")?;
+            way.delay = Some(Duration(delay.0 - jitter.0));
             way.jitter = Some(Duration(jitter.0 * 2));
         }
         self.known.insert(ends, self.links.len());
@@ -177,11 +187,11 @@ impl Network {
 fn split(line: &str) -> (&str, impl Iterator<Item = (&str, Option<&str>)>) {
     let mut words = line.split_whitespace();
     let first = words.next().unwrap_or_default();
-    let option = |word| match str::split_once(word, '=') {
+    let options = words.map(|word| match word.split_once('=') {
         Some((key, value)) => (key, Some(value)),
         None => (word, None),
-    };
-    (first, words.map(option))
+    });
+    (first, options)
 }
 
 /// As `tc` has it: `10ms`; without a unit it is microseconds.

@@ -50,32 +50,40 @@ pub fn waxman(w: &Waxman) -> Sketch {
     for (node, place) in sketch.nodes.iter_mut().zip(&places) {
         node.position = Some(*place);
     }
-    let far = |a: usize, b: usize| {
-        let [x, y] = [places[a][0] - places[b][0], places[a][1] - places[b][1]];
-        (x * x + y * y).sqrt()
-    };
-    let pairs = || (0..w.size).flat_map(|a| (a + 1..w.size).map(move |b| (a, b)));
-    let farthest = pairs().map(|(a, b)| far(a, b)).fold(0.0, f64::max);
-    let mut rng = Rng::stream(w.seed, &["topology", "waxman", "links"]);
-    for (a, b) in pairs() {
-        let chance = w.beta * libm::exp(-far(a, b) / (w.alpha * farthest));
-        if rng.chance(chance) {
-            sketch.join(a, b);
+    let mut farthest: f64 = 0.0;
+    for (a, place) in places.iter().enumerate() {
+        for other in &places[a + 1..] {
+            farthest = farthest.max(distance(*place, *other));
         }
     }
-    connect(&mut sketch, far);
+    let mut rng = Rng::stream(w.seed, &["topology", "waxman", "links"]);
+    for a in 0..w.size {
+        for b in a + 1..w.size {
+            let far = distance(places[a], places[b]);
+            if rng.chance(w.beta * libm::exp(-far / (w.alpha * farthest))) {
+                sketch.join(a, b);
+            }
+        }
+    }
+    connect(&mut sketch, &places);
     if let Some(across) = w.across {
         for line in &mut sketch.links {
-            let delay = Some(across.mul_f64(far(line.ends[0], line.ends[1])));
+            let [a, b] = line.ends.map(|node| places[node]);
+            let delay = Some(across.mul_f64(distance(a, b)));
             line.ways = [Way { delay, ..Way::default() }; 2];
         }
     }
     sketch
 }
 
+fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
+    let [x, y] = [a[0] - b[0], a[1] - b[1]];
+    (x * x + y * y).sqrt()
+}
+
 /// Joins the parts of a network by the shortest links (R. Prim 1957, with what is joined already as
 /// links of no length).
-fn connect(sketch: &mut Sketch, far: impl Fn(usize, usize) -> f64) {
+fn connect(sketch: &mut Sketch, places: &[[f64; 2]]) {
     let size = sketch.nodes.len();
     let mut joined = vec![Vec::new(); size];
     for Line { ends: [a, b], .. } in &sketch.links {
@@ -93,7 +101,7 @@ fn connect(sketch: &mut Sketch, far: impl Fn(usize, usize) -> f64) {
             }
             todo.extend(&joined[at]);
             for other in (0..size).filter(|other| !is_reached[*other]) {
-                let length = far(at, other);
+                let length = distance(places[at], places[other]);
                 if length < nearest[other].0 {
                     nearest[other] = (length, at);
                 }

@@ -14,22 +14,23 @@ pub fn maps(source: &Source<'_>) -> Option<Sketch> {
     let mut found = Found::default();
     let mut wanted = Vec::new();
     for (at, line) in source.lines() {
-        let wrong = |why: &str| source.mistake(at..at + line.len(), why);
+        let place = at..at + line.len();
         let uid = line.split_whitespace().next().unwrap_or_default();
         if uid.strip_prefix('-').is_some_and(is_number) {
             continue;
         }
         let Some((_, near)) = line.split_once("->").filter(|_| is_number(uid)) else {
-            wrong("this is no line of a map; it is like `12 @Place (2) -> <3> <4> =name r0`");
+            let why = "this is no line of a map; it is like `12 @Place (2) -> <3> <4> =name r0`";
+            source.mistake(place, why);
             continue;
         };
         if found.known(uid).is_some() {
-            wrong(&format!("there are two nodes `{uid}`"));
+            source.mistake(place, format!("there are two nodes `{uid}`"));
             continue;
         }
         let node = found.of(uid);
         if node >= MAX_NODES {
-            wrong(&format!("at most {MAX_NODES} nodes are taken"));
+            source.mistake(place, format!("at most {MAX_NODES} nodes are taken"));
             return None;
         }
         for word in near.split_whitespace() {
@@ -37,7 +38,7 @@ pub fn maps(source: &Source<'_>) -> Option<Sketch> {
             wanted.extend(near.map(|near| (node, near.to_owned(), at)));
         }
         if wanted.len() > 2 * MAX_LINKS {
-            wrong(&format!("at most {MAX_LINKS} links are taken"));
+            source.mistake(place, format!("at most {MAX_LINKS} links are taken"));
             return None;
         }
     }

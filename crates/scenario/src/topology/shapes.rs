@@ -98,17 +98,17 @@ pub fn tree(depth: usize, branches: usize, most: usize) -> Sketch {
 }
 
 pub fn grid(rows: usize, columns: usize) -> Sketch {
-    let at = |row: usize, column: usize| row * columns + column;
     let mut sketch = Sketch::default();
     for row in 0..rows {
         for column in 0..columns {
             let position = Some([column as f64, row as f64]);
             sketch.nodes.push(Spot { name: format!("n{row}_{column}"), position });
+            let here = row * columns + column;
             if column > 0 {
-                sketch.join(at(row, column - 1), at(row, column));
+                sketch.join(here - 1, here);
             }
             if row > 0 {
-                sketch.join(at(row - 1, column), at(row, column));
+                sketch.join(here - columns, here);
             }
         }
     }

@@ -160,10 +160,10 @@ impl<W: Write> EventLog<W> {
 ///
 /// One is not; lists the words.
 pub fn check(kinds: &[String]) -> Result<(), String> {
-    let words = || EVENTS.iter().map(|(word, _)| *word);
-    match kinds.iter().find(|kind| !words().any(|word| word == **kind)) {
+    let words: Vec<&str> = EVENTS.iter().map(|(word, _)| *word).collect();
+    match kinds.iter().find(|kind| !words.contains(&kind.as_str())) {
         Some(kind) => {
-            let valid = document::valid_words(kind, words().collect::<Vec<_>>());
+            let valid = document::valid_words(kind, words);
             Err(format!("there is no event `{kind}`; {valid}"))
         }
         None => Ok(()),
@@ -196,14 +196,16 @@ impl<W: Write + Send> Tracer for EventLog<W> {
         };
         let content = read(p.packet, p.kind);
         let direction = p.link.map(|(link, back)| link.index() + usize::from(back));
-        let ends = direction.and_then(|direction| self.ends.get(direction));
-        let end = |i: usize| ends.map(|ends| self.names[ends[i]].as_str());
+        let [from, to] = match direction.and_then(|direction| self.ends.get(direction)) {
+            Some(ends) => ends.map(|end| Some(self.names[end].as_str())),
+            None => [None; 2],
+        };
         let mut line = PacketLine {
             t_ns: p.at.0,
             event,
-            node: ends.is_none().then(|| self.names[p.node.index()].as_str()),
-            from: end(0),
-            to: end(1),
+            node: from.is_none().then(|| self.names[p.node.index()].as_str()),
+            from,
+            to,
             link: direction.map(|direction| direction / 2),
             kind: match p.kind {
                 Kind::Interest => "interest",
@@ -251,49 +253,41 @@ impl<W: Write + Send> Tracer for EventLog<W> {
         if !self.wants("fault") {
             return;
         }
-        let names = &self.names;
-        let node = |id: &record::NodeId| names.get(id.index()).map(String::as_str);
-        let line = FaultLine { t_ns: at.0, event: "fault", ..FaultLine::default() };
-        let on = |link: &record::LinkId, back: bool, what| {
-            let ends = self.ends[link.index() + usize::from(back)].map(|end| names[end].as_str());
-            let number = Some(link.index() / 2);
-            let [from, to] = ends.map(Some);
-            FaultLine {
-                what,
-                from,
-                to,
-                link: number,
-                t_ns: at.0,
-                event: "fault",
-                ..Default::default()
-            }
-        };
-        let line = match fault {
-            Fault::LinkDown(link) => on(link, false, "link-down"),
-            Fault::LinkUp(link) => on(link, false, "link-up"),
-            Fault::NodeCrash(id) => FaultLine { what: "node-crash", node: node(id), ..line },
-            Fault::NodeRestart(id) => FaultLine { what: "node-restart", node: node(id), ..line },
+        let mut line = FaultLine { t_ns: at.0, event: "fault", ..FaultLine::default() };
+        // The link and whether its direction is the backward one, and the node.
+        let (what, link, node) = match fault {
+            Fault::LinkDown(link) => ("link-down", Some((link, false)), None),
+            Fault::LinkUp(link) => ("link-up", Some((link, false)), None),
+            Fault::NodeCrash(node) => ("node-crash", None, Some(node)),
+            Fault::NodeRestart(node) => ("node-restart", None, Some(node)),
             Fault::AddRoute { at, prefix, link, .. } => {
-                let line = on(link, false, "route-add");
-                FaultLine { node: node(at), prefix: Some(prefix.to_string()), ..line }
+                line.prefix = Some(prefix.to_string());
+                ("route-add", Some((link, false)), Some(at))
             }
             Fault::RemoveRoute { at, prefix, link } => {
-                let line = on(link, false, "route-remove");
-                FaultLine { node: node(at), prefix: Some(prefix.to_string()), ..line }
+                line.prefix = Some(prefix.to_string());
+                ("route-remove", Some((link, false)), Some(at))
             }
             Fault::Rate { link, backward, rate } => {
-                let line = on(link, *backward, "link-rate");
-                FaultLine { rate_bps: rate.map(|Rate(bits)| bits), ..line }
+                line.rate_bps = rate.map(|Rate(bits)| bits);
+                ("link-rate", Some((link, *backward)), None)
             }
             Fault::Delay { link, backward, delay } => {
-                let line = on(link, *backward, "link-delay");
-                FaultLine { delay_ns: Some(delay.0), ..line }
+                line.delay_ns = Some(delay.0);
+                ("link-delay", Some((link, *backward)), None)
             }
             Fault::Loss { link, backward, loss } => {
-                let line = on(link, *backward, "link-loss");
-                FaultLine { loss: Some(loss.to_string()), ..line }
+                line.loss = Some(loss.to_string());
+                ("link-loss", Some((link, *backward)), None)
             }
         };
+        line.what = what;
+        line.node = node.and_then(|node| self.names.get(node.index())).map(String::as_str);
+        if let Some((link, is_back)) = link {
+            let ends = self.ends[link.index() + usize::from(is_back)];
+            [line.from, line.to] = ends.map(|end| Some(self.names[end].as_str()));
+            line.link = Some(link.index() / 2);
+        }
         Self::line(&mut self.out, &self.trouble, &line);
     }
 }

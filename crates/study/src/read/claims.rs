@@ -12,7 +12,8 @@ pub fn read(
     measures: &[&str],
     cases: &[&str],
 ) -> Vec<Claim> {
-    let one = |claim: &Spanned<raw::Claim>| {
+    let mut read = Vec::new();
+    for claim in claims {
         let raw = claim.get_ref();
         let assertion = match (&raw.order, &raw.measured, &raw.published) {
             (Some(order), None, None) => self::order(reading, raw, order, measures, cases),
@@ -28,8 +29,8 @@ pub fn read(
                 None
             }
         };
-        let assertion = assertion?;
-        Some(Claim {
+        let Some(assertion) = assertion else { continue };
+        read.push(Claim {
             id: raw.id.get_ref().clone(),
             what: raw.what.clone(),
             place: raw.place.clone(),
@@ -37,9 +38,9 @@ pub fn read(
             assertion,
             reason: raw.reason.clone(),
             kind: raw.kind,
-        })
-    };
-    claims.iter().filter_map(one).collect()
+        });
+    }
+    read
 }
 
 /// The statement about a claim that does not hold.
@@ -145,9 +146,11 @@ fn order(
     let is_loose = relations.contains(&Relation::About);
     let tolerance = match (&raw.tolerance, is_loose) {
         (Some(given), true) => {
-            let share = given.get_ref().parse::<Quantity>().ok().filter(|q| q.unit == "%");
-            let why = || "what counts as equal is a share, such as \"5 %\"".to_owned();
-            told(reading, given, share.map(|q| q.value / 100.0).ok_or_else(why))?
+            let share = match given.get_ref().parse::<Quantity>() {
+                Ok(share) if share.unit == "%" => Ok(share.value / 100.0),
+                _ => Err("what counts as equal is a share, such as \"5 %\"".to_owned()),
+            };
+            told(reading, given, share)?
         }
         (None, true) => {
             reading.doc.mistake(order.span(), "with ~ it needs a `tolerance`, such as \"5 %\"");

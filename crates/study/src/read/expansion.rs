@@ -37,11 +37,14 @@ pub fn combinations(
 ) -> Result<Vec<Combination>, ScenarioError> {
     let mut own: Vec<Vec<(String, String)>> = vec![Vec::new()];
     for (key, values) in sweep {
-        let with = |settings: &Vec<(String, String)>, value: &String| {
-            let more = ((*key).to_owned(), value.clone());
-            settings.iter().cloned().chain([more]).collect()
-        };
-        own = own.iter().flat_map(|one| values.iter().map(move |v| with(one, v))).collect();
+        let mut longer = Vec::new();
+        for settings in own {
+            for value in values {
+                let more = ((*key).to_owned(), value.clone());
+                longer.push(settings.iter().cloned().chain([more]).collect());
+            }
+        }
+        own = longer;
     }
     let mut all: Vec<Combination> = Vec::new();
     for settings in own {

@@ -157,22 +157,25 @@ fn cases(
             let why = "several fields are swept: name the combinations in [experiment.cases]";
             reading.doc.mistake(raw.name.span(), why);
         }
-        let name = |one: &Combination| match one.settings.first() {
-            Some((_, value)) => value.clone(),
-            None => "all".to_owned(),
-        };
-        let cases = all.iter().map(|one| Case { name: name(one), settings: one.settings.clone() });
-        return (cases.collect(), all);
+        let mut cases = Vec::new();
+        for Combination { settings, .. } in &all {
+            let name = settings.first().map_or("all", |(_, value)| value.as_str()).to_owned();
+            cases.push(Case { name, settings: settings.clone() });
+        }
+        return (cases, all);
     }
     let mut written: Vec<_> = raw.cases.iter().collect();
     written.sort_by_key(|(name, _)| name.span().start);
     let (mut cases, mut combos) = (Vec::new(), Vec::new());
     for (name, wanted) in written {
-        let has = |one: &Combination, key: &str, value: &Value| {
-            one.settings.iter().any(|(known, set)| known == key && *set == shown(value))
-        };
-        let meant: Vec<&Combination> =
-            all.iter().filter(|one| wanted.iter().all(|(k, v)| has(one, k, v))).collect();
+        let meant: Vec<&Combination> = all
+            .iter()
+            .filter(|one| {
+                wanted.iter().all(|(key, value)| {
+                    one.settings.iter().any(|(known, set)| known == key && *set == shown(value))
+                })
+            })
+            .collect();
         match *meant {
             [only] => {
                 let settings = only.settings.clone();

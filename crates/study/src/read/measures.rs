@@ -15,14 +15,17 @@ pub fn read(
 ) -> Vec<Measure> {
     let mut written: Vec<_> = measures.iter().collect();
     written.sort_by_key(|(name, _)| name.span().start);
-    let one = |(name, raw): (&Spanned<String>, &Spanned<raw::Measure>)| {
-        let tell = |why: String| reading.doc.mistake(name.span(), why);
+    let mut read = Vec::new();
+    for (name, raw) in written {
         if name.get_ref().contains(['.', '{', '}']) {
-            tell("the name of a measure has no . { }".to_owned());
+            reading.doc.mistake(name.span(), "the name of a measure has no . { }");
         }
-        measure(name.get_ref(), raw.get_ref()).map_err(tell).ok()
-    };
-    written.into_iter().filter_map(one).collect()
+        match measure(name.get_ref(), raw.get_ref()) {
+            Ok(measure) => read.push(measure),
+            Err(why) => reading.doc.mistake(name.span(), why),
+        }
+    }
+    read
 }
 
 fn measure(name: &str, raw: &raw::Measure) -> Result<Measure, String> {
@@ -50,12 +53,14 @@ fn measure(name: &str, raw: &raw::Measure) -> Result<Measure, String> {
     if !has_time && (raw.from.is_some() || raw.to.is_some()) {
         return Err("the summary has this for the whole run alone: no `from` or `to`".to_owned());
     }
-    let bound = |given: &Option<String>, default| match given {
-        Some(text) => instant(text),
-        None => Ok(default),
+    let from = match &raw.from {
+        Some(text) => instant(text)?,
+        None => Bound::Seconds(0.0),
     };
-    let from = bound(&raw.from, Bound::Seconds(0.0))?;
-    let to = bound(&raw.to, Bound::Seconds(f64::INFINITY))?;
+    let to = match &raw.to {
+        Some(text) => instant(text)?,
+        None => Bound::Seconds(f64::INFINITY),
+    };
     Ok(Measure { name: name.to_owned(), of, what, from, to, take, over })
 }
 
@@ -86,11 +91,13 @@ pub fn known(word: &str, names: Vec<&'static str>) -> Result<&'static str, Strin
     found.ok_or_else(|| format!("there is no `{word}`; {}", document::valid_words(word, names)))
 }
 
+/// `p0` to `p100`.
+fn percentile(word: &str) -> Option<Take> {
+    let percent: f64 = word.strip_prefix('p')?.parse().ok()?;
+    (0.0..=100.0).contains(&percent).then_some(Take::Quantile(percent / 100.0))
+}
+
 fn take(word: &str, raw: &raw::Measure) -> Result<Take, String> {
-    let quantile = |word: &str| {
-        let percent: f64 = word.strip_prefix('p')?.parse().ok()?;
-        (0.0..=100.0).contains(&percent).then_some(Take::Quantile(percent / 100.0))
-    };
     Ok(match word {
         "mean" => Take::Mean,
         "sd" => Take::Sd,
@@ -107,7 +114,7 @@ fn take(word: &str, raw: &raw::Measure) -> Result<Take, String> {
             let within = within.ok_or("settling has a share, such as within = \"5 %\"")?;
             Take::Settling { target, within }
         }
-        other => quantile(other).ok_or_else(|| {
+        other => percentile(other).ok_or_else(|| {
             format!(
                 "`{other}` is none of mean, sd, min, max, median, p0 to p100, first, last, sum, \
                  count, settling"

@@ -16,30 +16,38 @@ pub fn read(
     names: Names<'_>,
 ) -> Vec<Drawn> {
     once(reading.doc, pictures.iter().map(|picture| &picture.get_ref().id), "picture");
-    let one = |picture: &Spanned<raw::Picture>| {
+    let mut read = Vec::new();
+    for picture in pictures {
         let raw = picture.get_ref();
-        let drawn = drawn(raw, names);
-        drawn.map_err(|why| reading.doc.mistake(raw.id.span(), why)).ok()
-    };
-    pictures.iter().filter_map(one).collect()
+        match drawn(raw, names) {
+            Ok(drawn) => read.push(drawn),
+            Err(why) => reading.doc.mistake(raw.id.span(), why),
+        }
+    }
+    read
+}
+
+/// The place of a case.
+fn place(cases: &[Case], name: &Spanned<String>) -> Result<usize, String> {
+    let place = cases.iter().position(|case| case.name == *name.get_ref());
+    place.ok_or_else(|| {
+        let valid =
+            document::valid_words(name.get_ref(), cases.iter().map(|case| case.name.as_str()));
+        format!("there is no case `{}`; {valid}", name.get_ref())
+    })
 }
 
 fn drawn(raw: &raw::Picture, names: Names<'_>) -> Result<Drawn, String> {
     let (_, cases, _) = names;
-    let case = |name: &Spanned<String>| {
-        let place = cases.iter().position(|case| case.name == *name.get_ref());
-        place.ok_or_else(|| {
-            let all = cases.iter().map(|case| case.name.as_str());
-            let valid = document::valid_words(name.get_ref(), all);
-            format!("there is no case `{}`; {valid}", name.get_ref())
-        })
-    };
     let shown = match &raw.cases {
-        Some(named) => named.iter().map(case).collect::<Result<_, _>>()?,
+        Some(named) => named.iter().map(|name| place(cases, name)).collect::<Result<_, _>>()?,
         None => (0..cases.len()).collect(),
     };
     let marks = raw.marks.iter().map(|mark| {
-        let case = mark.case.as_ref().map(case).transpose()?;
+        let case = match &mark.case {
+            Some(name) => Some(place(cases, name)?),
+            None => None,
+        };
         Ok(Mark { case, value: mark.value, label: mark.label.clone() })
     });
     let points = raw.points.iter().map(|points| Points {

@@ -78,25 +78,28 @@ fn waxman(rng: &mut Rng) -> Shape {
     const BETA: f64 = 0.5;
     let nodes = 4 + rng.below(7) as usize;
     let places: Vec<[f64; 2]> = (0..nodes).map(|_| [rng.unit(), rng.unit()]).collect();
-    let distance = |a: usize, b: usize| {
-        let [x, y] = [0, 1].map(|axis| places[a][axis] - places[b][axis]);
-        (x * x + y * y).sqrt()
-    };
     let mut edges: Vec<[usize; 2]> = Vec::new();
     for node in 1..nodes {
         let before = edges.len();
         for other in 0..node {
             let reach = ALPHA * std::f64::consts::SQRT_2;
-            let probability = BETA * math::exp(-distance(node, other) / reach);
+            let probability = BETA * math::exp(-distance(places[node], places[other]) / reach);
             if rng.chance(probability) {
                 edges.push([other, node]);
             }
         }
         if edges.len() == before {
-            let nearest =
-                (0..node).min_by(|a, b| distance(node, *a).total_cmp(&distance(node, *b)));
+            let nearest = (0..node).min_by(|a, b| {
+                let here = places[node];
+                distance(here, places[*a]).total_cmp(&distance(here, places[*b]))
+            });
             edges.extend(nearest.map(|other| [other, node]));
         }
     }
     Shape { name: "waxman", nodes, edges, consumers: Vec::new(), producers: Vec::new() }
+}
+
+fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
+    let [x, y] = [0, 1].map(|axis| a[axis] - b[axis]);
+    (x * x + y * y).sqrt()
 }

@@ -5,6 +5,7 @@ use super::topology::{self, Shape};
 use crate::domain::{Domains, has_link_parts};
 use crate::plan::{Content, Fault, FaultKind, Flow, Link, Loss, Manner, Node, Plan, Routing};
 use control::Rng;
+use std::collections::BTreeSet;
 
 /// Bits a second: four decades.
 const RATES: [f64; 2] = [1e5, 1e9];
@@ -51,10 +52,9 @@ pub fn draw(rng: &mut Rng, seed: u64, domains: &Domains) -> Plan {
     };
     let links: Vec<Link> = shape.edges.iter().map(|ends| link(rng, *ends, &scale)).collect();
     let stores = rng.chance(0.25);
-    let node = |rng: &mut Rng| Node {
-        store: if stores && rng.chance(0.6) { 1 + rng.below(2_000) } else { 0 },
-    };
-    let nodes: Vec<Node> = (0..shape.nodes).map(|_| node(rng)).collect();
+    let nodes: Vec<Node> = (0..shape.nodes)
+        .map(|_| Node { store: if stores && rng.chance(0.6) { 1 + rng.below(2_000) } else { 0 } })
+        .collect();
     let several = rng.chance(0.2);
     let routing = if several || rng.chance(0.2) {
         Routing::Computed(1 + rng.below(3) as u32)
@@ -129,17 +129,22 @@ fn link_scheme(rng: &mut Rng, scale: &Scale) -> Option<String> {
     scale.scheme.clone().filter(|name| has_link_parts(name))
 }
 
-fn demand(rng: &mut Rng, plan: &mut Plan, shape: &Shape, scale: &Scale, controlled: &[&str]) {
-    let any = |rng: &mut Rng, of: &[usize]| match of {
-        [] => rng.below(plan.nodes.len() as u64) as usize,
+/// One of these nodes; without any, one of all.
+fn any(rng: &mut Rng, of: &[usize], nodes: usize) -> usize {
+    match of {
+        [] => rng.below(nodes as u64) as usize,
         some => pick(rng, some),
-    };
+    }
+}
+
+fn demand(rng: &mut Rng, plan: &mut Plan, shape: &Shape, scale: &Scale, controlled: &[&str]) {
+    let nodes = plan.nodes.len();
     let budget = decades(rng, 200.0, 30_000.0);
     let count = 1 + rng.below(5);
     let holds = scale.rate * 2.0 * scale.delay;
     for _ in 0..count {
-        let at = any(rng, &shape.consumers);
-        let mut sources = vec![any(rng, &shape.producers)];
+        let at = any(rng, &shape.consumers, nodes);
+        let mut sources = vec![any(rng, &shape.producers, nodes)];
         if rng.chance(0.2) {
             sources.push(rng.below(plan.nodes.len() as u64) as usize);
         }
@@ -211,27 +216,27 @@ fn unresponsive(rng: &mut Rng, plan: &mut Plan, shape: &Shape, scale: &Scale, do
 fn faults(rng: &mut Rng, plan: &mut Plan, scale: &Scale) {
     let bits: f64 = plan.contents.iter().map(|content| content.size as f64 * 8.0).sum();
     let span_ms = ((bits / scale.rate + 4.0 * scale.delay) * 1e3).clamp(10.0, 30_000.0);
-    let is_consumer = |plan: &Plan, node: usize| plan.flows.iter().any(|flow| flow.at == node);
+    let consumers: BTreeSet<usize> = plan.flows.iter().map(|flow| flow.at).collect();
     for _ in 0..1 + rng.below(3) {
         let link = rng.below(plan.links.len() as u64) as usize;
         let node = rng.below(plan.nodes.len() as u64) as usize;
         let kind = match rng.below(3) {
             0 => FaultKind::LinkDown(link),
-            1 if !is_consumer(plan, node) => FaultKind::NodeDown(node),
+            1 if !consumers.contains(&node) => FaultKind::NodeDown(node),
             _ => {
                 let rate = plan.links[link].rate as f64 * decades(rng, 0.1, 5.0);
                 FaultKind::Rate(link, rate.clamp(RATES[0] / 2.0, RATES[1]) as u64)
             }
         };
-        let same = |other: &Fault| match (&other.kind, &kind) {
+        let is_twice = plan.faults.iter().any(|other| match (&other.kind, &kind) {
             (FaultKind::NodeDown(a), FaultKind::NodeDown(b)) => a == b,
             (FaultKind::NodeDown(_), _) | (_, FaultKind::NodeDown(_)) => false,
             (
                 FaultKind::LinkDown(a) | FaultKind::Rate(a, _),
                 FaultKind::LinkDown(b) | FaultKind::Rate(b, _),
             ) => a == b,
-        };
-        if plan.faults.iter().any(same) {
+        });
+        if is_twice {
             continue;
         }
         let at_ms = (span_ms * rng.unit()) as u64;

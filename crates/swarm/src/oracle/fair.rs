@@ -141,11 +141,13 @@ pub fn proportional(rates: &[f64], paths: &[Vec<Vec<usize>>]) -> Result<Vec<f64>
         program.logarithm(shares.variables + number, &shares.flow(*flow));
     }
     let solution = program.solve()?;
-    let rate = |flow| {
-        let terms: Vec<(usize, f64)> = shares.flow(flow);
-        terms.iter().map(|(variable, _)| solution[*variable]).sum::<f64>() * shares.scale
-    };
-    Ok((0..paths.len()).map(rate).collect())
+    let mut rates = Vec::new();
+    for flow in 0..paths.len() {
+        let terms = shares.flow(flow);
+        let sum: f64 = terms.iter().map(|(variable, _)| solution[*variable]).sum();
+        rates.push(sum * shares.scale);
+    }
+    Ok(rates)
 }
 
 #[cfg(test)]

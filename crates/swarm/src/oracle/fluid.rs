@@ -12,15 +12,10 @@ pub fn max_flow(pipes: &[Pipe], sources: &[usize], sink: usize) -> Result<f64, U
         return Ok(f64::INFINITY);
     }
     let scale = pipes.iter().map(|pipe| pipe.rate).fold(f64::MIN_POSITIVE, f64::max);
-    let into = |node: usize| {
-        let terms = pipes.iter().enumerate().filter_map(move |(number, pipe)| {
-            let net = f64::from(pipe.to == node) - f64::from(pipe.from == node);
-            (net != 0.0).then_some((number, net))
-        });
-        terms.collect::<Vec<_>>()
-    };
     let mut cost = vec![0.0; pipes.len()];
-    into(sink).iter().for_each(|(pipe, net)| cost[*pipe] = -net);
+    for (pipe, net) in into(pipes, sink) {
+        cost[pipe] = -net;
+    }
     if cost.iter().all(|one| *one == 0.0) {
         return Ok(0.0);
     }
@@ -32,10 +27,23 @@ pub fn max_flow(pipes: &[Pipe], sources: &[usize], sink: usize) -> Result<f64, U
     let nodes = pipes.iter().map(|pipe| pipe.from.max(pipe.to)).max().unwrap_or(0);
     for node in (0..=nodes).filter(|node| *node != sink && !sources.contains(node)) {
         // The outflow of a node equals its inflow.
-        program.at_least(&into(node), 0.0);
+        program.at_least(&into(pipes, node), 0.0);
     }
     let solution = program.solve()?;
-    Ok(into(sink).iter().map(|(pipe, net)| solution[*pipe] * net).sum::<f64>() * scale)
+    let flow: f64 = into(pipes, sink).iter().map(|(pipe, net)| solution[*pipe] * net).sum();
+    Ok(flow * scale)
+}
+
+/// The pipes at a node: 1 for one into it, -1 for one out of it.
+fn into(pipes: &[Pipe], node: usize) -> Vec<(usize, f64)> {
+    let mut terms = Vec::new();
+    for (number, pipe) in pipes.iter().enumerate() {
+        let net = f64::from(pipe.to == node) - f64::from(pipe.from == node);
+        if net != 0.0 {
+            terms.push((number, net));
+        }
+    }
+    terms
 }
 
 /// The earliest end of a job that needs `round_trip` seconds for its first bit and then transfers
@@ -79,8 +87,8 @@ pub fn completion(rates: &[f64], jobs: &[Job]) -> Result<Vec<f64>, Unsolved> {
     let mut ends = vec![f64::INFINITY; jobs.len()];
     let mut now = jobs.iter().map(|job| job.start).fold(f64::INFINITY, f64::min);
     loop {
-        let runs = |job: usize, left: &[f64]| jobs[job].start <= now && left[job] > 0.0;
-        let running: Vec<usize> = (0..jobs.len()).filter(|job| runs(*job, &left)).collect();
+        let running: Vec<usize> =
+            (0..jobs.len()).filter(|job| jobs[*job].start <= now && left[*job] > 0.0).collect();
         let later = jobs.iter().map(|job| job.start).filter(|start| *start > now);
         let next_start = later.fold(f64::INFINITY, f64::min);
         if running.is_empty() {

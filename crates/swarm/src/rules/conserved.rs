@@ -12,10 +12,11 @@ pub(super) fn check(case: &Case<'_>, found: &mut Found) {
 
 fn links(case: &Case<'_>, found: &mut Found) {
     for (pipe, seen) in case.seen.links.iter().enumerate() {
-        let sum = |of: fn((u64, u64)) -> u64| {
-            of(seen.left) + of(seen.dropped) + of(seen.crashed) + of(seen.queued)
-        };
-        let (packets, bytes) = (sum(|amount| amount.0), sum(|amount| amount.1));
+        let (mut packets, mut bytes) = (0, 0);
+        for amount in [seen.left, seen.dropped, seen.crashed, seen.queued] {
+            packets += amount.0;
+            bytes += amount.1;
+        }
         found.check(Rule::Queues, seen.offered == (packets, bytes), || {
             let offered = seen.offered;
             format!("pipe {pipe}: {offered:?} offered, {:?} accounted for", (packets, bytes))

@@ -41,13 +41,14 @@ fn efficiency(plan: &Plan, content: usize) -> f64 {
 /// The jobs of the flows, with headers.
 fn jobs(case: &Case<'_>) -> Vec<Job> {
     let flows = case.plan.flows.iter().zip(&case.facts.flows);
-    let job = |(flow, facts): (&crate::plan::Flow, &crate::facts::FlowFacts)| Job {
-        start: flow.start_ms as f64 / 1e3,
-        bits: case.plan.contents[flow.content].size as f64 * 8.0
-            / efficiency(case.plan, flow.content),
-        pipes: facts.pipes.clone().unwrap_or_default(),
-    };
-    flows.map(job).collect()
+    flows
+        .map(|(flow, facts)| Job {
+            start: flow.start_ms as f64 / 1e3,
+            bits: case.plan.contents[flow.content].size as f64 * 8.0
+                / efficiency(case.plan, flow.content),
+            pipes: facts.pipes.clone().unwrap_or_default(),
+        })
+        .collect()
 }
 
 fn utilisation(case: &Case<'_>, bounds: &Bounds, found: &mut Found) {
@@ -92,12 +93,11 @@ fn fairness(case: &Case<'_>, bounds: &Bounds, found: &mut Found) {
         Fairness::Proportional => oracle::proportional(&rates, &paths),
     };
     let Ok(shares) = shares else { return };
-    let had = |flow: &crate::observe::FlowSeen, at: f64| {
-        flow.progress.iter().rev().find(|(when, _)| *when <= at).map_or(0, |(_, bytes)| *bytes)
-    };
-    let parts: Vec<f64> = (case.seen.flows.iter().zip(&shares))
-        .map(|(flow, share)| (had(flow, to) - had(flow, from)) as f64 * 8.0 / (to - from) / share)
-        .collect();
+    let mut parts: Vec<f64> = Vec::new();
+    for (flow, share) in case.seen.flows.iter().zip(&shares) {
+        let bytes = flow.bytes_until(to) - flow.bytes_until(from);
+        parts.push(bytes as f64 * 8.0 / (to - from) / share);
+    }
     let jain = jain(&parts);
     found.check(Rule::DomainFairness, jain >= least, || {
         let parts: Vec<String> = parts.iter().map(|part| format!("{part:.2}")).collect();

@@ -28,9 +28,9 @@ fn capacity(case: &Case<'_>, found: &mut Found) {
         // While a link is down its face sends at its rate, and the wire loses it.
         let mut rates = facts::rates(case.plan, pipe / 2);
         rates.iter_mut().filter(|(_, rate)| *rate == 0.0).for_each(|(_, r)| *r = link.rate as f64);
-        let until = |number: usize| rates.get(number + 1).map_or(f64::INFINITY, |next| next.0);
         let spans = rates.iter().enumerate().map(|(number, (from, rate))| {
-            rate * (until(number).min(case.seen.ended_s) - from).max(0.0)
+            let until = rates.get(number + 1).map_or(f64::INFINITY, |next| next.0);
+            rate * (until.min(case.seen.ended_s) - from).max(0.0)
         });
         let most = spans.sum::<f64>() / 8.0 * (1.0 + ROUNDED) + PACKET;
         found.check(Rule::Capacity, seen.sent_bytes as f64 <= most, || {
@@ -65,10 +65,8 @@ fn ideal(case: &Case<'_>, found: &mut Found) {
 
 fn round_trips(case: &Case<'_>, found: &mut Found) {
     // A shaper may hold Interests for any time.
-    let shaped = |pipe: &crate::plan::Link| {
-        pipe.scheme.as_deref().is_some_and(|scheme| case.domains.shapes(scheme))
-    };
-    let shaped = case.plan.links.iter().any(shaped);
+    let mut on_links = case.plan.links.iter().filter_map(|link| link.scheme.as_deref());
+    let shaped = on_links.any(|scheme| case.domains.shapes(scheme));
     for (number, (facts, seen)) in case.facts.flows.iter().zip(&case.seen.flows).enumerate() {
         if let Some(mean) = seen.rtt_mean_s {
             let least = facts.nearest_s * (1.0 - ROUNDED);

@@ -66,13 +66,15 @@ impl One<'_> {
 
 /// The time from which all active flows react to congestion.
 fn quiet_from(case: &Case<'_>) -> f64 {
-    let one = |(flow, seen): (&Flow, &FlowSeen)| match &flow.manner {
-        Manner::Fetch(_) => 0.0,
-        Manner::Deaf(_) => seen.end_s.unwrap_or(f64::INFINITY),
-        // The last Interest may be pending for another lifetime.
-        Manner::Constant { stop_ms, .. } => *stop_ms as f64 / 1e3 + 4.0,
-    };
-    case.plan.flows.iter().zip(&case.seen.flows).map(one).fold(0.0, f64::max)
+    let flows = case.plan.flows.iter().zip(&case.seen.flows);
+    flows
+        .map(|(flow, seen)| match &flow.manner {
+            Manner::Fetch(_) => 0.0,
+            Manner::Deaf(_) => seen.end_s.unwrap_or(f64::INFINITY),
+            // The last Interest may be pending for another lifetime.
+            Manner::Constant { stop_ms, .. } => *stop_ms as f64 / 1e3 + 4.0,
+        })
+        .fold(0.0, f64::max)
 }
 
 fn crashes(case: &Case<'_>, node: usize) -> bool {
@@ -89,12 +91,15 @@ fn unlucky(case: &Case<'_>, one: &One<'_>) -> bool {
     }
     let all: Vec<usize> = (0..case.seen.links.len()).collect();
     let pipes = one.facts.pipes.as_ref().unwrap_or(&all);
-    let passes = |pipe: usize| {
-        let seen = &case.seen.links[pipe];
-        1.0 - seen.dropped.0 as f64 / (seen.offered.0.max(1)) as f64
-    };
-    // Both directions of each link.
-    let both = pipes.iter().map(|pipe| passes(*pipe) * passes(*pipe ^ 1)).product::<f64>();
+    let mut both = 1.0;
+    for pipe in pipes {
+        // The shares that pass in both directions of the link.
+        let [there, back] = [*pipe, *pipe ^ 1].map(|pipe| {
+            let seen = &case.seen.links[pipe];
+            1.0 - seen.dropped.0 as f64 / (seen.offered.0.max(1)) as f64
+        });
+        both *= there * back;
+    }
     let wires = one.facts.way.map_or(1.0, |way| 1.0 - way.worst);
     (1.0 - both * wires).powi(one.seen.interests.min(1_000) as i32) > CHANCE
 }
@@ -190,8 +195,7 @@ fn false_losses(one: &One<'_>, found: &mut Found) {
 }
 
 fn repetition(case: &Case<'_>, found: &mut Found) {
-    let controlled = |flow: &&Flow| flow.scheme().is_some();
-    if case.plan.flows.iter().filter(controlled).count() < case.plan.flows.len() {
+    if case.plan.flows.iter().any(|flow| flow.scheme().is_none()) {
         // Losses cannot be assigned to flows.
         return;
     }

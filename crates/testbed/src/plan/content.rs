@@ -3,7 +3,7 @@
 use super::{PlannedContent, tools};
 use control::Size;
 use forwarder::tables::ContentStoreConfig;
-use scenario::model::{Content, Scenario, Signing};
+use scenario::model::{Scenario, Signing};
 
 /// The minimum bytes of a publication: a fetch must find some data.
 const LEAST: u64 = 1_000_000;
@@ -13,26 +13,28 @@ const AROUND: u64 = 1_000;
 /// Every content at each of its producers, up to the part that can be fetched: bytes that cannot be
 /// reached during the run need not be made, hashed and stored.
 pub fn planned(scenario: &Scenario) -> Vec<PlannedContent> {
-    let of = |(number, content): (usize, &Content)| {
+    let mut planned = Vec::new();
+    for (number, content) in scenario.contents.iter().enumerate() {
+        if !tools::puts(scenario, number) {
+            continue;
+        }
         let consumers = scenario.consumers.iter().filter(|one| one.content == number);
         let times = consumers.map(|one| scenario.duration.saturating_sub(one.start));
         let time = times.max().unwrap_or_default();
-        let producers = content.at.iter().map(move |at| {
+        for at in &content.at {
             // A producer's own consumers have no limit.
             let is_near = scenario.consumers.iter().any(|c| c.content == number && c.at == *at);
             let reach = if is_near { u64::MAX } else { most(scenario, *at, time.as_secs_f64()) };
-            PlannedContent {
+            planned.push(PlannedContent {
                 content: number,
                 at: *at,
                 name: content.name.to_string(),
                 size: Size(content.size.0.min(reach.max(LEAST))),
                 segment: content.segment,
-            }
-        });
-        producers.collect::<Vec<_>>()
-    };
-    let contents = scenario.contents.iter().enumerate();
-    contents.filter(|(number, _)| tools::puts(scenario, *number)).flat_map(of).collect()
+            });
+        }
+    }
+    planned
 }
 
 /// Contents that differ from the scenario.

@@ -2,7 +2,7 @@
 
 use super::{Medium, Shape};
 use control::Duration;
-use scenario::model::{Content, FaultKind, Impairment, Loss, Production, Scenario};
+use scenario::model::{FaultKind, Impairment, Loss, Production, Scenario};
 use std::fmt;
 
 /// Something in a scenario that only the simulator does.
@@ -23,13 +23,12 @@ impl fmt::Display for Refused {
 /// Everything of that kind in nodes and links.
 pub fn of_network(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
     let mut all = Vec::new();
-    let mut add = |place: String, what: &str| all.push(Refused { place, what: what.to_owned() });
-    let name = |at: usize| scenario.nodes[at].name.as_str();
     for link in &scenario.links {
-        let [a, b] = link.ends.map(name);
+        let [a, b] = link.ends.map(|at| scenario.nodes[at].name.as_str());
+        let place = format!("link {a}-{b}");
         for direction in &link.directions {
             if let Some(what) = harm(&direction.impairment) {
-                add(format!("link {a}-{b}"), what);
+                all.push(Refused { place: place.clone(), what: what.to_owned() });
             }
         }
         let mut parts = link.directions.iter().map(|direction| &direction.parts);
@@ -38,34 +37,35 @@ pub fn of_network(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
         {
             let what = "marker, shaper and stamper work on the queues of faces, but what waits \
                         here waits in the kernel: leave --shape kernel away";
-            add(format!("link {a}-{b}"), what);
+            all.push(Refused { place, what: what.to_owned() });
         }
     }
-    let in_order = |content: &&Content| content.production != Production::OnDemand;
-    for content in scenario.contents.iter().filter(in_order) {
-        let what = "daemons drop Data that no Interest asked for: leave `production` away";
-        add(format!("content {}", content.name), what);
+    for content in &scenario.contents {
+        if content.production != Production::OnDemand {
+            let place = format!("content {}", content.name);
+            let what = "daemons drop Data that no Interest asked for: leave `production` away";
+            all.push(Refused { place, what: what.to_owned() });
+        }
     }
     all
 }
 
 /// All unsupported faults.
 pub fn of_faults(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
-    let why = |kind: &FaultKind| match kind {
-        FaultKind::LinkRate { .. } if medium.shape == Shape::Kernel => {
-            Some("the kernel's token buckets keep their rates: leave --shape kernel away")
-        }
-        FaultKind::LinkDelay { .. } | FaultKind::LinkLoss { .. } => {
-            Some("faces keep their delay and loss: only the simulator changes them")
-        }
-        _ => None,
-    };
-    let faults = scenario.faults.iter().zip(1..);
-    let refused = faults.filter_map(|(fault, number)| {
-        let what = why(&fault.kind)?.to_owned();
-        Some(Refused { place: format!("fault {number}"), what })
-    });
-    refused.collect()
+    let mut refused = Vec::new();
+    for (fault, number) in scenario.faults.iter().zip(1..) {
+        let what = match fault.kind {
+            FaultKind::LinkRate { .. } if medium.shape == Shape::Kernel => {
+                "the kernel's token buckets keep their rates: leave --shape kernel away"
+            }
+            FaultKind::LinkDelay { .. } | FaultKind::LinkLoss { .. } => {
+                "faces keep their delay and loss: only the simulator changes them"
+            }
+            _ => continue,
+        };
+        refused.push(Refused { place: format!("fault {number}"), what: what.to_owned() });
+    }
+    refused
 }
 
 fn harm(harm: &Impairment) -> Option<&'static str> {

@@ -6,14 +6,18 @@ use scenario::model::{Consumer, Content, Manner, Objects, Scenario, Signing, Spr
 /// producers, without processing time, and whose version consumers discover.
 pub fn puts(scenario: &Scenario, content: usize) -> bool {
     let Content { objects, service, placement, .. } = &scenario.contents[content];
-    let looks = |one: &&Consumer| !matches!(one.manner, Manner::Constant { .. });
-    let mut consumers = scenario.consumers.iter().filter(|one| one.content == content);
-    let asked = || scenario.workloads.iter().any(|workload| workload.contents.contains(&content));
+    // These do not discover its version.
+    let is_for_constant_rate = scenario
+        .consumers
+        .iter()
+        .any(|one| one.content == content && matches!(one.manner, Manner::Constant { .. }));
+    let is_for_workload =
+        scenario.workloads.iter().any(|workload| workload.contents.contains(&content));
     *objects == Objects::One
         && service.is_none()
         && *placement == Spread::Replicated
-        && consumers.all(|one| looks(&one))
-        && !asked()
+        && !is_for_constant_rate
+        && !is_for_workload
 }
 
 /// Returns `true` if `weir get` is a consumer: one that fetches verifiable content.

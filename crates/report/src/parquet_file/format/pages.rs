@@ -27,7 +27,6 @@ struct Header {
 /// Checks the pages of a column in these bytes of the file: none claims more values than `most`, or
 /// more bytes than its own can decompress to.
 pub fn check(file: &File, start: u64, end: u64, most: u64) -> Result<(), ParquetError> {
-    let damaged = |why: &str| ParquetError::General(format!("a page {why}"));
     let mut bytes = Vec::new();
     let mut at = start;
     while at < end {
@@ -45,6 +44,10 @@ pub fn check(file: &File, start: u64, end: u64, most: u64) -> Result<(), Parquet
         at = at.saturating_add(length).saturating_add(header.compressed);
     }
     Ok(())
+}
+
+fn damaged(why: &str) -> ParquetError {
+    ParquetError::General(format!("a page {why}"))
 }
 
 struct Reader<'a> {

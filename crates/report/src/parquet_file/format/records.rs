@@ -51,11 +51,12 @@ fn put<T: DataType>(
     column: &Column,
     values: impl Iterator<Item = Option<T::T>>,
 ) -> Result<(), ParquetError> {
-    let missing = || ParquetError::General(format!("there is no column {}", column.name));
     let values: Vec<Option<T::T>> = values.collect();
     let there: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
     let known: Vec<T::T> = values.into_iter().flatten().collect();
-    let mut writer = group.next_column()?.ok_or_else(missing)?;
+    let mut writer = group
+        .next_column()?
+        .ok_or_else(|| ParquetError::General(format!("there is no column {}", column.name)))?;
     let levels = column.optional.then_some(there.as_slice());
     writer.typed::<T>().write_batch(&known, levels, None)?;
     writer.close()

@@ -58,12 +58,11 @@ impl SeriesWriter {
         let entity = match self.entities.get(row.entity) {
             Some(known) => known.clone(),
             None => {
-                let bytes = ByteArray::from(row.entity.as_bytes().to_vec());
+                let bytes = copied(row.entity);
                 self.entities.insert(Arc::clone(row.entity), bytes.clone());
                 bytes
             }
         };
-        let fixed = |text: &'static str| ByteArray::from(Bytes::from_static(text.as_bytes()));
         self.held.run.push(self.run);
         self.held.time.push(row.time_s);
         self.held.subject.push(fixed(row.subject.as_str()));
@@ -75,12 +74,11 @@ impl SeriesWriter {
 
     /// Adds a row that was read from another file.
     pub fn copy(&mut self, row: &ReadRow<'_>) -> Result<(), ParquetError> {
-        let text = |text: &str| ByteArray::from(text.as_bytes().to_vec());
         self.held.run.push(self.run);
         self.held.time.push(row.time_s);
-        self.held.subject.push(text(row.subject));
-        self.held.entity.push(text(row.entity));
-        self.held.quantity.push(text(row.quantity));
+        self.held.subject.push(copied(row.subject));
+        self.held.entity.push(copied(row.entity));
+        self.held.quantity.push(copied(row.quantity));
         self.held.value.push(row.value);
         if self.held.run.len() >= GROUP { self.write() } else { Ok(()) }
     }
@@ -109,12 +107,21 @@ impl SeriesWriter {
     }
 }
 
+fn fixed(text: &'static str) -> ByteArray {
+    ByteArray::from(Bytes::from_static(text.as_bytes()))
+}
+
+fn copied(text: &str) -> ByteArray {
+    ByteArray::from(text.as_bytes().to_vec())
+}
+
 fn put<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, File>,
     values: &[T::T],
 ) -> Result<(), ParquetError> {
-    let missing = || ParquetError::General("there is no such column".to_owned());
-    let mut column = group.next_column()?.ok_or_else(missing)?;
+    let mut column = group
+        .next_column()?
+        .ok_or_else(|| ParquetError::General("there is no such column".to_owned()))?;
     column.typed::<T>().write_batch(values, None, None)?;
     column.close()
 }
@@ -131,14 +138,14 @@ pub fn read_series(
     let length = file.metadata()?.len();
     let reader = SerializedFileReader::new(file.try_clone()?)?;
     let there = reader.metadata().file_metadata().schema_descr();
-    let place = |name: &str| {
-        let columns = there.columns().iter();
-        columns
-            .clone()
-            .position(|column| column.name() == name)
-            .ok_or_else(|| ParquetError::General(format!("there is no column `{name}`")))
-    };
-    let places = SERIES.iter().map(|column| place(&column.name)).collect::<Result<Vec<_>, _>>()?;
+    let mut places = Vec::new();
+    for expected in SERIES {
+        let name = &expected.name;
+        let place = there.columns().iter().position(|column| column.name() == name);
+        places.push(
+            place.ok_or_else(|| ParquetError::General(format!("there is no column `{name}`")))?,
+        );
+    }
     for number in 0..reader.num_row_groups() {
         let group = reader.get_row_group(number)?;
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
@@ -153,11 +160,12 @@ pub fn read_series(
                 })?;
             pages::check(&file, start, end, GROUP as u64)?;
         }
-        let column = |place: usize| group.get_column_reader(places[place]);
-        let run = whole(column(0)?, rows)?;
-        let (time, value) = (numbers(column(1)?, rows)?, numbers(column(5)?, rows)?);
-        let [subject, entity, quantity] =
-            [texts(column(2)?, rows)?, texts(column(3)?, rows)?, texts(column(4)?, rows)?];
+        let run = whole(group.get_column_reader(places[0])?, rows)?;
+        let time = numbers(group.get_column_reader(places[1])?, rows)?;
+        let value = numbers(group.get_column_reader(places[5])?, rows)?;
+        let subject = texts(group.get_column_reader(places[2])?, rows)?;
+        let entity = texts(group.get_column_reader(places[3])?, rows)?;
+        let quantity = texts(group.get_column_reader(places[4])?, rows)?;
         for i in 0..rows {
             to(&ReadRow {
                 run: usize::try_from(run[i]).unwrap_or(usize::MAX),

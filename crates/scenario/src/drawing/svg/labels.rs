@@ -69,19 +69,20 @@ impl Labels {
 
     /// The area that a box would cover.
     fn covered(&self, [left, top, right, bottom]: Area) -> f64 {
-        let area = |other: &Area| {
+        let mut boxes = 0.0;
+        for other in &self.taken {
             let width = right.min(other[2]) - left.max(other[0]);
-            width.max(0.0) * (bottom.min(other[3]) - top.max(other[1])).max(0.0)
-        };
-        let inside = |[[x1, y1], [x2, y2]]: &Line| {
+            boxes += width.max(0.0) * (bottom.min(other[3]) - top.max(other[1])).max(0.0);
+        }
+        let mut lines = 0.0;
+        for [[x1, y1], [x2, y2]] in &self.lines {
             let points = (0..=POINTS).map(|point| f64::from(point) / f64::from(POINTS));
             let places = points.map(|share| [x1 + (x2 - x1) * share, y1 + (y2 - y1) * share]);
-            let is_inside = |place: &[f64; 2]| {
-                (left..=right).contains(&place[0]) && (top..=bottom).contains(&place[1])
-            };
-            places.filter(is_inside).count() as f64 * POINT
-        };
-        self.taken.iter().map(area).sum::<f64>() + self.lines.iter().map(inside).sum::<f64>()
+            let inside =
+                places.filter(|[x, y]| (left..=right).contains(x) && (top..=bottom).contains(y));
+            lines += inside.count() as f64 * POINT;
+        }
+        boxes + lines
     }
 }
 
