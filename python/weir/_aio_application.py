@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from . import _aio_transfer, _application, _group, _weir
 from ._application import answer_of, report
 from ._errors import UsageError
+from ._part import GRACE, AsyncPart
 
 # Interests that are on their way, and groups that wait, at a time. Each has a thread.
 _MOST_WAITING = 64
@@ -19,8 +20,11 @@ _MOST_WAITING = 64
 _TURN = 1.0
 
 
-class Registration(_application.Registration):
-    """A prefix that a handler answers for in an event loop, until `close`."""
+class Registration(AsyncPart, _application.Registration):
+    """A prefix that a handler answers for in an event loop, until `close`.
+
+    Its end cancels handlers that run. A handler may close its own registration.
+    """
 
     def __init__(self, application, prefix, handler):
         super().__init__(application, prefix, handler)
@@ -63,24 +67,11 @@ class Registration(_application.Registration):
         else:
             responder.reply(answer)
 
-    async def close(self):
-        """End the registration, and cancel its handlers. A handler may close its own one."""
-        self._application._forget(self)
-        self._is_closed = True
+    async def _cancel(self):
         tasks = [task for task in self._tasks if task is not asyncio.current_task()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.to_thread(self._close, _application._GRACE)
-
-    async def __aenter__(self):
-        return self
-
-    async def __aexit__(self, *_):
-        await self.close()
-
-    def __enter__(self):
-        raise TypeError("use `async with` for a registration of `weir.aio.Application`")
 
 
 async def _cancellable(executor, cancel, work):
@@ -106,11 +97,10 @@ def _leave(making):
     if not making.cancelled() and making.exception() is None:
         part = making.result()
         part._application._forget(part)
-        arguments = (_application._GRACE,)
-        threading.Thread(target=part._close, args=arguments, daemon=True).start()
+        threading.Thread(target=part._close, args=(GRACE,), daemon=True).start()
 
 
-class Group(_group.Group):
+class Group(AsyncPart, _group.Group):
     """A member of a group, as `weir.Group`, in an event loop. Use it with `async with`, or `close`.
 
         async with await app.join("/lab", "/lab/alice") as group:
@@ -159,12 +149,6 @@ class Group(_group.Group):
         """Wait until each own publication was fetched by another member. False after `timeout`."""
         return await self._wait(self._inner.wait_until_fetched, timeout)
 
-    async def close(self):
-        """Leave the group. Publications that no member has fetched are lost."""
-        self._application._forget(self)
-        self._is_closed = True
-        await asyncio.to_thread(self._close, _application._GRACE)
-
     async def __aiter__(self):
         while not self._has_ended:
             try:
@@ -174,15 +158,6 @@ class Group(_group.Group):
                     return
                 raise
             yield publication
-
-    async def __aenter__(self):
-        return self
-
-    async def __aexit__(self, *_):
-        await self.close()
-
-    def __enter__(self):
-        raise TypeError("use `async with` for a group of `weir.aio.Application`")
 
     def __iter__(self):
         raise TypeError("use `async for` for a group of `weir.aio.Application`")

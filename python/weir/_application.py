@@ -18,12 +18,11 @@ from . import _transfer, _weir
 from ._checks import as_bytes, real, whole
 from ._errors import TransferError, UsageError
 from ._group import Group, bounds
+from ._part import GRACE, Part
 from ._weir import Interest
 
 LOGGER = logging.getLogger("weir")
-# Seconds that a handler has for its end when its registration is closed.
-_GRACE = 10.0
-# The same for Interests and about the same for handlers when the interpreter ends.
+# The same as GRACE for Interests, and about the same for handlers when the interpreter ends.
 _GRACE_AT_EXIT = 2.0
 # Seconds between two looks at the errors of registrations, and at calls when the interpreter ends.
 _TURN = 0.2
@@ -120,22 +119,20 @@ def report(prefix, interest):
     LOGGER.exception("the handler of %s failed for the Interest %s", prefix, interest.name)
 
 
-class Registration:
+class Registration(Part):
     """A prefix that a handler answers for, until `close`. Use it with `with`, if you like.
 
-    After a restart of the forwarder, the prefix is registered again.
+    After a restart of the forwarder, the prefix is registered again. A handler may close its own
+    registration.
     """
 
     def __init__(self, application, prefix, handler):
-        # An application that is in use through its registration goes on.
-        self._application = application
+        super().__init__(application)
         self._prefix = prefix
         self._handler = handler
-        self._is_closed = False
         # The thread that runs the handler. It is one of Python's, so that the interpreter may end
         # in the middle of a handler: a thread of the core would end the process.
         self._worker = None
-        self._inner = None
 
     def _begin(self, client, key):
         """Register. Threads have no reference to the handler, so that both can be collected."""
@@ -180,34 +177,13 @@ class Registration:
         """The number of Interests whose handler failed, or whose reply does not fit."""
         return self._inner.counts[2]
 
-    @property
-    def error(self):
-        """The exception that has ended it, such as a rejected registration, or None."""
-        return self._inner.error
-
-    def close(self):
-        """End the registration, and wait for its handler for at most 10 s.
-
-        A handler may close its own registration.
-        """
-        self._close(_GRACE)
-        self._application._forget(self)
-
     def _close(self, patience):
-        """End it, and wait so many seconds at most. True if its threads have ended."""
-        self._is_closed = True
-        has_ended = self._inner.close(patience)
+        has_ended = super()._close(patience)
         if self._worker in (None, threading.current_thread()):
             return has_ended
         self._waiting.put(None)
         self._worker.join(patience)
         return has_ended and not self._worker.is_alive()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
 
     def __repr__(self):
         return f"<weir.Registration {self._prefix}: {self.answered} answered>"
@@ -288,7 +264,7 @@ class Application:
             if not self._closed.is_set():
                 self._parts.append(part)
                 return part
-        part._close(_GRACE)
+        part._close(GRACE)
         raise UsageError("the application was closed meanwhile")
 
     @property

@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 from . import _weir
 from ._checks import as_bytes, real, whole
 from ._errors import TransferError, UsageError
-
-# Seconds that a group has for its end.
-_GRACE = 10.0
+from ._part import Part
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ def bounds(history, keep, waiting):
     ]
 
 
-class Group:
+class Group(Part):
     """A member of a group of programs that publish for each other. Use it with `with`, or `close`.
 
         with app.join("/lab", "/lab/alice") as group:
@@ -69,16 +67,13 @@ class Group:
     Each member fetches the publications that it lacks, from their member or any other one (State
     Vector Sync, version 3). After a restart of the forwarder, it is there again, and fetches what
     it has missed. Publications of members that are not trusted are dropped and counted.
-    `for` waits for the next publication, and ends when the group is closed. Methods can be called
-    from several threads.
+    `for` waits for the next publication, and ends when the group is closed. Publications that no
+    member has fetched by then are lost. Methods can be called from several threads.
     """
 
     def __init__(self, application, inner):
-        # An application that is in use through its group goes on.
-        self._application = application
-        self._inner = inner
+        super().__init__(application, inner)
         self._name, self._member, self._boot = inner.about
-        self._is_closed = False
 
     @property
     def name(self):
@@ -121,7 +116,7 @@ class Group:
     def wait_until_fetched(self, timeout=None):
         """Wait until each own publication was fetched by another member. False after `timeout`.
 
-        The other member serves them to later ones when this one has left. Raises as `next` does,
+        The other member serves them to later ones when this one has left: see `unfetched`. Raises as `next` does,
         and `TransferError` if some had to make room before: see `keep` of `Application.join`.
         """
         with self._operation() as cancel:
@@ -145,12 +140,6 @@ class Group:
         return self._is_closed or self._application._closed.is_set()
 
     @property
-    def _core(self):
-        """The core, unless a fork has copied it in the middle of something."""
-        self._application._check_process()
-        return self._inner
-
-    @property
     def members(self):
         """The other members that have published since they started."""
         return self._core.members
@@ -165,7 +154,11 @@ class Group:
 
     @property
     def unfetched(self):
-        """The number of own publications that no other member has fetched."""
+        """The number of own publications that no other member has fetched.
+
+        One is fetched when the answer was handed to the connection to the forwarder. It can still
+        be lost on its way; then its member asks again, while this one is there.
+        """
         return self._core.counts[0]
 
     @property
@@ -186,21 +179,6 @@ class Group:
         """Notes for the user of the program, such as reasons of rejections, at most 20 of these."""
         return self._core.warnings
 
-    @property
-    def error(self):
-        """The exception that has ended the group, such as a rejected registration, or None."""
-        return self._core.error
-
-    def close(self):
-        """Leave the group. Publications that no member has fetched are lost."""
-        self._close(_GRACE)
-        self._application._forget(self)
-
-    def _close(self, patience):
-        """Leave, and wait so many seconds at most. True if its thread has ended."""
-        self._is_closed = True
-        return self._inner.close(patience)
-
     def __iter__(self):
         while not self._has_ended:
             try:
@@ -210,12 +188,6 @@ class Group:
                     return
                 raise
             yield publication
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
 
     def __repr__(self):
         return f"<weir.Group {self._name} as {self._member}>"

@@ -103,6 +103,10 @@ def described(name, thing, level):
     shown = signature(thing) if callable(thing) else ""
     out = [f"{'#' * level} `{name}{shown}`", "", text_of(thing), ""]
     members = list(vars(thing).items()) if inspect.isclass(thing) else []
+    # Common bases of classes are no classes for users.
+    for base in getattr(thing, "__bases__", ()):
+        if base.__module__ == "weir._part":
+            members += [one for one in vars(base).items() if one[0] not in vars(thing)]
     if any(isinstance(value, types.GetSetDescriptorType) for _, value in members):
         # Those in Rust have another order in each process.
         members.sort(key=lambda member: member[0])

@@ -1,11 +1,13 @@
-// Weir for programs in C: fetch content by name, publish it, answer Interests.
+// Weir for programs in C: fetch content by name, publish it, answer Interests,
+// take part in groups.
 //
 // Every function that can fail returns a weir_status. weir_last_error() returns the text of the
 // last failure in this thread. Texts are UTF-8 and end with a zero byte. A pointer must not be
 // null unless its function permits it; a null pointer is WEIR_USAGE. Functions named ..._free take
-// null, and do nothing then. A client, a request to cancel, a publication and a registration can be
-// used from several threads, but not while they are freed; settings belong to one thread at a time,
-// and an Interest and its reply to the call that they are given to.
+// null, and do nothing then. A client, a request to cancel, a publication, a registration and a group
+// can be used from several threads, but not while they are freed; settings and a publication of a
+// member belong to one thread at a time, and an Interest and its reply to the call that they are
+// given to.
 //
 // Without rules of trust (weir_builder_trust), content by keys that are not known here is accepted:
 // look at weir_last_proof().
@@ -65,8 +67,14 @@ typedef struct weir_cancel weir_cancel;
 // A forwarder, rules of trust, and defaults of operations.
 typedef struct weir_client weir_client;
 
+// A member of a group.
+typedef struct weir_group weir_group;
+
 // An Interest, during the call of a weir_on_interest.
 typedef struct weir_interest weir_interest;
+
+// A verified publication of another member.
+typedef struct weir_member_publication weir_member_publication;
 
 // An object that is served from a thread until it is freed.
 typedef struct weir_publication weir_publication;
@@ -86,6 +94,20 @@ typedef bool (*weir_on_block)(const uint8_t *bytes, size_t len, void *user);
 typedef void (*weir_on_interest)(const weir_interest *interest,
                                  weir_reply *reply,
                                  void *user);
+
+// The options of a member. Zeros are the defaults, and in later versions of the library, too.
+typedef struct {
+  // The key, or identity, that signs; by default the client's key, or else the member's own.
+  const char *key;
+  // The number of earlier publications of each start of a member that are fetched: at most 2000,
+  // which is the default.
+  size_t history;
+  // The number of own publications that are kept for others: at most 2000, which is the default.
+  size_t keep;
+  // The number of publications that wait for weir_group_next before no more are asked for; 1000
+  // by default.
+  size_t waiting;
+} weir_join_options;
 
 #ifdef __cplusplus
 extern "C" {
@@ -370,6 +392,138 @@ weir_status weir_registration_state(const weir_registration *registration);
 // # Safety
 // It comes from this library, and is not used any more.
 void weir_registration_free(weir_registration *registration);
+
+// Joins a group under the name of a member, and writes it to `joined`, to be freed by
+// weir_group_free. It takes up to a second. Null for `options` is their defaults. Members accept
+// signatures by the client's anchors (weir_builder_trust) and keys that they certify, and without
+// any, by their own key. After a restart of the forwarder, the member is there again.
+//
+// # Safety
+// The pointers are valid or null.
+weir_status weir_join(const weir_client *client,
+                      const char *group,
+                      const char *member,
+                      const weir_join_options *options,
+                      weir_group **joined);
+
+// Publishes a copy of `len` bytes for the group, and writes the number of the publication to
+// `seq`, which may be null. Content, names and signature have room for 8800 bytes in all. Nothing
+// waits for other members. WEIR_CANCELLED after weir_group_close.
+//
+// # Safety
+// The pointers are valid or null.
+weir_status weir_group_publish(const weir_group *group,
+                               const uint8_t *content,
+                               size_t len,
+                               uint64_t *seq);
+
+// Waits for the next publication of another member, and writes it to `publication`, to be freed by
+// weir_member_publication_free. Those of one start of a member come in the order of their numbers.
+// Numbers that are left out could not be fetched: see weir_group_missing. WEIR_TIMED_OUT if none
+// comes in time, or after weir_group_wake. WEIR_CANCELLED after weir_group_close, when all that had
+// come were taken.
+//
+// # Safety
+// The pointers are valid or null.
+weir_status weir_group_next(const weir_group *group,
+                            uint64_t timeout_milliseconds,
+                            weir_member_publication **publication);
+
+// Ends one wait of weir_group_next: the call that waits now in another thread, or the next one
+// that would wait, returns WEIR_TIMED_OUT at once.
+//
+// # Safety
+// The pointer is valid or null.
+weir_status weir_group_wake(const weir_group *group);
+
+// Waits until each own publication was fetched by another member, which serves it when this one has
+// left. It is fetched when the answer was handed to the connection to the forwarder, and can still
+// be lost on its way. WEIR_TIMED_OUT if it takes longer; WEIR_FAILED if some had to make room
+// before.
+//
+// # Safety
+// The pointer is valid or null.
+weir_status weir_group_wait_until_fetched(const weir_group *group,
+                                          uint64_t timeout_milliseconds);
+
+// The number of publications that could not be fetched, with those that come late; 0 for null.
+//
+// # Safety
+// The pointer is valid or null.
+uint64_t weir_group_missing(const weir_group *group);
+
+// The number of packets that were dropped because their signers are not trusted, or because they
+// are malformed; 0 for null.
+//
+// # Safety
+// The pointer is valid or null.
+uint64_t weir_group_rejected(const weir_group *group);
+
+// WEIR_OK while the member is in the group, also while the forwarder is away, and after
+// weir_group_close; otherwise why that has ended. A null pointer is WEIR_USAGE.
+//
+// # Safety
+// The pointer is valid or null.
+weir_status weir_group_state(const weir_group *group);
+
+// Leaves the group, from any thread. Calls of weir_group_next that wait return then. A second call
+// does nothing.
+//
+// # Safety
+// The pointer is valid or null.
+weir_status weir_group_close(const weir_group *group);
+
+// Leaves the group unless it is closed, and frees it. Its publications stay valid.
+//
+// # Safety
+// It comes from this library, and no call uses it any more.
+void weir_group_free(weir_group *group);
+
+// The name of the member that has published it, valid until it is freed; an empty text for null.
+//
+// # Safety
+// The pointer is valid or null.
+const char *weir_member_publication_member(const weir_member_publication *publication);
+
+// The start of that member, in seconds since 1970: each start numbers its publications from 1. 0
+// for null.
+//
+// # Safety
+// The pointer is valid or null.
+uint64_t weir_member_publication_boot(const weir_member_publication *publication);
+
+// The number of the publication; 0 for null.
+//
+// # Safety
+// The pointer is valid or null.
+uint64_t weir_member_publication_seq(const weir_member_publication *publication);
+
+// The content, valid until the publication is freed, and its length in `len`. Null without content.
+//
+// # Safety
+// The pointers are valid or null.
+const uint8_t *weir_member_publication_content(const weir_member_publication *publication,
+                                               size_t *len);
+
+// The name of the trusted key that has signed it, valid until the publication is freed; an empty
+// text for null.
+//
+// # Safety
+// The pointer is valid or null.
+const char *weir_member_publication_key(const weir_member_publication *publication);
+
+// True if later ones of this start have come before it, because it could not be fetched then;
+// false for null.
+//
+// # Safety
+// The pointer is valid or null.
+bool weir_member_publication_is_late(const weir_member_publication *publication);
+
+// Frees a publication.
+//
+// # Safety
+// It comes from this library, and is not used any more.
+void weir_member_publication_free(weir_member_publication *publication);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -7,6 +7,7 @@
 
 mod connect;
 mod fetch;
+mod group;
 mod pointers;
 mod publish;
 mod register;

@@ -8,7 +8,7 @@ fn the_header_is_that_of_the_source() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = Config::from_file(root.join("cbindgen.toml")).unwrap();
     let mut made = Vec::new();
-    let sources = ["status", "pointers", "connect", "fetch", "publish", "register"];
+    let sources = ["status", "pointers", "connect", "fetch", "publish", "register", "group"];
     let sources = sources.iter().map(|name| root.join("src").join(format!("{name}.rs")));
     let builder = sources.fold(Builder::new().with_config(config), Builder::with_src);
     builder.generate().unwrap().write(&mut made);

@@ -66,19 +66,16 @@ impl JoinOptions {
     }
 
     fn check(&self) -> Result<(), Error> {
-        let wrong = |what: &str, given: usize, most: usize| {
-            Err(Error::Usage(format!("{what} of {given} is not within 1 and {most}")))
-        };
-        match (self.history, self.keep) {
-            (given, _) if !(1..=MOST_PACKETS).contains(&given) => {
-                wrong("a history", given, MOST_PACKETS)
+        for (what, given, most) in [
+            ("a history", self.history, MOST_PACKETS),
+            ("a number of own publications", self.keep, MOST_PACKETS),
+            ("a number of waiting publications", self.waiting, usize::MAX),
+        ] {
+            if !(1..=most).contains(&given) {
+                return Err(Error::Usage(format!("{what} of {given} is not within 1 and {most}")));
             }
-            (_, given) if !(1..=MOST_PACKETS).contains(&given) => {
-                wrong("a number of own publications", given, MOST_PACKETS)
-            }
-            _ if self.waiting == 0 => wrong("a number of waiting publications", 0, usize::MAX),
-            _ => Ok(()),
         }
+        Ok(())
     }
 }
 
@@ -240,7 +237,7 @@ impl Group {
     }
 
     /// The next publication of another member, or of an earlier start of this one; `None` if none
-    /// comes within `timeout`. Those of a stream come in the order of their numbers. Numbers that
+    /// comes within `timeout`, or after [`Group::wake`]. Those of a stream come in the order of their numbers. Numbers that
     /// are left out could not be fetched: see [`Group::missing`] and
     /// [`MemberPublication::is_late`].
     ///
@@ -248,10 +245,9 @@ impl Group {
     /// The error that has ended the group, after all publications that had come before, such as a
     /// forwarder that came back and rejects the group's prefix.
     pub fn next(&self, timeout: Duration) -> Result<Option<MemberPublication>, Error> {
-        let waits = |state: &mut State| state.ready.is_empty() && !state.is_over;
-        let state = self.shared.changed.wait_timeout_while(self.shared.lock(), timeout, waits);
-        let (mut state, _) = state.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.shared.wait(timeout, State::waits);
         let Some(publication) = state.ready.pop_front() else {
+            state.wakes = state.wakes.saturating_sub(1);
             return match state.is_over {
                 true => Err(self.end()),
                 false => Ok(None),
@@ -263,14 +259,20 @@ impl Group {
         Ok(Some(publication))
     }
 
-    /// Waits until [`Group::next`] returns at once: a publication is there, or the group has ended.
-    /// Returns false if `timeout` is over first.
+    /// Ends one wait of [`Group::next`] from another thread: the call that waits now, or the next
+    /// one that would wait, returns `None` at once. Of several threads that wait, one returns.
+    pub fn wake(&self) {
+        let mut state = self.shared.lock();
+        state.wakes = state.wakes.saturating_add(1);
+        drop(state);
+        self.shared.changed.notify_all();
+    }
+
+    /// Waits until [`Group::next`] returns at once: a publication is there, the group has ended, or
+    /// [`Group::wake`] was called. Returns false if `timeout` is over first.
     #[must_use]
     pub fn wait_until_ready(&self, timeout: Duration) -> bool {
-        let waits = |state: &mut State| state.ready.is_empty() && !state.is_over;
-        let state = self.shared.changed.wait_timeout_while(self.shared.lock(), timeout, waits);
-        let (state, _) = state.unwrap_or_else(PoisonError::into_inner);
-        !state.ready.is_empty() || state.is_over
+        !self.shared.wait(timeout, State::waits).waits()
     }
 
     /// The other members that have published since they started, and of which this one knows.
@@ -305,22 +307,23 @@ impl Group {
     }
 
     /// The number of own publications that no other member has fetched, with those that had to make
-    /// room before.
+    /// room before. One is fetched when the answer to an Interest for it was handed to the connection
+    /// to the forwarder. Members do not confirm what they receive, so such an answer can still be
+    /// lost on its way; then its member asks again, while this one is there.
     #[must_use]
     pub fn unfetched(&self) -> usize {
         self.shared.lock().participant.unfetched()
     }
 
     /// Waits until each own publication was fetched by another member, which serves it to later
-    /// ones when this one has left. Returns false if `timeout` is over first.
+    /// ones when this one has left: see [`Group::unfetched`]. Returns false if `timeout` is over
+    /// first.
     ///
     /// # Errors
     /// The error that has ended the group, before all were fetched; [`Error::Cancelled`] after
     /// [`Group::close`]. [`Error::Failed`]: some had to make room before, and never will be.
     pub fn wait_until_fetched(&self, timeout: Duration) -> Result<bool, Error> {
-        let waits = |state: &mut State| state.participant.awaited() > 0 && !state.is_over;
-        let state = self.shared.changed.wait_timeout_while(self.shared.lock(), timeout, waits);
-        let (state, _) = state.unwrap_or_else(PoisonError::into_inner);
+        let state = self.shared.wait(timeout, State::awaits);
         let (awaited, all) = (state.participant.awaited(), state.participant.unfetched());
         match awaited {
             0 if all == 0 => Ok(true),
@@ -428,6 +431,7 @@ impl Shared {
             missing: 0,
             rejected: 0,
             reasons: BTreeSet::new(),
+            wakes: 0,
             is_over: false,
         };
         Shared { state: Mutex::new(state), changed: Condvar::new(), origin }
@@ -435,6 +439,12 @@ impl Shared {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits while this holds, for at most `timeout`.
+    fn wait(&self, timeout: Duration, holds: fn(&State) -> bool) -> MutexGuard<'_, State> {
+        let state = self.changed.wait_timeout_while(self.lock(), timeout, |state| holds(state));
+        state.unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// This instant by the connection's clock.
@@ -464,10 +474,22 @@ struct State {
     missing: u64,
     rejected: u64,
     reasons: BTreeSet<String>,
+    /// The number of waits to end.
+    wakes: usize,
     is_over: bool,
 }
 
 impl State {
+    /// There is nothing to take yet.
+    fn waits(&self) -> bool {
+        self.ready.is_empty() && self.wakes == 0 && !self.is_over
+    }
+
+    /// Others are still to fetch own publications.
+    fn awaits(&self) -> bool {
+        self.participant.awaited() > 0 && !self.is_over
+    }
+
     /// Takes what has happened. Returns true if publications have come.
     fn drain(&mut self, now: Time) -> bool {
         let before = self.ready.len();
@@ -485,9 +507,8 @@ impl State {
                 }
                 Event::Missing { count, .. } => self.missing = self.missing.saturating_add(count),
                 Event::Vector(verified) => {
-                    let signer = verified.signer;
-                    let is_of = |name: &Name| name.as_ref().starts_with(signer.as_ref());
-                    self.participant.again(now, is_of);
+                    let signer = verified.signer.as_ref();
+                    self.participant.again(now, |name| name.as_ref().starts_with(signer));
                 }
                 Event::Rejected { what, .. } => {
                     self.rejected += 1;

@@ -214,6 +214,41 @@ fn a_member_that_joins_late_gets_what_others_keep() {
 }
 
 #[test]
+fn a_member_that_joins_late_gets_the_few_publications_that_are_kept() {
+    alone("a_member_that_joins_late_gets_the_few_publications_that_are_kept", |home| {
+        let daemon = Running::start(&home.folder.join("socket"));
+        let alice =
+            home.join_with(&address(&daemon), "alice", JoinOptions::default().keep(2).history(1));
+        publish(&alice, 3_000);
+        let carol = home.join(&address(&daemon), "carol");
+        let all: Vec<_> = (2_999..=3_000).map(|seq| format!("alice {seq} alice-{seq}")).collect();
+        assert_eq!(take(&carol, 2), all);
+        wait_for("the report", || carol.missing() == 1_998);
+        assert_eq!((alice.unfetched(), carol.rejected()), (2_998, 0));
+    });
+}
+
+#[test]
+fn a_wait_is_ended_from_another_thread() {
+    alone("a_wait_is_ended_from_another_thread", |home| {
+        let daemon = Running::start(&home.folder.join("socket"));
+        let (alice, never) = (home.join(&address(&daemon), "alice"), Duration::MAX);
+        std::thread::scope(|scope| {
+            let waits = [(); 2].map(|()| scope.spawn(|| alice.next(never).unwrap()));
+            alice.wake();
+            alice.wake();
+            assert_eq!(waits.map(|wait| wait.join().unwrap()), [None, None]);
+        });
+        assert!(!alice.wait_until_ready(Duration::ZERO), "each wake ends one wait");
+        alice.wake();
+        assert!(alice.wait_until_ready(never));
+        assert_eq!(alice.next(never).unwrap(), None);
+        alice.close();
+        assert!(matches!(alice.next(never), Err(Error::Cancelled)));
+    });
+}
+
+#[test]
 fn members_that_are_not_trusted_are_ignored() {
     alone("members_that_are_not_trusted_are_ignored", |home| {
         let daemon = Running::start(&home.folder.join("socket"));

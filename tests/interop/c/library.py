@@ -121,19 +121,26 @@ class Library(unittest.TestCase):
         self.assertIn("/weir/none", said)
         self.same(self.copy)
 
-    def test_go_fetches_what_c_publishes(self):
-        """By cgo."""
+    def go(self, package, name):
+        """Build an example in Go as the program `name`."""
         flags = {
             "CGO_CFLAGS": f"-I{CAPI / 'include'}",
             "CGO_LDFLAGS": f"-L{self.library} -Wl,-rpath,{self.library}",
         }
-        out = self.programs / "go-fetch"
         subprocess.run(
-            ["go", "build", "-o", out, "."],
+            ["go", "build", "-o", self.programs / name, package],
             cwd=CAPI / "examples/go",
             env={**os.environ, **flags},
             check=True,
         )
+
+    def key(self, name):
+        """Make a key."""
+        subprocess.run([self.weir, "key", "new", name], capture_output=True, check=True)
+
+    def test_go_fetches_what_c_publishes(self):
+        """By cgo."""
+        self.go(".", "go-fetch")
         with self.serving("publish", "/c/file", self.file):
             self.copy.write_bytes(self.call("go-fetch", "/c/file"))
         self.same(self.copy)
@@ -148,8 +155,27 @@ class Library(unittest.TestCase):
             rejected = subprocess.run([*peek, "/c/app"], capture_output=True, check=False)
             self.assertEqual(rejected.returncode, 3, rejected.stderr)
 
+    def test_members_in_c_and_go_publish_for_each_other(self):
+        """Each prints what the other one has published; a member that joins late gets it, too."""
+        self.key("/c/lab")
+        self.go("./talk", "go-talk")
+        words = [self.programs / "talk", "/c/lab", "/c/lab/alice", "/c/lab"]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen(words, text=True, **pipes) as alice:
+            self.assertEqual(alice.stdout.readline(), "joined /c/lab\n")
+            alice.stdin.write("hello from C\n")
+            alice.stdin.flush()
+            said = self.call("go-talk", "/c/lab", "/c/lab/bob", "/c/lab", "hello from Go")
+            self.assertEqual(said, b"/c/lab/alice 1 hello from C\n")
+            self.assertEqual(alice.stdout.readline(), "/c/lab/bob 1 hello from Go\n")
+            alice.stdin.close()
+            self.assertEqual(alice.wait(PATIENCE), 0)
+        said = self.call("go-talk", "/c/lab", "/c/lab/bob", "/c/none", "hello", status=1)
+        self.assertIn("/c/none", said)
+
     def test_wrong_arguments_are_errors_and_no_memory_is_lost(self):
-        """Null, text that is not UTF-8, cancelling, blocks, ranges."""
+        """Null, text that is not UTF-8, cancelling, blocks, ranges, groups."""
+        self.key("/c/lab")
         self.call("misuse", self.daemon.socket)
 
     def test_the_header_is_for_cxx_too(self):

@@ -1,5 +1,6 @@
 /* Calls the library with wrong arguments, and in ways that the examples do not: misuse SOCKET */
 #define _DEFAULT_SOURCE
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,103 @@ static void signals(weir_client *client) {
     CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
 }
 
+/* Waits for a publication that does not come, for ten minutes at most. */
+static void *waits(void *group) {
+    weir_member_publication *publication = (weir_member_publication *)&publication;
+    weir_status status = weir_group_next(group, 600000, &publication);
+    CHECK(publication == NULL);
+    return (void *)(uintptr_t)status;
+}
+
+static weir_status result(pthread_t thread) {
+    void *status = NULL;
+    CHECK(pthread_join(thread, &status) == 0);
+    return (weir_status)(uintptr_t)status;
+}
+
+static void null_groups(weir_client *client) {
+    size_t len = 1;
+    weir_group *group = (weir_group *)&group;
+    weir_member_publication *publication = (weir_member_publication *)&publication;
+    CHECK(weir_join(NULL, "/c/lab", "/c/lab/a", NULL, &group) == WEIR_USAGE && group == NULL);
+    CHECK(weir_join(client, NULL, "/c/lab/a", NULL, &group) == WEIR_USAGE);
+    CHECK(weir_join(client, "/c/lab", NULL, NULL, &group) == WEIR_USAGE);
+    CHECK(weir_join(client, "/c/lab", "/c/lab/a", NULL, NULL) == WEIR_USAGE);
+    CHECK(weir_group_publish(NULL, NULL, 0, NULL) == WEIR_USAGE);
+    CHECK(weir_group_next(NULL, 0, &publication) == WEIR_USAGE && publication == NULL);
+    CHECK(weir_group_wake(NULL) == WEIR_USAGE && weir_group_close(NULL) == WEIR_USAGE);
+    CHECK(weir_group_wait_until_fetched(NULL, 0) == WEIR_USAGE);
+    CHECK(weir_group_state(NULL) == WEIR_USAGE);
+    CHECK(weir_group_missing(NULL) == 0 && weir_group_rejected(NULL) == 0);
+    CHECK(weir_member_publication_member(NULL)[0] == 0);
+    CHECK(weir_member_publication_key(NULL)[0] == 0);
+    CHECK(weir_member_publication_content(NULL, &len) == NULL && len == 0);
+    CHECK(weir_member_publication_boot(NULL) == 0 && weir_member_publication_seq(NULL) == 0);
+    CHECK(!weir_member_publication_is_late(NULL));
+    weir_group_free(NULL);
+    weir_member_publication_free(NULL);
+}
+
+/* The user has the key /c/lab. */
+static void groups(const char *socket) {
+    static uint8_t large[8800];
+    weir_join_options options = {.key = "/c/lab"}, wrong = options;
+    weir_client *client = NULL;
+    weir_group *alice = NULL, *bob = NULL;
+    weir_member_publication *publication = NULL, *later = NULL;
+    const uint8_t *content;
+    uint64_t seq = 0;
+    size_t len = 1;
+    pthread_t thread;
+    CHECK(weir_client_connect(socket, &client) == WEIR_OK);
+    null_groups(client);
+    CHECK(weir_join(client, BAD, "/c/lab/a", &options, &alice) == WEIR_USAGE);
+    CHECK(weir_join(client, "/", "/c/lab/a", &options, &alice) == WEIR_USAGE);
+    CHECK(weir_join(client, "/c/lab", "/elsewhere", &options, &alice) == WEIR_USAGE);
+    wrong.keep = 2001;
+    CHECK(weir_join(client, "/c/lab", "/c/lab/a", &wrong, &alice) == WEIR_USAGE);
+    CHECK(strstr(weir_last_error(), "2000"));
+    wrong.key = BAD;
+    CHECK(weir_join(client, "/c/lab", "/c/lab/a", &wrong, &alice) == WEIR_USAGE);
+    CHECK(alice == NULL);
+    CHECK(weir_join(client, "/c/lab", "/c/lab/a", &options, &alice) == WEIR_OK);
+    CHECK(weir_group_next(alice, 0, NULL) == WEIR_USAGE);
+    CHECK(weir_group_next(alice, 0, &publication) == WEIR_TIMED_OUT);
+    CHECK(weir_group_publish(alice, NULL, 5, &seq) == WEIR_USAGE);
+    CHECK(weir_group_publish(alice, large, sizeof large, &seq) == WEIR_TOO_LARGE && seq == 0);
+    CHECK(weir_group_wait_until_fetched(alice, 0) == WEIR_OK);
+    CHECK(weir_group_publish(alice, NULL, 0, &seq) == WEIR_OK && seq == 1);
+    CHECK(weir_group_publish(alice, large, 3, NULL) == WEIR_OK);
+    CHECK(weir_group_wait_until_fetched(alice, 0) == WEIR_TIMED_OUT);
+    CHECK(weir_join(client, "/c/lab", "/c/lab/b", &options, &bob) == WEIR_OK);
+    weir_client_free(client);
+    CHECK(weir_group_next(bob, 60000, &publication) == WEIR_OK);
+    CHECK(weir_member_publication_content(publication, &len) == NULL && len == 0);
+    CHECK(weir_member_publication_seq(publication) == 1);
+    weir_member_publication_free(publication);
+    CHECK(weir_group_next(bob, 60000, &publication) == WEIR_OK);
+    CHECK(weir_group_wait_until_fetched(alice, 60000) == WEIR_OK);
+    CHECK(weir_group_missing(bob) == 0 && weir_group_rejected(bob) == 0);
+
+    CHECK(pthread_create(&thread, NULL, waits, bob) == 0);
+    CHECK(weir_group_wake(bob) == WEIR_OK && result(thread) == WEIR_TIMED_OUT);
+    CHECK(pthread_create(&thread, NULL, waits, bob) == 0);
+    CHECK(weir_group_close(bob) == WEIR_OK && result(thread) == WEIR_CANCELLED);
+    CHECK(weir_group_close(bob) == WEIR_OK && weir_group_state(bob) == WEIR_OK);
+    CHECK(weir_group_publish(bob, large, 1, NULL) == WEIR_CANCELLED);
+    CHECK(weir_group_next(bob, 600000, &later) == WEIR_CANCELLED && later == NULL);
+    weir_group_free(bob);
+    /* It outlives its group. */
+    content = weir_member_publication_content(publication, &len);
+    CHECK(content && len == 3 && memcmp(content, large, len) == 0);
+    CHECK(strcmp(weir_member_publication_member(publication), "/c/lab/a") == 0);
+    CHECK(strstr(weir_member_publication_key(publication), "/c/lab/KEY/"));
+    CHECK(weir_member_publication_boot(publication) > 0);
+    CHECK(!weir_member_publication_is_late(publication));
+    weir_member_publication_free(publication);
+    weir_group_free(alice);
+}
+
 int main(int argc, char **argv) {
     uint8_t *content = calloc(1, 100000), *bytes = NULL;
     size_t len = 1;
@@ -138,6 +236,7 @@ int main(int argc, char **argv) {
     CHECK(weir_registration_state(registration) == WEIR_OK);
     CHECK(weir_express(client, "/c/y/1", false, false, 0, &bytes, &len) == WEIR_USAGE);
     signals(client);
+    groups(argv[1]);
     weir_registration_free(registration);
     weir_publication_free(publication);
     weir_client_free(client);

@@ -3,6 +3,7 @@
 //! [`Client::join`](crate::Client::join) run it.
 
 mod asker;
+mod gone;
 mod kept;
 mod register;
 mod start;
@@ -19,7 +20,7 @@ use asker::Asker;
 use control::{Duration, Rng, Time};
 use kept::Kept;
 use net::client::Endpoint;
-use packet::{Bytes, Data, DataBuf, Interest, LpPacket, Name};
+use packet::{Bytes, ContentType, Data, DataBuf, Interest, LpPacket, Name};
 use security::{Certificate, Signer, TrustPolicy};
 use std::collections::{BTreeSet, VecDeque};
 use streams::{Outcome, Streams};
@@ -131,12 +132,19 @@ impl Participant {
         let mut publish = Publish::new();
         publish.set_shelf(Box::new(kept.clone()));
         publish.claim(wire::publications(&own.name, &group));
+        // When no member has a packet of history, all of them reject an Interest for it, and the
+        // strategy multicast returns that at once. Otherwise the answer of one counts.
+        publish.claim(kept::history(&group));
         let joined = own.boot;
-        let mut next_rng = || Rng::stream(rng.next_u64(), &["group"]);
         let participant = Participant {
             signer,
-            asker: Asker::new(kept::history(&group), next_rng()),
-            member: Member::new(Config { limits, ..Config::default() }, own, next_rng(), now),
+            asker: Asker::new(kept::history(&group), next_rng(&mut rng)),
+            member: Member::new(
+                Config { limits, ..Config::default() },
+                own,
+                next_rng(&mut rng),
+                now,
+            ),
             trust: Trust::new(policy),
             publish,
             kept,
@@ -144,7 +152,7 @@ impl Participant {
             wanting: BTreeSet::new(),
             is_paused: false,
             events: VecDeque::new(),
-            rng: next_rng(),
+            rng: next_rng(&mut rng),
             clock,
             signed_ms: 0,
             second_vector: None,
@@ -329,6 +337,13 @@ impl Participant {
         while !self.is_paused
             && let Some(stream) = self.wanting.pop_first()
         {
+            while let Some(seq) = self.streams.next_gone(&stream) {
+                let name = wire::publication(&stream, &self.group, seq);
+                if !self.asker.ask_gone(now, name) {
+                    self.streams.put_back(&stream, seq);
+                    break;
+                }
+            }
             while let Some((seq, is_old)) = self.streams.next_wanted(&stream) {
                 let name = wire::publication(&stream, &self.group, seq);
                 if !self.asker.ask(now, name, is_old) {
@@ -337,6 +352,9 @@ impl Participant {
                     break;
                 }
             }
+            // Some that were wanted may have come meanwhile.
+            let outcome = self.streams.release(&stream);
+            self.report(&stream, outcome);
         }
     }
 
@@ -355,6 +373,7 @@ impl Participant {
     /// Takes a packet that was asked for.
     fn packet(&mut self, now: Time, wanted: Name, packet: &Bytes) {
         let Ok(data) = Data::decode(packet) else { return };
+        let data = gone::unpacked(&data).unwrap_or(data);
         self.trust.set_clock((self.clock)() / 1_000);
         match self.trust.judge(&wanted, &data) {
             Verdict::Certificate => {
@@ -365,6 +384,9 @@ impl Participant {
                     }
                 }
             }
+            Verdict::Verified(key) if data.content_type() == ContentType::NACK => {
+                self.gone(now, wanted, &data, &key);
+            }
             Verdict::Verified(key) => self.publication(&data, key),
             Verdict::Missing(certificate) => {
                 if self.trust.wait_for(&certificate, Some(wanted.clone()), packet.clone()) {
@@ -373,12 +395,15 @@ impl Participant {
                     self.absent(&wanted);
                 }
             }
-            Verdict::Wrong { why, times } => {
-                self.reject(why, false);
-                let is_prefix = wire::parse_publication(wanted.as_ref(), &self.group).is_none();
-                self.asker.ask_again(now, wanted, is_prefix, times);
-            }
+            Verdict::Wrong { why, times } => self.wrong(now, wanted, why, times),
         }
+    }
+
+    /// Takes a wrong packet in place of one that was asked for.
+    fn wrong(&mut self, now: Time, wanted: Name, why: String, times: u32) {
+        self.reject(why, false);
+        let is_prefix = wire::parse_publication(wanted.as_ref(), &self.group).is_none();
+        self.asker.ask_again(now, wanted, is_prefix, times);
     }
 
     /// Takes a verified publication.
@@ -418,6 +443,10 @@ impl Participant {
     fn release(&mut self, stream: &Stream, outcome: Outcome) {
         // Others may be asked for now.
         self.wanting.insert(stream.clone());
+        self.report(stream, outcome);
+    }
+
+    fn report(&mut self, stream: &Stream, outcome: Outcome) {
         for released in outcome.released {
             self.events.push_back(Event::Publication {
                 stream: stream.clone(),
@@ -431,6 +460,10 @@ impl Participant {
             self.events.push_back(Event::Missing { stream: stream.clone(), low, high, count });
         }
     }
+}
+
+fn next_rng(rng: &mut Rng) -> Rng {
+    Rng::stream(rng.next_u64(), &["group"])
 }
 
 /// The bounds of the vector: what a sync Interest has room for besides the names of the group, of
@@ -461,7 +494,10 @@ impl Endpoint for Participant {
         if let Ok(interest) = Interest::decode(fragment) {
             return match wire::is_sync(&interest, &self.group) {
                 true => self.vector(now, fragment),
-                false => self.publish.receive(frame),
+                false => {
+                    self.state_gone(interest.name());
+                    self.publish.receive(frame);
+                }
             };
         }
         if let Ok(data) = Data::decode(fragment)
@@ -489,7 +525,15 @@ impl Endpoint for Participant {
         while let Some(name) = self.asker.poll_given_up() {
             self.absent(&name);
         }
-        sent || self.publish.poll_transmit(out)
+        if sent {
+            return true;
+        }
+        let begins = out.len();
+        let sent = self.publish.poll_transmit(out);
+        if sent {
+            self.kept.sent(&out[begins..]);
+        }
+        sent
     }
 
     fn next_deadline(&mut self, now: Time) -> Option<Time> {

@@ -67,6 +67,19 @@ impl Group {
             }
         }
     }
+
+    /// The same for something that only is so, or not.
+    fn wait_until(
+        &self,
+        py: Python<'_>,
+        timeout: Option<f64>,
+        cancel: &Bound<'_, Cancel>,
+        is_so: fn(&client::Group, Duration) -> Result<bool, Error>,
+    ) -> PyResult<bool> {
+        let so =
+            self.wait(py, timeout, cancel, |group, tick| Ok(is_so(group, tick)?.then_some(())))?;
+        Ok(so.is_some())
+    }
 }
 
 #[pymethods]
@@ -105,10 +118,7 @@ impl Group {
         timeout: Option<f64>,
         cancel: &Bound<'_, Cancel>,
     ) -> PyResult<bool> {
-        let ready = self.wait(py, timeout, cancel, |group, tick| {
-            Ok(group.wait_until_ready(tick).then_some(()))
-        })?;
-        Ok(ready.is_some())
+        self.wait_until(py, timeout, cancel, |group, tick| Ok(group.wait_until_ready(tick)))
     }
 
     /// Waits until each own publication was fetched by another member. False if `timeout` is over
@@ -119,11 +129,7 @@ impl Group {
         timeout: Option<f64>,
         cancel: &Bound<'_, Cancel>,
     ) -> PyResult<bool> {
-        let fetched = self.wait(py, timeout, cancel, |group, tick| {
-            let is_fetched = group.wait_until_fetched(tick)?;
-            Ok(is_fetched.then_some(()))
-        })?;
-        Ok(fetched.is_some())
+        self.wait_until(py, timeout, cancel, client::Group::wait_until_fetched)
     }
 
     /// The other members that have published.
@@ -137,10 +143,8 @@ impl Group {
     #[getter]
     fn state(&self, py: Python<'_>) -> Vec<(String, u64, u64, bool)> {
         let streams = py.detach(|| self.0.state());
-        streams
-            .into_iter()
-            .map(|one| (one.member.to_string(), one.boot, one.seq, one.is_confirmed))
-            .collect()
+        let streams = streams.into_iter();
+        streams.map(|one| (one.member.to_string(), one.boot, one.seq, one.is_confirmed)).collect()
     }
 
     /// The numbers of own publications that no member has fetched, of others that could not

@@ -1,7 +1,8 @@
 //! The packets that a member keeps and serves: its own publications, and those of others as
 //! history.
 
-use packet::{Bytes, Component, Data, DataBuf, Interest, Name, NameRef};
+use super::gone;
+use packet::{Bytes, Component, Data, DataBuf, Interest, LpPacket, Name, NameRef};
 use security::certificate::key_of;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,6 +33,8 @@ struct Packets {
     /// Own publications that no other member has fetched, and the number of those that had to go.
     unfetched: BTreeSet<Name>,
     lost: usize,
+    /// The first own publication that is kept, and the statement about those before it.
+    gone: Option<(u64, Bytes)>,
 }
 
 /// The names of packets of one kind and their sizes, in the order of their arrival.
@@ -111,6 +114,7 @@ impl Kept {
             certificates: Order::new(MOST_CERTIFICATES),
             unfetched: BTreeSet::new(),
             lost: 0,
+            gone: None,
         };
         Kept { history: history(group), packets: Arc::new(Mutex::new(packets)) }
     }
@@ -157,17 +161,48 @@ impl Kept {
         self.lock().unfetched.len()
     }
 
+    /// The number of own publications that are kept: the last ones.
+    #[must_use]
+    pub fn own(&self) -> usize {
+        self.lock().own.names.len()
+    }
+
+    /// Answers for own publications before `low` with the member's statement that they are gone,
+    /// which `sign` makes if it is not there yet.
+    pub fn state_gone(&self, low: u64, sign: impl FnOnce() -> Bytes) {
+        let gone = &mut self.lock().gone;
+        if gone.as_ref().is_none_or(|(of, _)| *of != low) {
+            *gone = Some((low, sign()));
+        }
+    }
+
+    /// Takes note of a frame that was handed to the connection: an own publication in it counts as
+    /// fetched.
+    pub fn sent(&self, frame: &[u8]) {
+        let Ok(link) = LpPacket::decode(frame) else { return };
+        if link.nack().is_none()
+            && let Some(Ok(data)) = link.fragment().map(Data::decode)
+        {
+            let is_history = data.name().starts_with(self.history.as_ref());
+            let skip = if is_history { self.history.len() } else { 0 };
+            self.lock().unfetched.remove(&data.name().suffix(skip).to_name());
+        }
+    }
+
+    /// The answer with the statement, for an own publication that is gone.
+    fn gone(&self, name: NameRef<'_>) -> Option<Bytes> {
+        let packets = self.lock();
+        packets.gone.as_ref().and_then(|(_, statement)| gone::answer(statement, name))
+    }
+
     /// The packet of that name, or below it if the name is a prefix.
     fn find(&self, name: NameRef<'_>, is_prefix: bool) -> Option<Bytes> {
-        let Packets { by_name, unfetched, .. } = &mut *self.lock();
-        let (found, packet) = by_name.range(name.to_name()..).next()?;
+        let packets = self.lock();
+        let (found, packet) = packets.by_name.range(name.to_name()..).next()?;
         let matches = match is_prefix {
             true => found.as_ref().starts_with(name),
             false => found.as_ref() == name,
         };
-        if matches {
-            unfetched.remove(found);
-        }
         matches.then(|| packet.clone())
     }
 
@@ -184,7 +219,7 @@ impl Shelf for Kept {
     fn packet(&mut self, interest: &Interest<'_>) -> Option<Bytes> {
         let (name, is_prefix) = (interest.name(), interest.can_be_prefix());
         let Some(len) = name.starts_with(self.history.as_ref()).then(|| self.history.len()) else {
-            return Kept::find(self, name, is_prefix);
+            return Kept::find(self, name, is_prefix).or_else(|| self.gone(name));
         };
         let wanted = name.suffix(len);
         if wanted.is_empty() {
@@ -206,7 +241,7 @@ impl Shelf for Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use packet::InterestBuf;
+    use packet::{InterestBuf, LpHeader};
 
     fn packet(name: &str, bytes: usize) -> Bytes {
         DataBuf::new(name.parse().unwrap(), vec![0; bytes]).encode_digest()
@@ -272,14 +307,18 @@ mod tests {
     }
 
     #[test]
-    fn a_publication_is_fetched_when_another_member_has_asked_for_it() {
+    fn a_publication_is_fetched_when_it_was_handed_to_the_connection() {
         let mut kept = Kept::new(&"/chat".parse().unwrap(), 5);
         kept.publish(packet("/a/1", 1), true);
         kept.publish(packet("/a/2", 1), true);
         kept.publish(packet("/a/3", 1), false);
-        assert_eq!(kept.unfetched(), 2);
-        asked(&mut kept, "/a/1", false);
-        asked(&mut kept, "/chat/32=history/a/2", false);
-        assert_eq!(kept.unfetched(), 0);
+        let answers = ["/a/1", "/chat/32=history/a/2"].map(|name| asked(&mut kept, name, false));
+        assert_eq!(kept.unfetched(), 2, "an Interest came");
+        for (at, answer) in answers.iter().flatten().enumerate() {
+            let mut frame = Vec::new();
+            LpHeader::default().encode_into(answer, &mut frame);
+            kept.sent(&frame);
+            assert_eq!(kept.unfetched(), 1 - at);
+        }
     }
 }

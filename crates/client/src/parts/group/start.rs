@@ -72,18 +72,19 @@ mod tests {
     fn starts_at_the_same_time_have_seconds_of_their_own() {
         let folder = tempfile::tempdir().unwrap();
         let folder = &folder.path().join("chat");
-        let name = |uri: &str| uri.parse::<Name>().unwrap();
+        let (alice, bob, chat) = ("/a".parse().unwrap(), "/b".parse().unwrap(), "/chat");
+        let chat: Name = chat.parse().unwrap();
         let seconds: BTreeSet<u64> = std::thread::scope(|scope| {
-            let start = || second_in(folder, &name("/a"), &name("/chat"), 1_000).unwrap();
-            let all: Vec<_> = (0..8).map(|_| scope.spawn(start)).collect();
-            all.into_iter().map(|start| start.join().unwrap()).collect()
+            let all = (0..8).map(|_| scope.spawn(|| second_in(folder, &alice, &chat, 1_000)));
+            let all: Vec<_> = all.collect();
+            all.into_iter().map(|start| start.join().unwrap().unwrap()).collect()
         });
         assert_eq!(seconds, (1_001..1_009).collect());
-        let other = second_in(folder, &name("/b"), &name("/chat"), 1_000).unwrap();
+        let other = second_in(folder, &bob, &chat, 1_000).unwrap();
         assert_eq!(other, 1_001, "another member");
-        let back = second_in(folder, &name("/a"), &name("/chat"), 10).unwrap();
+        let back = second_in(folder, &alice, &chat, 10).unwrap();
         assert_eq!(back, 11, "the clock was set back");
-        let later = second_in(folder, &name("/a"), &name("/chat"), 5_000).unwrap();
+        let later = second_in(folder, &alice, &chat, 5_000).unwrap();
         assert_eq!(later, 5_001);
     }
 }

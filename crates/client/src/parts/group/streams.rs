@@ -13,6 +13,9 @@ const MOST_KEPT: u64 = super::kept::MOST_PACKETS as u64;
 const WINDOW: usize = 64;
 /// Bytes of publications that wait for earlier ones, of all streams.
 const MOST_HELD: usize = 4_000_000;
+/// Publications of a stream that are asked for at a time if its member keeps them no longer. When
+/// so many in succession are nowhere else, no earlier ones are asked for.
+const PROBES: usize = 8;
 /// How often publications that could not be fetched are asked for in a row.
 const ROUNDS: u8 = 3;
 /// The time until each round after those: their member may be back, or an old vector was repeated.
@@ -72,6 +75,15 @@ struct Incoming {
     wanted: Option<(u64, u64)>,
     /// The first publication that was ever wanted.
     first: Option<u64>,
+    /// Its member keeps no publication before this one.
+    gone: u64,
+    /// The first and the last of those that are still to be asked for elsewhere, the last ones
+    /// first: others probably keep those.
+    elsewhere: Option<(u64, u64)>,
+    /// Those before this one have been noted as such.
+    noted: u64,
+    /// Those of them that were given up since one has arrived.
+    in_vain: usize,
     /// Publications that were asked for, or have arrived and wait for earlier ones.
     pending: BTreeMap<u64, Option<Arrival>>,
     /// Publications that were given up, and are asked for again. Others do not wait for them.
@@ -82,6 +94,8 @@ struct Incoming {
     missing: BTreeMap<u64, Tries>,
     /// Those of them that are not reported yet.
     unreported: BTreeSet<u64>,
+    /// They are reported at the next opportunity.
+    is_report_due: bool,
     /// The first and the last of more than any member keeps.
     skipped: Option<(u64, u64)>,
 }
@@ -91,6 +105,12 @@ struct Tries {
     rounds: u8,
     /// The earliest time of the next one when there were many.
     next: Time,
+}
+
+impl Tries {
+    fn is_due(&self, now: Time) -> bool {
+        self.rounds < ROUNDS || now >= self.next
+    }
 }
 
 impl Streams {
@@ -139,7 +159,8 @@ impl Streams {
             return Vec::new();
         }
         line.confirmed = line.confirmed.max(update.high);
-        let claimed = line.pending.range(update.low..=update.high.max(update.low));
+        let low = update.low.max(line.gone);
+        let claimed = line.pending.range(low..=update.high.max(low));
         claimed.filter(|(_, arrival)| arrival.is_none()).map(|(seq, _)| *seq).collect()
     }
 
@@ -149,15 +170,30 @@ impl Streams {
         self.all.get_mut(stream)?.next_wanted()
     }
 
-    /// Takes back a publication that [`Streams::next_wanted`] returned last, and that cannot be
-    /// asked for now.
+    /// The next publication that its member keeps no longer, and that is asked for elsewhere.
+    pub fn next_gone(&mut self, stream: &Stream) -> Option<u64> {
+        self.all.get_mut(stream)?.next_gone()
+    }
+
+    /// Takes back a publication that [`Streams::next_wanted`] or [`Streams::next_gone`] returned
+    /// last, and that cannot be asked for now.
     pub fn put_back(&mut self, stream: &Stream, seq: u64) {
         if let Some(line) = self.all.get_mut(stream)
             && line.pending.get(&seq) == Some(&None)
         {
             line.pending.remove(&seq);
-            line.wanted = Some((seq, line.wanted.map_or(seq, |(_, last)| last)));
+            if seq < line.gone {
+                line.elsewhere = Some((line.elsewhere.map_or(seq, |(first, _)| first), seq));
+            } else {
+                line.wanted = Some((seq, line.wanted.map_or(seq, |(_, last)| last)));
+            }
         }
+    }
+
+    /// The stream's member has stated that it keeps no publication before `low`. Returns those that
+    /// were asked of it, and need not be any more.
+    pub fn gone(&mut self, stream: &Stream, low: u64) -> Vec<u64> {
+        self.all.get_mut(stream).map(|line| line.gone(low)).unwrap_or_default()
     }
 
     /// Takes a publication that has arrived.
@@ -168,6 +204,9 @@ impl Streams {
             Some(asked) => {
                 self.held += size(&arrival);
                 *asked = Some(arrival);
+                if seq < line.gone {
+                    line.in_vain = 0;
+                }
             }
             None if line.late.remove(&seq) || !line.seen.contains(&seq) => {
                 line.unreported.remove(&seq);
@@ -191,7 +230,8 @@ impl Streams {
         self.release(stream)
     }
 
-    fn release(&mut self, stream: &Stream) -> Outcome {
+    /// Takes the publications that wait for no earlier one, and those that are to be reported.
+    pub fn release(&mut self, stream: &Stream) -> Outcome {
         let Some(line) = self.all.get_mut(stream) else { return Outcome::default() };
         let outcome = line.release();
         let released = outcome.released.iter();
@@ -206,9 +246,8 @@ impl Streams {
         for (stream, line) in self.all.iter_mut().filter(|(stream, _)| of(stream)) {
             let Incoming { missing, late, .. } = line;
             let most = WINDOW.saturating_sub(late.len());
-            let is_due = |tries: &Tries| tries.rounds < ROUNDS || now >= tries.next;
-            let may =
-                missing.iter_mut().filter(|(seq, tries)| !late.contains(seq) && is_due(tries));
+            let may = missing.iter_mut();
+            let may = may.filter(|(seq, tries)| !late.contains(seq) && tries.is_due(now));
             for (seq, tries) in may.take(most) {
                 tries.next = now + REST;
                 asked.push((stream.clone(), *seq));
@@ -217,6 +256,11 @@ impl Streams {
         }
         asked
     }
+}
+
+/// The first of `count` numbers, of which `last` is the last.
+fn first_of(last: u64, count: u64) -> u64 {
+    last.saturating_sub(count - 1)
 }
 
 /// The bytes that a publication takes while it waits.
@@ -232,11 +276,10 @@ impl Incoming {
         // Of a stream that is known, publications may be missing since a division of the network.
         let is_all = update.is_confirmed && !(is_earlier && self.confirmed == 0);
         let fetched = if is_all { MOST_KEPT } else { history };
-        let kept = |count: u64| high.saturating_sub(count - 1);
-        let mut low = least.max(kept(fetched));
+        let mut low = least.max(first_of(high, fetched));
         if let Some(first) = self.first.filter(|first| update.is_confirmed && *first < low) {
             // Others have claimed it already, and it could not be fetched from them.
-            low = first.max(least).max(kept(MOST_KEPT));
+            low = first.max(least).max(first_of(high, MOST_KEPT));
         }
         if is_all && low > least {
             self.skip(least, low - 1);
@@ -251,7 +294,7 @@ impl Incoming {
             .filter(|(_, last)| !update.is_confirmed || last.saturating_sub(high) <= MOST_KEPT);
         let (first, last) =
             known.map_or((low, high), |(first, last)| (first.min(low), last.max(high)));
-        let oldest = last.saturating_sub(MOST_KEPT - 1);
+        let oldest = first_of(last, MOST_KEPT);
         if first < oldest {
             self.skip(first, oldest - 1);
         }
@@ -263,7 +306,94 @@ impl Incoming {
         self.skipped = Some((low.min(first), high.max(last)));
     }
 
+    /// Takes the statement that no publication before `low` is kept any more.
+    fn gone(&mut self, low: u64) -> Vec<u64> {
+        let known = self.gone;
+        self.gone = known.max(low);
+        let asked = self.pending.range(known..self.gone);
+        let asked = asked.filter(|(_, arrival)| arrival.is_none()).map(|(seq, _)| *seq);
+        let mut asked: Vec<u64> = asked.collect();
+        asked.iter().for_each(|seq| _ = self.pending.remove(seq));
+        if let (Some(first), Some(last)) = (asked.first(), asked.last()) {
+            self.look_elsewhere(*first, *last);
+        }
+        // These were asked for elsewhere, too.
+        self.missing = self.missing.split_off(&self.gone);
+        let late = self.late.split_off(&self.gone);
+        asked.extend(std::mem::replace(&mut self.late, late));
+        self.divide();
+        asked
+    }
+
+    /// Divides what is wanted into publications that the member keeps, and others.
+    fn divide(&mut self) {
+        if let Some((first, last)) = self.wanted
+            && first < self.gone
+        {
+            self.wanted = (last >= self.gone).then_some((self.gone, last));
+            self.look_elsewhere(first, last.min(self.gone - 1));
+        }
+    }
+
+    /// Notes publications that are to be asked for elsewhere, unless they were noted before.
+    fn look_elsewhere(&mut self, first: u64, last: u64) {
+        let first = first.max(self.noted);
+        if first > last {
+            return;
+        }
+        self.noted = last.saturating_add(1);
+        self.in_vain = 0;
+        let oldest = first_of(last, MOST_KEPT);
+        let mut low = first.max(oldest);
+        if let Some((earliest, latest)) = self.elsewhere {
+            self.give_up(earliest, latest.min(oldest.saturating_sub(1)));
+            if latest >= oldest {
+                low = earliest.max(oldest);
+            }
+        }
+        self.elsewhere = Some((low, last));
+    }
+
+    /// Gives up publications of which neither the member nor others have any, as far as is known.
+    fn give_up(&mut self, first: u64, last: u64) {
+        let lost = (first..=last).filter(|seq| !self.is_known(*seq)).collect::<Vec<_>>();
+        self.is_report_due |= !lost.is_empty();
+        self.unreported.extend(lost);
+    }
+
+    /// Gives up those that were not asked for elsewhere yet.
+    fn end_search(&mut self) {
+        if let Some((first, last)) = self.elsewhere.take() {
+            self.give_up(first, last);
+        }
+    }
+
+    fn is_known(&self, seq: u64) -> bool {
+        self.seen.contains(&seq) || self.pending.contains_key(&seq) || self.late.contains(&seq)
+    }
+
+    /// The number of those that are asked for elsewhere now.
+    fn gone_asked(&self) -> usize {
+        self.pending.range(..self.gone).filter(|(_, arrival)| arrival.is_none()).count()
+    }
+
+    fn next_gone(&mut self) -> Option<u64> {
+        self.divide();
+        while let Some((first, seq)) = self.elsewhere {
+            if self.gone_asked() >= PROBES {
+                return None;
+            }
+            self.elsewhere = (first < seq).then(|| (first, seq - 1));
+            if !self.is_known(seq) && !self.unreported.contains(&seq) {
+                self.pending.insert(seq, None);
+                return Some(seq);
+            }
+        }
+        None
+    }
+
     fn next_wanted(&mut self) -> Option<(u64, bool)> {
+        self.divide();
         while let Some((seq, last)) = self.wanted {
             let is_old = seq > self.confirmed;
             // Claims of others take no place of those that the member has made itself.
@@ -273,10 +403,7 @@ impl Incoming {
                 return None;
             }
             self.wanted = (seq < last).then(|| (seq + 1, last));
-            let is_known = self.seen.contains(&seq)
-                || self.pending.contains_key(&seq)
-                || self.late.contains(&seq);
-            if !is_known {
+            if !self.is_known(seq) {
                 self.pending.insert(seq, None);
                 return Some((seq, is_old));
             }
@@ -287,6 +414,15 @@ impl Incoming {
     fn miss(&mut self, seq: u64) {
         self.pending.remove(&seq);
         self.late.remove(&seq);
+        if seq < self.gone {
+            // It is not asked for again: its member will not have it.
+            self.unreported.insert(seq);
+            self.in_vain += 1;
+            if self.in_vain >= PROBES {
+                self.end_search();
+            }
+            return;
+        }
         match self.missing.entry(seq) {
             Entry::Occupied(mut tries) => {
                 tries.get_mut().rounds = tries.get().rounds.saturating_add(1);
@@ -309,6 +445,7 @@ impl Incoming {
         for seq in earlier.map(|(seq, _)| *seq).collect::<Vec<_>>() {
             self.miss(seq);
         }
+        self.end_search();
     }
 
     fn releases(&mut self, seq: u64, arrival: Arrival) -> Released {
@@ -324,7 +461,8 @@ impl Incoming {
     /// Takes the publications that wait for no earlier one.
     fn release(&mut self) -> Outcome {
         let mut outcome = Outcome::default();
-        while let Some(first) = self.pending.first_entry()
+        while self.elsewhere.is_none()
+            && let Some(first) = self.pending.first_entry()
             && first.get().is_some()
         {
             if let (seq, Some(arrival)) = first.remove_entry() {
@@ -335,8 +473,11 @@ impl Incoming {
             outcome.missing = Some((first, last, last - first + 1));
             return outcome;
         }
-        let is_idle = self.pending.is_empty() && self.wanted.is_none();
-        if (is_idle || self.unreported.len() as u64 >= MOST_KEPT)
+        let is_idle = self.pending.is_empty() && self.wanted.is_none() && self.elsewhere.is_none();
+        // One report is for all that end with the search.
+        let is_due = is_idle || self.is_report_due && self.gone_asked() == 0;
+        self.is_report_due &= !is_due;
+        if (is_due || self.unreported.len() as u64 >= MOST_KEPT)
             && let (Some(first), Some(last)) = (self.unreported.first(), self.unreported.last())
         {
             outcome.missing = Some((*first, *last, self.unreported.len() as u64));
@@ -347,202 +488,4 @@ impl Incoming {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn stream() -> Stream {
-        Stream { name: "/alice".parse().unwrap(), boot: 1 }
-    }
-
-    fn update(low: u64, high: u64, is_confirmed: bool) -> Update {
-        Update { stream: stream(), low, high, is_confirmed }
-    }
-
-    fn arrival(bytes: usize) -> Arrival {
-        Arrival { content: vec![0; bytes].into(), key: "/alice/KEY/k".parse().unwrap() }
-    }
-
-    /// The numbers that are asked for now.
-    fn asked(streams: &mut Streams) -> Vec<u64> {
-        std::iter::from_fn(|| streams.next_wanted(&stream())).map(|(seq, _)| seq).collect()
-    }
-
-    /// Those that an update leads to.
-    fn updated(streams: &mut Streams, low: u64, high: u64, is_confirmed: bool) -> Vec<u64> {
-        streams.update(&update(low, high, is_confirmed));
-        asked(streams)
-    }
-
-    fn arrived(streams: &mut Streams, seq: u64) -> Vec<u64> {
-        let outcome = streams.arrived(&stream(), seq, arrival(1));
-        outcome.released.iter().map(|released| released.seq).collect()
-    }
-
-    #[test]
-    fn publications_are_released_once_and_in_order() {
-        let mut streams = Streams::new(10, 2);
-        assert_eq!(updated(&mut streams, 1, 3, false), [1, 2, 3]);
-        streams.current(&stream(), 3);
-        assert!(arrived(&mut streams, 3).is_empty());
-        assert_eq!(arrived(&mut streams, 1), [1]);
-        assert_eq!(arrived(&mut streams, 2), [2, 3]);
-        assert!(arrived(&mut streams, 2).is_empty());
-        assert_eq!(updated(&mut streams, 1, 4, true), [4]);
-        let outcome = streams.arrived(&stream(), 4, arrival(1));
-        let first = &outcome.released[0];
-        assert!(first.is_live && !first.is_late, "it came after the member knew this one");
-    }
-
-    /// A router can repeat vectors that are older than this member, in any order.
-    #[test]
-    fn replayed_claims_make_no_publication_live() {
-        let mut streams = Streams::new(10, 2);
-        for seq in 1..=3 {
-            updated(&mut streams, seq, seq, true);
-            assert!(!streams.arrived(&stream(), seq, arrival(1)).released[0].is_live);
-        }
-        updated(&mut streams, 4, 6, true);
-        streams.current(&stream(), 5);
-        streams.current(&stream(), 1);
-        let live =
-            [4, 5, 6].map(|seq| streams.arrived(&stream(), seq, arrival(1)).released[0].is_live);
-        assert_eq!(live, [false, false, true]);
-    }
-
-    #[test]
-    fn a_stream_without_a_place_leaves_nothing() {
-        let mut streams = Streams::new(10, 2);
-        updated(&mut streams, 1, 3, true);
-        arrived(&mut streams, 3);
-        assert!(streams.held > 0);
-        assert_eq!(streams.forget(|_| false), [stream()]);
-        assert_eq!((streams.held, streams.len()), (0, 0));
-        assert!(arrived(&mut streams, 2).is_empty() && asked(&mut streams).is_empty());
-    }
-
-    /// Each member can withhold its first publication, and send many others.
-    #[test]
-    fn publications_that_wait_for_an_earlier_one_are_bounded() {
-        let mut streams = Streams::new(1_000, 0);
-        let mut most = 0;
-        let names = (0..20).map(|i| Stream { name: format!("/m{i}").parse().unwrap(), boot: 1 });
-        let names: Vec<Stream> = names.collect();
-        let mut released = 0;
-        for stream in &names {
-            streams.update(&Update { stream: stream.clone(), ..update(1, 50, true) });
-            while streams.next_wanted(stream).is_some() {}
-            for seq in 2..=50 {
-                released += streams.arrived(stream, seq, arrival(8_000)).released.len();
-                most = most.max(streams.held);
-            }
-        }
-        assert!(most <= MOST_HELD, "{most}");
-        // When there is no more room, those of the last streams do not wait for the first one.
-        assert!(released > 400, "{released}");
-        let first = streams.arrived(&names[19], 1, arrival(1)).released;
-        assert!(first[0].is_late, "late, and not hidden");
-        for stream in &names {
-            streams.absent(stream, 1);
-        }
-        assert_eq!(streams.held, 0);
-    }
-
-    #[test]
-    fn of_a_known_stream_all_are_asked_for_that_members_keep() {
-        let mut streams = Streams::new(2, 2);
-        assert_eq!(updated(&mut streams, 1, 5, true), [4, 5]);
-        let (mut all, mut released) = (Vec::new(), Vec::new());
-        streams.update(&update(6, 305, true));
-        streams.update(&update(306, 5_000, true));
-        loop {
-            let now = asked(&mut streams);
-            assert!(now.len() <= WINDOW);
-            all.extend(&now);
-            let Some(last) = now.last() else { break };
-            let outcome = streams.arrived(&stream(), *last, arrival(1));
-            released.extend(outcome.missing);
-            for seq in now {
-                released.extend(streams.arrived(&stream(), seq, arrival(1)).missing);
-            }
-        }
-        assert_eq!((all.len(), all[0], all.last()), (2_000, 3_001, Some(&5_000)));
-        // The others are reported.
-        assert_eq!(released, [(6, 3_000, 2_995)]);
-        let other = Stream { boot: 2, ..stream() };
-        streams.update(&Update { stream: other.clone(), ..update(1, 300, true) });
-        assert_eq!(streams.next_wanted(&other), Some((1, false)), "it began after this member");
-    }
-
-    #[test]
-    fn the_latest_publications_are_history() {
-        let mut streams = Streams::new(2, 2);
-        let all = updated(&mut streams, 1, 1_000_000_000, false);
-        assert_eq!(all, [999_999_999, 1_000_000_000]);
-        assert_eq!(updated(&mut streams, 1, u64::MAX, false).len(), 2);
-        let other = Stream { boot: 0, ..stream() };
-        streams.update(&Update { stream: other.clone(), ..update(1, u64::MAX, true) });
-        assert_eq!(streams.next_wanted(&other), Some((u64::MAX - 1, false)));
-        assert_eq!(streams.next_wanted(&other), Some((u64::MAX, false)));
-        assert_eq!(streams.next_wanted(&other), None);
-    }
-
-    /// Others have claimed 500 publications before the member itself has.
-    #[test]
-    fn the_first_claim_of_the_member_itself_asks_for_no_more_than_history() {
-        let mut streams = Streams::new(3, 2);
-        assert_eq!(updated(&mut streams, 1, 500, false), [498, 499, 500]);
-        assert_eq!(streams.update(&update(1, 501, true)), [498, 499, 500], "of the member now");
-        assert_eq!(asked(&mut streams), [501]);
-    }
-
-    #[test]
-    fn a_claim_that_is_too_large_hides_no_publication() {
-        let mut streams = Streams::new(2_000, 2);
-        assert_eq!(updated(&mut streams, 1, 1 << 63, false).len(), WINDOW);
-        assert_eq!(updated(&mut streams, 1, 2, true), [1, 2]);
-        assert_eq!(arrived(&mut streams, 1), [1]);
-        assert_eq!(arrived(&mut streams, 2), [2]);
-        streams.current(&stream(), 2);
-        assert_eq!(updated(&mut streams, 3, 3, true), [3]);
-        assert!(streams.arrived(&stream(), 3, arrival(1)).released[0].is_live);
-    }
-
-    #[test]
-    fn absent_publications_are_skipped_told_once_and_asked_for_again() {
-        let mut streams = Streams::new(10, 2);
-        updated(&mut streams, 1, 4, true);
-        assert!(arrived(&mut streams, 4).is_empty());
-        assert_eq!(streams.absent(&stream(), 1), Outcome::default());
-        assert!(arrived(&mut streams, 3).is_empty());
-        let outcome = streams.absent(&stream(), 2);
-        assert_eq!(outcome.missing, Some((1, 2, 2)));
-        assert_eq!(outcome.released.iter().map(|s| s.seq).collect::<Vec<_>>(), [3, 4]);
-        let mut now = Time::ZERO;
-        assert_eq!(streams.again(now, |_| true).len(), 2);
-        assert!(streams.again(now, |_| true).is_empty(), "they are asked for already");
-        updated(&mut streams, 5, 5, true);
-        assert_eq!(arrived(&mut streams, 5), [5], "it does not wait for them");
-        let late = streams.arrived(&stream(), 1, arrival(1)).released;
-        assert!(late[0].is_late && late.len() == 1, "late, and not hidden");
-        for _ in 0..ROUNDS - 1 {
-            assert_eq!(streams.absent(&stream(), 2).missing, None);
-            streams.again(now, |_| true);
-        }
-        assert!(streams.again(now, |_| true).is_empty(), "vectors are repeated");
-        now += REST;
-        assert_eq!(streams.again(now, |_| true), [(stream(), 2)], "the member may be back");
-        assert_eq!(streams.absent(&stream(), 2).missing, None);
-        assert!(streams.again(now, |_| true).is_empty());
-    }
-
-    #[test]
-    fn what_cannot_be_asked_for_now_is_asked_for_later() {
-        let mut streams = Streams::new(10, 2);
-        streams.update(&update(1, 2, true));
-        assert_eq!(streams.next_wanted(&stream()), Some((1, false)));
-        streams.put_back(&stream(), 1);
-        assert_eq!(asked(&mut streams), [1, 2]);
-        streams.put_back(&stream(), 2);
-        assert_eq!(asked(&mut streams), [2]);
-    }
-}
+mod tests;

@@ -1,7 +1,8 @@
 //! A participant with hostile input, in virtual time.
 
 use super::*;
-use security::trust::{Chains, Schema, Validator};
+use packet::{Component, ContentType, LpHeader, NackReason};
+use security::trust::{Chains, Rule, Schema, Subject, Validator};
 use security::{KeyType, SecretKey, Validity};
 use std::sync::Arc;
 
@@ -21,26 +22,47 @@ fn group() -> Name {
 
 /// Alice, who trusts Mallory.
 fn alice() -> Participant {
-    let ((signer, own), (_, other)) = (key("/alice", 1), key("/mallory", 2));
-    let validator = Validator::new(vec![own.clone(), other], Schema::Hierarchy);
+    let schema = Schema::Hierarchy;
+    let policy = policy(&["/alice", "/mallory"], schema);
+    participant("/alice", CLOCK_S, 2_000, policy)
+}
+
+/// The accepted signers: the keys of these members.
+fn policy(members: &[&str], schema: Schema) -> TrustPolicy {
+    let anchors = members.iter().map(|member| key(member, seed(member)).1).collect();
+    TrustPolicy::Chains(Chains { validator: Arc::new(Validator::new(anchors, schema)), now: 0 })
+}
+
+/// A number for each member's key.
+fn seed(member: &str) -> u8 {
+    member.as_bytes()[1] - b'a'
+}
+
+/// A member that has started in the second `boot` and keeps `keep` own publications.
+fn participant(member: &str, boot: u64, keep: usize, policy: TrustPolicy) -> Participant {
+    let (signer, own) = key(member, seed(member));
     let options = Options {
         group: group(),
-        own: Stream { name: own.identity(), boot: CLOCK_S },
+        own: Stream { name: own.identity(), boot },
         signer,
-        policy: TrustPolicy::Chains(Chains { validator: Arc::new(validator), now: 0 }),
+        policy,
         history: 2_000,
-        keep: 2_000,
-        rng: Rng::stream(1, &["participant"]),
+        keep,
+        rng: Rng::stream(boot, &["participant", member]),
         clock: Box::new(|| CLOCK_S * 1_000),
     };
     Participant::new(options, &[own], Time::ZERO).unwrap()
+}
+
+fn mallory() -> Signer {
+    key("/mallory", seed("/mallory")).0
 }
 
 /// A vector of Mallory with streams of her own.
 fn vector(streams: impl Iterator<Item = (u64, u64)>) -> Bytes {
     let mut vector = Vector::new();
     streams.for_each(|(boot, seq)| vector.raise(&"/mallory".parse().unwrap(), boot, seq));
-    wire::interest(&group(), &vector, 1, &key("/mallory", 2).0, 1)
+    wire::interest(&group(), &vector, 1, &mallory(), 1)
 }
 
 /// The Interests for publications that are sent until `end`.
@@ -80,16 +102,18 @@ fn a_claim_of_many_publications_leads_to_few_interests() {
 #[test]
 fn a_new_connection_brings_a_vector_and_one_more_a_second_later() {
     let (mut participant, mut now) = (alice(), Time::ZERO);
-    let mut vectors = |participant: &mut Participant, millis| {
-        let end = Time::ZERO + Duration::from_millis(millis);
-        sent(participant, &mut now, end).iter().filter(|(_, is_vector)| *is_vector).count()
-    };
     // The start of the member.
-    vectors(&mut participant, 5_000);
+    vectors(&mut participant, &mut now, 5_000);
     participant.reconnected(Time::ZERO + Duration::from_millis(5_000));
-    assert_eq!(vectors(&mut participant, 5_999), 1);
-    assert_eq!(vectors(&mut participant, 6_002), 1);
-    assert_eq!(vectors(&mut participant, 10_000), 0);
+    assert_eq!(vectors(&mut participant, &mut now, 5_999), 1);
+    assert_eq!(vectors(&mut participant, &mut now, 6_002), 1);
+    assert_eq!(vectors(&mut participant, &mut now, 10_000), 0);
+}
+
+/// The number of vectors that are sent up to this millisecond.
+fn vectors(participant: &mut Participant, now: &mut Time, millis: u64) -> usize {
+    let end = Time::ZERO + Duration::from_millis(millis);
+    sent(participant, now, end).iter().filter(|(_, is_vector)| *is_vector).count()
 }
 
 #[test]
@@ -116,7 +140,7 @@ fn damaged_packets_lead_to_nothing() {
     assert!(matches!(participant.poll_event(), Some(Event::Vector(_))));
     let name = "/mallory/group/t=1/seq=1".parse().unwrap();
     let mut publication = Vec::new();
-    key("/mallory", 2).0.encode(&DataBuf::new(name, "content"), &mut publication);
+    mallory().encode(&DataBuf::new(name, "content"), &mut publication);
     let good = [vector([(1, 2)].into_iter()).to_vec(), publication.clone()];
     for whole in &good {
         for at in 0..whole.len() {
@@ -139,7 +163,7 @@ fn a_damaged_publication_is_asked_for_again() {
     assert!(matches!(participant.poll_event(), Some(Event::Vector(_))));
     let name: Name = "/mallory/group/t=1/seq=1".parse().unwrap();
     let mut publication = Vec::new();
-    key("/mallory", 2).0.encode(&DataBuf::new(name.clone(), "content"), &mut publication);
+    mallory().encode(&DataBuf::new(name.clone(), "content"), &mut publication);
     let first = asked(&mut participant, &mut now, Time::ZERO + Duration(1));
     assert_eq!(first, std::slice::from_ref(&name));
     let mut damaged = publication.clone();
@@ -152,4 +176,277 @@ fn a_damaged_publication_is_asked_for_again() {
     participant.receive(now, &publication);
     let event = participant.poll_event();
     assert!(matches!(event, Some(Event::Publication { seq: 1, .. })), "{event:?}");
+}
+
+/// Members at one forwarder, which has no cache and sends Interests to all of the group.
+struct Network {
+    members: Vec<Participant>,
+    now: Time,
+    /// Nacks of all members reach the consumer. In some networks none does.
+    has_nacks: bool,
+    pending: Vec<Pending>,
+    /// Interests for publications and certificates.
+    asked: usize,
+}
+
+struct Pending {
+    from: usize,
+    interest: Bytes,
+    /// The members that may answer.
+    open: BTreeSet<usize>,
+}
+
+impl Network {
+    fn new(members: Vec<Participant>, has_nacks: bool) -> Network {
+        Network { members, now: Time::ZERO, has_nacks, pending: Vec::new(), asked: 0 }
+    }
+
+    /// Runs for this time. Returns the events of the last member, and when they happened.
+    fn run(&mut self, millis: u64) -> Vec<(Time, Event)> {
+        let (end, mut events) = (self.now + Duration::from_millis(millis), Vec::new());
+        while self.now < end {
+            while (0..self.members.len()).any(|from| self.transmit(from)) {}
+            let last = self.members.last_mut().unwrap();
+            events.extend(std::iter::from_fn(|| last.poll_event()).map(|event| (self.now, event)));
+            let deadlines = self.members.iter_mut().filter_map(|one| one.next_deadline(self.now));
+            let next = deadlines.min().unwrap_or(end);
+            self.now = next.max(self.now + Duration(1)).min(end);
+        }
+        events
+    }
+
+    /// Carries the next packet of a member.
+    fn transmit(&mut self, from: usize) -> bool {
+        let mut frame = Vec::new();
+        if !self.members[from].poll_transmit(self.now, &mut frame) {
+            return false;
+        }
+        let link = LpPacket::decode(&frame).unwrap();
+        let fragment = link.fragment().unwrap();
+        if link.nack().is_some() {
+            self.reject(from, fragment);
+        } else if let Ok(interest) = Interest::decode(fragment) {
+            self.ask(from, &interest, fragment);
+        } else {
+            let data = Data::decode(fragment).unwrap();
+            let pending = self.pending.extract_if(.., |pending| {
+                Interest::decode(&pending.interest).unwrap().name() == data.name()
+            });
+            let to: Vec<usize> = pending.map(|pending| pending.from).collect();
+            to.into_iter().for_each(|to| self.members[to].receive(self.now, &frame));
+        }
+        true
+    }
+
+    fn ask(&mut self, from: usize, interest: &Interest<'_>, wire: &[u8]) {
+        let is_sync = wire::is_sync(interest, &group());
+        let is_of_group = interest.name().starts_with(group().as_ref());
+        let mut open = BTreeSet::new();
+        for (i, member) in self.members.iter().enumerate().filter(|(i, _)| *i != from) {
+            let name = &member.member().own().name;
+            if is_of_group || interest.name().starts_with(name.as_ref()) {
+                open.insert(i);
+            }
+        }
+        if !is_sync {
+            self.asked += 1;
+            let interest = Bytes::copy_from_slice(wire);
+            self.pending.push(Pending { from, interest, open: open.clone() });
+        }
+        open.into_iter().for_each(|to| self.members[to].receive(self.now, wire));
+    }
+
+    fn reject(&mut self, from: usize, interest: &[u8]) {
+        let name = Interest::decode(interest).unwrap().name().to_name();
+        let mut rejected = Vec::new();
+        for (at, pending) in self.pending.iter_mut().enumerate() {
+            let is_meant = Interest::decode(&pending.interest).unwrap().name() == name.as_ref();
+            if is_meant && pending.open.remove(&from) && pending.open.is_empty() {
+                rejected.push(at);
+            }
+        }
+        for at in rejected.into_iter().rev().filter(|_| self.has_nacks) {
+            let Pending { from, interest, .. } = self.pending.remove(at);
+            let header = LpHeader { nack: Some(NackReason::None), ..LpHeader::default() };
+            let mut frame = Vec::new();
+            header.encode_into(&interest, &mut frame);
+            self.members[from].receive(self.now, &frame);
+        }
+    }
+
+    /// The last member publishes, and is heard before it publishes again.
+    fn publish(&mut self, publisher: usize, count: usize) {
+        for _ in 0..count {
+            let now = self.now;
+            self.members[publisher].publish(now, Bytes::from("text"), true).unwrap();
+            self.run(300);
+        }
+    }
+}
+
+const ALL: [&str; 4] = ["/alice", "/bob", "/carol", "/mallory"];
+
+fn trusted(member: &str, boot: u64, keep: usize) -> Participant {
+    participant(member, boot, keep, policy(&ALL, Schema::Hierarchy))
+}
+
+/// The numbers of the publications among the events, none of which is late.
+fn numbers(events: &[(Time, Event)]) -> Vec<u64> {
+    let publications = events.iter().filter_map(|(_, event)| match event {
+        Event::Publication { seq, is_late, .. } => Some((*seq, *is_late)),
+        _ => None,
+    });
+    publications.inspect(|(seq, is_late)| assert!(!is_late, "{seq}")).map(|(seq, _)| seq).collect()
+}
+
+/// When publications were reported missing, and the first, the last and their number.
+fn missing_of(events: &[(Time, Event)]) -> Vec<(Time, u64, u64, u64)> {
+    let missing = events.iter().filter_map(|(at, event)| match event {
+        Event::Missing { low, high, count, .. } => Some((*at, *low, *high, *count)),
+        _ => None,
+    });
+    missing.collect()
+}
+
+#[test]
+fn a_late_member_gets_the_few_publications_that_another_one_keeps() {
+    for has_nacks in [true, false] {
+        let mut alice = trusted("/alice", CLOCK_S, 2);
+        for _ in 0..3_000 {
+            alice.publish(Time::ZERO, Bytes::from("text"), true).unwrap();
+        }
+        let mut network = Network::new(vec![alice, trusted("/carol", CLOCK_S + 9, 2)], has_nacks);
+        let events = network.run(5_000);
+        assert_eq!(numbers(&events), [2_999, 3_000], "{has_nacks}");
+        let vector = events.iter().find(|(_, event)| matches!(event, Event::Vector(_))).unwrap().0;
+        let missing = missing_of(&events);
+        let [(at, 1_001, 2_998, 1_998)] = missing[..] else { panic!("{missing:?}") };
+        // Without Nacks, the history is given the time of one attempt.
+        let most = if has_nacks { Duration::ZERO } else { Duration::from_millis(500) };
+        assert!(at.since(vector) <= most, "{:?}", at.since(vector));
+        assert!(network.asked <= 64, "{}", network.asked);
+        assert_eq!(network.members[0].unfetched(), 2_998);
+        // The next ones are live as ever, also when they are gone before they are asked for.
+        for _ in 0..5 {
+            network.members[0].publish(network.now, Bytes::from("text"), true).unwrap();
+        }
+        let events = network.run(2_000);
+        assert_eq!(numbers(&events), [3_004, 3_005]);
+        assert_eq!(missing_of(&events).iter().map(|gone| gone.3).sum::<u64>(), 3);
+    }
+}
+
+#[test]
+fn publications_that_their_member_keeps_no_longer_come_from_the_history_of_others() {
+    for has_nacks in [true, false] {
+        let alice = trusted("/alice", CLOCK_S, 2);
+        let mut network = Network::new(vec![alice], has_nacks);
+        network.publish(0, 20);
+        network.members.push(trusted("/bob", CLOCK_S + 9, 2));
+        assert_eq!(numbers(&network.run(5_000)), [19, 20]);
+        network.publish(0, 20);
+        network.members.push(trusted("/carol", CLOCK_S + 99, 2));
+        let events = network.run(10_000);
+        assert_eq!(numbers(&events), (19..=40).collect::<Vec<_>>(), "{has_nacks}");
+        let missing = missing_of(&events);
+        assert!(matches!(missing[..], [(_, 1, 18, 18)]), "{missing:?}");
+    }
+}
+
+/// A statement by Mallory in place of a publication.
+fn lie(stream: &Stream, seq: u64, low: u64) -> Bytes {
+    let content = Name::new().with(&Component::sequence(low));
+    let content = Bytes::copy_from_slice(content.as_bytes());
+    let name = wire::publication(stream, &group(), seq);
+    let data = DataBuf { content_type: ContentType::NACK, ..DataBuf::new(name, content) };
+    let mut wire = Vec::new();
+    mallory().encode(&data, &mut wire);
+    wire.into()
+}
+
+/// The first publication of Alice, with another packet in it.
+fn around(inner: Bytes) -> Bytes {
+    let name = "/alice/group/t=1/seq=1".parse().unwrap();
+    let content_type = ContentType::NACK;
+    DataBuf { content_type, ..DataBuf::new(name, inner) }.encode_digest()
+}
+
+#[test]
+fn a_member_speaks_for_its_own_publications_only() {
+    let of_alice = Stream { name: "/alice".parse().unwrap(), boot: 1 };
+    let own = Stream { name: "/mallory".parse().unwrap(), boot: 1 };
+    let lies = [
+        lie(&of_alice, 1, 9),
+        around(lie(&of_alice, 8, 9)),
+        around(lie(&own, 8, 9)),
+        around(Bytes::from("no packet")),
+    ];
+    let any = Rule {
+        subject: Subject::Data,
+        names: "/{...}".parse().unwrap(),
+        signer: "/{}".parse().unwrap(),
+    };
+    let schemas = [Schema::Hierarchy, Schema::Rules(vec![any])];
+    for (schema, lie) in schemas.iter().flat_map(|schema| lies.iter().map(move |lie| (schema, lie)))
+    {
+        let mut carol = participant("/carol", CLOCK_S, 2, policy(&ALL, schema.clone()));
+        let mut vector = Vector::new();
+        vector.raise(&of_alice.name, 1, 8);
+        let signer = key("/alice", seed("/alice")).0;
+        carol.receive(Time::ZERO, &wire::interest(&group(), &vector, 1, &signer, 1));
+        let mut now = Time::ZERO;
+        assert_eq!(asked(&mut carol, &mut now, Time(1)).len(), 8);
+        carol.receive(now, lie);
+        let events: Vec<Event> = std::iter::from_fn(|| carol.poll_event()).collect();
+        assert!(matches!(events[..], [Event::Vector(_), Event::Rejected { .. }]), "{events:?}");
+        // It is asked for again, and taken.
+        let name = wire::publication(&of_alice, &group(), 1);
+        let end = now + Duration::from_millis(400);
+        assert!(asked(&mut carol, &mut now, end).contains(&name));
+        let mut publication = Vec::new();
+        signer.encode(&DataBuf::new(name, "content"), &mut publication);
+        carol.receive(now, &publication);
+        let event = carol.poll_event();
+        assert!(matches!(event, Some(Event::Publication { seq: 1, .. })), "{event:?}");
+    }
+}
+
+/// Every answer of Mallory, under both names, says that she keeps nothing.
+#[test]
+fn a_member_that_denies_all_its_publications_gets_few_interests() {
+    for low in [u64::MAX, 1 << 63, 1] {
+        let (mut carol, mut now, mut asked) = (trusted("/carol", CLOCK_S, 2), Time::ZERO, 0);
+        carol.receive(now, &vector([(1, 1 << 63)].into_iter()));
+        let stream = Stream { name: "/mallory".parse().unwrap(), boot: 1 };
+        let history = kept::history(&group());
+        let (end, mut events) = (now + Duration::from_secs(30), Vec::new());
+        while now < end {
+            let (mut out, mut answers) = (Vec::new(), Vec::new());
+            while carol.poll_transmit(now, &mut out) {
+                let interest = Interest::decode(&out).unwrap();
+                let is_history = interest.name().starts_with(history.as_ref());
+                let skip = if is_history { history.len() } else { 0 };
+                let name = interest.name().suffix(skip);
+                if let Some((_, seq)) = wire::parse_publication(name, &group()) {
+                    let lie = lie(&stream, seq, low);
+                    answers.push(match is_history {
+                        true => DataBuf::new(interest.name().to_name(), lie).encode_digest(),
+                        false => lie,
+                    });
+                }
+                out.clear();
+            }
+            asked += answers.len();
+            answers.iter().for_each(|answer| carol.receive(now, answer));
+            events.extend(std::iter::from_fn(|| carol.poll_event()));
+            now = carol.next_deadline(now).unwrap().max(now + Duration(1)).min(end);
+        }
+        let missing = events.iter().map(|event| match event {
+            Event::Missing { count, .. } => *count,
+            _ => 0,
+        });
+        let missing: u64 = missing.sum();
+        assert!(asked < 12_000, "{low}: {asked}");
+        assert!(low == 1 || (asked < 100 && missing > 1_990), "{low}: {asked}, {missing}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Verification of publications and vectors, with the certificates that it needs.
 
-use packet::{Bytes, Data, Name};
+use packet::{Bytes, ContentType, Data, Name};
 use security::certificate::key_of;
 use security::{Proof, TrustPolicy};
 use std::collections::BTreeMap;
@@ -28,6 +28,12 @@ struct Waiting {
     /// The name by which the packet was asked for; `None` for a sync Interest.
     wanted: Option<Name>,
     packet: Bytes,
+}
+
+impl Waiting {
+    fn is_vector(&self) -> bool {
+        self.wanted.is_none()
+    }
 }
 
 /// The result of an examination.
@@ -78,7 +84,10 @@ impl Trust {
         }
         match self.policy.verify(data) {
             Ok(Proof::Key(key)) => {
-                self.wrong.remove(wanted);
+                // Statements may still be wrong, and their number is bounded, too.
+                if data.content_type() != ContentType::NACK {
+                    self.wrong.remove(wanted);
+                }
                 Verdict::Verified(key)
             }
             Ok(Proof::Digest) => self.wrong(wanted, format!("{wanted} is not signed by a key")),
@@ -92,7 +101,8 @@ impl Trust {
         }
     }
 
-    fn wrong(&mut self, wanted: &Name, why: String) -> Verdict {
+    /// Counts a wrong packet in place of `wanted`.
+    pub fn wrong(&mut self, wanted: &Name, why: String) -> Verdict {
         if self.wrong.len() >= MOST_WAITING {
             self.wrong.pop_first();
         }
@@ -104,18 +114,17 @@ impl Trust {
     /// Has a packet wait for a certificate. Of sync Interests, the last one for each certificate
     /// waits. Returns false if there is no room.
     pub fn wait_for(&mut self, certificate: &Name, wanted: Option<Name>, packet: Bytes) -> bool {
-        let same = |waiting: &&mut Waiting| {
-            waiting.wanted == wanted && waiting.certificate == *certificate
-        };
-        if let Some(waiting) = self.waiting.iter_mut().find(same) {
+        let mut waiting = self.waiting.iter_mut();
+        if let Some(waiting) =
+            waiting.find(|other| other.wanted == wanted && other.certificate == *certificate)
+        {
             self.bytes = self.bytes - waiting.packet.len() + packet.len();
             waiting.packet = packet;
             return true;
         }
-        let is_vector = |waiting: &Waiting| waiting.wanted.is_none();
         if wanted.is_none()
-            && self.waiting.iter().filter(|waiting| is_vector(waiting)).count() >= MOST_VECTORS
-            && let Some(oldest) = self.waiting.iter().position(is_vector)
+            && self.waiting.iter().filter(|waiting| waiting.is_vector()).count() >= MOST_VECTORS
+            && let Some(oldest) = self.waiting.iter().position(Waiting::is_vector)
         {
             self.bytes -= self.waiting.remove(oldest).packet.len();
         }
@@ -129,8 +138,8 @@ impl Trust {
 
     /// The packets that waited for this certificate.
     pub fn released(&mut self, certificate: &Name) -> Vec<(Option<Name>, Bytes)> {
-        let is_meant = |waiting: &mut Waiting| waiting.certificate == *certificate;
-        let released: Vec<_> = self.waiting.extract_if(.., is_meant).collect();
+        let released = self.waiting.extract_if(.., |one| one.certificate == *certificate);
+        let released: Vec<_> = released.collect();
         self.bytes -= released.iter().map(|waiting| waiting.packet.len()).sum::<usize>();
         released.into_iter().map(|waiting| (waiting.wanted, waiting.packet)).collect()
     }
@@ -138,9 +147,10 @@ impl Trust {
     /// The fetched certificates that have been verified since the last call. Others stay.
     pub fn verified_certificates(&mut self) -> Vec<Bytes> {
         let policy = &self.policy;
-        let is_verified = |wire: &mut Bytes| {
-            Data::decode(wire).is_ok_and(|data| matches!(policy.verify(&data), Ok(Proof::Key(_))))
-        };
-        self.candidates.extract_if(.., is_verified).collect()
+        self.candidates.extract_if(.., |wire| is_verified(policy, wire)).collect()
     }
+}
+
+fn is_verified(policy: &TrustPolicy, wire: &Bytes) -> bool {
+    Data::decode(wire).is_ok_and(|data| matches!(policy.verify(&data), Ok(Proof::Key(_))))
 }

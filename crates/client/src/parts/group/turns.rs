@@ -93,6 +93,10 @@ mod tests {
         uri.parse().unwrap()
     }
 
+    fn is_ready(source: &Name) -> bool {
+        *source != name("/b")
+    }
+
     #[test]
     fn sources_take_turns_and_names_keep_their_order() {
         let mut turns = Turns::default();
@@ -103,14 +107,12 @@ mod tests {
         turns.push(name("/d"), name("/d/1"));
         turns.remove(&name("/d"));
         assert_eq!(turns.sources(), 3);
-        let is_ready = |source: &Name| *source != name("/b");
-        let next = |turns: &mut Turns| turns.pop(is_ready).map(|name| name.to_string());
-        assert_eq!(next(&mut turns).unwrap(), "/c");
-        assert_eq!(next(&mut turns).unwrap(), "/a/1");
+        assert_eq!(turns.pop(is_ready), Some(name("/c")));
+        assert_eq!(turns.pop(is_ready), Some(name("/a/1")));
         assert_eq!(turns.pop(|_| true), Some(name("/b/1")));
-        assert_eq!(next(&mut turns).unwrap(), "/a/2");
-        assert_eq!(next(&mut turns).unwrap(), "/a/3");
-        assert_eq!(next(&mut turns), None);
+        assert_eq!(turns.pop(is_ready), Some(name("/a/2")));
+        assert_eq!(turns.pop(is_ready), Some(name("/a/3")));
+        assert_eq!(turns.pop(is_ready), None);
         assert!(turns.order.is_empty() && turns.names.is_empty());
     }
 }
