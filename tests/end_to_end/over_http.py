@@ -11,7 +11,7 @@ import subprocess
 import unittest
 
 from alone import Alone
-from support import children, content, weir
+from support import children, content, http2, weir
 from support.children import wait_until
 from support.gateway import Gateway
 
@@ -61,6 +61,21 @@ class OverHttp(Alone):
             said = curl(option, url, "--output", out, "--write-out", shown)
             self.assertEqual(said.split(), [version, "200"])
             self.assertTrue(out.read_bytes() == self.sent.read_bytes(), version)
+
+    def test_a_client_that_pauses_gets_the_end_of_an_answer(self):
+        gateway = self.gateway()
+        page = b"<title>own page</title>"
+        with http2.Client("127.0.0.1", gateway.port, window=10) as client:
+            client.get("/tree/page/index.html")
+            # The gateway has given the end to its HTTP library, and closes connections without
+            # requests. No answer comes meanwhile.
+            said = list(client.frames_until(http2.GOAWAY))
+            self.assertEqual(client.body, page[:10])
+            self.assertTrue(said and said[-1] == http2.GOAWAY, said)
+            client.widen(1000)
+            said = list(client.frames_until(None))
+            self.assertTrue(client.is_complete, said)
+            self.assertEqual(client.body, page)
 
     def certificate(self):
         """A certificate of localhost that certifies itself, and its key."""

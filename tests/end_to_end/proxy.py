@@ -260,6 +260,18 @@ class Hostile(Proxied):
             wait_until(lambda: len(self.origin.requests) > before, "the request that waits")
             self.assertEqual(self.get("/patient/file")[0], b"content")
 
+    def test_a_client_that_goes_away_is_waited_for_no_longer(self):
+        self.origin.special["/stall"] = lambda handler: handler.stall()
+        self.start("--origin-timeout", "600 s", name="/gone")
+        options = ("--mirror", "/gone=/gone", "--patience", "600 s")
+        gateway = Gateway(self.daemon, self.here, *options)
+        self.addCleanup(gateway.child.kill)
+        with gateway.begin("/gone/stall"):
+            wait_until(lambda: self.origin.requests, "the request that waits")
+        # Long before its patience ends.
+        [said] = gateway.answered(1)
+        self.assertEqual(said["error"], "the client went away")
+
     def test_an_answer_that_ends_early_or_stalls_is_an_error(self):
         def early(handler):
             handler.begin(1_000_000, b"x" * 20_000)

@@ -231,6 +231,31 @@ class Repository(Alone):
         self.assertEqual((self.json("ls"), self.blobs()), ([], []))
         self.assertEqual(list((self.store / "incoming").iterdir()), [])
 
+    def test_a_tree_that_grows_while_it_is_fetched_is_held_against_the_quota(self):
+        """The quota is checked with each version of the tree, before more of its files come."""
+        folder = self.here / "folder"
+        folder.mkdir()
+        content.make(folder / "a", 1_000_000)
+        put = self.daemon.put("/g/tree", folder)
+        self.addCleanup(put.kill)
+        argv = [*self.command("fetch", "/g/tree/"), "--quota", "2 MB", "--limit-rate", "1 Mbit/s"]
+        fetch = Child([*argv, "--socket", self.daemon.socket], self.here / "fetch.log")
+        self.addCleanup(fetch.kill)
+
+        def begun():
+            files = (self.store / "incoming").rglob("*")
+            return any(path.is_file() and path.stat().st_size for path in files)
+
+        wait_until(begun, "the file to begin")
+        # In place: the bytes of the version before are gone.
+        content.make(folder / "a", 5_000_000, 4)
+        fetch.wait(PATIENCE)
+        self.assertEqual(fetch.status, FILE)
+        said = (self.here / "fetch.log").read_text(encoding="utf-8")
+        self.assertIn("the quota is 2000000 bytes", said)
+        # Exactly the files: the insertion would count records, too.
+        self.assertIn("and 5000000 bytes more are needed", said)
+
     def test_quota(self):
         """Files that do not fit are refused with the numbers."""
         self.repo("put", "/a/one", self.sent, "--quota", "3 MB")

@@ -456,6 +456,36 @@ class Uploads(Alone):
         wait_until((self.here / "repo.json").read_text, "the repository to serve")
         self.assertEqual(self.fetched("/up/sub/x"), b"to stay")
 
+    def test_the_content_type_of_an_upload_is_kept(self):
+        gateway = self.gateway()
+        given = "video/x-own; codecs=\"a b\""
+        options = {"Content_Type": given}
+        status, headers, _ = self.put(gateway, "/up/film.html", b"content", **options)
+        self.assertEqual(status, 201)
+        first = headers["Location"]
+        self.assertEqual(self.put(gateway, "/up/plain.txt", b"content")[0], 201)
+        form = {"Content_Type": "application/x-www-form-urlencoded"}
+        self.assertEqual(self.put(gateway, "/up/form.txt", b"content", **form)[0], 201)
+        for wrong in ("html", "text/html, image/png", "text/" + "x" * 200):
+            status, _, body = self.put(gateway, "/up/wrong", b"x", Content_Type=wrong)
+            self.assertEqual(status, 400)
+            self.assertIn("Content-Type is malformed", body)
+        gateway.child.stop()
+        gateway = self.gateway()
+        for method in ("GET", "HEAD"):
+            for path in ("/up/film.html", first):
+                self.assertEqual(gateway.ask(path, method)[1]["Content-Type"], given)
+        for path in ("/up/plain.txt", "/up/form.txt"):
+            headers = gateway.ask(path)[1]
+            self.assertEqual(headers["Content-Type"], "text/plain; charset=utf-8")
+        # A type that could be active is in a sandbox, whatever the name promises.
+        for active in ("text/html", "image/svg+xml", "image/x+xml", "application/xhtml+xml"):
+            self.put(gateway, "/up/picture.png", b"<p>", Content_Type=active)
+            headers = gateway.ask("/up/picture.png")[1]
+            self.assertEqual(headers["Content-Type"], active)
+            self.assertTrue(headers["Content-Security-Policy"].startswith("sandbox;"), active)
+            self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
+
     def test_a_gateway_that_ends_leaves_no_half_uploads(self):
         gateway = self.gateway()
         with contextlib.ExitStack() as open_until:

@@ -1,7 +1,7 @@
 //! Entries as bytes of the index. A sum at their end shows damage.
 
 use crate::entry::{Body, Entry, Object, Place, Top};
-use packet::tlv::{self, Reader};
+use packet::tlv::{self, Element, Reader};
 use packet::{Bytes, Fault, Name, NameRef};
 use transport::publish::SignedPackets;
 use xxhash_rust::xxh3::xxh3_64;
@@ -22,6 +22,7 @@ mod types {
     pub const MANIFEST: u64 = 0x95;
     pub const ADDED: u64 = 0x97;
     pub const FILES: u64 = 0x99;
+    pub const MEDIA_TYPE: u64 = 0x9b;
 }
 
 /// Bytes of the sum.
@@ -107,6 +108,10 @@ fn name(value: &[u8]) -> Result<Name, Fault> {
     NameRef::decode(value).map(|name| name.to_name()).map_err(|_| Fault::BadValue(types::NAME))
 }
 
+fn text(element: Element<'_>) -> Result<String, Fault> {
+    String::from_utf8(element.value.to_vec()).map_err(|_| Fault::BadValue(element.typ))
+}
+
 /// The record of what a user has put into the store.
 pub fn encode_top(top: &Top) -> Vec<u8> {
     let mut out = Vec::new();
@@ -114,6 +119,9 @@ pub fn encode_top(top: &Top) -> Vec<u8> {
     tlv::put_nni_tlv(&mut out, types::SIZE, top.bytes);
     if let Some(files) = top.files {
         tlv::put_nni_tlv(&mut out, types::FILES, files);
+    }
+    if let Some(media_type) = &top.media_type {
+        tlv::put_tlv(&mut out, types::MEDIA_TYPE, media_type.as_bytes());
     }
     top.prefixes.iter().for_each(|prefix| prefix.encode_into(&mut out));
     seal(out)
@@ -129,11 +137,12 @@ fn read_top(content: &[u8]) -> Result<Top, Fault> {
     let added = reader.expect(types::ADDED)?.nni()?;
     let bytes = reader.expect(types::SIZE)?.nni()?;
     let files = reader.optional(types::FILES)?.map(|files| files.nni()).transpose()?;
+    let media_type = reader.optional(types::MEDIA_TYPE)?.map(text).transpose()?;
     let mut prefixes = Vec::new();
     while let Some(element) = reader.next_element()? {
         prefixes.push(name(element.value)?);
     }
-    Ok(Top { added, bytes, files, prefixes })
+    Ok(Top { added, bytes, files, prefixes, media_type })
 }
 
 #[cfg(test)]
@@ -173,11 +182,20 @@ mod tests {
         for entry in entries().into_iter().chain([packet]) {
             assert_eq!(decode(&encode(&entry)).unwrap(), entry);
         }
-        for files in [None, Some(3)] {
+        for (files, media_type) in [(None, Some("text/plain".to_owned())), (Some(3), None)] {
             let prefixes = vec!["/a".parse().unwrap(), "/b/c".parse().unwrap()];
-            let top = Top { added: 5, bytes: 6, files, prefixes };
+            let top = Top { added: 5, bytes: 6, files, prefixes, media_type };
             assert_eq!(decode_top(&encode_top(&top)).unwrap(), top);
         }
+    }
+
+    #[test]
+    fn the_record_of_an_older_program_is_read() {
+        // ADDED 5, SIZE 6, the prefix /a.
+        let old = [0x97, 1, 5, 0x89, 1, 6, 7, 3, 8, 1, b'a'];
+        let top = decode_top(&seal(old.to_vec())).unwrap();
+        let prefixes = vec!["/a".parse().unwrap()];
+        assert_eq!(top, Top { added: 5, bytes: 6, prefixes, ..Top::default() });
     }
 
     proptest! {

@@ -63,6 +63,8 @@ pub struct Top {
     pub files: Option<u64>,
     /// The prefixes at which a forwarder has to know of it.
     pub prefixes: Vec<Name>,
+    /// The media type of an object, if its uploader gave one.
+    pub media_type: Option<String>,
 }
 
 impl Entry {

@@ -6,9 +6,10 @@ use crate::entry::{Body, Entry, Place, Top};
 use crate::error::StoreError;
 use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, HOLDS, MEMBERS, NAMES, NEXT, RECORDS, TOPS};
 use crate::staging::Staging;
-use crate::store::{Store, add, count};
+use crate::store::{Store, Writing, add, count};
 use crate::{Digest, index};
-use redb::{ReadableTable, WriteTransaction};
+use redb::ReadableTable;
+use security::certificate::is_certificate_name;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -16,7 +17,7 @@ use std::path::Path;
 pub struct Insertion<'a> {
     store: &'a Store,
     staging: &'a mut Staging,
-    write: WriteTransaction,
+    write: Writing<'a>,
     /// The number of the named thing that is being inserted.
     top: Option<u64>,
     has_top: bool,
@@ -27,6 +28,8 @@ pub struct Insertion<'a> {
     /// The blobs whose files go to their places; true for those that the store did not have.
     moves: BTreeMap<Digest, bool>,
     quota: Option<u64>,
+    /// The signatures of its packets were not verified.
+    is_unverified: bool,
 }
 
 /// The result of an insertion.
@@ -57,12 +60,19 @@ impl<'a> Insertion<'a> {
             new_records: 0,
             moves: BTreeMap::new(),
             quota: None,
+            is_unverified: false,
         })
     }
 
     /// Sets the maximum number of bytes in all blobs and entries of the store.
     pub fn limit(&mut self, quota: Option<u64>) {
         self.quota = quota;
+    }
+
+    /// The signatures of what is added from now on were not verified: those that the store has
+    /// stay.
+    pub fn unverified(&mut self) {
+        self.is_unverified = true;
     }
 
     /// Adds the named thing itself, the only one of this insertion. Returns false if the store has
@@ -141,11 +151,17 @@ impl<'a> Insertion<'a> {
         if let Some((number, record)) = found {
             let known = codec::decode(&record);
             let damaged = || index::damaged(self.store.index(), &entry.versioned());
-            if !known.ok_or_else(damaged)?.has_content_of(entry) {
+            let is_same = known.ok_or_else(damaged)?.has_content_of(entry);
+            // A forged certificate must not keep out the real one of the same name.
+            let is_replaced = !self.is_unverified && is_certificate(entry);
+            if !is_same && !is_replaced {
                 return Err(StoreError::Conflict { name: entry.versioned() });
             }
             if let Some(Place::Blob(digest)) = entry.object().map(|object| &object.place) {
                 self.replace(digest, false);
+            }
+            if self.is_unverified {
+                return Ok(number);
             }
             // The latest signatures are kept: those of a copy that was not verified may be wrong.
             let record = codec::encode(entry);
@@ -242,6 +258,10 @@ impl<'a> Insertion<'a> {
         committed?;
         Ok(Inserted { was_there: top.is_none(), new_bytes })
     }
+}
+
+fn is_certificate(entry: &Entry) -> bool {
+    matches!(entry.body, Body::Packet(_)) && is_certificate_name(entry.name.as_ref())
 }
 
 /// Moves blobs to their places, durably.

@@ -91,7 +91,7 @@ impl Store {
     /// Removes those of the files that no entry has. Insertions wait meanwhile.
     pub(crate) fn sweep(&self, files: Vec<(PathBuf, Option<Digest>)>) -> Result<Freed, StoreError> {
         let mut freed = Freed::default();
-        let write = self.guarded(|| Ok(self.db()?.begin_write()?))?;
+        let write = self.guarded(|| self.begin_write())?;
         for (path, digest) in files {
             let is_used = match &digest {
                 Some(digest) => {
@@ -103,7 +103,7 @@ impl Store {
                 remove(&path, &mut freed)?;
             }
         }
-        self.guarded(|| Ok(write.abort()?))?;
+        self.guarded(|| write.abort())?;
         Ok(freed)
     }
 }

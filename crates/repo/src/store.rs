@@ -11,8 +11,10 @@ use redb::{ReadableTableMetadata, TableDefinition, WriteTransaction};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
+use std::ops::Deref;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The format of the stores that this program writes.
@@ -27,6 +29,10 @@ pub struct Store {
     folder: PathBuf,
     index: PathBuf,
     opened: Mutex<Opened>,
+    /// Held while the index is opened again, which may wait for transactions of other processes.
+    opening: Mutex<()>,
+    /// The number of transactions of this process that change the index.
+    writing: AtomicUsize,
 }
 
 /// The open index.
@@ -36,6 +42,42 @@ struct Opened {
     again: u64,
     /// It has had an error of the disk. Until it is opened again, the database refuses all work.
     has_failed: bool,
+}
+
+/// A transaction that changes the index.
+pub struct Writing<'a> {
+    // In this order: the count ends after the transaction.
+    transaction: WriteTransaction,
+    _counted: Counted<'a>,
+}
+
+/// One transaction more, until it is dropped.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Deref for Writing<'_> {
+    type Target = WriteTransaction;
+
+    fn deref(&self) -> &WriteTransaction {
+        &self.transaction
+    }
+}
+
+impl Writing<'_> {
+    /// Makes the changes durable.
+    pub fn commit(self) -> Result<(), redb::Error> {
+        Ok(self.transaction.commit()?)
+    }
+
+    /// Drops the changes.
+    pub fn abort(self) -> Result<(), redb::Error> {
+        Ok(self.transaction.abort()?)
+    }
 }
 
 /// The numbers of a store.
@@ -116,7 +158,8 @@ impl Store {
         let len = std::fs::metadata(path).map_or(0, |meta| meta.len());
         let db = guarded(path, || database(path, len > 0 && len <= CHECKED, len == 0))?;
         let opened = Mutex::new(Opened { db: Arc::new(db), again: 0, has_failed: false });
-        Ok(Store { folder: folder.to_owned(), index: path.to_owned(), opened })
+        let (folder, index) = (folder.to_owned(), path.to_owned());
+        Ok(Store { folder, index, opened, opening: Mutex::new(()), writing: AtomicUsize::new(0) })
     }
 
     /// Checks that this program knows the format of the index.
@@ -178,14 +221,32 @@ impl Store {
 
     /// The database, and the number of times that it was opened again.
     pub(crate) fn db_and_count(&self) -> Result<(Arc<Database>, u64), redb::Error> {
-        let mut opened = self.opened();
-        if opened.has_failed {
-            // Transactions of the old one may be under way; it is closed after the last of them.
-            opened.db = Arc::new(database(&self.index, false, false)?);
-            opened.again += 1;
-            opened.has_failed = false;
+        if let Some(opened) = self.usable() {
+            return Ok(opened);
         }
+        // Opening waits until no transaction changes the index, and one of the old database may be
+        // that of the caller. It cannot succeed any more, so it ends soon.
+        if self.writing.load(Ordering::Acquire) > 0 {
+            return Err(redb::Error::PreviousIo);
+        }
+        let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have opened it meanwhile.
+        if let Some(opened) = self.usable() {
+            return Ok(opened);
+        }
+        // Such transactions may begin meanwhile, and must be able to end: `opened` is free.
+        let db = Arc::new(database(&self.index, false, false)?);
+        let mut opened = self.opened();
+        opened.db = db;
+        opened.again += 1;
+        opened.has_failed = false;
         Ok((opened.db.clone(), opened.again))
+    }
+
+    /// The database with that number, unless it has to be opened again.
+    fn usable(&self) -> Option<(Arc<Database>, u64)> {
+        let opened = self.opened();
+        (!opened.has_failed).then(|| (opened.db.clone(), opened.again))
     }
 
     /// The number of times that this process has opened the index again.
@@ -194,9 +255,9 @@ impl Store {
     }
 
     /// Begins a change of the index.
-    pub(crate) fn write(&self) -> Result<WriteTransaction, StoreError> {
+    pub(crate) fn write(&self) -> Result<Writing<'_>, StoreError> {
         self.guarded(|| {
-            let write = self.db()?.begin_write()?;
+            let write = self.begin_write()?;
             let is_counted = write.open_table(NUMBERS)?.get(RECORDS)?.is_some();
             if !is_counted {
                 let sum = records(&write.open_table(NAMES)?, &write.open_table(ENTRIES)?)?;
@@ -204,6 +265,13 @@ impl Store {
             }
             Ok(write)
         })
+    }
+
+    /// Begins a change of the index, of whatever format.
+    pub(crate) fn begin_write(&self) -> Result<Writing<'_>, redb::Error> {
+        let transaction = self.db()?.begin_write()?;
+        self.writing.fetch_add(1, Ordering::AcqRel);
+        Ok(Writing { transaction, _counted: Counted(&self.writing) })
     }
 
     pub(crate) fn guarded<T>(
@@ -343,3 +411,6 @@ pub(crate) fn count(
     }
     Ok(now)
 }
+
+#[cfg(test)]
+mod tests;

@@ -123,6 +123,15 @@ impl View {
         Ok(None)
     }
 
+    /// The number of the object or packet of exactly this name and version.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn number(&self, name: NameRef<'_>, version: u64) -> Result<Option<u64>, StoreError> {
+        let key = (name.as_bytes(), version);
+        guarded(&self.index, || Ok(self.names.get(key)?.map(|number| number.value())))
+    }
+
     /// The entry with this number.
     ///
     /// # Errors

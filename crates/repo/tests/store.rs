@@ -3,11 +3,12 @@
 
 mod support;
 
-use packet::{Component, Interest, InterestBuf, Name, NameRef};
-use repo::{Body, Freed, Insertion, Store, StoreError, Top, View};
+use packet::{Component, DataBuf, Interest, InterestBuf, Name, NameRef};
+use repo::{Body, Entry, Freed, Insertion, Store, StoreError, Top, View};
+use security::{KeyType, SecretKey, Signer};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use support::{Made, blobs, insert, insert_limited, object, packet};
+use support::{Made, blobs, insert, insert_limited, insert_unverified, object, packet};
 use transport::publish::{Publish, Shelf};
 
 fn find(store: &Store, name: &str) -> Option<String> {
@@ -486,4 +487,49 @@ fn a_copy_sends_the_packets_of_the_publisher() {
         assert!(own == copied && own.len() > 100, "{name}");
     }
     assert_eq!(copy.stats().answered, 9);
+}
+
+/// A certificate's packet: the same name and key, or another key, by these signers.
+fn certificate(by: &Signer, content: &[u8]) -> Made {
+    let name: Name = "/a/KEY/1/up/v=2".parse().unwrap();
+    let mut wire = Vec::new();
+    by.encode(&DataBuf::new(name.clone(), content.to_vec()), &mut wire);
+    let entry = Entry { name, version: 0, body: Body::Packet(wire.into()) };
+    Made { entry, publication: None, content: None }
+}
+
+/// The signer with this key.
+fn signer(seed: u8) -> Signer {
+    let secret = SecretKey::generate(KeyType::Ed25519, &[seed; 32]).unwrap();
+    Signer::Key { secret, key_locator: "/b/KEY/2".parse().unwrap() }
+}
+
+/// The packet that the store has under the name of an entry.
+fn kept(store: &Store, entry: &Entry) -> Option<packet::Bytes> {
+    let interest = InterestBuf::new(entry.name.clone()).encode();
+    View::new(store).unwrap().packet(&Interest::decode(&interest).unwrap()).unwrap()
+}
+
+#[test]
+fn an_unverified_certificate_never_replaces_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    let good = certificate(&signer(1), b"key");
+    let wire = |made: &Made| match &made.entry.body {
+        Body::Packet(wire) => wire.clone(),
+        Body::Object(_) => panic!("no packet"),
+    };
+    insert(&store, &object("/a/x", 1, b"x"), &[good.clone()]).unwrap();
+    // The same key with another signature: a chain to an anchor would end here.
+    let resigned = certificate(&signer(2), b"key");
+    insert_unverified(&store, &object("/a/y", 1, b"y"), &[resigned]).unwrap();
+    assert_eq!(kept(&store, &good.entry), Some(wire(&good)));
+    let other = certificate(&signer(2), b"another key");
+    let refused = insert_unverified(&store, &object("/a/z", 1, b"z"), &[other.clone()]);
+    assert!(matches!(refused, Err(StoreError::Conflict { .. })), "{refused:?}");
+    assert_eq!(kept(&store, &good.entry), Some(wire(&good)));
+    assert_eq!(find(&store, "/a/z"), None);
+    // A forgery that is there already does not keep out one that was verified.
+    insert(&store, &object("/a/z", 1, b"z"), &[other.clone()]).unwrap();
+    assert_eq!(kept(&store, &good.entry), Some(wire(&other)));
 }

@@ -44,4 +44,4 @@ pub use page::{Item, MOST};
 pub use server::serve;
 pub use slots::Slots;
 pub use tls::Tls;
-pub use uploads::{Keeper, Listing, Permit, Reason, StoreFailure, StoredObject, Uploads};
+pub use uploads::{Keeper, Kept, Listing, Permit, Reason, StoreFailure, StoredObject, Uploads};

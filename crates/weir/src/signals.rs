@@ -8,7 +8,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Set by SIGINT and SIGTERM.
 #[derive(Clone)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop {
+    signal: Arc<AtomicBool>,
+    /// Set when a part of the work is not needed any more.
+    unneeded: Option<Arc<AtomicBool>>,
+}
+
+/// Work that is needed until this is dropped.
+pub struct Needed(Arc<AtomicBool>);
+
+impl Drop for Needed {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 impl Stop {
     /// Listens from now on. A second signal ends the process at once, so that a program that hangs
@@ -22,19 +35,26 @@ impl Stop {
             signal_hook::flag::register_conditional_shutdown(signal, 5, Arc::clone(&flag))?;
             signal_hook::flag::register(signal, Arc::clone(&flag))?;
         }
-        Ok(Stop(flag))
+        Ok(Stop { signal: flag, unneeded: None })
+    }
+
+    /// The same for a part of the work, which also ends when the other value is dropped.
+    pub fn part(&self) -> (Stop, Needed) {
+        let unneeded = Arc::new(AtomicBool::new(false));
+        let stop = Stop { signal: Arc::clone(&self.signal), unneeded: Some(unneeded.clone()) };
+        (stop, Needed(unneeded))
     }
 
     /// A signal that never comes.
     #[cfg(test)]
     pub fn never() -> Stop {
-        Stop(Arc::new(AtomicBool::new(false)))
+        Stop { signal: Arc::new(AtomicBool::new(false)), unneeded: None }
     }
 
     /// As if the signal had come.
     #[cfg(test)]
     pub fn request(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.signal.store(true, Ordering::Relaxed);
     }
 
     /// `input`, as long as no signal has come: reading from a terminal or a pipe can take for ever.
@@ -50,10 +70,12 @@ impl Stop {
         }
     }
 
-    /// A signal came.
+    /// A signal came, or the work is not needed any more.
     #[must_use]
     pub fn requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        let unneeded = self.unneeded.as_ref();
+        self.signal.load(Ordering::Relaxed)
+            || unneeded.is_some_and(|unneeded| unneeded.load(Ordering::Relaxed))
     }
 }
 
@@ -93,5 +115,17 @@ mod tests {
         assert_eq!(stop.interrupts(&mut reader).read(&mut buffer).unwrap(), 3);
         stop.request();
         assert!(stop.interrupts(&mut reader).read_to_end(&mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn a_part_of_the_work_ends_when_it_is_not_needed_and_with_the_whole() {
+        let stop = Stop::never();
+        let (part, needed) = stop.part();
+        let (other, _needed) = stop.part();
+        assert!(!part.requested());
+        drop(needed);
+        assert!(part.requested() && !stop.requested() && !other.requested());
+        stop.request();
+        assert!(other.requested());
     }
 }

@@ -9,7 +9,7 @@ use control::{Duration, Time};
 use net::client::Endpoint;
 use packet::{Data, Name};
 use schemes::Choice;
-use security::{Proof, TrustPolicy, VerifyError};
+use security::{Certificate, Proof, TrustPolicy, VerifyError};
 use transport::fetch::batch::{Batch, BatchConfig, BatchSink};
 use transport::fetch::{Fetch, FetchConfig};
 
@@ -68,6 +68,17 @@ impl Transfers {
         at_present(&self.policy).verify(data)
     }
 
+    /// True if only signatures by trusted keys are accepted.
+    pub fn needs_key(&self) -> bool {
+        self.policy.needs_key()
+    }
+
+    /// The certificates of a chain that are anchors, or are verified by one. Each certificate has
+    /// the key of the signature before it.
+    pub fn certified(&self, chain: Vec<Certificate>) -> Vec<Certificate> {
+        certified(&at_present(&self.policy), chain)
+    }
+
     /// A batch under a controller of its own.
     ///
     /// # Errors
@@ -90,6 +101,29 @@ impl Transfers {
     pub fn fetch(&self, config: FetchConfig) -> Result<Fetch, Failure> {
         Ok(Fetch::new(config, self.choice.controller()?))
     }
+}
+
+/// See [`Transfers::certified`].
+fn certified(policy: &TrustPolicy, chain: Vec<Certificate>) -> Vec<Certificate> {
+    let mut good = Vec::new();
+    // From the anchor down: each is verified by those above it.
+    for certificate in chain.into_iter().rev() {
+        let Ok(data) = Data::decode(certificate.wire()) else { continue };
+        let anchors = match policy {
+            TrustPolicy::Chains(chains) => chains.validator.anchors(),
+            _ => &[],
+        };
+        let is_anchor = anchors.iter().any(|anchor| anchor.wire() == certificate.wire());
+        if !is_anchor && !matches!(policy.verify(&data), Ok(Proof::Key(_))) {
+            continue;
+        }
+        // The pool takes it only if there is none of that name that was verified.
+        if policy.offer(&data).is_ok() {
+            good.push(certificate);
+        }
+    }
+    good.reverse();
+    good
 }
 
 fn choice(args: &TransferArgs) -> Result<Choice, Failure> {
@@ -140,5 +174,63 @@ impl<S: BatchSink> Endpoint for Driven<'_, S> {
 
     fn set_ranges(&mut self, answered: bool) {
         self.batch.set_ranges(answered);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::Component;
+    use security::certificate::Issue;
+    use security::trust::{Chains, Schema, Validator};
+    use security::{KeyType, SecretKey, Signer, Validity};
+    use std::sync::Arc;
+
+    const NOW: u64 = 1_795_183_387;
+
+    fn key(seed: u8) -> SecretKey {
+        SecretKey::generate(KeyType::Ed25519, &[seed; 32]).unwrap()
+    }
+
+    fn alone(identity: &str, seed: u8) -> Certificate {
+        let validity = Validity::days(NOW - 10, 10);
+        let identity: Name = identity.parse().unwrap();
+        Certificate::self_signed(identity.as_ref(), &key(seed), validity, 1)
+    }
+
+    /// The certificate of the same key by another.
+    fn issued(of: &Certificate, by: &Certificate, seed: u8) -> Certificate {
+        let signer = Signer::Key { secret: key(seed), key_locator: by.name().clone() };
+        let validity = Validity::days(NOW - 10, 5);
+        of.issued(&signer, &Issue { issuer: Component::generic(b"up"), validity, version: 2 })
+    }
+
+    #[test]
+    fn only_certificates_below_an_anchor_are_certified() {
+        let site = alone("/site", 1);
+        let group = issued(&alone("/site/group", 2), &site, 1);
+        let member = issued(&alone("/site/group/member", 3), &group, 2);
+        let good = vec![member.clone(), group.clone(), site.clone()];
+        let validator = Arc::new(Validator::new(vec![site.clone()], Schema::Hierarchy));
+        let policy = TrustPolicy::Chains(Chains { validator, now: NOW });
+        assert_eq!(certified(&policy, good.clone()), good);
+        // The key of the member, under the name of its certificate, by another key.
+        let eve = alone("/eve", 9);
+        let forged = issued(&alone("/site/group/member", 3), &eve, 9);
+        assert_eq!(forged.name(), member.name());
+        assert_eq!(certified(&policy, vec![forged.clone(), eve.clone()]), []);
+        // By another key under the name of the anchor's certificate.
+        let named = alone("/site", 9);
+        let forged = issued(&alone("/site/group/member", 3), &named, 9);
+        assert_eq!(certified(&policy, vec![forged, named]), []);
+        // The forgeries are not what a later certificate is verified by.
+        assert_eq!(certified(&policy, good.clone()), good);
+    }
+
+    #[test]
+    fn without_anchors_only_certificates_by_known_keys_are_certified() {
+        let (own, other) = (alone("/own", 1), alone("/other", 2));
+        let policy = TrustPolicy::AnySigned(vec![security::TrustedKey::from_certificate(&own)]);
+        assert_eq!(certified(&policy, vec![other, own.clone()]), [own]);
     }
 }

@@ -46,7 +46,16 @@ pub fn packet(name: &str, content: &[u8]) -> Made {
 
 /// Inserts an object with its members.
 pub fn insert(store: &Store, top: &Made, members: &[Made]) -> Result<Inserted, StoreError> {
-    insert_all(store, top, members, None)
+    insert_all(store, top, members, |_| {})
+}
+
+/// Inserts an object with its members, whose signatures were not verified.
+pub fn insert_unverified(
+    store: &Store,
+    top: &Made,
+    members: &[Made],
+) -> Result<Inserted, StoreError> {
+    insert_all(store, top, members, |insertion| insertion.unverified())
 }
 
 /// Inserts an object under a quota.
@@ -55,21 +64,21 @@ pub fn insert_limited(
     top: &Made,
     quota: Option<u64>,
 ) -> Result<Inserted, StoreError> {
-    insert_all(store, top, &[], quota)
+    insert_all(store, top, &[], |insertion| insertion.limit(quota))
 }
 
 fn insert_all(
     store: &Store,
     top: &Made,
     members: &[Made],
-    quota: Option<u64>,
+    prepare: impl FnOnce(&mut Insertion<'_>),
 ) -> Result<Inserted, StoreError> {
     let mut staging = store.stage()?;
     for content in members.iter().chain([top]).filter_map(|made| made.content.as_ref()) {
         staging.copy(&mut &content[..]).unwrap();
     }
     let mut insertion = Insertion::new(store, &mut staging)?;
-    insertion.limit(quota);
+    prepare(&mut insertion);
     let about = Top { added: 1, bytes: 1, ..Top::default() };
     if insertion.top(&top.entry, &about)? {
         for member in members {

@@ -38,8 +38,8 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
     let client_timeout = args.client_timeout;
     let lines = log.clone();
     let patience = args.transfer.patience;
-    let (to, with, end) = (address.clone(), transfers.clone(), stop.clone());
-    let folders = Fetched { address: to, transfers: with, patience, stop: end };
+    let (to, with) = (address.clone(), transfers.clone());
+    let folders = Fetched { address: to, transfers: with, patience };
     let (store, uploads) = uploads::open(args, token, &stop)?;
     let publisher = store.map(|store| uploads::publish(&address, store, args.quiet, &log));
     let publisher = publisher.transpose()?;

@@ -8,7 +8,7 @@ mod tree;
 #[cfg(feature = "mount")]
 pub use least::version_of;
 pub use pages::{Page, each_page};
-pub use root::{Found, Search};
+pub use root::{Found, Room, Search};
 #[cfg(test)]
 pub use tree::Summary as TreeSummary;
 pub use tree::fetch as fetch_tree;

@@ -53,7 +53,7 @@ fn list(
     connection: &mut Connection,
 ) -> Result<(), Failure> {
     let (patience, quiet) = (args.transfer.patience, args.quiet);
-    let search = Search { transfers, stop, patience, rate: None, quiet };
+    let search = Search { transfers, stop, patience, rate: None, quiet, room: None };
     let found = search.find(connection, &args.name)?;
     let mut list = List { args, base: &found.name, lines: BTreeMap::new(), text: String::new() };
     each_page(connection, &found, transfers, stop, args.recursive, &mut |page| {

@@ -10,14 +10,16 @@ use crate::gateway::log::Answered;
 use crate::gateway::mirror;
 use crate::gateway::slots::Slot;
 use crate::gateway::status::status;
+use crate::gateway::uploads::Kept;
 use crate::output::Progress;
+use crate::signals::{Needed, Stop};
 use control::{Duration, Size};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::StatusCode;
 use hyper::header::CONTENT_RANGE;
 use net::client::Connection;
-use packet::{Component, Name};
+use packet::Name;
 use router::guard::Refusal;
 use std::io::Write;
 use std::sync::Arc;
@@ -34,40 +36,51 @@ const SEGMENT: u64 = 8000;
 /// The longest patience for objects that this process serves: one that was removed meanwhile does
 /// not come again.
 const STORED: Duration = Duration::from_secs(5);
+/// The failure of an answer that is not needed any more.
+const GONE: &str = "the client went away";
+
+/// The head of an answer that has begun. If it is dropped, the client has gone.
+pub struct Coming {
+    take: oneshot::Receiver<Outcome>,
+    _needed: Needed,
+}
+
+impl Coming {
+    /// Waits for the head; `None` if none comes.
+    pub async fn head(self) -> Option<Outcome> {
+        self.take.await.ok()
+    }
+}
 
 /// Begins to answer. The answer's head comes when something of the object was verified.
 /// The fetch holds the slot until it is over.
-pub fn begin(
-    gateway: &Arc<Gateway>,
-    ask: Ask,
-    answered: Answered,
-    slot: Arc<Slot>,
-) -> oneshot::Receiver<Outcome> {
+pub fn begin(gateway: &Arc<Gateway>, ask: Ask, answered: Answered, slot: Arc<Slot>) -> Coming {
     let (give, take) = oneshot::channel();
+    let (stop, needed) = gateway.stop.part();
     let gateway = Arc::clone(gateway);
-    let answer = move || {
-        answer(&gateway, ask, give, answered);
-        drop(slot);
-    };
     // Without a thread there is no answer, and the client gets an error.
-    let _ = std::thread::Builder::new().spawn(answer);
-    take
+    let _ = std::thread::Builder::new().spawn(move || {
+        answer(&gateway, ask, give, answered, &stop);
+        drop(slot);
+    });
+    Coming { take, _needed: needed }
 }
 
-fn answer(gateway: &Gateway, ask: Ask, give: oneshot::Sender<Outcome>, mut answered: Answered) {
-    let ask = match mirror::find(gateway, ask, &mut answered) {
+/// `stop` ends also when the client has gone, or has the head.
+fn answer(
+    gateway: &Gateway,
+    ask: Ask,
+    give: oneshot::Sender<Outcome>,
+    mut answered: Answered,
+    stop: &Stop,
+) {
+    let ask = match mirror::find(gateway, ask, &mut answered, stop) {
         mirror::Found::Content(ask) => *ask,
-        mirror::Found::Answer(outcome) => {
-            let _ = give.send(outcome);
-            return gateway.log.answered(&answered);
-        }
+        mirror::Found::Answer(outcome) => return conclude(gateway, outcome, give, answered),
     };
-    let ask = match folder::answer(gateway, ask, &mut answered) {
+    let ask = match folder::answer(gateway, ask, &mut answered, stop) {
         folder::Found::Content(ask) => *ask,
-        folder::Found::Page(outcome) => {
-            let _ = give.send(outcome);
-            return gateway.log.answered(&answered);
-        }
+        folder::Found::Page(outcome) => return conclude(gateway, outcome, give, answered),
     };
     match Answering::new(ask, give) {
         Ok(mut sink) => fetch(gateway, &mut sink, &mut answered),
@@ -77,6 +90,20 @@ fn answer(gateway: &Gateway, ask: Ask, give: oneshot::Sender<Outcome>, mut answe
             answered.fail(&error.to_string());
         }
     }
+    gateway.log.answered(&answered);
+}
+
+/// Gives an answer that needs no fetch.
+fn conclude(
+    gateway: &Gateway,
+    outcome: Outcome,
+    give: oneshot::Sender<Outcome>,
+    mut answered: Answered,
+) {
+    if give.is_closed() {
+        answered.fail(GONE);
+    }
+    let _ = give.send(outcome);
     gateway.log.answered(&answered);
 }
 
@@ -113,9 +140,11 @@ fn run(
         Connection::open(gateway.address.clone()).map_err(|error| bad(error.into()))?;
     let bell = sink.writer.bell().map_err(|error| bad(Failure::new(Kind::Failed, error)))?;
     connection.wake_on(bell);
-    let (stored, heads) = (stored(gateway, &sink.ask), heads(&sink.ask));
-    let is_stored = stored.is_some();
-    let name = stored.unwrap_or_else(|| sink.ask.name.clone());
+    let heads = heads(&sink.ask);
+    sink.stored = stored(gateway, &sink.ask);
+    let is_stored = sink.stored.is_some();
+    let name = sink.stored.as_ref().map_or(&sink.ask.name, |stored| &stored.name).clone();
+    sink.ask.media_type = sink.stored.as_ref().and_then(|stored| stored.media_type.clone());
     let mut first = First { name, heads, is_stored };
     // Parts that lie apart are fetched one after the other, and of one version.
     while let Some(name) = fetch_run(gateway, &mut connection, sink, answered, first)? {
@@ -167,14 +196,18 @@ struct First {
     is_stored: bool,
 }
 
-/// The versioned name of an object in the store of uploads. It is read from there, so that a client
+/// The object, if it is in the store of uploads. Its version is read from there, so that a client
 /// gets the upload that it has just sent: the forwarder may know the version before for seconds.
-fn stored(gateway: &Gateway, ask: &Ask) -> Option<Name> {
+fn stored(gateway: &Gateway, ask: &Ask) -> Option<Kept> {
     let uploads = gateway.uploads.as_ref().filter(|_| !ask.is_mirrored)?;
-    uploads.prefix_of(&ask.name)?;
+    let version = ask.name.as_ref().last().and_then(|last| last.as_version());
+    let name = match version {
+        Some(_) => ask.name.as_ref().parent().to_name(),
+        None => ask.name.clone(),
+    };
+    uploads.prefix_of(&name)?;
     // If the store cannot be read, its publisher complains, and others may have the object.
-    let version = uploads.keeper().newest(&ask.name).ok().flatten()?;
-    Some(ask.name.clone().with(&Component::version(version)))
+    uploads.keeper().find(&name, version).ok().flatten()
 }
 
 /// How many segments are asked for before the object is known: no more than the answer may need.
@@ -221,6 +254,8 @@ struct Answering {
     /// The run of segments that is fetched, and the object of the first.
     run: usize,
     object: Option<ObjectInfo>,
+    /// The object as the store of uploads has it.
+    stored: Option<Kept>,
     /// The first part that is not given yet.
     part: usize,
     /// Bytes of the object that were given to the client.
@@ -234,7 +269,7 @@ impl Answering {
     fn new(ask: Ask, give: oneshot::Sender<Outcome>) -> std::io::Result<Answering> {
         let (writer, reader) = pipe(WAITING)?;
         let (waits, reader) = (Some(give), Some(reader));
-        let (plan, object, packer, failure) = (None, None, None, None);
+        let (plan, object, stored, packer, failure) = (None, None, None, None, None);
         let (run, part, given) = (0, 0, 0);
         Ok(Answering {
             ask,
@@ -244,6 +279,7 @@ impl Answering {
             writer,
             run,
             object,
+            stored,
             part,
             given,
             packer,
@@ -264,6 +300,27 @@ impl Answering {
     fn fits(&self, segment: u64, content: &[u8]) -> bool {
         let sizes = self.plan.as_ref().and_then(|plan| plan.sizes);
         sizes.is_none_or(|sizes| sizes.len_of(segment) == content.len() as u64)
+    }
+
+    /// The object with its sizes, if the store has them. The fetch may have none: under the name of
+    /// a version, segments can come before what describes the object.
+    fn complete_info(&self, info: &ObjectInfo) -> ObjectInfo {
+        let mut info = info.clone();
+        if let Some(stored) = self.stored.as_ref().filter(|stored| stored.name == info.name) {
+            info.size = Some(stored.size);
+            info.segment_size = Some(stored.segment_size);
+            info.segments = Some(stored.size.div_ceil(stored.segment_size.max(1)).max(1));
+        }
+        info
+    }
+
+    /// No byte lies behind the end that the client knows.
+    fn ends_in_time(&self, end: u64) -> bool {
+        let body = self.plan.as_ref().and_then(|plan| plan.body.as_ref());
+        let has_sizes = self.plan.as_ref().is_some_and(|plan| plan.sizes.is_some());
+        // Parts of it end earlier.
+        let promised = body.filter(|_| !has_sizes).and_then(|body| body.all().last());
+        promised.is_none_or(|part| end <= part.bytes.end)
     }
 
     /// The fetch is over: so is the answer, if it is whole.
@@ -335,6 +392,7 @@ impl Answering {
 
 impl Sink for Answering {
     fn begin(&mut self, info: &ObjectInfo) -> Resume {
+        let info = &self.complete_info(info);
         if let Some(plan) = self.plan.as_ref().filter(|_| self.run > 0) {
             if self.object.as_ref() != Some(info) {
                 let message = format!("{} changed during the transfer", info.name);
@@ -356,8 +414,9 @@ impl Sink for Answering {
         if self.failure.is_some() {
             return;
         }
-        if !self.fits(segment, content) {
-            self.failure = Some(self.wrong_size(offset + content.len() as u64));
+        let end = offset.saturating_add(content.len() as u64);
+        if !self.fits(segment, content) || !self.ends_in_time(end) {
+            self.failure = Some(self.wrong_size(end));
             return;
         }
         self.give_head();
@@ -377,7 +436,7 @@ impl Keep for Answering {
     fn take_failure(&mut self) -> Option<Failure> {
         let is_gone = self.waits.as_ref().is_some_and(oneshot::Sender::is_closed)
             || self.writer.is_left() && !self.has_given_all();
-        let gone = is_gone.then(|| Failure::new(Kind::File, "the client went away"));
+        let gone = is_gone.then(|| Failure::new(Kind::File, GONE));
         self.failure.take().or(gone)
     }
 
@@ -393,13 +452,7 @@ mod tests {
 
     /// An answer about an object of 3500 bytes in segments of 1000, and the receiver of its head.
     fn answering(range: Option<&str>) -> (Answering, oneshot::Receiver<Outcome>) {
-        let mut headers = HeaderMap::new();
-        range.map(|range| headers.insert(RANGE, range.parse().unwrap()));
-        let uri = Uri::from_static("/a/film.webm");
-        let served = Served { prefixes: &["/a".parse().unwrap()], mirrors: &[] };
-        let ask = Ask::read(&Method::GET, &uri, &headers, served).unwrap();
-        let (give, take) = oneshot::channel();
-        let mut sink = Answering::new(ask, give).unwrap();
+        let (mut sink, take) = asked(&Method::GET, range);
         sink.begin(&ObjectInfo {
             name: "/a/film.webm/v=7".parse().unwrap(),
             segments: Some(4),
@@ -408,6 +461,17 @@ mod tests {
             root_digest: None,
         });
         (sink, take)
+    }
+
+    /// An answer that knows no object yet.
+    fn asked(method: &Method, range: Option<&str>) -> (Answering, oneshot::Receiver<Outcome>) {
+        let mut headers = HeaderMap::new();
+        range.map(|range| headers.insert(RANGE, range.parse().unwrap()));
+        let uri = Uri::from_static("/a/film.webm");
+        let served = Served { prefixes: &["/a".parse().unwrap()], mirrors: &[] };
+        let ask = Ask::read(method, &uri, &headers, served).unwrap();
+        let (give, take) = oneshot::channel();
+        (Answering::new(ask, give).unwrap(), take)
     }
 
     fn segment(n: u8, bytes: usize) -> Vec<u8> {
@@ -453,6 +517,36 @@ mod tests {
         sink.write(0, 0, &segment(0, 1000));
         sink.write(1, 1000, &segment(1, 1));
         assert!(sink.take_failure().is_some());
+        drop(sink);
+        assert_eq!(body(take), (200, segment(0, 1000), false));
+    }
+
+    #[test]
+    fn the_store_knows_sizes_that_the_fetch_does_not() {
+        let (mut sink, mut take) = asked(&Method::HEAD, None);
+        let name: Name = "/a/film.webm/v=7".parse().unwrap();
+        let (size, segment_size) = (3500, 1000);
+        sink.stored = Some(Kept { name: name.clone(), size, segment_size, media_type: None });
+        // As of a segment that has come before the packet that describes the version.
+        let (segments, segment_size, size, root_digest) = (None, None, None, None);
+        sink.begin(&ObjectInfo { name, segments, segment_size, size, root_digest });
+        sink.write(0, 0, &segment(0, 1000));
+        let Ok(Ok(head)) = take.try_recv() else { panic!("no head") };
+        assert_eq!(head.headers.get("content-length").unwrap(), "3500");
+        assert_eq!(head.headers.get("accept-ranges").unwrap(), "bytes");
+    }
+
+    #[test]
+    fn an_object_is_not_longer_than_its_size() {
+        let (mut sink, take) = asked(&Method::GET, None);
+        let name = "/a/film.webm/v=7".parse().unwrap();
+        let (segments, segment_size, size, root_digest) = (Some(4), None, Some(1500), None);
+        sink.begin(&ObjectInfo { name, segments, segment_size, size, root_digest });
+        sink.write(0, 0, &segment(0, 1000));
+        assert!(sink.take_failure().is_none());
+        sink.write(1, 1000, &segment(1, 501));
+        let said = sink.take_failure().unwrap().to_string();
+        assert!(said.starts_with("/a/film.webm is not as long as its metadata say"), "{said}");
         drop(sink);
         assert_eq!(body(take), (200, segment(0, 1000), false));
     }

@@ -8,6 +8,7 @@ use crate::gateway::head::{Head, Outcome, WAITING};
 use crate::gateway::log::Answered;
 use crate::gateway::page::{self, Folder, HTML, Item, JSON, MOST, Upload};
 use crate::gateway::uploads::Listing;
+use crate::signals::Stop;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::StatusCode;
@@ -37,14 +38,14 @@ pub enum Found {
 }
 
 /// Answers if the request is for a folder.
-pub fn answer(gateway: &Gateway, mut ask: Ask, answered: &mut Answered) -> Found {
+pub fn answer(gateway: &Gateway, mut ask: Ask, answered: &mut Answered, stop: &Stop) -> Found {
     let Some(wanted) = ask.folder.take() else { return Found::Content(Box::new(ask)) };
     let began = monotonic();
     if let Some(outcome) = stored(gateway, &ask, &wanted, answered) {
         answered.duration_s = monotonic().since(began).as_secs_f64();
         return Found::Page(outcome);
     }
-    let listed = list(gateway, &ask.name, &wanted);
+    let listed = list(gateway, &ask.name, &wanted, stop);
     answered.duration_s = monotonic().since(began).as_secs_f64();
     let (mut folder, root) = match listed {
         Ok((Some(folder), root)) => (folder, root),
@@ -122,10 +123,11 @@ fn list(
     gateway: &Gateway,
     name: &Name,
     wanted: &FolderAsk,
+    stop: &Stop,
 ) -> Result<(Option<Folder>, Root), Failure> {
     let query = wanted.query.as_ref().map(|query| query.to_lowercase());
     let (mut entries, mut is_cut, mut has_index, mut seen) = (Vec::new(), false, false, 0);
-    let root = gateway.folders.read(name, query.is_some(), &mut |path, entry| {
+    let root = gateway.folders.read(name, query.is_some(), stop, &mut |path, entry| {
         seen += 1;
         let is_file = matches!(entry.kind, EntryKind::File(_));
         has_index |= is_file && path == INDEX && query.is_none() && !wanted.json;

@@ -2,13 +2,14 @@
 
 use crate::consumer::Verified;
 use crate::exit::Failure;
+use crate::signals::Stop;
 use packet::Name;
 use tree::Entry;
 
 /// Reads folders.
 pub trait Folders: Send + Sync {
     /// Calls `take` with the path from the folder and with each entry of the folder, and of those
-    /// below if `recursive`, until it returns false.
+    /// below if `recursive`, until it returns false. `stop` ends the work.
     ///
     /// # Errors
     /// There is no such folder, or it cannot be fetched or verified.
@@ -16,6 +17,7 @@ pub trait Folders: Send + Sync {
         &self,
         name: &Name,
         recursive: bool,
+        stop: &Stop,
         take: &mut dyn FnMut(&[u8], &Entry) -> bool,
     ) -> Result<Root, Failure>;
 }

@@ -9,6 +9,7 @@ use crate::gateway::head::{Head, Outcome};
 use crate::gateway::log::Answered;
 use crate::gateway::status::status;
 use crate::output::Progress;
+use crate::signals::Stop;
 use control::Size;
 use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use net::client::Connection;
@@ -28,11 +29,11 @@ pub enum Found {
 }
 
 /// Finds the version of the file, unless the request is not for a file of an origin.
-pub fn find(gateway: &Gateway, mut ask: Ask, answered: &mut Answered) -> Found {
+pub fn find(gateway: &Gateway, mut ask: Ask, answered: &mut Answered, stop: &Stop) -> Found {
     if !ask.is_mirrored {
         return Found::Content(Box::new(ask));
     }
-    match describe(gateway, &ask) {
+    match describe(gateway, &ask, stop) {
         Ok(described) => match described.version {
             Some(version) => {
                 ask.name = ask.name.with(&Component::version(version));
@@ -55,7 +56,7 @@ pub fn find(gateway: &Gateway, mut ask: Ask, answered: &mut Answered) -> Found {
 }
 
 /// The answer of the origin without its content.
-fn describe(gateway: &Gateway, ask: &Ask) -> Result<Described, Refusal> {
+fn describe(gateway: &Gateway, ask: &Ask, stop: &Stop) -> Result<Described, Refusal> {
     let mut connection =
         Connection::open(gateway.address.clone()).map_err(|error| bad(&error.into()))?;
     let mut config =
@@ -64,7 +65,7 @@ fn describe(gateway: &Gateway, ask: &Ask) -> Result<Described, Refusal> {
     let mut fetch = gateway.transfers.fetch(config).map_err(|failure| bad(&failure))?;
     let progress = Progress::new("", true);
     let (verbose, resumes, absence, rate) = (false, false, None, None);
-    let watch = Watch { progress: &progress, stop: &gateway.stop, verbose, resumes, absence, rate };
+    let watch = Watch { progress: &progress, stop, verbose, resumes, absence, rate };
     let mut document = Document::default();
     let done = consumer::drive(&mut connection, &mut fetch, &mut document, &watch, &mut None);
     done.map_err(|failure| {

@@ -169,7 +169,7 @@ async fn send_to_store(
                 under_way.settle();
                 check(&wanted, newest)
             };
-            keeper.keep(&wanted.name, &mut reader, &permit)
+            keeper.keep(&wanted.name, wanted.media_type.clone(), &mut reader, &permit)
         });
         // The name is free before the client gets an answer.
         drop(under_way);

@@ -114,8 +114,8 @@ async fn outcome(
     };
     // The slots outlive all requests that wait for one.
     let slot = Arc::new(slot.await.map_err(|_| failed())?);
-    let head = answer::begin(gateway, ask, std::mem::take(answered), Arc::clone(&slot));
-    let head = head.await.unwrap_or_else(|_| Err(failed()))?;
+    let coming = answer::begin(gateway, ask, std::mem::take(answered), Arc::clone(&slot));
+    let head = coming.head().await.unwrap_or_else(|| Err(failed()))?;
     Ok(reply::found(head, slot))
 }
 

@@ -33,20 +33,23 @@ pub trait Keeper: Send + Sync {
     /// The store cannot be read.
     fn room(&self) -> Result<u64, Failure>;
 
-    /// The newest version of an object of exactly this name, from which the store serves it.
+    /// This version of the object of exactly this name, or the newest one. `None` if the store
+    /// has no such object.
     ///
     /// # Errors
     /// The store cannot be read.
-    fn newest(&self, name: &Name) -> Result<Option<u64>, Failure>;
+    fn find(&self, name: &Name, version: Option<u64>) -> Result<Option<Kept>, Failure>;
 
-    /// Publishes all bytes of `body` under a name. Calls `permit` with the newest version when the
-    /// body has come and no other program can change the store before the upload is in it.
+    /// Publishes all bytes of `body` under a name, with the type that its sender gave. Calls
+    /// `permit` with the newest version when the body has come and no other program can change the
+    /// store before the upload is in it.
     ///
     /// # Errors
     /// The body ends early, is not permitted, or cannot be stored; then the store is as before.
     fn keep(
         &self,
         name: &Name,
+        media_type: Option<String>,
         body: &mut dyn Read,
         permit: &Permit<'_>,
     ) -> Result<StoredObject, StoreFailure>;
@@ -162,6 +165,19 @@ pub struct StoredObject {
     pub version: u64,
     /// Its bytes.
     pub bytes: u64,
+}
+
+/// An object as the store has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Its name with its version.
+    pub name: Name,
+    /// Its bytes.
+    pub size: u64,
+    /// Bytes of every segment but the last.
+    pub segment_size: u64,
+    /// The media type that its uploader gave.
+    pub media_type: Option<String>,
 }
 
 /// The permission to upload.
@@ -407,13 +423,14 @@ mod tests {
             Ok(100)
         }
 
-        fn newest(&self, _: &Name) -> Result<Option<u64>, Failure> {
+        fn find(&self, _: &Name, _: Option<u64>) -> Result<Option<Kept>, Failure> {
             Ok(None)
         }
 
         fn keep(
             &self,
             _: &Name,
+            _: Option<String>,
             _: &mut dyn Read,
             _: &Permit<'_>,
         ) -> Result<StoredObject, StoreFailure> {

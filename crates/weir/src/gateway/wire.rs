@@ -75,8 +75,12 @@ mod http2 {
     const STREAMS: u32 = 32;
     /// Bytes that a client may send of bodies before they are read.
     const WINDOW: u32 = 65_535;
-    /// A connection without requests that takes no bytes for so long is closed.
+    /// A connection without requests that takes no bytes for so long takes no more requests. It is
+    /// closed when the client has all answers.
     const IDLE: control::Duration = control::Duration::from_secs(10);
+    /// The same, if ends of answers are still there for it: it is closed without them. Until then
+    /// it makes room for others, as all connections without requests do.
+    const UNREAD: control::Duration = control::Duration::from_secs(600);
     const LOOK: Duration = Duration::from_secs(1);
 
     /// True if the client begins with HTTP/2. Nothing is taken from the stream.
@@ -142,16 +146,26 @@ mod http2 {
             .initial_connection_window_size(WINDOW)
             .max_send_buf_size(crate::gateway::body::FRAME);
         let mut served = pin!(builder.serve_connection(TokioIo::new(stream), service));
-        let mut idle = pin!(idle(&connection));
+        let mut unused = pin!(idle(&connection, IDLE));
+        let is_over = poll_fn(|cx| match served.as_mut().poll(cx) {
+            Poll::Ready(_) => Poll::Ready(true),
+            Poll::Pending => unused.as_mut().poll(cx).map(|()| false),
+        });
+        if is_over.await {
+            return;
+        }
+        // The library has the last bytes of answers until the client takes them.
+        served.as_mut().graceful_shutdown();
+        let mut unread = pin!(idle(&connection, UNREAD));
         let both = poll_fn(|cx| match served.as_mut().poll(cx) {
             Poll::Ready(_) => Poll::Ready(()),
-            Poll::Pending => idle.as_mut().poll(cx),
+            Poll::Pending => unread.as_mut().poll(cx),
         });
         both.await;
     }
 
-    async fn idle(connection: &Client) {
-        while connection.idle() < IDLE {
+    async fn idle(connection: &Client, longest: control::Duration) {
+        while connection.idle() < longest {
             tokio::time::sleep(LOOK).await;
         }
     }

@@ -47,6 +47,8 @@ pub struct Ask {
     pub is_mirrored: bool,
     /// The origin's answer, once it is known.
     pub described: Option<Described>,
+    /// The media type that the uploader of the object gave, once it is known.
+    pub media_type: Option<String>,
 }
 
 /// The content that a gateway serves.
@@ -151,6 +153,7 @@ impl Ask {
             }),
             is_mirrored,
             described: None,
+            media_type: None,
         })
     }
 

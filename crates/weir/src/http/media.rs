@@ -60,6 +60,39 @@ pub fn media_type(file: &str) -> &'static str {
     found.map_or(BINARY, |at| TYPES[at].1)
 }
 
+/// Bytes of the longest media type of an upload.
+const LONGEST: usize = 200;
+
+/// True if this is a media type with its parameters (RFC 9110, section 8.3.1). Quoted values may
+/// not have characters at which other programs could split it.
+#[must_use]
+pub fn is_media_type(text: &str) -> bool {
+    let mut parts = text.split(';').map(str::trim_ascii);
+    let bare = parts.next().and_then(|bare| bare.split_once('/'));
+    let is_bare = bare.is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype));
+    text.len() <= LONGEST && is_bare && parts.all(is_parameter)
+}
+
+fn is_parameter(text: &str) -> bool {
+    let Some((name, value)) = text.split_once('=') else { return false };
+    let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    let is_value = quoted.map_or_else(|| is_token(value), |quoted| quoted.bytes().all(is_quotable));
+    is_token(name) && is_value
+}
+
+fn is_quotable(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !b"\"\\,;".contains(&byte)
+}
+
+/// A token (RFC 9110, section 5.6.2).
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(is_part_of_token)
+}
+
+fn is_part_of_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
 /// The file name of a name: the last component that is neither version nor segment, if that is a
 /// text.
 #[must_use]
@@ -92,7 +125,8 @@ pub fn policy(media_type: &str) -> &'static str {
     let bare = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let (kind, _) = bare.split_once('/').unwrap_or_default();
     match (kind, &*bare) {
-        (_, "image/svg+xml") => SANDBOX,
+        // Documents of XML, such as images of SVG, can have scripts.
+        _ if bare.ends_with("+xml") => SANDBOX,
         (_, "application/pdf") => DOCUMENT,
         ("image" | "video" | "audio", _) => VIEWER,
         _ => SANDBOX,
@@ -112,6 +146,7 @@ mod tests {
         }
         assert!(in_sandbox("unknown") && policy("").starts_with("sandbox;"));
         assert_eq!(policy("Image/SVG+XML; charset=utf-8"), SANDBOX);
+        assert_eq!(policy("image/x+xml"), SANDBOX);
         assert_eq!(policy("application/pdf;version=1.7"), DOCUMENT);
         for file in ["a.png", "a.webm", "a.mp3", "a.pdf"] {
             assert!(!in_sandbox(file), "{file}");
@@ -121,6 +156,40 @@ mod tests {
             assert!(policy.contains("default-src 'none'"), "{policy}");
             assert!(!policy.contains("script-src") && !policy.contains("allow-"), "{policy}");
         }
+    }
+
+    #[test]
+    fn media_types_are_tokens_with_parameters() {
+        for good in [
+            "text/plain",
+            "TEXT/x-a.b+c",
+            "text/plain; charset=utf-8",
+            "video/mp4;codecs=\"avc1.42E01E mp4a\" ; a=b",
+        ] {
+            assert!(is_media_type(good), "{good}");
+        }
+        for wrong in [
+            "",
+            "text",
+            "text/",
+            "/plain",
+            "text/plain/x",
+            "text /plain",
+            "text/plain, text/html",
+            "text/plain;",
+            "text/plain; charset",
+            "text/plain; =x",
+            "text/plain; a=\"b",
+            "text/plain; a=\"b, text/html\"",
+            "text/plain; a=\"b;c\"",
+            "text/plain; a=\"b\\\"\"",
+            "text/plain; a=\u{e9}",
+            "text/plain\r\nx: y",
+        ] {
+            assert!(!is_media_type(wrong), "{wrong}");
+        }
+        let long = format!("text/{}", "x".repeat(LONGEST - 5));
+        assert!(is_media_type(&long) && !is_media_type(&format!("{long}x")));
     }
 
     #[test]

@@ -74,7 +74,10 @@ impl Plan {
             Some(described) => validators(&described.headers()),
             None => (tag(&info.name), modified(&info.name)),
         };
-        let mut plan = Plan::whole(ask, sizes);
+        // Without the size of segments, that of the object has nothing to agree with.
+        let size = sizes.map(|sizes| sizes.size);
+        let size = size.or(info.size.filter(|_| info.segment_size.is_none()));
+        let mut plan = Plan::whole(ask, sizes, size);
         let packed = tag.as_deref().map(|tag| format!("{}-gzip\"", tag.trim_end_matches('"')));
         if let Some(tag) = if plan.is_compressed { &packed } else { &tag } {
             plan.set(ETAG, tag);
@@ -107,18 +110,17 @@ impl Plan {
         plan
     }
 
-    fn whole(ask: &Ask, sizes: Option<Sizes>) -> Plan {
-        let whole = || Parts::one(0..sizes.map_or(u64::MAX, |sizes| sizes.size));
-        let body = (!ask.is_head).then(whole);
+    fn whole(ask: &Ask, sizes: Option<Sizes>, size: Option<u64>) -> Plan {
+        let body = (!ask.is_head).then(|| Parts::one(0..size.unwrap_or(u64::MAX)));
         let file = called(ask.name.as_ref()).unwrap_or_default();
         let origin = ask.described.as_ref().map(Described::headers);
         let of_origin = |headers: &HeaderMap| {
             let field = headers.get(CONTENT_TYPE).and_then(|field| field.to_str().ok());
             field.unwrap_or(BYTES).to_owned()
         };
-        let own = origin.as_ref().map(of_origin);
+        let own = origin.as_ref().map(of_origin).or_else(|| ask.media_type.clone());
         let media_type = own.as_deref().unwrap_or_else(|| media_type(&file));
-        let is_large = sizes.is_none_or(|sizes| sizes.size >= encoding::LEAST);
+        let is_large = size.is_none_or(|size| size >= encoding::LEAST);
         // A range is one of the bytes as they are.
         let is_compressed = origin.is_none()
             && is_text(media_type)
@@ -134,8 +136,8 @@ impl Plan {
         plan.set(CONTENT_TYPE, media_type);
         confine(&mut plan.headers, media_type);
         plan.set(ACCEPT_RANGES, if sizes.is_some() { "bytes" } else { "none" });
-        if let Some(sizes) = sizes {
-            plan.set(CONTENT_LENGTH, sizes.size.to_string());
+        if let Some(size) = size {
+            plan.set(CONTENT_LENGTH, size.to_string());
         }
         plan
     }
@@ -505,6 +507,35 @@ mod tests {
         assert_eq!(header(&plan, "accept-ranges"), "none");
         assert_eq!((plan.body.clone(), plan.runs()), (Some(Parts::one(0..u64::MAX)), None));
         assert_eq!(header(&plan, "cache-control"), "max-age=31536000, immutable");
+    }
+
+    #[test]
+    fn the_size_is_known_without_that_of_segments() {
+        let ask = |method| {
+            let uri = Uri::from_static("/a/film.webm");
+            Ask::read(method, &uri, &HeaderMap::new(), served(&["/a".parse().unwrap()])).unwrap()
+        };
+        // As of a head, before a whole segment has confirmed the size of segments.
+        let info = ObjectInfo { segment_size: None, ..info(Some(10_500)) };
+        let head = Plan::new(&ask(&Method::HEAD), &info);
+        assert_eq!((&*header(&head, "content-length"), &head.body), ("10500", &None));
+        let whole = Plan::new(&ask(&Method::GET), &info);
+        assert_eq!((&*header(&whole, "content-length"), whole.sizes), ("10500", None));
+        assert_eq!(whole.body, Some(Parts::one(0..10_500)));
+        let wrong = ObjectInfo { segment_size: Some(1000), segments: Some(3), ..info };
+        assert_eq!(header(&Plan::new(&ask(&Method::HEAD), &wrong), "content-length"), "");
+    }
+
+    #[test]
+    fn the_type_of_the_uploader_comes_before_that_of_the_name() {
+        let uri = Uri::from_static("/a/film.webm");
+        let read =
+            Ask::read(&Method::GET, &uri, &HeaderMap::new(), served(&["/a".parse().unwrap()]));
+        let media_type = Some("text/html".to_owned());
+        let plan = Plan::new(&Ask { media_type, ..read.unwrap() }, &info(Some(10)));
+        assert_eq!(header(&plan, "content-type"), "text/html");
+        assert!(header(&plan, "content-security-policy").starts_with("sandbox;"));
+        assert_eq!(header(&plan, "x-content-type-options"), "nosniff");
     }
 
     #[test]

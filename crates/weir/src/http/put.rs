@@ -1,9 +1,10 @@
 //! The request that uploads an object.
 
 use super::ask::{SHOWN, date, is_scoped, list, name, nearest, tags};
+use super::media::is_media_type;
 use hyper::header::{
-    AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderName,
-    IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, TRANSFER_ENCODING,
+    AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap,
+    HeaderName, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, TRANSFER_ENCODING,
 };
 use hyper::{StatusCode, Uri};
 use net::text::{shortened, visible};
@@ -15,6 +16,8 @@ use std::time::SystemTime;
 
 /// The most bytes of a component: file systems have no longer names.
 const LONGEST: usize = 255;
+/// The type of the fields of a form, which is no type of a file.
+const FORM: &str = "application/x-www-form-urlencoded";
 /// The fewest characters of a token.
 const FEWEST: usize = 16;
 
@@ -25,6 +28,8 @@ pub struct Put {
     pub name: Name,
     /// The size of the body, if the request has it.
     pub size: Option<u64>,
+    /// The media type of the object, if the request has one.
+    pub media_type: Option<String>,
     /// One of these versions must be there; `None`: any or none.
     if_match: Option<Vec<String>>,
     /// None of these versions may be there.
@@ -52,11 +57,13 @@ impl Put {
             return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
         }
         check_codings(headers)?;
+        let media_type = given_type(headers)?;
         let size = headers.get(CONTENT_LENGTH).and_then(|size| size.to_str().ok());
 
         Ok(Put {
             name,
             size: size.and_then(|size| size.parse().ok()),
+            media_type,
             // One without a tag, or whose tag is no text, permits no version.
             if_match: headers
                 .contains_key(IF_MATCH)
@@ -132,6 +139,24 @@ fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
         return Err(Refusal::new(StatusCode::NOT_IMPLEMENTED, text));
     }
     Ok(())
+}
+
+/// The media type of the body.
+///
+/// # Errors
+/// It is malformed, too long, or not one.
+fn given_type(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
+    let mut all = headers.get_all(CONTENT_TYPE).iter();
+    let Some(first) = all.next() else { return Ok(None) };
+    let given = first.to_str().ok().map(str::trim).filter(|text| is_media_type(text));
+    let Some(given) = given.filter(|_| all.next().is_none()) else {
+        let text = "the Content-Type is malformed, or longer than 200 bytes; send one like \
+                    `text/plain; charset=utf-8`, or none";
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
+    };
+    // Programs send it unasked with any body.
+    let bare = given.split(';').next().unwrap_or_default().trim_end();
+    Ok((!bare.eq_ignore_ascii_case(FORM)).then(|| given.to_owned()))
 }
 
 /// Checks the name of an upload. Its components below the prefix are those of files and folders.
@@ -236,6 +261,20 @@ mod tests {
         }
         let size = |fields: &[(&str, &str)]| put("/a/up/x", fields).unwrap().size;
         assert_eq!((size(&[("content-length", "17")]), size(&[])), (Some(17), None));
+    }
+
+    #[test]
+    fn the_type_that_a_client_gives_is_kept_if_it_is_one() {
+        let of = |fields: &[(&str, &str)]| put("/a/up/x", fields).map(|put| put.media_type);
+        let one = |text: &str| of(&[("content-type", text)]).unwrap();
+        assert_eq!(of(&[]).unwrap(), None);
+        assert_eq!(one(" Text/Plain;charset=utf-8 "), Some("Text/Plain;charset=utf-8".to_owned()));
+        assert_eq!(one("application/x-www-form-urlencoded; charset=utf-8"), None);
+        for wrong in ["text", "text/html, image/png", &format!("a/{}", "x".repeat(200))] {
+            assert_eq!(of(&[("content-type", wrong)]).unwrap_err().status, 400, "{wrong}");
+        }
+        let twice = [("content-type", "text/plain"), ("content-type", "text/html")];
+        assert_eq!(of(&twice).unwrap_err().status, 400);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::client::Refused;
 use super::facts::Validators;
 use super::news::{Job, Object, Unfilled};
-use super::slab::{Filler, Key};
+use super::slab::{Claim, Filler, Key};
 use super::source::{READ, Source, answers};
 use hyper::header::{HeaderName, RANGE};
 use std::io::{self, Read, Take};
@@ -25,6 +25,11 @@ impl<'a> Transfer<'a> {
 
     fn key(&self, block: u64) -> Key {
         (self.object.id, block)
+    }
+
+    fn claim(&self, block: u64) -> Option<Filler> {
+        let claim = Claim { origin: self.source.number, is_whole: false };
+        self.source.common.slab.claim_for(self.key(block), claim)
     }
 
     /// Stores the first blocks from an answer that begins with them.
@@ -51,7 +56,7 @@ impl<'a> Transfer<'a> {
         if !self.object.validators.are_strong() {
             return Err(Unfilled::Evicted);
         }
-        let Some(writer) = self.source.common.slab.claim(self.key(blocks.start)) else {
+        let Some(writer) = self.claim(blocks.start) else {
             return Ok(());
         };
         self.fetch(job, blocks, writer).map_err(|stop| self.unfilled(stop))
@@ -114,8 +119,7 @@ impl<'a> Transfer<'a> {
         let (mut buffer, mut first) = (vec![0; READ], Some((writer, at)));
         for block in blocks {
             let claimed = first.take();
-            let claimed =
-                claimed.or_else(|| Some((self.source.common.slab.claim(self.key(block))?, 0)));
+            let claimed = claimed.or_else(|| Some((self.claim(block)?, 0)));
             match claimed {
                 Some((mut writer, at)) => {
                     self.skip(body, writer.filled().saturating_sub(at))?;

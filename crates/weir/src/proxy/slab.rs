@@ -1,5 +1,12 @@
 //! The content that has come from origins, in blocks on disk.
 
+mod room;
+mod shares;
+
+pub use self::shares::Claim;
+
+use self::room::{Room, runs};
+use self::shares::Writers;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -32,6 +39,7 @@ pub struct Slab {
 #[derive(Default)]
 struct Store {
     blocks: BTreeMap<Key, Block>,
+    writers: Writers,
     /// The blocks that are not pinned, by the time of their last use.
     order: BTreeMap<u64, Key>,
     free: Vec<u32>,
@@ -50,7 +58,6 @@ struct Block {
     pages: Vec<u32>,
     /// Bytes from its beginning that are there.
     filled: u64,
-    has_writer: bool,
     /// A block with a pin keeps its pages.
     pins: usize,
     /// Its object is forgotten: the last pin takes the block with it.
@@ -128,22 +135,26 @@ impl Slab {
         Ok(())
     }
 
-    /// Makes the caller the writer of a block, which keeps its bytes meanwhile. `None`: it has a
-    /// writer.
-    pub fn claim(self: &Arc<Self>, key: Key) -> Option<Filler> {
+    /// Makes the caller the writer of a block, which keeps its bytes meanwhile, unless another
+    /// origin has less than its share. `None`: it has a writer.
+    pub fn claim_for(self: &Arc<Self>, key: Key, claim: Claim) -> Option<Filler> {
         let mut store = self.lock();
-        let block = store.pin(key);
-        if block.has_writer {
-            store.unpin(key);
+        if !store.writers.insert(key, claim) {
             return None;
         }
-        block.has_writer = true;
+        store.pin(key);
         Some(Filler { pin: Pin { slab: Arc::clone(self), key } })
+    }
+
+    /// The same for tests with one origin.
+    #[cfg(test)]
+    pub fn claim(self: &Arc<Self>, key: Key) -> Option<Filler> {
+        self.claim_for(key, Claim::default())
     }
 
     /// True if the block has a writer.
     pub fn is_claimed(&self, key: Key) -> bool {
-        self.lock().blocks.get(&key).is_some_and(|block| block.has_writer)
+        self.lock().writers.has(key)
     }
 
     /// Keeps the bytes of a block, and those that come, until the pin is dropped.
@@ -186,10 +197,16 @@ impl Filler {
         self.pin.slab.filled(self.pin.key)
     }
 
+    /// # Errors
+    /// The block was given up for another origin.
+    pub fn check(&self) -> io::Result<()> {
+        self.pin.slab.lock().writers.check(self.pin.key)
+    }
+
     /// Appends to the block.
     ///
     /// # Errors
-    /// The disk fails, or all other blocks are pinned.
+    /// The disk fails, all other blocks are pinned, or this one was given up for another origin.
     pub fn append(&mut self, content: &[u8]) -> io::Result<()> {
         let Pin { slab, key } = &self.pin;
         let len = content.len() as u64;
@@ -222,9 +239,7 @@ impl Filler {
 impl Drop for Filler {
     fn drop(&mut self) {
         let Pin { slab, key } = &self.pin;
-        if let Some(block) = slab.lock().blocks.get_mut(key) {
-            block.has_writer = false;
-        }
+        slab.lock().writers.remove(*key);
     }
 }
 
@@ -279,6 +294,7 @@ impl Store {
 
     /// Gives a pinned block the pages for more bytes.
     fn extend(&mut self, key: Key, len: u64) -> io::Result<Room> {
+        self.writers.check(key)?;
         let block = self.blocks.get(&key).ok_or(io::ErrorKind::NotFound)?;
         let (filled, has) = (block.filled, block.pages.len() as u64);
         if filled + len > BLOCK {
@@ -286,7 +302,7 @@ impl Store {
         }
         let (mut new, mut is_trial) = (Vec::new(), false);
         for _ in has..(filled + len).div_ceil(PAGE) {
-            let page = match self.page(&mut new) {
+            let page = match self.page(&mut new).or_else(|| self.reclaim(key)) {
                 Some(page) => page,
                 None => {
                     is_trial = true;
@@ -301,7 +317,19 @@ impl Store {
             self.blocks.get_mut(&key).ok_or(io::ErrorKind::NotFound)?.pages.push(page);
         }
         let block = self.blocks.get(&key).ok_or(io::ErrorKind::NotFound)?;
-        Ok(Room { runs: runs(&block.pages, filled, len as usize), new, is_trial })
+        let room = Room { runs: runs(&block.pages, filled, len as usize), new, is_trial };
+        self.writers.set_busy(key, true);
+        Ok(room)
+    }
+
+    /// A page of an origin that has more than its share, for the writer of this block.
+    fn reclaim(&mut self, key: Key) -> Option<u32> {
+        for taken in self.writers.revoke(key, &self.blocks, self.most) {
+            let Some(block) = self.blocks.get_mut(&taken) else { continue };
+            block.filled = 0;
+            self.free.extend(block.pages.drain(..).rev());
+        }
+        self.free.pop()
     }
 
     /// A page that the disk has room for, as far as is known. It is added to `new` if the disk has
@@ -333,6 +361,7 @@ impl Store {
 
     /// Bytes of a block have been written.
     fn appended(&mut self, key: Key, len: u64, is_trial: bool) {
+        self.writers.set_busy(key, false);
         if let Some(block) = self.blocks.get_mut(&key) {
             block.filled += len;
         }
@@ -346,6 +375,7 @@ impl Store {
     /// none is, for none of them.
     fn take_back(&mut self, key: Key, new: &[u32]) {
         self.is_disk_full = true;
+        self.writers.set_busy(key, false);
         if let Some(block) = self.blocks.get_mut(&key) {
             let kept = block.filled.div_ceil(PAGE) as usize;
             for page in block.pages.drain(kept.min(block.pages.len())..).rev() {
@@ -354,34 +384,6 @@ impl Store {
             }
         }
     }
-}
-
-/// The places of bytes that are appended.
-struct Room {
-    runs: Vec<(u64, usize)>,
-    /// Pages that the disk has to be asked for.
-    new: Vec<u32>,
-    /// The disk had no room before.
-    is_trial: bool,
-}
-
-/// The places in the file of so many bytes from `offset` on, and their lengths. Neighbours are one.
-fn runs(pages: &[u32], offset: u64, len: usize) -> Vec<(u64, usize)> {
-    let mut runs: Vec<(u64, usize)> = Vec::new();
-    let (mut offset, mut rest) = (offset, len);
-    while rest > 0 {
-        let (page, within) = (offset / PAGE, offset % PAGE);
-        let Some(page) = pages.get(page as usize) else { break };
-        let some = rest.min((PAGE - within) as usize);
-        let at = u64::from(*page) * PAGE + within;
-        match runs.last_mut() {
-            Some((begin, len)) if *begin + *len as u64 == at => *len += some,
-            _ => runs.push((at, some)),
-        }
-        offset += some as u64;
-        rest -= some;
-    }
-    runs
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::facts::{ContentVersion, Extent, Validators, max_age};
 use super::fill::{Transfer, no_room};
 use super::news::{Answered, Event, Job, News, Object, Task};
 use super::origin::Origin;
-use super::slab::SEGMENTS;
+use super::slab::{Claim, Filler, SEGMENTS};
 use super::source::{Common, READ, Source, answers};
 use hyper::header::{HeaderMap, RANGE};
 use packet::Name;
@@ -207,7 +207,7 @@ impl Shared {
         let described = Described::content(version, &headers);
         let slab = &self.source.common.slab;
         let is_there = slab.filled((id, 0)) == object.len_of(0);
-        let writer = if is_there { None } else { slab.claim((id, 0)) };
+        let writer = if is_there { None } else { slab.claim_for((id, 0), self.claim(false)) };
         // An answer that is no part has all blocks.
         let last = if has_ranges { 1 } else { object.blocks() };
         let coming = writer.as_ref().map_or(0..0, |_| 0..last);
@@ -287,7 +287,8 @@ impl Shared {
                 break;
             }
             if size % block_size == 0 {
-                writers.extend(self.source.common.slab.claim((id, size / block_size)));
+                let (slab, key) = (&self.source.common.slab, (id, size / block_size));
+                writers.extend(slab.claim_for(key, self.claim(true)));
             }
             let kept = writers.last_mut().map(|writer| writer.append(&buffer[..read]));
             kept.transpose().map_err(|error| Refused::busy(no_room(&error)))?;
@@ -300,11 +301,17 @@ impl Shared {
         if expected.is_some_and(|expected| expected != size) {
             return Err(Refused::bad(format!("{origin} ended its answer early")));
         }
+        let kept = writers.iter().try_for_each(Filler::check);
+        kept.map_err(|error| Refused::busy(no_room(&error)))?;
         let version = version.end();
         let object = Object { id, version, size, segment_size, validators, has_ranges: false };
         let described = Described::content(version, &headers);
         self.answered(&job.key, Answered::new(described, Some(object), fresh));
         Ok(())
+    }
+
+    fn claim(&self, is_whole: bool) -> Claim {
+        Claim { origin: self.source.number, is_whole }
     }
 
     fn freshness(&self, headers: &HeaderMap) -> Duration {

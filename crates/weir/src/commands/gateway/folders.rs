@@ -18,8 +18,6 @@ pub struct Fetched {
     pub transfers: Transfers,
     /// How long to wait for a tree.
     pub patience: Duration,
-    /// When to end.
-    pub stop: Stop,
 }
 
 impl Folders for Fetched {
@@ -27,11 +25,12 @@ impl Folders for Fetched {
         &self,
         name: &Name,
         recursive: bool,
+        stop: &Stop,
         take: &mut dyn FnMut(&[u8], &Entry) -> bool,
     ) -> Result<Root, Failure> {
         let mut connection = Connection::open(self.address.clone())?;
-        let (transfers, stop, patience) = (&self.transfers, &self.stop, self.patience);
-        let search = Search { transfers, stop, patience, rate: None, quiet: true };
+        let (transfers, patience) = (&self.transfers, self.patience);
+        let search = Search { transfers, stop, patience, rate: None, quiet: true, room: None };
         let found = search.find(&mut connection, name)?;
         let mut is_enough = false;
         let all = each_page(&mut connection, &found, transfers, stop, recursive, &mut |page| {

@@ -38,13 +38,22 @@ pub struct Search<'a> {
     pub rate: Option<Rate>,
     /// Print only errors.
     pub quiet: bool,
+    /// Says whether there is room for the files of the tree, each time that a root is found.
+    pub room: Option<&'a dyn Room>,
+}
+
+/// Decides whether there is room for a tree.
+pub trait Room {
+    /// # Errors
+    /// There is no room for these bytes.
+    fn check(&self, bytes: u64) -> Result<(), Failure>;
 }
 
 impl Search<'_> {
     /// Fetches the root of the tree `wanted`, which may end in a version.
     ///
     /// # Errors
-    /// There is no such tree, or it is not verified.
+    /// There is no such tree, it is not verified, or there is no room for it.
     pub fn find(&self, connection: &mut Connection, wanted: &Name) -> Result<Found, Failure> {
         let keyword = Component::keyword(tree::KEYWORD);
         let (name, object) = match wanted.as_ref().last().filter(|l| l.as_version_any().is_some()) {
@@ -72,6 +81,9 @@ impl Search<'_> {
             let message = format!("the tree {name}/ is rejected: {error}");
             Failure::new(Kind::NotVerified, message).then("tell its publisher")
         })?;
+        if let Some(room) = self.room {
+            room.check(root.page.totals.bytes)?;
+        }
         let object = fetch.object().map(|info| info.name.clone()).unwrap_or_default();
         let summary = Summary::of(&fetch, &self.transfers.control(), took);
         Ok(Found { name, object, root, summary })

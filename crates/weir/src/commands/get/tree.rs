@@ -143,7 +143,7 @@ pub fn run(args: &GetArgs, folder: &Path, transfers: &Transfers) -> Result<(), F
     let mut reach = Reach::consumer(&args.reach)?;
     let (patience, quiet) = (args.transfer.patience, args.output.quiet);
     let rate = args.limit_rate;
-    let search = Search { transfers, stop: &stop, patience, rate, quiet };
+    let search = Search { transfers, stop: &stop, patience, rate, quiet, room: None };
     let home = identity::key_dir().ok().and_then(|keys| keys.parent().map(Path::to_owned));
     let fetched = fetch(args, folder, choices, &search, home.as_deref(), &mut reach.connection);
     fetched.map(drop).map_err(|failure| reach.explain(failure))

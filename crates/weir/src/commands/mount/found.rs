@@ -46,7 +46,7 @@ impl Found {
         connection: &mut Connection,
     ) -> Result<Found, Failure> {
         let (patience, quiet) = (args.transfer.patience, args.quiet || args.json);
-        let search = Search { transfers, stop, patience, rate: None, quiet };
+        let search = Search { transfers, stop, patience, rate: None, quiet, room: None };
         let name = &args.name.name;
         if args.name.below {
             return search.find(connection, name).map(Found::of_tree);

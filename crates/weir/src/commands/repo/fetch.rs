@@ -3,6 +3,7 @@
 use super::keep::{self, Ready};
 use super::signed::{Collector, Wanted};
 use crate::cli::repo::RepoFetchArgs;
+use crate::commands::get::Room;
 use crate::consumer::{self, Absence, Keep, Summary, Watch};
 use crate::exit::{Failure, Kind};
 use crate::file::FileSink;
@@ -79,7 +80,14 @@ impl Fetching<'_> {
         let entry = collector.file_entry(&wanted, &staged, signed)?;
         let prefixes = collector.hold_certificates(staging, &entry.name, &root)?;
         let bytes = entry.object().map_or(0, |object| object.size);
-        Ok(Ready { entry, bytes, files: None, prefixes })
+        Ok(Ready {
+            entry,
+            bytes,
+            files: None,
+            prefixes,
+            is_verified: transfers.needs_key(),
+            media_type: None,
+        })
     }
 
     /// The object whose bytes have come.
@@ -97,12 +105,13 @@ impl Fetching<'_> {
         let segment_size = info.segment_size.and_then(|size| u32::try_from(size).ok());
         Ok(Wanted { segment_size: segment_size.unwrap_or(wanted.segment_size), ..wanted })
     }
+}
 
-    /// Checks that the quota permits so many bytes.
-    pub fn check_room(&self, needed: u64) -> Result<(), Failure> {
+impl Room for Fetching<'_> {
+    fn check(&self, bytes: u64) -> Result<(), Failure> {
         match self.args.keep.quota {
-            Some(Size(quota)) if needed > quota => {
-                Err(StoreError::Quota { quota, used: self.used, needed }.into())
+            Some(Size(quota)) if bytes > quota => {
+                Err(StoreError::Quota { quota, used: self.used, needed: bytes }.into())
             }
             _ => Ok(()),
         }

@@ -37,6 +37,10 @@ pub struct Ready {
     pub files: Option<u64>,
     /// The prefixes at which a forwarder has to know of it.
     pub prefixes: Vec<Name>,
+    /// All signatures of its packets were verified, or are the user's own.
+    pub is_verified: bool,
+    /// The media type that an uploader gave.
+    pub media_type: Option<String>,
 }
 
 /// The entry of a packet.
@@ -77,12 +81,15 @@ pub fn commit<E: From<StoreError>>(
     quota: Option<u64>,
     permit: impl FnOnce() -> Result<(), E>,
 ) -> Result<Inserted, E> {
-    let Ready { entry, bytes, files, prefixes } = ready;
+    let Ready { entry, bytes, files, prefixes, is_verified, media_type } = ready;
     let (bytes, files, prefixes) = (*bytes, *files, prefixes.clone());
-    let top = Top { added: unix_millis(), bytes, files, prefixes };
+    let top = Top { added: unix_millis(), bytes, files, prefixes, media_type: media_type.clone() };
     let mut insertion = Insertion::new(store, staging)?;
     permit()?;
     insertion.limit(quota);
+    if !is_verified {
+        insertion.unverified();
+    }
     if insertion.top(entry, &top)? {
         insertion.held()?;
     }

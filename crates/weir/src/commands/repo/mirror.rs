@@ -4,7 +4,7 @@ use super::fetch::Fetching;
 use super::keep::{self, Ready};
 use super::signed::{Collector, Wanted};
 use crate::cli::{GetArgs, OutputArgs};
-use crate::commands::get::{Found, Page, Search, each_page, fetch_tree};
+use crate::commands::get::{Found, Page, Room, Search, each_page, fetch_tree};
 use crate::exit::{Failure, Kind};
 use crate::folder::{Choices, Filter};
 use net::client::Connection;
@@ -26,9 +26,8 @@ impl Fetching<'_> {
     ) -> Result<Ready, Failure> {
         let (transfers, stop) = (self.transfers, self.stop);
         let (patience, quiet) = (self.args.transfer.patience, self.args.output.quiet);
-        let search = Search { transfers, stop, patience, rate: self.args.limit_rate, quiet };
-        let found = search.find(connection, &self.args.name.name)?;
-        self.check_room(found.root.page.totals.bytes)?;
+        let (rate, room) = (self.args.limit_rate, Some(self as &dyn Room));
+        let search = Search { transfers, stop, patience, rate, quiet, room };
         let folder = staging.path();
         let choices = Choices { delete: false, checksum: false, filter: Filter::default() };
         // The root that the files were verified by: its publisher may answer another request with
@@ -102,7 +101,8 @@ impl Fetching<'_> {
         let signed = top.object().map(|object| object.signed.manifest.clone()).unwrap_or_default();
         let prefixes = collector.hold_certificates(staging, &found.name, &signed)?;
         let (bytes, files) = (found.root.page.totals.bytes, files.len() as u64);
-        Ok(Ready { entry: top, bytes, files: Some(files), prefixes })
+        let is_verified = transfers.needs_key();
+        Ok(Ready { entry: top, bytes, files: Some(files), prefixes, is_verified, media_type: None })
     }
 
     /// Holds the objects of directories, and returns that of the tree itself.

@@ -75,7 +75,14 @@ fn file(
     };
     let spec = Spec::new(args.name.clone(), version);
     let entry = prepare(spec, &staged, signer, watched)?;
-    Ok(Ready { entry, bytes: staged.size, files: None, prefixes: Vec::new() })
+    Ok(Ready {
+        entry,
+        bytes: staged.size,
+        files: None,
+        prefixes: Vec::new(),
+        is_verified: true,
+        media_type: None,
+    })
 }
 
 /// The failure of an insertion: the user's interruption, if that is the reason.

@@ -120,7 +120,8 @@ impl Collector<'_> {
     }
 
     /// The certificates of the key that signed a packet: each has the key of the signature before
-    /// it. Consumers verify them; those that do not come are not kept.
+    /// it. Only those that the user's trust verifies: another one would take the place of a good
+    /// one of the same name in the store. Those that do not come are not kept.
     ///
     /// # Errors
     /// The connection has ended, or it was interrupted.
@@ -143,14 +144,13 @@ impl Collector<'_> {
             let signs = |data: Data<'_>| {
                 verify_signature(&data, certificate.public_key(), &certificate.key_name()).is_ok()
             };
-            // Another key under that name would take the place of the right one in the store.
             if !Data::decode(&packet).is_ok_and(signs) {
                 break;
             }
             found.push(certificate);
             packet = answer.clone();
         }
-        Ok(found)
+        Ok(self.transfers.certified(found))
     }
 
     /// Keeps the certificates of the key that signed an object, and returns the prefixes of both.

@@ -47,7 +47,14 @@ pub fn prepare_tree(
     let missing = || Failure::new(Kind::Failed, "the tree has no root");
     let (bytes, files) = (made.top().map_or(0, |top| top.totals.bytes), made.files.len() as u64);
     let entry = top.ok_or_else(missing)?;
-    Ok(Ready { entry, bytes, files: Some(files), prefixes: Vec::new() })
+    Ok(Ready {
+        entry,
+        bytes,
+        files: Some(files),
+        prefixes: Vec::new(),
+        is_verified: true,
+        media_type: None,
+    })
 }
 
 /// Copies a file of the folder, and holds its entry.

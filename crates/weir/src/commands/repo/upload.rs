@@ -7,7 +7,7 @@ use super::run::{Claims, Running, Served, serve};
 use super::shelf::{Shown, StoreShelf};
 use crate::cli::upload::UploadArgs;
 use crate::exit::{Failure, Kind};
-use crate::gateway::{Keeper, Listing, Permit, Reason, StoreFailure, StoredObject};
+use crate::gateway::{Keeper, Kept, Listing, Permit, Reason, StoreFailure, StoredObject};
 use crate::identity::{self, Signing};
 use crate::output::Progress;
 use crate::producer::{Look, Terms};
@@ -132,14 +132,26 @@ impl Keeper for StoreKeeper {
         Ok(self.quota.saturating_sub(usage.bytes).saturating_sub(usage.records))
     }
 
-    fn newest(&self, name: &Name) -> Result<Option<u64>, Failure> {
+    fn find(&self, name: &Name, version: Option<u64>) -> Result<Option<Kept>, Failure> {
+        let view = self.shown.latest();
+        let newest = view.newest(name.as_ref())?;
         // Packets have no version.
-        Ok(self.shown.latest().newest(name.as_ref())?.filter(|version| *version > 0))
+        let Some(version) = version.or(newest).filter(|version| *version > 0) else {
+            return Ok(None);
+        };
+        let Some(number) = view.number(name.as_ref(), version)? else { return Ok(None) };
+        let Some(entry) = view.entry(number)? else { return Ok(None) };
+        let Some(object) = entry.object() else { return Ok(None) };
+        // A member of a tree has none.
+        let media_type = view.top(number)?.and_then(|top| top.media_type);
+        let (size, segment_size) = (object.size, object.segment_size.into());
+        Ok(Some(Kept { name: entry.versioned(), size, segment_size, media_type }))
     }
 
     fn keep(
         &self,
         name: &Name,
+        media_type: Option<String>,
         body: &mut dyn Read,
         permit: &Permit<'_>,
     ) -> Result<StoredObject, StoreFailure> {
@@ -177,7 +189,7 @@ impl Keeper for StoreKeeper {
         })?;
         let prefixes = certificates(&mut staging, name, &signing.chain)?;
         let bytes = staged.size;
-        let ready = Ready { entry, bytes, files: None, prefixes };
+        let ready = Ready { entry, bytes, files: None, prefixes, is_verified: true, media_type };
         let _lock = self.inserting.lock().unwrap_or_else(PoisonError::into_inner);
         let quota = Some(self.quota);
         keep::commit::<StoreFailure>(&self.store, &mut staging, &ready, quota, || {
