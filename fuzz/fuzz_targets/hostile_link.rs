@@ -321,7 +321,7 @@ impl<'a> World<'a> {
     }
 
     /// Everything that can happen at this instant happens.
-    fn settle(&mut self) {
+    fn run_instant(&mut self) {
         let mut out = Vec::new();
         let mut moved = true;
         while moved {
@@ -392,7 +392,7 @@ impl<'a> World<'a> {
         if self.fetch.next_deadline(self.now).is_some_and(|at| at <= self.now) {
             self.fetch.on_deadline(self.now, &mut self.judge);
         }
-        self.settle();
+        self.run_instant();
         true
     }
 
@@ -427,7 +427,7 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn run(mut world: World<'_>) {
-    world.settle();
+    world.run_instant();
     let mut steps = 0;
     let end = Time::ZERO + LONGEST;
     while world.fetch.status() == Status::Running && world.step(end) {

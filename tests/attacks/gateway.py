@@ -185,7 +185,7 @@ class FromPages(unittest.TestCase):
         self.assertEqual((status, headers["Access-Control-Allow-Origin"]), (200, None))
         self.assertEqual(self.status(method="OPTIONS", Origin="http://attacker.example"), 403)
 
-    def test_what_is_served_is_no_page_of_the_gateway(self):
+    def test_served_content_is_confined_outside_the_gateways_origin(self):
         """A publisher's HTML, SVG and scripts cannot act with the gateway's origin."""
         for name in ("page.html", "picture.svg", "code.js"):
             status, headers, body = self.gateway.ask(f"/site/{name}")

@@ -91,7 +91,7 @@ class Lines(unittest.TestCase):
         wait_until(lambda: "left out" in log.read_text("utf-8"), "the number of lines left out")
         self.assertLess(log.stat().st_size, 3 * MEGABYTE)
 
-    def test_a_pager_that_does_not_read_stops_nobody(self):
+    def test_a_full_standard_error_does_not_block_requests(self):
         """Standard error leads to a pipe that is full (`2>&1 | less`)."""
         reads, writes = os.pipe()
         self.addCleanup(os.close, reads)

@@ -80,7 +80,7 @@ class Local(unittest.TestCase):
         self.assertEqual((status, "any more" in said), (0, True), said)
         self.assertNotIn("/a", self.weir(daemon, "route", "list")[1])
 
-    def test_nobody_takes_the_udp_port_away(self):
+    def test_another_user_cannot_take_the_udp_port(self):
         """Another user of the host, or a second daemon, finds the daemon's UDP port taken."""
         self.need_users()
         daemon = self.start(udp=f"0.0.0.0:{PORT}")
@@ -118,7 +118,7 @@ class Local(unittest.TestCase):
         said = (self.folder / "second.log").read_text(encoding="utf-8")
         self.assertIn("in use", said)
 
-    def test_what_another_user_has_planted_is_not_taken_for_verified(self):
+    def test_files_planted_by_another_user_are_rejected(self):
         """Partial files, journals and links of another user in a shared folder are refused."""
         self.need_users()
         daemon = self.start()
@@ -224,7 +224,7 @@ class Local(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def test_who_closes_a_connection_does_not_become_root(self):
+    def test_a_closed_connection_does_not_get_root_rights(self):
         """Commands on TCP connections that are closed at once are not taken for root's."""
         self.need_users()
         daemon = self.start(unix_mode="660")

@@ -109,7 +109,7 @@ class Traces(unittest.TestCase):
             own.sendall(ndn.tlv(5, ndn.tlv(7, name) + ndn.tlv(10, b"abcd")))
             self.assertIn(b"the trace has ended", own.recv(9000))
 
-    def test_a_reader_that_does_not_read_harms_nobody(self):
+    def test_a_stopped_trace_reader_does_not_affect_transfers(self):
         """A stopped reader: memory is bounded, transfers go on, another reader misses nothing."""
         file = content.make(self.folder / "file", SIZE)
         self.stack.callback(self.daemon.put("/f", file).kill)

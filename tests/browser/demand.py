@@ -145,7 +145,7 @@ class Demand(Browser):
                 page.keyboard.press("ArrowRight")
                 page.wait_for_function("table => table.scrollLeft > 0", arg=table.element_handle())
 
-    def test_counts_are_whole_and_words_that_nobody_says_have_no_column(self):
+    def test_counts_are_integers_and_unused_classes_have_no_column(self):
         video = self.shown("video").locator("figure#stalls")
         counts = video.locator("td:not(.left)").all_inner_texts()
         self.assertTrue(counts and all(count.isdigit() for count in counts), counts)

@@ -100,7 +100,7 @@ class Study(Browser):
         for name in ("bottleneck-rate", "beyond-fct"):
             self.assertEqual(self.figure(page, f"bottleneck-{name}").evaluate(CROSSED), [], name)
 
-    def test_what_does_not_hold_leads_to_why(self):
+    def test_a_failed_claim_links_to_its_explanation(self):
         page = self.shown()
         row = page.locator("tr", has_text="stop and wait fills it")
         self.assertIn("no, explained", row.inner_text())

@@ -168,7 +168,7 @@ class Doctor(Tools):
         """A function that lowers the limit of open files."""
         return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
-    def test_what_a_container_hides_is_not_checked(self):
+    def test_settings_hidden_by_a_container_are_unchecked(self):
         """Without /sys and /proc/sys there are no numbers, and no failure."""
         before = ["unshare", "--mount", "sh", "-c", HIDDEN, "sh"]
         if subprocess.run([*before, "true"], check=False, capture_output=True).returncode:

@@ -122,7 +122,7 @@ class ByHttp(Alone):
             self.assertEqual(set(pool.map(one, range(40))), {digest})
         self.assertEqual({said["status"] for said in gateway.answered(40)}, {200})
 
-    def test_what_cannot_be_had(self):
+    def test_unavailable_paths_get_error_replies(self):
         self.addCleanup(self.daemon.put("/other", self.sent).kill)
         gateway = self.gateway("--prefix", "/other", "--prefix", "/nobody", "--patience", "1 s")
         for path, status, part in (
@@ -141,7 +141,7 @@ class ByHttp(Alone):
         self.assertEqual(gateway.ask("/other", Cookie="x" * 60_000)[0], 431)
         self.assertEqual(gateway.ask("/other")[0], 200)
 
-    def test_what_is_not_trusted_is_not_handed_over(self):
+    def test_untrusted_content_is_not_served(self):
         home = unittest.mock.patch.dict(os.environ, {"WEIR_HOME": str(self.here / "home")})
         home.start()
         self.addCleanup(home.stop)

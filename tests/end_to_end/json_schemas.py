@@ -398,7 +398,7 @@ class Failure(Case):
         self.assertEqual((done.returncode, self.error(done)["kind"]), (FILE, "no-space"))
         self.stops(put, 2)
 
-    def test_an_interrupted_transfer_is_told_as_such(self):
+    def test_an_interrupted_transfer_is_reported_as_interrupted(self):
         large = self.here / "large"
         large.write_bytes(bytes(20_000_000))
         put = self.begins(*self.on_daemon("put", "/js/large", large))

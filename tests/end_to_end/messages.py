@@ -46,7 +46,7 @@ class Messages(Tools):
             with self.subTest(command=command[0]):
                 self.refused(NO_FORWARDER, parts, *command)
 
-    def test_nobody_listens(self):
+    def test_addresses_without_a_daemon_are_reported(self):
         """A file that a dead daemon has left, a file that is no socket, a closed port."""
         dead = self.here / "dead.sock"
         with socket.socket(socket.AF_UNIX) as unbound:

@@ -319,7 +319,7 @@ class Bounds(Mounting):
                         self.assertNotIn(str(self.point), mounts())
                 self.assertEqual(os.listdir(self.point), [])
 
-    def test_what_is_mounted_on_top_of_it_stays(self):
+    def test_a_mount_on_top_of_the_mount_stays(self):
         """A signal ends the command, which says so."""
         (self.folder / "file").write_text("x", encoding="utf-8")
         self.serve("/m/covered")
@@ -347,7 +347,7 @@ class Bounds(Mounting):
         child, _ = self.mount("/m/umount")
         self.assertEqual((self.point / "file").read_text(encoding="utf-8"), "x")
 
-    def test_what_cannot_be_mounted_is_said_at_once(self):
+    def test_impossible_mounts_fail_at_once(self):
         """One line each."""
         (self.folder / "file").write_text("x", encoding="utf-8")
         self.serve("/m/wrong")

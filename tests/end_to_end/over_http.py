@@ -175,7 +175,7 @@ class OverHttp(Alone):
         many = "bytes=" + ",".join(f"{1000 * n}-{1000 * n + 1}" for n in range(40))
         self.assertEqual(gateway.ask("/film.webm", Range=many)[0], 200)
 
-    def test_what_has_not_changed_is_not_sent(self):
+    def test_unchanged_content_is_not_sent(self):
         """curl's -z with the time of the file."""
         gateway, out = self.gateway(), self.here / "out"
         url = f"http://127.0.0.1:{gateway.port}/tree/text.txt"

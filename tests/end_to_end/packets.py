@@ -65,7 +65,7 @@ class Packets(Tools):
         self.assertEqual(got.returncode, 0, got.stderr)
         self.assertEqual((self.here / "two").read_bytes(), CONTENT)
 
-    def test_what_is_poked_is_peeked_once(self):
+    def test_a_poked_packet_is_served_once_and_then_by_the_store(self):
         """The content arrives as it is; the program that had it ends, and a store answers then."""
         poked = self.poke("/poke/a", "--freshness", "10 s", "--last")
         got = self.peek("/poke/a", "--content", raw=True)

@@ -119,7 +119,7 @@ class Counting(unittest.TestCase):
         """One that asks a question gets an end of file, not the terminal."""
         self.assertEqual(self.suite("! read answer"), 0)
 
-    def test_what_cannot_begin_is_told_like_every_other_test(self):
+    def test_failed_and_skipped_test_classes_are_counted(self):
         """Skipped or failed by its class, before there is a test to tell of."""
         with tempfile.TemporaryDirectory() as place:
             (Path(place) / "cannot_begin.py").write_text(CANNOT_BEGIN, encoding="utf-8")

@@ -322,7 +322,7 @@ class Absent(unittest.TestCase):
         ):
             weir.sweep(TWO, place, engine="ray")
 
-    def test_what_to_do_is_said(self):
+    def test_a_missing_cluster_is_reported_with_advice(self):
         """For either engine."""
         for engine, variable in [("ray", "RAY_ADDRESS"), ("dask", "DASK_SCHEDULER_ADDRESS")]:
             with (

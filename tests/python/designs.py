@@ -62,7 +62,7 @@ class Errors(unittest.TestCase):
         made = [decide(draw, until) for _ in range(self.RUNS)]
         return sum(is_wrong(one.outcome) for one in made) / self.RUNS
 
-    def test_equal_schemes_are_told_apart_as_seldom_as_stated(self):
+    def test_false_differences_are_as_rare_as_stated(self):
         """After every third seed, for several distributions and confidences."""
         numbers = random.Random(1)
 

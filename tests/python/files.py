@@ -146,7 +146,7 @@ class Files(WithDaemon):
         self.files.get("/alice/tree/sub/b.csv", str(self.folder / "got.csv"))
         self.assertEqual((self.folder / "got.csv").read_bytes(), b"x\n1\n")
 
-    def test_what_is_not_there_is_not_found(self):
+    def test_missing_files_are_not_found(self):
         """In a tree without a request, and elsewhere."""
         self.tree("/alice/few", self.folder_of("/alice/few", a=b"1"))
         self.publish("/alice/single", CONTENT, sign="/alice")

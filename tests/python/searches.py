@@ -86,7 +86,7 @@ class Searches(unittest.TestCase):
         shown = [(trial.params, trial.values) for trial in rest.study.trials]
         self.assertEqual(shown, [(trial.params, trial.values) for trial in whole.study.trials])
 
-    def test_failing_and_pruned_trials_are_told(self):
+    def test_failed_and_pruned_trials_are_reported(self):
         """The study has their states; the others go on."""
         found = self.search(
             {"fct_s": "minimize"},

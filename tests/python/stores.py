@@ -242,7 +242,7 @@ class Folders(unittest.TestCase):
         self.assertRegex(done.stdout, "^cannot write .*No space left on device; make room\n$")
         self.assertEqual(done.stderr, "")
 
-    def test_what_a_killed_process_left_is_removed(self):
+    def test_leftovers_of_killed_processes_are_removed(self):
         """Its own, and old ones of other hosts; not those of processes that run."""
         self.place.mkdir()
         with subprocess.Popen([sys.executable, "-c", ""]) as ended:

@@ -168,7 +168,7 @@ class Compare(unittest.TestCase):
         self.assertEqual(done.returncode, FAILED)
         self.assertGreater(json.loads(done.stdout)["beyond"], 0)
 
-    def test_what_cannot_be_compared_is_told(self):
+    def test_incomparable_folders_are_rejected(self):
         (self.here / "empty").mkdir(exist_ok=True)
         (self.here / "broken").mkdir(exist_ok=True)
         (self.here / "broken/summary.json").write_text("{", encoding="utf-8")

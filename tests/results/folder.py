@@ -135,7 +135,7 @@ class Folder(unittest.TestCase):
         again = json.loads(done.stdout)
         self.assertEqual((again["seed"], again["trace_hash"]), (7, self.summary()["trace_hash"]))
 
-    def test_what_was_recorded_is_kept_when_it_is_interrupted(self):
+    def test_recorded_samples_survive_an_interrupt(self):
         # Minutes of work, of which it needs to do none.
         text = SCENARIO.replace('control = "aimd"', 'rate = "1000 /s"').replace("0.5 %", "0 %")
         text = text.replace('"1 MB"', '"50 MB"\nsegment = "100 B"')

@@ -94,7 +94,7 @@ class Mistakes(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         return done.stderr
 
-    def test_an_unknown_cell_is_told_with_the_known_ones(self):
+    def test_an_unknown_cell_is_reported_with_the_known_cells(self):
         said = self.study(ARENA, "--only", "nowhere")
         self.assertIn("has no cell nowhere; choose one of buffer-tenth", said)
 

@@ -96,7 +96,7 @@ class Command(unittest.TestCase):
         wanted = "has no experiment windows; choose one of bottleneck, window, short, beyond"
         self.assertIn(wanted, done.stderr)
 
-    def test_what_does_not_hold_and_is_not_explained_ends_badly(self):
+    def test_an_unexplained_failed_claim_fails_the_study(self):
         self.change("expected.toml", 'explained = "it-does-not"\n', "")
         done = self.study("one", "--quick")
         self.assertEqual(done.returncode, 1)
@@ -112,14 +112,14 @@ class Command(unittest.TestCase):
         page = (self.folder / "studies/one.md").read_text(encoding="utf-8")
         self.assertIn("Failed: aimd, seed 1", page)
 
-    def test_mistakes_are_told_before_anything_is_run(self):
+    def test_mistakes_are_reported_before_any_run(self):
         self.change("expected.toml", '"9 Mbit/s"', '"9"')
         done = self.study("one")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("one/expected.toml:25:13: 9 of what? Write the unit", done.stderr)
         self.assertFalse((self.folder / "studies").exists())
 
-    def test_a_folder_that_is_no_study_is_told(self):
+    def test_a_folder_without_a_study_is_rejected(self):
         done = self.study("nowhere")
         self.assertEqual(done.returncode, 7)
         self.assertIn("nowhere has no expected.toml", done.stderr)

@@ -34,7 +34,7 @@ class Quick(unittest.TestCase):
             self.assertTrue((self.out / f"{study['study']}.md").exists())
         self.assertTrue((self.out / "index.html").exists())
 
-    def test_what_is_judged_holds_or_is_known_not_to(self):
+    def test_judged_claims_hold_or_are_explained(self):
         wrong = [
             f"{study['study']}: {claim['id']}: {claim['measured']}"
             for study in self.studies

@@ -134,7 +134,7 @@ class Faults(unittest.TestCase):
 class Times(unittest.TestCase):
     """When things happen."""
 
-    def test_what_begins_at_zero_takes_its_time(self):
+    def test_a_flow_from_time_zero_takes_its_full_time(self):
         # 200 kB at 20 Mbit/s take 80 ms, and the way there and back 12.
         text = testbed.LINE.format(duration="1 s", size="200 kB")
         status, run, said = testbed.run("testbed", testbed.file(self, text), "--name", NAME)
@@ -196,7 +196,7 @@ class Ends(unittest.TestCase):
         self.process.send_signal(signal.SIGINT)
         self.process.communicate(timeout=testbed.PATIENCE)
 
-    def test_what_a_kill_leaves_is_cleaned(self):
+    def test_leftovers_of_a_killed_run_are_cleaned(self):
         self.process.kill()
         self.process.communicate(timeout=testbed.PATIENCE)
         left = testbed.leftovers(NAME)

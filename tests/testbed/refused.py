@@ -28,13 +28,13 @@ class Refused(unittest.TestCase):
             self.assertIn(word, done.stderr)
         self.assertEqual(testbed.leftovers(NAME), [])
 
-    def test_what_only_the_simulator_does(self):
+    def test_simulator_only_features_are_rejected(self):
         text = testbed.LINE.format(duration="1 s", size="1 MB")
         text += '[[link]]\nbetween = ["consumer", "producer"]\nrate = "1 Mbit/s"\n'
         text += 'duplicate = "1 %"\n'
         self.fails(text, 2, "2 things that a testbed does not", "link consumer-producer")
 
-    def test_what_is_too_large_for_any_machine(self):
+    def test_a_scenario_too_large_for_the_host_is_rejected(self):
         text = testbed.LINE.format(duration="1 s", size="1 MB")
         text = text.replace("50 Mbit/s", "1 Tbit/s").replace("20 Mbit/s", "1 Tbit/s")
         self.fails(text, 1, "too large for a testbed here", "lower the rates", "--anyway")
@@ -43,7 +43,7 @@ class Refused(unittest.TestCase):
         text = testbed.LINE.format(duration="1 s", size="1 MB")
         self.fails(text, 2, "is no name for a testbed", name="a/b")
 
-    def test_a_namespace_that_somebody_else_has(self):
+    def test_an_existing_namespace_is_rejected(self):
         name = f"weir-{NAME}.middle"
         subprocess.run(["ip", "netns", "add", name], check=True)
         self.addCleanup(subprocess.run, ["ip", "netns", "delete", name], check=True)

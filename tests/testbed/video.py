@@ -67,7 +67,7 @@ class Video(unittest.TestCase):
     def test_both_at_once(self):
         self.assert_smooth(players.VLC_HTTP, players.VLC_INPUT, at_once=True)
 
-    def test_who_seeks_gets_what_is_to_be_seen_and_little_else(self):
+    def test_seeking_fetches_little_more_than_the_played_part(self):
         film = players.film(self.folder / "long.webm", 2 * SECONDS)
         for _ in range(ATTEMPTS):
             with Playback(self.program, self.folder, film, SLOW) as network:

@@ -351,7 +351,7 @@ mod tests {
     }
 
     /// Bits of content of each consumer from 2 s to 4 s.
-    fn late(network: &Network) -> Vec<f64> {
+    fn later_bits(network: &Network) -> Vec<f64> {
         let demands = network.consumers.iter().map(|one| one.demand(one.start, one.bits));
         let demands: Vec<Demand> = demands.collect();
         let courses = network.pipes.courses(&demands, network.until).unwrap();
@@ -364,7 +364,7 @@ mod tests {
         // Of 1053 bytes 1000 are content. The second consumer is limited by its own link to
         // 2 Mbit/s, the first one has the other 8: for two seconds.
         let content = 1000.0 / 1053.0;
-        let found = late(&network);
+        let found = later_bits(&network);
         close(found[0], 16e6 * content);
         close(found[1], 4e6 * content);
         // 10 ms of wires; Data and an Interest at 100 and at 10 Mbit/s.
@@ -379,7 +379,7 @@ mod tests {
     fn interests_of_the_other_direction_take_their_part() {
         let back = "[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"1 GB\"\nsegment = \"1000 B\"\n\
                     signing = \"none\"\n[[consumer]]\nat = \"p\"\nname = \"/y\"\n";
-        let found = late(&network(back, &cell("")).unwrap());
+        let found = later_bits(&network(back, &cell("")).unwrap());
         // Only b's own link carries Data one way.
         close(found[1], 4e6 * 1000.0 / 1053.0);
         close(found[2], 20e6 * 1000.0 / 1088.0);
@@ -388,7 +388,7 @@ mod tests {
     #[test]
     fn content_in_a_store_leaves_room_beyond_it() {
         let half = cell("cached = { node = \"r\", share = 0.5 }\n");
-        let found = late(&network("", &half).unwrap());
+        let found = later_bits(&network("", &half).unwrap());
         // Half of the content passes the link of 10 Mbit/s, so 20 Mbit/s are possible.
         close(found[0] + found[1], 2.0 * 20e6 * 1000.0 / 1053.0);
         let nowhere = cell("cached = { node = \"z\", share = 0.5 }\n");
@@ -399,7 +399,7 @@ mod tests {
     fn faults_of_links_change_the_optimum() {
         let fault = "[[fault]]\nat = \"3 s\"\nkind = \"link-rate\"\nlink = [\"p\", \"r\"]\n\
                      rate = \"2 Mbit/s\"\n";
-        let found = late(&network(fault, &cell("")).unwrap());
+        let found = later_bits(&network(fault, &cell("")).unwrap());
         // 8 Mbit in one second, and half of 2 in the other.
         close(found[0], 9e6 * 1000.0 / 1053.0);
         let crash = "[[fault]]\nat = \"3 s\"\nkind = \"node-crash\"\nnode = \"p\"\n";
@@ -433,7 +433,7 @@ mod tests {
     #[test]
     fn a_constant_rate_is_a_cap() {
         let constant = "[[consumer]]\nat = \"a\"\nname = \"/x\"\nrate = \"250 /s\"\n";
-        let found = late(&network(constant, &cell("")).unwrap());
+        let found = later_bits(&network(constant, &cell("")).unwrap());
         close(found[2], 2.0 * 250.0 * 8000.0);
     }
 }

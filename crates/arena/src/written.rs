@@ -233,7 +233,7 @@ mod tests {
     use crate::outcome::tests::{cell, outcome};
 
     #[test]
-    fn what_is_written_can_be_read_back() {
+    fn written_outcomes_can_be_read_back() {
         let mut cells = vec![cell("x", &[("a", 0.9), ("b", 0.45)])];
         cells[0].entries[1].mean.delay_p99_ms = Some(12.5);
         cells[0].entries[0].failures = vec!["why".to_owned()];

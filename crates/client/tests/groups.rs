@@ -335,8 +335,8 @@ fn a_member_that_is_dropped_leaves_no_thread_and_no_registration() {
 }
 
 #[test]
-fn what_does_not_fit_is_an_error() {
-    alone("what_does_not_fit_is_an_error", |home| {
+fn an_oversized_publication_is_an_error() {
+    alone("an_oversized_publication_is_an_error", |home| {
         let daemon = Running::start(&home.folder.join("socket"));
         let alice = home.join(&address(&daemon), "alice");
         let error = alice.publish(vec![0; 8_800]).unwrap_err();

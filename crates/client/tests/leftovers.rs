@@ -19,7 +19,7 @@ fn threads() -> Vec<String> {
 }
 
 #[test]
-fn what_is_dropped_leaves_no_thread_and_no_registration() {
+fn dropped_handles_leave_no_thread_and_no_registration() {
     let folder = tempdir().unwrap();
     let daemon = Running::start(&folder.path().join("socket"));
     let client = daemon.client();

@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_can_be_given_again() {
+    fn printed_values_are_exact() {
         for (bytes, text) in [(64_000, "64.0 kB"), (65_536, "65536 B")] {
             assert_eq!(Value::Size(Size(bytes)).to_string(), text);
         }

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_output_prints_input_accepts() {
+    fn printed_rates_can_be_parsed() {
         for rate in [1, 999, 1_500, 40_000_000, 1_230_000_000] {
             let rate = Rate(rate);
             assert_eq!(rate.to_string().parse::<Rate>().unwrap().to_string(), rate.to_string());

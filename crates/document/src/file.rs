@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_set_beside_the_file_has_its_own_places() {
+    fn mistakes_in_options_have_their_own_places() {
         let doc = Document::new("a.toml", "x = 1\ny = 2\n");
         let start = doc.add("--set", "y=3");
         doc.mistake(start + 2..start + 3, "second");

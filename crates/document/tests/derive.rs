@@ -75,7 +75,7 @@ fn read(input: &str) -> (Vec<Option<Pump>>, Vec<String>) {
 }
 
 #[test]
-fn what_is_not_given_has_its_default() {
+fn omitted_fields_have_defaults() {
     let (pumps, mistakes) = read("[[pump]]\nname = \"p\"\nopens = \"3 ms\"\n");
     let valve = Valve {
         opens: Some(Duration::from_millis(3)),

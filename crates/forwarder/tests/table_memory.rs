@@ -295,7 +295,7 @@ fn the_fib() {
 
 /// One test, so that nothing else allocates meanwhile.
 #[test]
-fn what_tables_take_is_what_they_say() {
+fn the_reported_memory_of_tables_is_exact() {
     the_pit();
     the_fib();
 }

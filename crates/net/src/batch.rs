@@ -73,7 +73,7 @@ impl Batch {
 
     /// Returns the buffer. Bytes that wait to be sent keep it; if `tight`, they keep only as much
     /// memory as they need.
-    pub fn give_back(&mut self, spare: &mut Vec<u8>, tight: bool) {
+    pub fn return_buffer(&mut self, spare: &mut Vec<u8>, tight: bool) {
         if self.bytes.is_empty() {
             let bytes = std::mem::take(&mut self.bytes);
             if spare.capacity() < bytes.capacity() {

@@ -66,7 +66,7 @@ const LOG_REPORT: Duration = Duration::from_secs(1);
 /// Functions that the daemon's program provides.
 pub struct Hooks {
     /// Makes the allocator return unused memory to the system. Called where memory is limited.
-    pub give_back: fn(),
+    pub trim_heap: fn(),
     /// Reads the configuration again, if it came from where it can be read again.
     pub reread: Option<Reread>,
     /// Answers at the addresses of `[metrics]`.
@@ -89,11 +89,11 @@ pub fn run(config: &Config, hooks: Hooks) -> Result<(), DaemonError> {
         let (limit, shared) = (Size(limit), Size(shared as u64));
         tracing::info!(%limit, %shared, "the memory of this process is limited");
     }
-    daemon.memory = memory.map(|(limit, shared)| Watch::new(limit, shared, hooks.give_back));
+    daemon.memory = memory.map(|(limit, shared)| Watch::new(limit, shared, hooks.trim_heap));
     daemon.io.stopper().on_signals()?;
     daemon.reload_on_signal(hooks.reread)?;
     daemon.serve_metrics(hooks.serve_metrics, &metrics)?;
-    supervisor::tell(supervisor::READY);
+    supervisor::notify(supervisor::READY);
     daemon.run()
 }
 
@@ -323,7 +323,7 @@ impl Daemon {
     /// Closes the listeners, and sends queued frames within the time limit.
     fn finish(mut self) -> Result<(), DaemonError> {
         tracing::info!("stopping");
-        supervisor::tell(supervisor::STOPPING);
+        supervisor::notify(supervisor::STOPPING);
         self.faces.close_listeners();
         let end = self.clock.now() + self.drain;
         loop {

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_level_is_named() {
+    fn errors_name_the_invalid_level() {
         for (text, named) in [
             ("", "``"),
             ("inof", "`inof`"),

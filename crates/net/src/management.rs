@@ -325,7 +325,7 @@ impl Management {
         }
         let interest = &Interest::decode(bytes).ok()?;
         if packet.nack().is_some() {
-            self.certificates.refused(now, interest.name());
+            self.certificates.on_nack(now, interest.name());
             return None;
         }
         let from = FaceId(packet.incoming_face_id()?);
@@ -412,7 +412,7 @@ impl Management {
         let outcome = match taken {
             Ok((command, is_bounded)) => self.execute(host, question, &command, is_bounded),
             Err(doubt) => {
-                let refusal = self.settle(host.forwarder, doubt, question)?;
+                let refusal = self.defer_or_reject(host.forwarder, doubt, question)?;
                 Outcome::Said(Box::new(refusal.into()))
             }
         };

@@ -18,7 +18,7 @@ mod tests {
     use super::resident;
 
     #[test]
-    fn what_is_touched_is_counted() {
+    fn touched_memory_is_counted() {
         // Other tests of this process may let go of theirs meanwhile.
         let touched = vec![1u8; 64 << 20];
         let now = resident().unwrap();

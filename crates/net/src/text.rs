@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_changes_the_rest_of_a_line_is_escaped() {
+    fn control_characters_are_escaped() {
         for (text, shown) in [
             ("/a/Ω %41 \\ 'x'", "/a/Ω %41 \\ 'x'"),
             ("\x1b[31m\u{7f}\r\n", r"\u{1b}[31m\u{7f}\u{d}\u{a}"),

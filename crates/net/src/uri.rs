@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn invalid_uris_are_rejected_with_a_reason() {
         for (text, why) in [
             ("192.0.2.1", "no `://`"),
             ("wss://[::1]", "`wss` is not a scheme"),

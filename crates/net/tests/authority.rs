@@ -268,7 +268,7 @@ fn chains_that_do_not_hold_are_refused_with_the_reason_and_how_far_they_went() {
 }
 
 #[test]
-fn what_nobody_has_is_refused_in_time() {
+fn a_command_with_a_missing_certificate_is_rejected_in_time() {
     let (_folder, root, daemon) = site("");
     let alice = Party::alone("/site/alice", 3).under(&root, now_valid());
     let mut peer = Peer::new(&daemon);

@@ -307,7 +307,7 @@ fn a_silent_on_demand_face_is_closed() {
 }
 
 #[test]
-fn what_is_queued_is_sent_before_the_end() {
+fn queued_packets_are_sent_before_the_daemon_exits() {
     // 50 Data of 8 kB at 8 Mbit/s take 400 ms; the daemon is stopped as soon as they are queued.
     let far = Running::start("[daemon]\ndrain = \"30 s\"\n[application]\nrate = \"8 Mbit/s\"");
     let mut stream = far.stream();

@@ -165,7 +165,7 @@ fn commands_make_only_so_many_faces() {
 // FaceMgmt, "Update a face": [mgmt-8].
 // Other projects' programs, "Faces": [peer-1]; "Commands": [peer-25].
 #[test]
-fn what_cannot_become_of_a_face_is_refused() {
+fn impossible_face_updates_are_rejected() {
     let daemon = Running::start("");
     let mut client = daemon.connect();
     let own = |asked: ControlParameters| asked;
@@ -247,7 +247,7 @@ fn local_fields_come_and_go_with_a_faces_flag() {
 
 // Other projects' programs, "Datasets": [peer-32].
 #[test]
-fn who_waits_for_face_events_is_told() {
+fn waiting_applications_receive_face_events() {
     let daemon = Running::start("");
     let mut stream = daemon.stream();
     let mut wait = |number: Option<u64>| {
@@ -400,7 +400,7 @@ fn a_peer_whose_key_may_registers_for_itself_from_afar() {
 
 // Other projects' programs, "Datasets": [peer-33].
 #[test]
-fn who_looks_for_a_hub_is_told_the_routable_prefixes() {
+fn hub_discovery_returns_the_routable_prefixes() {
     let daemon = Running::start("[hub]\nprefixes = [\"/example/site\", \"/other\"]");
     let expected = ["/example/site", "/other"];
     let read = |content: &[u8]| {
@@ -436,7 +436,7 @@ fn number(entry: &[(u64, Vec<u8>)], typ: u64) -> Option<u64> {
 }
 
 #[test]
-fn congestion_marking_is_set_and_told() {
+fn congestion_marking_is_set_and_reported() {
     let daemon = Running::start("");
     let mut client = daemon.connect();
     let peer = udp_peer();
@@ -473,7 +473,7 @@ fn congestion_marking_is_set_and_told() {
 }
 
 #[test]
-fn what_a_faces_scheme_does_not_have_is_not_set() {
+fn parameters_that_a_marker_lacks_are_rejected() {
     let peer = udp_peer();
     let uri = FaceUri::udp(peer.local_addr().unwrap()).to_string();
     let daemon = Running::start(&format!("[[face]]\nuri = \"{uri}\"\nmarker = \"codel\""));

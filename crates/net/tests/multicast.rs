@@ -95,7 +95,7 @@ fn halves(name: &str, nonce: u32, sequence: u64) -> [Vec<u8>; 2] {
 
 // NDNLPv2, "Indexed fragmentation": [lp-9].
 #[test]
-fn fragments_of_two_senders_with_equal_numbers_are_told_apart() {
+fn fragments_of_two_senders_with_equal_numbers_are_distinguished() {
     use std::io::Read as _;
     let group_port = port();
     let daemon = Running::start(&format!(

@@ -117,7 +117,7 @@ fn faces_that_stay_are_left_alone_and_others_come_and_go() {
 }
 
 #[test]
-fn what_applications_registered_stays() {
+fn routes_of_applications_survive_a_reload() {
     let daemon = Running::start(&face(1001, ""));
     let mut application = Connection::open(Address::Unix(daemon.socket())).unwrap();
     application.register(&"/app".parse::<Name>().unwrap()).unwrap();
@@ -206,7 +206,7 @@ fn the_content_store_follows_the_file() {
 }
 
 #[test]
-fn who_may_command_follows_the_file() {
+fn authorizations_follow_the_file() {
     let daemon = Running::start("");
     let mut client = Connection::open(Address::Unix(daemon.socket())).unwrap();
     client.register(&"/a".parse::<Name>().unwrap()).unwrap();

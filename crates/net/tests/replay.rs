@@ -138,7 +138,7 @@ const SEGMENT: &str = "0521 0719 080464656d6f 080466696c65 3608000660b1d7673372 
                        0a0455667788";
 
 #[test]
-fn what_nobody_has_is_refused_with_the_interest_as_it_came() {
+fn a_nack_returns_the_unroutable_interest_unchanged() {
     let daemon = Running::start("");
     let mut stream = daemon.stream();
     for interest in [DISCOVERY, SEGMENT] {

@@ -138,7 +138,7 @@ fn pages_of_other_servers_may_not_connect_unless_the_operator_says_so() {
 
 // Other projects' programs, "Other carriers": [peer-44].
 #[test]
-fn what_is_no_packet_in_a_message_ends_the_face_and_not_the_daemon() {
+fn invalid_messages_close_the_face_and_not_the_daemon() {
     let daemon = start("");
     for message in [Message::text("hello"), Message::binary(vec![5; 20_000])] {
         let mut page = attach(&daemon, None).unwrap();

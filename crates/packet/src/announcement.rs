@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_built_is_read() {
+    fn built_announcements_can_be_decoded() {
         let wire = wire(|_| {});
         let read = PrefixAnnouncement::decode(&wire).unwrap();
         assert_eq!(read.prefix().to_string(), "/a/b");
@@ -132,7 +132,7 @@ mod tests {
 
     // PrefixAnnouncement, "Prefix Announcement Object": [mgmt-23], [mgmt-24], [mgmt-25], [mgmt-26].
     #[test]
-    fn what_is_none_is_refused() {
+    fn malformed_announcements_are_rejected() {
         let refused = |change: fn(&mut DataBuf)| PrefixAnnouncement::decode(&wire(change)).is_err();
         assert!(refused(|data| data.content_type = ContentType::BLOB));
         assert!(refused(|data| data.name = "/a/b/32=PA/v=7".parse().unwrap()));

@@ -158,7 +158,7 @@ fn a_repeated_critical_element_is_refused() {
 // signed-interest.rst, "Processing, 2": [signed-interest-3]; "Processing, 3": [signed-interest-4];
 // Other projects' programs, "Packets": [peer-9].
 #[test]
-fn what_must_be_there_is_missed() {
+fn missing_mandatory_elements_are_errors() {
     let without = |kind, list: &[Vec<u8>], at: usize| {
         let mut list = list.to_vec();
         list.remove(at);

@@ -16,7 +16,7 @@ pub fn raise<'py>(py: Python<'py>, class: &str, args: impl PyCallArgs<'py>) -> P
 }
 
 /// Text that the command line would print, after `weir: `.
-pub fn told(what: &str, next: &str) -> String {
+pub fn error_text(what: &str, next: &str) -> String {
     match next {
         "" => what.to_owned(),
         next => format!("{what}; {next}"),
@@ -25,7 +25,7 @@ pub fn told(what: &str, next: &str) -> String {
 
 /// A scenario that cannot be read. Each mistake is a tuple of file, line, column and message.
 pub fn of_scenario(py: Python<'_>, error: &ScenarioError, file: &str) -> PyErr {
-    let [what, mut next] = error.told(file);
+    let [what, mut next] = error.report(file);
     // A scenario made in code is in no file that the program could check.
     if !Path::new(file).exists() {
         next = next.replace(&format!(" and try `weir scenario check {file}`"), "");
@@ -37,7 +37,7 @@ pub fn of_scenario(py: Python<'_>, error: &ScenarioError, file: &str) -> PyErr {
             .collect(),
         _ => Vec::new(),
     };
-    raise(py, "ScenarioError", (told(&what, &next), mistakes))
+    raise(py, "ScenarioError", (error_text(&what, &next), mistakes))
 }
 
 /// An error of the crate `client`. Its `kind` is the word of the program `weir`, if that has one.

@@ -8,7 +8,7 @@ mod strategy;
 mod views;
 
 use crate::env;
-use crate::errors::{raise, told};
+use crate::errors::{error_text, raise};
 use crate::hosting::{Cause, Fault, Hosted};
 use context::Context;
 use control::{Cx, Duration, ParamSpec, Params, Rate, Scheme, Size, Time, Value, Windowed};
@@ -91,7 +91,7 @@ fn add_scheme(
 ) -> PyResult<()> {
     if name == env::NAME {
         let what = format!("`{name}` is the scheme of the flows of `weir.env`");
-        return Err(raise(py, "WeirError", (told(&what, "choose another name"),)));
+        return Err(raise(py, "WeirError", (error_text(&what, "choose another name"),)));
     }
     let params: Vec<ParamSpec> = rows.iter().map(spec).collect::<PyResult<_>>()?;
     let mut classes = CLASSES.write().unwrap_or_else(PoisonError::into_inner);

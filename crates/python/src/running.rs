@@ -1,7 +1,7 @@
 //! Running a scenario: in threads of its own, without the interpreter's lock. The calling thread
 //! meanwhile shows progress and answers Ctrl-C.
 
-use crate::errors::{raise, told};
+use crate::errors::{error_text, raise};
 use crate::hosting::{Cause, Fault, Hosted};
 use crate::results::Results;
 use crate::scenarios::Scenario;
@@ -133,7 +133,7 @@ pub fn run(
     let Some(outcome) = outcome else { return Ok((None, problem)) };
     let runs = outcome.map_err(|error| {
         let next = "see `weir scenario show` for what was to be built";
-        raise(py, "RunError", (told(&error.to_string(), next),))
+        raise(py, "RunError", (error_text(&error.to_string(), next),))
     })?;
     let work = Arc::into_inner(work);
     let Some(Work { batch, hosted, series, folder, .. }) = work else {
@@ -144,7 +144,7 @@ pub fn run(
     } else if series.is_full() {
         let what = format!("the time series have more than {MOST_ROWS} rows, which memory is for");
         let next = "set `record.interval`, or record fewer flows, links and nodes";
-        problem = Some(raise(py, "RunError", (told(&what, next),)));
+        problem = Some(raise(py, "RunError", (error_text(&what, next),)));
     }
     if let Some(folder) = folder
         && let Some(summary) = Results::summary(&batch, runs.clone())
@@ -159,7 +159,7 @@ pub fn run(
 
 fn unwritable(py: Python<'_>, error: &ReportError) -> PyErr {
     let next = "make room there, or choose another folder with `out`";
-    raise(py, "ResultsError", (told(&error.to_string(), next),))
+    raise(py, "ResultsError", (error_text(&error.to_string(), next),))
 }
 
 /// Waits for the runs. No outcome if a scheme does not return.

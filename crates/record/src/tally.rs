@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_began_before_and_after_is_told_apart() {
+    fn transfers_before_and_after_a_time_are_counted_separately() {
         let second = |n: u64| Time(n * 1_000_000_000);
         let mut class = ClassResult::new("", Duration::from_secs(10));
         for (began, took) in [(1, 2), (9, 4), (10, 6), (31, 8), (500, 1)] {

@@ -383,7 +383,7 @@ fn changes_of_another_process_are_seen() {
 }
 
 #[test]
-fn insertions_are_told_from_other_changes() {
+fn insertions_are_distinguished_from_other_changes() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create(folder.path()).unwrap();
     let insert = |name: &str, members: &[Made]| {
@@ -426,7 +426,7 @@ fn insertions_are_told_from_other_changes() {
 }
 
 #[test]
-fn no_store_and_a_newer_one_are_told_apart() {
+fn missing_and_damaged_stores_are_distinguished() {
     let folder = tempfile::tempdir().unwrap();
     let none = Store::open(folder.path()).err().unwrap();
     assert!(matches!(none, StoreError::None(_)), "{none}");

@@ -1,7 +1,7 @@
 //! The question of a report, and its answer in one sentence.
 
 use crate::results::{Results, busiest, used};
-use crate::words::{capital, digits, listed, many, mean_with_unit, way, with_unit};
+use crate::text::{capital, digits, listed, many, mean_with_unit, way, with_unit};
 use scenario::Mean;
 use scenario::result::{Combination, Flow, RunResult, Workload};
 use scenario::series::class_label;

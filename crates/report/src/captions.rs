@@ -2,7 +2,7 @@
 
 use crate::colours;
 use crate::results::{Group, Results};
-use crate::words::{listed, many};
+use crate::text::{listed, many};
 use std::collections::BTreeSet;
 
 /// Panels that a picture has at most.

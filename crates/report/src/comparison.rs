@@ -2,21 +2,21 @@
 
 mod case;
 mod difference;
+mod notes;
 mod observed;
-mod remarks;
+mod row;
 mod settings;
-mod told;
 
 pub use case::Case;
 pub use difference::{Difference, Method};
 use observed::Span;
 pub use observed::Thing;
+pub use row::{DifferenceRow, entity_text};
 pub use settings::{Settings, label};
-pub use told::{Told, in_words};
 
 use crate::error::ReportError;
 use crate::results::{Results, Source};
-use crate::words::trimmed;
+use crate::text::trimmed;
 use scenario::result::{RunResult, varying};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ pub struct Comparison {
     /// differences.
     pub alone: usize,
     /// Notes for the reader.
-    pub remarks: Vec<String>,
+    pub notes: Vec<String>,
     /// The common runs, by settings.
     pub cases: Vec<Case>,
     /// Settings that only the first has runs with.
@@ -102,12 +102,12 @@ impl Comparison {
             main: main.len(),
             beyond: main.iter().filter(|difference| difference.beyond).count(),
             alone: cases.iter().map(|case| case.alone().count()).sum(),
-            remarks: Vec::new(),
+            notes: Vec::new(),
             cases,
             only_first: only(&first, &second),
             only_second: only(&second, &first),
         };
-        comparison.remarks = remarks::of(&comparison, &runs);
+        comparison.notes = notes::of(&comparison, &runs);
         Ok(comparison)
     }
 

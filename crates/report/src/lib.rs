@@ -24,8 +24,8 @@ mod ratios;
 pub mod reference;
 mod results;
 mod runs_file;
+mod text;
 mod track;
-mod words;
 
 pub use article::{article, figures};
 pub use colours::{TONES, colour, scheme as colour_of_scheme, thing as colour_of_thing, toned};

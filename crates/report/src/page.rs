@@ -13,7 +13,7 @@ use crate::error::ReportError;
 use crate::picture::{Form, Line, Picture, ROOM_FOR_INTERVALS};
 use crate::pictures::Pictures;
 use crate::results::Results;
-use crate::words::escaped;
+use crate::text::escaped;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_behind_the_last_flow_is_no_part_of_the_mean() {
+    fn idle_time_after_the_last_flow_is_not_part_of_the_mean() {
         let mut track = Track::new(10.0, 1.0);
         (0..100).for_each(|i| track.add(f64::from(i) / 10.0, if i <= 10 { 6.0 } else { 0.0 }));
         assert_eq!((track.mean(), track.least, track.last), (6.0, 6.0, 6.0));

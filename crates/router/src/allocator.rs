@@ -6,7 +6,7 @@
 
 /// Tells the allocator to give unused memory back to the system. Its free blocks lie between others
 /// that are in use, and without this call it keeps them.
-pub fn give_back() {
+pub fn trim_heap() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         unsafe extern "C" {

@@ -51,7 +51,7 @@ impl Service {
     pub fn run(self) -> Result<(), ServiceError> {
         let config = self.config()?;
         let hooks = Hooks {
-            give_back: allocator::give_back,
+            trim_heap: allocator::trim_heap,
             reread: self.file.map(reread),
             serve_metrics: metrics::serve,
         };

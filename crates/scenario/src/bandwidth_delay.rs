@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_bound_is_a_mistake() {
+    fn invalid_queue_bounds_are_mistakes() {
         for queue in ["0 BDP", "-1 BDP", "x BDP", "nan BDP", "2000 BDP"] {
             let error = queues(queue, &[]).unwrap_err();
             assert!(error.contains("write it like \"1 BDP\""), "{queue}: {error}");

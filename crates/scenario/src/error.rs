@@ -33,7 +33,7 @@ pub enum ScenarioError {
 impl ScenarioError {
     /// The event, told of `file`, and the next step, with every mistake and its line at the end.
     #[must_use]
-    pub fn told(&self, file: &str) -> [String; 2] {
+    pub fn report(&self, file: &str) -> [String; 2] {
         let mistakes = match self {
             ScenarioError::Unreadable { .. } => {
                 return [self.to_string(), "name a scenario file that can be read".to_owned()];

@@ -139,12 +139,12 @@ fn form(form: Form) -> Value {
         Form::Word(list) => words(list),
         Form::Name => like("^(ndn:)?/"),
         Form::Part(part) => scheme(part),
-        Form::As(what) => told(what).unwrap_or_else(|| json!({})),
+        Form::As(what) => described_form(what).unwrap_or_else(|| json!({})),
     }
 }
 
 /// The schema of a form that is given as text; `None` for an unknown one.
-fn told(what: &str) -> Option<Value> {
+fn described_form(what: &str) -> Option<Value> {
     Some(match what {
         "node" => text_value(),
         "node, or a list of nodes" | "text, or a list of texts" => several(&text_value()),
@@ -276,12 +276,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_that_is_told_in_words_is_known() {
+    fn every_described_form_has_a_schema() {
         let fields =
             SECTIONS.iter().chain([&WaySection::SECTION]).flat_map(|section| section.fields());
         for field in fields {
             if let Form::As(what) = field.form {
-                assert!(told(what).is_some(), "say in json_schema.rs what \"{what}\" looks like");
+                assert!(
+                    described_form(what).is_some(),
+                    "say in json_schema.rs what \"{what}\" looks like"
+                );
             }
         }
     }

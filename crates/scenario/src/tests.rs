@@ -121,7 +121,7 @@ fn wrong(text: &str, settings: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_is_left_out_has_its_default() {
+fn omitted_fields_have_defaults() {
     let s = one(&line(""));
     assert_eq!((s.name.as_str(), s.seed, s.duration), ("test", 1, Duration::from_secs(1)));
     let [there, back] = &s.links[0].directions;
@@ -176,7 +176,7 @@ fn a_trace_of_rates_is_a_change_for_each() {
 }
 
 #[test]
-fn what_is_missing_altogether_is_said() {
+fn missing_sections_are_reported() {
     let found = wrong("", &[]);
     assert!(found.iter().any(|m| m.contains("`[scenario]`")), "{found:?}");
     assert!(found.iter().any(|m| m.contains("`[[node]]`")), "{found:?}");
@@ -290,7 +290,7 @@ fn a_sweep_gives_every_combination_and_repeats_it() {
 }
 
 #[test]
-fn what_is_set_is_not_swept() {
+fn a_set_field_is_not_swept() {
     let text = line("[sweep]\ncontrol = [\"aimd\", \"cubic\"]\nlink.queue = [\"9 kB\", \"8 kB\"]");
     let batch = batch(&text, &["control=bic"]);
     let runs: Vec<_> = batch.runs.iter().map(|run| &*run.settings).collect();

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_that_still_rises_cannot_be_told() {
+    fn rising_and_short_series_have_no_warm_up_end() {
         let rising: Vec<f64> = (0..100).map(f64::from).collect();
         assert_eq!(mser5(&rising), None);
         assert_eq!(mser5(&[0.5; 49]), None, "nor one that is too short");

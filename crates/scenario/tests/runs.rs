@@ -263,7 +263,7 @@ fn a_sweep_that_was_interrupted_anywhere_is_completed_to_the_same_results() {
 }
 
 #[test]
-fn what_is_stopped_keeps_what_it_had() {
+fn a_stopped_run_keeps_its_results() {
     let batch = tutorial(&[]);
     let results = execute_all(&batch, 1, &Until(500_000_000)).unwrap();
     let result = &results[0];

@@ -83,7 +83,7 @@ fn slow_start(measures: &mut Measures) -> Vec<Flow> {
 }
 
 #[test]
-fn what_came_before_the_warm_up_ended_does_not_count() {
+fn samples_before_the_end_of_the_warm_up_do_not_count() {
     for (more, rule) in [("", "mser-5"), ("[record]\nwarmup = \"20 s\"", "given")] {
         let scenario = scenario(more);
         let mut measures = Measures::new(&scenario);

@@ -21,7 +21,7 @@ fn run(file: &str, settings: &[&str]) -> RunResult {
 }
 
 #[test]
-fn what_a_trace_asks_for_twice_comes_from_the_store() {
+fn repeated_requests_of_a_trace_are_served_by_the_store() {
     let result = run("workloads/trace.toml", &[]);
     assert_eq!(result.flows.len(), 9);
     assert!(result.flows.iter().all(|flow| flow.complete && flow.workload.is_some()));

@@ -146,7 +146,7 @@ impl Asf {
         let (now, from) = (s.cx.now, s.ingress);
         let mut next = None;
         if let Some((space, tag)) = self.of_pending(s) {
-            space.refused(from, tag.number);
+            space.failed(from, tag.number);
             next = space.best(s.next_hops.iter().filter(|hop| is_untried(s, hop)));
             if let Some(face) = next {
                 space.asked(now, face, tag.number);

@@ -547,7 +547,7 @@ impl Controller for Bbr {
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
         if loss.cause == Cause::Nack(NackReason::Congestion.number()) {
-            self.round.refused();
+            self.round.nacked();
         } else if !matches!(loss.cause, Cause::Nack(_)) {
             // RFC 9002, 7.3.2: what left before the last cut belongs to the congestion it answered.
             let news = self.cut_at.is_none_or(|cut| loss.sent_at > cut);

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_holds_up_the_window() {
+    fn missing_segments_hold_up_the_window() {
         let mut play = play("ccncatchunks2:p=3");
         let first = play.ask(1).unwrap();
         play.at_ms(1);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_again_is_measured_from_its_first_interest() {
+    fn round_trips_of_retransmissions_start_at_the_first_interest() {
         let mut play = play("ccncatchunks2");
         let first = play.ask(1).unwrap();
         play.at_ms(120);

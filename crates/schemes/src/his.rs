@@ -27,7 +27,7 @@
 //! each packet are not seen, and must fit in 1 - h. A range Interest counts as many as it asks for.
 
 use crate::codel;
-use crate::shared::link::late;
+use crate::shared::link::wakeup;
 use control::{
     Crossing, Cx, Direction, Duration, Equation, InterestMeta, Kind, LinkView, Offer, ParamSpec,
     Params, QueueView, Released, Scheme, Shaper, Size, Stage, Time, Value, Word,
@@ -278,11 +278,11 @@ impl His {
     }
 
     /// True if an arriving Interest is rejected although there is room.
-    fn refuses_early(&mut self, cx: &mut Cx<'_>) -> bool {
+    fn rejects_early(&mut self, cx: &mut Cx<'_>) -> bool {
         let waiting = self.queue.len();
         match &mut self.early {
             Early::None => false,
-            Early::Pie(pie) => pie.refuses(cx, waiting),
+            Early::Pie(pie) => pie.rejects(cx, waiting),
             Early::Codel { refuse, .. } => std::mem::take(refuse),
         }
     }
@@ -321,7 +321,7 @@ impl Shaper for His {
             self.sent(cx.now, cx.now, view, &interest);
             return Offer::Pass(interest);
         }
-        if self.refuses_early(cx) || self.queue.len() >= self.max_interest {
+        if self.rejects_early(cx) || self.queue.len() >= self.max_interest {
             return Offer::Refused(interest);
         }
         self.bytes += interest.size.0;
@@ -339,7 +339,7 @@ impl Shaper for His {
         self.bytes -= interest.size.0;
         self.note_early(cx.now, interest.size, cx.now.since(since));
         if !expired {
-            self.sent(cx.now, late::from(self.open_at, cx.now), view, &interest);
+            self.sent(cx.now, wakeup::gap_start(self.open_at, cx.now), view, &interest);
         }
         Some(Released::Pass(interest))
     }

@@ -24,8 +24,8 @@
 //! sent one more Data, at the soonest after the code's 0.1 ms. After a range
 //! Interest for n segments the distance is n times as long.
 
-use crate::shared::link::late;
 use crate::shared::link::per_flow::{FlowState, PerFlow};
+use crate::shared::link::wakeup;
 use control::{
     Cx, Duration, Equation, Flow, InterestMeta, LinkView, Offer, ParamSpec, Params, Queued,
     Released, Returned, Scheme, Shaper, Size, Stage, Time, Value,
@@ -85,7 +85,7 @@ const LEAST_A: f64 = 1e-6;
 /// Where gamma is not positive it is looked at again after this at the soonest,
 const SOON: Duration = Duration::from_micros(100);
 /// and however small it is, after this.
-const LATE: Duration = Duration::from_millis(100);
+const LONGEST_LOOK: Duration = Duration::from_millis(100);
 
 /// The state of a flow.
 #[derive(Default)]
@@ -165,10 +165,10 @@ impl Hobhis {
         let gap = Duration::from_secs_f64(f64::from(segments) / gamma);
         if gamma <= 0.0 {
             let data = Size(self.size.unwrap_or_default() as u64);
-            return Due::Look(now + view.rate_out.time_for(data).max(SOON).min(LATE));
+            return Due::Look(now + view.rate_out.time_for(data).max(SOON).min(LONGEST_LOOK));
         }
-        if gap > LATE && last + gap > now + LATE {
-            return Due::Look(now + LATE);
+        if gap > LONGEST_LOOK && last + gap > now + LONGEST_LOOK {
+            return Due::Look(now + LONGEST_LOOK);
         }
         Due::At(last + gap)
     }
@@ -190,7 +190,7 @@ impl Hobhis {
         }
         if interest.expires > now {
             let turn = match self.due {
-                Due::At(at) => late::from(at, now),
+                Due::At(at) => wakeup::gap_start(at, now),
                 Due::Look(_) => now,
             };
             self.last = Some((turn, segments_in(&interest.options)));

@@ -175,7 +175,7 @@ impl Ictp {
 
     /// The outstanding request of a segment is answered or lost. Returns true if it was the oldest
     /// of all; `None` if it was not outstanding.
-    fn settle(&mut self, segment: u64, memo: control::Memo) -> Option<bool> {
+    fn resolve(&mut self, segment: u64, memo: control::Memo) -> Option<bool> {
         let [order, first] = memo;
         let is_first = self.outstanding.first_key_value().map(|(order, _)| *order) == Some(order);
         let interest = self.outstanding.get_mut(&order)?;
@@ -244,7 +244,7 @@ impl Controller for Ictp {
             (self.cwnd, self.ssthresh) = (cwnd, ssthresh);
             cx.note("undo", cwnd);
         }
-        let oldest = self.settle(arrival.segment, arrival.memo);
+        let oldest = self.resolve(arrival.segment, arrival.memo);
         let Some(oldest) = oldest.filter(|_| !arrival.late) else { return };
         if oldest {
             self.restarted_at = cx.now;
@@ -258,7 +258,7 @@ impl Controller for Ictp {
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
-        self.settle(loss.segment, loss.memo);
+        self.resolve(loss.segment, loss.memo);
         if loss.cause != Cause::Timeout {
             return self.fast_retransmit(cx, loss.in_flight);
         }

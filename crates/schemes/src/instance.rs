@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_and_of_which_kind_it_is() {
+    fn errors_of_strategy_names_have_the_right_kind() {
         for uri in [
             "/localhost/nfd/strategy/best-rout",
             "/localhost/nfd/strategy/cubic",

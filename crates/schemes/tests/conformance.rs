@@ -37,7 +37,7 @@ fn names_are_words_in_order_and_found() {
 }
 
 #[test]
-fn defaults_are_in_range_and_rows_are_told_apart() {
+fn defaults_are_in_range_and_parameter_names_are_unique() {
     for scheme in SCHEMES {
         for (i, row) in scheme.params.iter().enumerate() {
             let (low, high) = row.range;

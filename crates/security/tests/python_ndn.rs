@@ -132,7 +132,7 @@ fn secrets_in_every_structure_that_it_writes() {
 }
 
 #[test]
-fn what_was_cut_short_is_no_key() {
+fn truncated_keys_are_rejected() {
     for der in [vector!("ec_sec1"), vector!("ec_pkcs8"), vector!("rsa_pkcs1"), vector!("rsa_pkcs8")]
     {
         for len in [0, 1, der.len() / 2, der.len() - 1] {

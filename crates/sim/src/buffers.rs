@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_held_is_left_alone_and_what_is_free_is_used_again() {
+    fn buffers_in_use_stay_unchanged_and_free_buffers_are_reused() {
         let mut buffers = Buffers::default();
         let place = |packet: &Bytes| packet.as_ptr() as usize;
         let first = place(&buffers.packet(&[0; 90]));

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_to_a_full_queue_is_gone() {
+    fn a_full_queue_drops_frames() {
         let mut service = service(2);
         for frame in [b"a", b"b", b"c", b"d", b"e"] {
             service.receive(Time(0), frame);

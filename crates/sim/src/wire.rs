@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_a_link_that_goes_down_is_lost() {
+    fn frames_on_a_link_that_goes_down_are_lost() {
         let mut wire = Wire::new(None, MS, 0, None);
         wire.send(Time(0), Frame::Bytes(&[1, 2, 3]));
         wire.set_up(false);

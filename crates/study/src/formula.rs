@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_said() {
+    fn unknown_measures_and_cases_are_reported() {
         let cases = ["aimd", "cubic"];
         let why = |text: &str| Formula::new(text, &MEASURES, &cases).unwrap_err();
         assert!(why("{rate.cubik}").contains("did you mean `cubic`"), "{}", why("{rate.cubik}"));

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_value_holds_nothing() {
+    fn claims_with_missing_values_do_not_hold() {
         let [first, mut second] = pair(&[2.0, 2.0], &[1.0, 1.0]);
         assert!(holds(&[first.clone(), second.clone()], Relation::Greater, 0.0));
         second[1] = None;

@@ -24,7 +24,7 @@ mod samples;
 mod selector;
 mod share;
 mod testbed;
-mod words;
+mod text;
 
 pub use claim::{Assertion, Claim, ClaimKind, Deviation, Quantity, Relation, Tolerance};
 pub use error::StudyError;
@@ -42,4 +42,4 @@ pub use read::{EXPECTED, Quickness, find, load};
 pub use records::Records;
 pub use selector::Selector;
 pub use testbed::{ExperimentOnDaemons, OnDaemons, Row};
-pub use words::{Cells, Count};
+pub use text::{Cells, Count};

@@ -7,7 +7,7 @@ use crate::outcome::{ClaimResult, Effort, ExperimentResult, Outcome, Published};
 use crate::pictures::pictures;
 use crate::read::slug;
 use crate::testbed::{self, OnDaemons};
-use crate::words::Count;
+use crate::text::Count;
 use report::picture::Picture;
 use report::{article, figures};
 use scenario::result::{averaged, digits};

@@ -12,7 +12,7 @@ use std::fmt::Write;
 const WITHIN: f64 = 0.05;
 
 /// A reported quantity: its field, its label, and the factor from its unit to the reported one.
-const TOLD: &[(&str, &str, f64)] = &[
+const REPORTED: &[(&str, &str, f64)] = &[
     ("goodput_mbps", "goodput (Mbit/s)", 1.0),
     ("fct_s", "completion time (s)", 1.0),
     ("queue_mean_bytes", "mean queue (kB)", 1e-3),
@@ -83,7 +83,7 @@ impl Row {
 
     /// `None` if no row shows such a quantity.
     fn new(case: &str, one: &Difference) -> Option<Row> {
-        let (_, what, factor) = TOLD.iter().find(|(field, ..)| *field == one.quantity)?;
+        let (_, what, factor) = REPORTED.iter().find(|(field, ..)| *field == one.quantity)?;
         let what = match one.kind {
             "link" => format!("{what}, {}", one.entity),
             _ => (*what).to_owned(),

@@ -117,7 +117,7 @@ fn wrong(to: &str) -> ClaimResult {
 }
 
 #[test]
-fn what_is_only_known_is_off_and_not_explained() {
+fn a_known_deviation_is_off_and_not_explained() {
     let wrong = wrong("off = \"it-does-not\"\n");
     assert!(wrong.verdict.off && !wrong.verdict.explained && !wrong.is_open());
     assert_eq!(wrong.verdict(), "no, off");
@@ -179,7 +179,7 @@ fn claims_are_counted_by_whose_word_they_are() {
 }
 
 #[test]
-fn what_has_no_value_is_said_and_hides_nothing() {
+fn a_measure_without_values_is_reported_and_hides_no_other_claim() {
     let folder = changed("expected.toml", "\"{rate.aimd}\"", "\"{fct.aimd}\"");
     let outcome = outcome(&folder, Quickness::Whole, 2);
     let failures: Vec<_> = outcome.claims.iter().map(|claim| claim.failure.as_deref()).collect();
@@ -188,7 +188,7 @@ fn what_has_no_value_is_said_and_hides_nothing() {
 }
 
 #[test]
-fn a_run_that_fails_is_told_and_hides_nothing() {
+fn a_failed_run_is_reported_and_hides_no_other_claim() {
     let mut study = load(unchanged().path(), Quickness::Whole).unwrap();
     let first = &mut study.experiments[0];
     let cubic = first.cases.iter().position(|case| case.name == "cubic").unwrap();
@@ -218,7 +218,7 @@ fn a_measure_of_several_things_fails_and_hides_nothing() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_place() {
+fn mistakes_are_reported_with_their_place() {
     for (from, to, line, wanted) in [
         ("9 Mbit/s\"", "9\"", 25, "9 of what? Write the unit"),
         ("tolerance = \"10 %\"\n", "", 21, "claim `rate` has no `tolerance`"),
@@ -287,7 +287,7 @@ fn experiments_and_scenarios_belong_together() {
 }
 
 #[test]
-fn mistakes_of_scenarios_are_told_too() {
+fn mistakes_in_scenarios_are_reported_once() {
     let said = mistakes(&changed("bottleneck.toml", "10 Mbit/s", "10 parsecs"));
     assert!(said.contains("bottleneck.toml:11:8: "), "{said}");
     assert_eq!(said.matches("bottleneck.toml:11:8: ").count(), 1, "said once: {said}");
@@ -315,7 +315,7 @@ fn on_testbed(more: &str) -> TempDir {
 }
 
 #[test]
-fn what_is_run_on_daemons_is_set_as_its_cases_are() {
+fn testbed_runs_have_the_settings_of_their_cases() {
     let study = load(on_testbed("").path(), Quickness::Whole).unwrap();
     let planned = study.experiments[0].testbed.as_ref().unwrap();
     let names: Vec<&str> =
@@ -328,7 +328,7 @@ fn what_is_run_on_daemons_is_set_as_its_cases_are() {
 }
 
 #[test]
-fn mistakes_in_what_is_run_on_daemons_are_told() {
+fn mistakes_in_testbed_sections_are_reported() {
     for (more, wanted) in [("cause = 3\n", "cause"), ("causes = \"\"\n", "unknown field `causes`")]
     {
         assert!(mistakes(&on_testbed(more)).contains(wanted), "{}", mistakes(&on_testbed(more)));
@@ -346,7 +346,7 @@ fn mistakes_in_what_is_run_on_daemons_are_told() {
 }
 
 #[test]
-fn what_daemons_did_stands_beside_what_was_simulated() {
+fn testbed_results_are_shown_beside_simulated_results() {
     let page = |more: &str, real: f64| {
         let study = load(on_testbed(more).path(), Quickness::Quick).unwrap();
         let planned = study.experiments[0].testbed.as_ref().unwrap();

@@ -2,7 +2,7 @@
 
 use crate::domain::Domains;
 use crate::facts::Facts;
-use crate::observe::{Observation, Refused, observe};
+use crate::observe::{InvalidPlan, Observation, observe};
 use crate::oracle::Unsolved;
 use crate::plan::{Manner, Plan};
 use crate::rules::{Breach, Case, Rule, judge};
@@ -22,7 +22,7 @@ pub const ATTEMPTS: usize = 400;
 pub enum SwarmError {
     /// Weir rejects the generated scenario.
     #[error(transparent)]
-    Refused(#[from] Refused),
+    InvalidPlan(#[from] InvalidPlan),
     /// An oracle has no answer.
     #[error("an oracle failed: {0}")]
     Unsolved(#[from] Unsolved),

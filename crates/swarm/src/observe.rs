@@ -123,7 +123,7 @@ pub struct NodeSeen {
 /// A plan that Weir does not take: a mistake of the generator.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the scenario of seed {seed} is refused: {why}")]
-pub struct Refused {
+pub struct InvalidPlan {
     /// The seed.
     pub seed: u64,
     /// Why.
@@ -153,14 +153,14 @@ impl Recorder for Watcher {
 ///
 /// # Errors
 /// Weir rejects the scenario.
-pub fn observe(plan: &Plan, facts: &Facts) -> Result<Observation, Refused> {
+pub fn observe(plan: &Plan, facts: &Facts) -> Result<Observation, InvalidPlan> {
     let limit_ms = (facts.limit_s * 1e3).ceil() as u64;
     let text = write::toml(plan, limit_ms, &[]);
     let batch = scenario::parse(&text, "swarm.toml", &[])
-        .map_err(|error| Refused { seed: plan.seed, why: error.to_string() })?;
+        .map_err(|error| InvalidPlan { seed: plan.seed, why: error.to_string() })?;
     let run = &batch.runs[0];
     let mut network = scenario::build(&run.scenario, run.seed)
-        .map_err(|error| Refused { seed: plan.seed, why: error.to_string() })?;
+        .map_err(|error| InvalidPlan { seed: plan.seed, why: error.to_string() })?;
     let progress = Progress::default();
     let interval = interval(facts);
     network.observe(interval, Box::new(Watcher(Arc::clone(&progress))));

@@ -203,7 +203,7 @@ mod tests {
     use crate::tests as testing;
 
     #[test]
-    fn what_a_rule_does_not_need_goes() {
+    fn parts_irrelevant_to_a_rule_are_removed() {
         let mut plan = testing::line(5);
         testing::more_flows(&mut plan, 3);
         plan.links[1].loss = Loss::Random(10_000);

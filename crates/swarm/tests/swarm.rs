@@ -67,7 +67,7 @@ const FOUND: &[(u64, Rule)] = &[
 ];
 
 #[test]
-fn what_campaigns_found_holds_now() {
+fn breaches_found_by_campaigns_are_fixed() {
     let domains = Domains::read().unwrap();
     for (seed, rule) in FOUND {
         let breaches = run(*seed, &domains).unwrap().breaches;

@@ -43,7 +43,7 @@ proptest! {
     /// Mallory's vectors reach alice and bob in any order, between those of alice. Each number that
     /// alice publishes reaches bob with her next vector, as confirmed by her.
     #[test]
-    fn what_a_member_publishes_arrives_whatever_others_sign(
+    fn publications_arrive_despite_false_vectors(
         lies in vec((vec(claim(), 1..40), 0..4_u8), 1..60),
     ) {
         let (mut alice, mut bob) = (member("/alice"), member("/bob"));

@@ -42,7 +42,7 @@ impl Testbed {
     /// It rejects the command.
     pub fn change(&mut self, at: usize, change: Change) -> Result<(), TestbedError> {
         if self.is_up(at) {
-            self.tell(at, std::slice::from_ref(&change))?;
+            self.send(at, std::slice::from_ref(&change))?;
         }
         self.changes[at].push(change);
         Ok(())
@@ -53,10 +53,10 @@ impl Testbed {
     /// # Errors
     /// It rejects a command.
     pub fn change_again(&self, at: usize) -> Result<(), TestbedError> {
-        self.tell(at, &self.changes[at])
+        self.send(at, &self.changes[at])
     }
 
-    fn tell(&self, at: usize, changes: &[Change]) -> Result<(), TestbedError> {
+    fn send(&self, at: usize, changes: &[Change]) -> Result<(), TestbedError> {
         if changes.is_empty() {
             return Ok(());
         }

@@ -12,7 +12,7 @@ const LOOK: Span = Span::from_millis(5);
 /// The priority for nice(1).
 const PRIORITY: &str = "-10";
 /// Bytes of a log that are shown.
-const LAST_WORDS: usize = 2_000;
+const LONGEST_EXCERPT: usize = 2_000;
 
 /// A child of ours.
 pub struct Process {
@@ -89,7 +89,7 @@ impl Process {
 
     fn lost(&self) -> TestbedError {
         let said = self.said();
-        let from = said.len().saturating_sub(LAST_WORDS);
+        let from = said.len().saturating_sub(LONGEST_EXCERPT);
         let from = (from..said.len()).find(|at| said.is_char_boundary(*at)).unwrap_or(0);
         TestbedError::Ended {
             what: self.what.clone(),

@@ -1,7 +1,7 @@
 //! Leftovers of a testbed that could not remove itself.
 
 use crate::error::TestbedError;
-use crate::home::{self, Home};
+use crate::state_dir::{self, StateDir};
 use crate::{groups, namespaces};
 use std::fs;
 
@@ -22,10 +22,10 @@ pub struct Cleaned {
 /// An item cannot be removed.
 pub fn clean() -> Result<Cleaned, TestbedError> {
     let mut cleaned = Cleaned::default();
-    for name in home::names() {
-        match Home::take(&name) {
-            Ok(home) => {
-                cleaned.namespaces += empty(&home)?;
+    for name in state_dir::names() {
+        match StateDir::take(&name) {
+            Ok(state_dir) => {
+                cleaned.namespaces += empty(&state_dir)?;
                 cleaned.testbeds.push(name);
             }
             Err(TestbedError::InUse(name)) => cleaned.running.push(name),
@@ -36,13 +36,13 @@ pub fn clean() -> Result<Cleaned, TestbedError> {
 }
 
 /// Removes everything of a testbed; how many namespaces it had.
-pub(crate) fn empty(home: &Home) -> Result<usize, TestbedError> {
-    let found = namespaces::namespaces(&home.name);
+pub(crate) fn empty(state_dir: &StateDir) -> Result<usize, TestbedError> {
+    let found = namespaces::namespaces(&state_dir.name);
     found.iter().try_for_each(|name| namespaces::remove(name))?;
-    groups::remove(&home.name);
-    if let Some(folder) = home.folder() {
+    groups::remove(&state_dir.name);
+    if let Some(folder) = state_dir.folder() {
         fs::remove_dir_all(folder).ok();
     }
-    home.remove();
+    state_dir.remove();
     Ok(found.len())
 }

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_queue_is_what_it_was_over_all_lives() {
+    fn queue_counters_add_up_over_all_restarts() {
         // 2 s at 1000 bytes, then another instance with 1 s at 1000 and 1 s at zero.
         let life = |peak, seconds: f64| Queue {
             data_peak_bytes: peak,
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_life_had_when_it_ended_is_lost() {
+    fn queued_and_pending_packets_are_lost_in_a_crash() {
         let queue = Queue { packets: 3, bytes: 3000, ..Queue::default() };
         let face = Face { name: Some("link0".to_owned()), queue, ..Face::default() };
         let pit = Pit { entries: 5, most: 9 };
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reading_takes_is_taken_off() {
+    fn the_traffic_of_readings_is_subtracted() {
         let traffic = Traffic { interests: 5, data: 4, nacks: 0, bytes: 9 };
         let pit = Pit { entries: 3, most: 7 };
         let counted = Counters { received: traffic, satisfied: 4, pit, ..Counters::default() };

@@ -1,6 +1,6 @@
 //! Errors of a testbed.
 
-use crate::plan::Refused;
+use crate::plan::Unsupported;
 use control::Duration;
 use net::client::{CommandError, ConnectError, DatasetError};
 use std::io;
@@ -12,7 +12,7 @@ use thiserror::Error;
 pub enum TestbedError {
     /// The scenario has features that a testbed lacks.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Refused(Vec<Refused>),
+    Unsupported(Vec<Unsupported>),
     /// Another one of that name runs.
     #[error("a testbed called {0} is running")]
     InUse(String),

@@ -55,7 +55,7 @@ impl InProcessApps {
             return Ok(None);
         }
         let network = plan::simulated(scenario, seed);
-        let network = network.map_err(|refused| TestbedError::Refused(vec![refused]))?;
+        let network = network.map_err(|refused| TestbedError::Unsupported(vec![refused]))?;
         let mut apps = network.into_applications();
         for fetch in &plan.fetches {
             apps.leave_out(FlowId(fetch.consumer as u32));
@@ -281,12 +281,12 @@ pub struct RunningApps {
 impl RunningApps {
     /// A node crashes, and the applications with it.
     pub fn crash(&mut self, at: usize) {
-        self.tell(Order::Crash(at));
+        self.send_order(Order::Crash(at));
     }
 
     /// A node's daemon has restarted.
     pub fn restart(&mut self, at: usize) {
-        self.tell(Order::Restart(at));
+        self.send_order(Order::Restart(at));
     }
 
     /// Ends it and returns the results.
@@ -300,7 +300,7 @@ impl RunningApps {
         }
     }
 
-    fn tell(&mut self, order: Order) {
+    fn send_order(&mut self, order: Order) {
         // A thread that has ended needs no command.
         if self.orders.send(order).is_ok() {
             self.bell.write_all(&[0]).ok();
@@ -308,7 +308,7 @@ impl RunningApps {
     }
 
     fn stop(&mut self) -> Option<std::thread::Result<AppResults>> {
-        self.tell(Order::End);
+        self.send_order(Order::End);
         Some(self.thread.take()?.join())
     }
 }

@@ -6,11 +6,11 @@ use crate::children::Process;
 use crate::clean::empty;
 use crate::error::TestbedError;
 use crate::groups::Group;
-use crate::home::Home;
 use crate::hosts;
 use crate::namespaces::namespace;
 use crate::plan::{Plan, PlannedContent, PlannedFetch, Shape};
 use crate::readings::{Pid, address};
+use crate::state_dir::StateDir;
 use control::{Duration, Rng};
 use net::client::Connection;
 use std::fs::{self, File};
@@ -28,7 +28,7 @@ const SERVING: &str = "serving ";
 pub struct Testbed {
     /// Its plan.
     pub plan: Plan,
-    home: Home,
+    state_dir: StateDir,
     /// The folder for large files: contents, fetched files, logs.
     folder: tempfile::TempDir,
     program: PathBuf,
@@ -64,11 +64,11 @@ impl Testbed {
     /// # Errors
     /// The name is taken, or an item cannot be made; then nothing is left.
     pub fn network(name: &str, plan: Plan, program: &Path) -> Result<Testbed, TestbedError> {
-        let home = Home::take(name)?;
-        if home.folder().is_some() {
+        let state_dir = StateDir::take(name)?;
+        if state_dir.folder().is_some() {
             // Of one that could not take itself down.
-            empty(&home)?;
-            drop(home);
+            empty(&state_dir)?;
+            drop(state_dir);
             return Testbed::network(name, plan, program);
         }
         let temporary = std::env::temp_dir();
@@ -77,13 +77,13 @@ impl Testbed {
         hosts::build(name, &plan).inspect_err(|error| {
             // The namespaces of other programs must stay.
             if !matches!(error, TestbedError::ForeignNamespace(_)) {
-                home.remember(folder.path()).ok();
-                empty(&home).ok();
+                state_dir.remember(folder.path()).ok();
+                empty(&state_dir).ok();
             } else {
-                home.remove();
+                state_dir.remove();
             }
         })?;
-        home.remember(folder.path())?;
+        state_dir.remember(folder.path())?;
         let mut testbed = Testbed {
             daemons: plan.nodes.iter().map(|_| None).collect(),
             pids: plan.nodes.iter().map(|_| Pid::default()).collect(),
@@ -92,12 +92,12 @@ impl Testbed {
             producers: Vec::new(),
             program: program.to_owned(),
             plan,
-            home,
+            state_dir,
             folder,
         };
         for node in &testbed.plan.nodes {
             let group = match node.cpu {
-                Some(share) => Some(Group::make(&testbed.home.name, &node.short, share)?),
+                Some(share) => Some(Group::make(&testbed.state_dir.name, &node.short, share)?),
                 None => None,
             };
             testbed.groups.push(group);
@@ -118,7 +118,7 @@ impl Testbed {
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.home.name
+        &self.state_dir.name
     }
 
     /// The control group of a node's programs, if it has one.
@@ -144,7 +144,7 @@ impl Testbed {
     /// The socket of a node's daemon.
     #[must_use]
     pub fn socket(&self, at: usize) -> PathBuf {
-        self.home.file(&format!("{}.sock", self.plan.nodes[at].short))
+        self.state_dir.file(&format!("{}.sock", self.plan.nodes[at].short))
     }
 
     /// A file in its folder.
@@ -162,7 +162,7 @@ impl Testbed {
     /// The network namespace of a node.
     #[must_use]
     pub fn namespace(&self, at: usize) -> String {
-        namespace(&self.home.name, &self.plan.nodes[at].short)
+        namespace(&self.state_dir.name, &self.plan.nodes[at].short)
     }
 
     /// Starts a node's daemon.
@@ -171,7 +171,7 @@ impl Testbed {
     /// It cannot be started.
     pub fn start_daemon(&mut self, at: usize) -> Result<(), TestbedError> {
         let node = &self.plan.nodes[at];
-        let path = self.home.file(&format!("{}.toml", node.short));
+        let path = self.state_dir.file(&format!("{}.toml", node.short));
         // A socket's path is short enough for any name: the folder's is, and so is the node's.
         let socket = self.socket(at);
         let listen = format!(
@@ -339,7 +339,7 @@ impl Testbed {
     pub fn switch(&self, link: usize, is_up: bool) -> Result<(), TestbedError> {
         let planned = &self.plan.links[link];
         let shorts = planned.ends.map(|at| self.plan.nodes[at].short.as_str());
-        hosts::switch(&self.home.name, shorts, &planned.interface, is_up)
+        hosts::switch(&self.state_dir.name, shorts, &planned.interface, is_up)
     }
 }
 
@@ -351,7 +351,7 @@ impl Testbed {
     pub fn passed(&self) -> Result<Option<Vec<[Passed; 2]>>, TestbedError> {
         match self.plan.medium.shape {
             Shape::Faces => Ok(None),
-            Shape::Kernel => buckets::passed(&self.home.name, &self.plan).map(Some),
+            Shape::Kernel => buckets::passed(&self.state_dir.name, &self.plan).map(Some),
         }
     }
 }
@@ -361,7 +361,7 @@ impl Drop for Testbed {
         self.producers.clear();
         self.daemons.clear();
         // `weir testbed clean` removes the remaining items later.
-        empty(&self.home).ok();
+        empty(&self.state_dir).ok();
     }
 }
 

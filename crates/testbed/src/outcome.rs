@@ -3,7 +3,7 @@
 use crate::buckets::Passed;
 use crate::counters::{Amount, Face};
 use crate::in_process::AppResults;
-use crate::lives::{Moment, Moments, lives};
+use crate::moments::{Moment, Moments, moments};
 use crate::pace::Pace;
 use crate::readings::Reading;
 use crate::stores::{caching, together};
@@ -70,8 +70,8 @@ pub fn outcome(
     every: Duration,
     rows: Option<Box<dyn Rows>>,
 ) -> (Outcome, Measures, Option<Caching>) {
-    let lives = lives(observed.origin, &observed.readings);
-    let mut samples = samples(scenario, observed, &lives);
+    let moments = moments(observed.origin, &observed.readings);
+    let mut samples = samples(scenario, observed, &moments);
     if let Some(rows) = rows {
         let mut sampler = Sampler::new(scenario, &observed.carried.workloads, rows);
         samples.iter().for_each(|(_, sample)| sample.record(&mut sampler));
@@ -82,9 +82,10 @@ pub fn outcome(
         sample.record(&mut measures);
     }
     let links = 0..2 * scenario.links.len();
-    let links = links.map(|number| link(scenario, observed, &lives, number)).collect();
-    let nodes = scenario.nodes.iter().zip(&lives).map(|(node, lives)| of_node(&node.name, lives));
-    let last = lives.iter().filter_map(|lives| lives.last());
+    let links = links.map(|number| link(scenario, observed, &moments, number)).collect();
+    let nodes =
+        scenario.nodes.iter().zip(&moments).map(|(node, moments)| of_node(&node.name, moments));
+    let last = moments.iter().filter_map(|moments| moments.last());
     let packet_hops = last.flat_map(|last| &last.counters.faces).filter(|face| !face.local);
     let packet_hops = packet_hops
         .map(|face| face.received.interests + face.received.data + face.received.nacks)
@@ -99,7 +100,7 @@ pub fn outcome(
         nodes: nodes.collect(),
         trace_hash: 0,
     };
-    (outcome, measures, caching(scenario, &lives, observed.duration))
+    (outcome, measures, caching(scenario, &moments, observed.duration))
 }
 
 /// Consumers in the order of the scenario, then those that began by themselves.
@@ -148,14 +149,14 @@ fn flow(
     result
 }
 
-fn link(scenario: &Scenario, observed: &Observed, lives: &Moments, number: usize) -> LinkResult {
+fn link(scenario: &Scenario, observed: &Observed, moments: &Moments, number: usize) -> LinkResult {
     let (at, interface) = sender(scenario, observed, number);
     let mut pace = Pace::new(scenario, number);
     let [mut from, mut to] = scenario.links[number / 2].ends;
     if number % 2 == 1 {
         (from, to) = (to, from);
     }
-    let faces: Vec<(Duration, &Face)> = lives[at]
+    let faces: Vec<(Duration, &Face)> = moments[at]
         .iter()
         .filter_map(|one| Some((one.since, one.counters.face(interface)?)))
         .collect();
@@ -200,8 +201,8 @@ fn amount(amount: Amount) -> (u64, u64) {
     (amount.packets, amount.bytes)
 }
 
-fn of_node(name: &str, lives: &[Moment]) -> NodeResult {
-    let counters = lives.last().map(|last| last.counters.clone()).unwrap_or_default();
+fn of_node(name: &str, moments: &[Moment]) -> NodeResult {
+    let counters = moments.last().map(|last| last.counters.clone()).unwrap_or_default();
     let store = counters.content_store;
     NodeResult {
         node: name.to_owned(),
@@ -227,8 +228,8 @@ fn of_node(name: &str, lives: &[Moment]) -> NodeResult {
         served: counters.served(),
         crashed: counters.crashed,
         crashes: counters.crashes,
-        process: lives.iter().rev().find_map(|one| one.usage).map(|last| {
-            let memory = lives.iter().filter_map(|one| one.usage).map(|usage| usage.memory);
+        process: moments.iter().rev().find_map(|one| one.usage).map(|last| {
+            let memory = moments.iter().filter_map(|one| one.usage).map(|usage| usage.memory);
             (last.cpu, memory.max().unwrap_or(last.memory))
         }),
     }
@@ -269,18 +270,18 @@ impl Sample {
 }
 
 /// All samples, in the order of time.
-fn samples(scenario: &Scenario, observed: &Observed, lives: &Moments) -> Vec<(Duration, Sample)> {
+fn samples(scenario: &Scenario, observed: &Observed, moments: &Moments) -> Vec<(Duration, Sample)> {
     let mut samples = Vec::new();
     for number in 0..2 * scenario.links.len() {
         let (at, interface) = sender(scenario, observed, number);
         let mut pace = Pace::new(scenario, number);
-        for Moment { since, counters, .. } in &lives[at] {
+        for Moment { since, counters, .. } in &moments[at] {
             let Some(face) = counters.face(interface) else { continue };
             samples.push((*since, Sample::Link(link_sample(number, *since, face, &mut pace))));
         }
     }
-    for (at, lives) in (0..).zip(lives) {
-        for Moment { since, counters, usage } in lives {
+    for (at, moments) in (0..).zip(moments) {
+        for Moment { since, counters, usage } in moments {
             let node = NodeSample {
                 at: Time::ZERO + *since,
                 node: NodeId(at),
@@ -306,8 +307,8 @@ fn samples(scenario: &Scenario, observed: &Observed, lives: &Moments) -> Vec<(Du
         samples.extend(workloads.iter().map(|one| (*since, Sample::Workload(*one))));
     }
     // The samples of the first node's daemon have the times of all.
-    for Moment { since, .. } in lives.first().into_iter().flatten() {
-        samples.push((*since, Sample::Network(together(lives, *since))));
+    for Moment { since, .. } in moments.first().into_iter().flatten() {
+        samples.push((*since, Sample::Network(together(moments, *since))));
     }
     samples.sort_by_key(|(since, _)| *since);
     samples

@@ -2,10 +2,10 @@
 
 mod config;
 mod content;
-mod refuse;
 mod tools;
+mod unsupported;
 
-pub use refuse::Refused;
+pub use unsupported::Unsupported;
 
 use control::{Duration, Rate, Ratio, Size};
 use packet::Name;
@@ -151,9 +151,9 @@ impl Plan {
     ///
     /// # Errors
     /// All parts of it that a testbed lacks.
-    pub fn new(scenario: &Scenario, seed: u64, medium: Medium) -> Result<Plan, Vec<Refused>> {
-        let mut refused = refuse::of_network(scenario, medium);
-        refused.extend(refuse::of_faults(scenario, medium));
+    pub fn new(scenario: &Scenario, seed: u64, medium: Medium) -> Result<Plan, Vec<Unsupported>> {
+        let mut refused = unsupported::of_network(scenario, medium);
+        refused.extend(unsupported::of_faults(scenario, medium));
         let plan = Plan::frame(scenario, seed, medium, refused)?;
         let fetches = scenario.consumers.iter().enumerate().filter_map(|(number, consumer)| {
             let Manner::Fetch { control, patience, range } = &consumer.manner else { return None };
@@ -189,8 +189,12 @@ impl Plan {
     ///
     /// # Errors
     /// All parts of its nodes and links that a testbed lacks.
-    pub fn network(scenario: &Scenario, seed: u64, medium: Medium) -> Result<Plan, Vec<Refused>> {
-        let refused = refuse::of_network(scenario, medium);
+    pub fn network(
+        scenario: &Scenario,
+        seed: u64,
+        medium: Medium,
+    ) -> Result<Plan, Vec<Unsupported>> {
+        let refused = unsupported::of_network(scenario, medium);
         let mut plan = Plan::frame(scenario, seed, medium, refused)?;
         for to in 0..plan.nodes.len() {
             let first = scenario.links_towards(to).into_iter().enumerate();
@@ -207,8 +211,8 @@ impl Plan {
         scenario: &Scenario,
         seed: u64,
         medium: Medium,
-        mut refused: Vec<Refused>,
-    ) -> Result<Plan, Vec<Refused>> {
+        mut refused: Vec<Unsupported>,
+    ) -> Result<Plan, Vec<Unsupported>> {
         let links = scenario.links.iter().zip(0..).map(|(link, number)| planned(number, link));
         let links: Vec<PlannedLink> = links.collect();
         let network = simulated(scenario, seed).map_err(|refused| vec![refused])?;
@@ -221,7 +225,7 @@ impl Plan {
                 && let Err(error) = net::config::parse(&config, "its configuration")
             {
                 let place = format!("node {}", node.name);
-                refused.push(Refused { place, what: error.to_string() });
+                refused.push(Unsupported { place, what: error.to_string() });
             }
             nodes.push(PlannedNode {
                 name: node.name.clone(),
@@ -259,9 +263,9 @@ fn planned(number: u32, link: &scenario::model::Link) -> PlannedLink {
 ///
 /// # Errors
 /// It cannot be built.
-pub fn simulated(scenario: &Scenario, seed: u64) -> Result<Network, Refused> {
+pub fn simulated(scenario: &Scenario, seed: u64) -> Result<Network, Unsupported> {
     scenario::build(scenario, seed)
-        .map_err(|error| Refused { place: "scenario".to_owned(), what: error.to_string() })
+        .map_err(|error| Unsupported { place: "scenario".to_owned(), what: error.to_string() })
 }
 
 /// A name that is valid for a file.

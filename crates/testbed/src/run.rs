@@ -44,7 +44,7 @@ pub fn run(
     let began = watch.seconds();
     let run = &batch.runs[number];
     let scenario = &run.scenario;
-    let plan = Plan::new(scenario, run.seed, medium).map_err(TestbedError::Refused)?;
+    let plan = Plan::new(scenario, run.seed, medium).map_err(TestbedError::Unsupported)?;
     let end = scenario.duration;
     let goes_on = |now| watch.progress(Progress { run: number, now, end, events: 0 });
     let every = interval(scenario, batch.runs.len()).max(LEAST_INTERVAL);

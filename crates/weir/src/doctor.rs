@@ -5,9 +5,9 @@
 mod check;
 mod clock;
 mod forwarder;
-mod home;
 mod host;
 mod keys;
+mod state_dir;
 mod system;
 
 pub use check::{Check, Verdict};
@@ -32,10 +32,10 @@ pub fn examine(socket: Option<&str>) -> Result<Vec<Check>, Failure> {
     checks.extend(forwarder::examine(socket)?);
     match &keys {
         Some(dir) => {
-            checks.extend(home::examine(dir));
+            checks.extend(state_dir::examine(dir));
             checks.extend(keys::examine(dir, listing.as_ref(), now));
         }
-        None => checks.push(home::unknown()),
+        None => checks.push(state_dir::unknown()),
     }
     Ok(checks)
 }

@@ -186,14 +186,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_systems_words_stay_without_their_numbers() {
+    fn system_messages_stay_without_their_numbers() {
         let missing = io::Error::from_raw_os_error(2);
         let shown = Failure::new(Kind::File, format!("cannot read a: {missing}, nor b"));
         assert_eq!(shown.to_string(), "cannot read a: No such file or directory, nor b");
     }
 
     #[test]
-    fn what_to_do_next_comes_last() {
+    fn the_next_step_ends_the_message() {
         let failure = Failure::new(Kind::Failed, "it broke").then("fix it");
         assert_eq!(failure.to_string(), "it broke; fix it");
         assert_eq!(Failure::new(Kind::Failed, "it broke").then("").to_string(), "it broke");

@@ -121,7 +121,7 @@ fn state(now: Time, publish: &Publish) -> String {
 
 /// How long, and how fast, a producer serves.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Terms {
+pub struct ServeSettings {
     /// It ends this long after its last answer.
     pub linger: Option<Duration>,
     /// The maximum rate of what it sends.
@@ -137,14 +137,14 @@ pub fn serve(
     connection: &mut Connection,
     publish: &mut Publish,
     content: &mut dyn Content,
-    terms: &Terms,
+    settings: &ServeSettings,
     look: &Look<'_>,
     outage: &mut Outage<'_>,
     greet: &mut Greet<'_>,
 ) -> Result<(), Failure> {
-    let linger = terms.linger;
-    let mut limit = Limit::new(terms.rate);
-    if let Some(rate) = terms.rate {
+    let linger = settings.linger;
+    let mut limit = Limit::new(settings.rate);
+    if let Some(rate) = settings.rate {
         let answers = rate.size_in(LONGEST_WAIT).0 / packet::MAX_PACKET as u64;
         publish.bound_waiting(answers.max(FEWEST_WAITING) as usize);
     }

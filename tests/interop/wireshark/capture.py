@@ -161,7 +161,7 @@ class Capture(unittest.TestCase):
         self.assertEqual(written, ["sweep-0.pcapng", "sweep-1.pcapng"])
         self.assertTrue(all(read(self.folder / name)[1] for name in written))
 
-    def test_what_is_chosen_wrongly_is_said_before_anything_runs(self):
+    def test_invalid_options_are_rejected_before_the_run(self):
         """The nearest word, and no file."""
         pcap = self.folder / "none.pcapng"
         for wrong, said in [

@@ -149,7 +149,7 @@ class Dissector(unittest.TestCase):
             self.assertEqual(row.pop("malformed"), "")
             self.assertEqual({k: v for k, v in row.items() if v}, meaning)
 
-    def test_what_does_not_fit_is_shown_as_malformed(self):
+    def test_invalid_options_are_shown_as_malformed(self):
         """Every option cut short, and of nonsense; the packet behind it is read all the same."""
         values = [b"", b"\x03", b"\xff" * 9, b"\x00" * 70, b"\xfe\x01", b"\x02\xff\xff\xff\xff"]
         options = [element(typ, value) for typ in TYPES for value in values]

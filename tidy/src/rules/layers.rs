@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tests_use_is_not_asked() {
+    fn dev_dependencies_are_not_checked() {
         assert_eq!(check("forwarder", "[dev-dependencies]\nschemes.workspace = true\n"), 0);
     }
 

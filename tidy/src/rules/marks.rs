@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_merge_left_is_found() {
+    fn merge_conflict_marks_are_found() {
         let text = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n";
         assert_eq!(no_unfinished_marks(&Repository::of(&[("a.toml", text)])).len(), 2);
     }

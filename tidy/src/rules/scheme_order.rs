@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_schemes_share_is_left_alone() {
+    fn shared_scheme_files_are_exempt() {
         assert_eq!(lines("impl Marker for Shared {}\nimpl Controller for Shared {}\n"), []);
         let files = [("crates/schemes/src/cubic/tests.rs", "pub const SCHEME: S = S;")];
         assert_eq!(scheme_order(&Repository::of(&files)), []);

@@ -487,7 +487,7 @@ impl Endpoint for Participant {
         let Some(fragment) = link.fragment() else { return };
         if link.nack().is_some() {
             if let Ok(interest) = Interest::decode(fragment) {
-                self.asker.refused(now, interest.name());
+                self.asker.on_nack(now, interest.name());
             }
             return;
         }

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_passes_is_no_faster_than_the_rate_after_the_first_burst() {
+    fn the_rate_limit_holds_after_the_first_burst() {
         let rate = Rate(8_000_000);
         let mut limit = Limit::new(Some(rate));
         let (mut now, mut passed) = (Time::ZERO, 0);

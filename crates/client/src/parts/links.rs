@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn open_files_are_told_from_files() {
+    fn paths_of_open_files_are_recognized() {
         assert!(is_open_file(Path::new("/dev/stdout")));
         assert!(is_open_file(Path::new("/dev/fd/2")));
         assert!(!is_open_file(Path::new("/tmp/file")));

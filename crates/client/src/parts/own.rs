@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_may_write_counts_for_nothing() {
+    fn files_writable_by_others_are_ignored() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         for mode in [0o664, 0o646, 0o666] {

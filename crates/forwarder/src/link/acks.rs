@@ -65,7 +65,7 @@ impl Acks {
     }
 
     /// Returns acknowledgements of [`Acks::take`] that could not be sent.
-    pub(crate) fn give_back(&mut self, taken: &[u64]) {
+    pub(crate) fn requeue(&mut self, taken: &[u64]) {
         taken.iter().rev().for_each(|tx| self.pending.push_front(*tx));
     }
 }
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_is_bounded_and_the_oldest_goes_first() {
+    fn pending_acks_are_bounded_and_the_oldest_are_taken_first() {
         let mut acks = Acks::new(true);
         assert_eq!(acks.due(), None);
         (0..5000).for_each(|tx| acks.push(Time(tx), tx, usize::MAX));
@@ -153,7 +153,7 @@ mod tests {
         let mut taken = Vec::new();
         acks.take(2, &mut taken);
         assert_eq!(taken, [0, 1]);
-        acks.give_back(&taken);
+        acks.requeue(&taken);
         taken.clear();
         acks.take(usize::MAX, &mut taken);
         assert_eq!((taken.len(), taken.last()), (MAX_PENDING, Some(&4095)));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_map_does_not_reach_passes() {
+    fn numbers_beyond_the_map_pass() {
         let mut seen = Seen::new();
         assert!(seen.is_first(100_000));
         assert!(seen.is_first(100_000 - SPAN) && seen.is_first(100_000 - SPAN));

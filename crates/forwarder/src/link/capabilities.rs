@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_opened_speaks_first_and_again_every_30_s() {
+    fn the_opening_side_announces_capabilities_first_and_every_30_s() {
         let mut capabilities = capabilities(Announce::First);
         let mut out = Vec::new();
         assert_eq!(capabilities.say(at(0), &mut out), Some(7));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_accepted_answers_and_says_nothing_unasked() {
+    fn the_accepting_side_announces_capabilities_only_in_reply() {
         let mut capabilities = capabilities(Announce::Answer);
         assert!(!capabilities.is_due() && capabilities.next_deadline().is_none());
         capabilities.heard(at(5), &plain(Capability::ALL), true);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_again_does_not_count_for_ever_on_datagrams() {
+    fn capabilities_expire_on_datagrams_without_renewal() {
         let mut capabilities = capabilities(Announce::Answer);
         capabilities.heard(at(0), &plain(Capability(Capability::OPTIONS)), false);
         capabilities.say(at(0), &mut Vec::new());

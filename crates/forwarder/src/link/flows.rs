@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_interest_says_counts_until_something_came_and_within_reason() {
+    fn the_expected_size_is_bounded_and_replaced_by_the_measured_size() {
         let mut flows = Flows::default();
         let said = |said| Some(ExpectedBytes(said));
         assert_eq!(flows.expected(1, said(32_768), 32), Size(32_768));

@@ -151,7 +151,7 @@ impl Hop {
         let put = fragment::put_frames(header, bytes, mtu, &mut numbers, out);
         self.list = std::mem::take(&mut header.acks);
         if put.is_none() {
-            self.acks.give_back(&self.list);
+            self.acks.requeue(&self.list);
         }
         self.list.clear();
         let (frames, layout) = put?;

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_paced_leaves_when_it_leaves() {
+    fn unpaced_packets_leave_behind_the_paced_packets() {
         // 8 Mbit/s: 1000 bytes take 1 ms.
         let mut pacer = Pacer::new(Rate::from_mbps(8), Duration::from_millis(2));
         assert_eq!(pacer.left(ms(50)), ms(50), "nothing is before it");
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_leave_takes_no_time() {
+    fn refunded_bytes_take_no_time() {
         // 8 Mbit/s: 1000 bytes take 1 ms.
         let mut pacer = Pacer::new(Rate::from_mbps(8), Duration::ZERO);
         pacer.on_sent(Time(0), Size(3000));

@@ -83,11 +83,11 @@ impl Pipeline<'_> {
         action: Action,
     ) -> Option<(FaceId, Trigger)> {
         match action {
-            Action::Forward(face) => return self.send_or_refuse(key, out, FaceId(face)),
+            Action::Forward(face) => return self.send_or_reject(key, out, FaceId(face)),
             Action::Probe(face) => {
                 let nonce = self.nonces.next_u32();
                 let nonce = std::mem::replace(&mut out.nonce, nonce);
-                let refused = self.send_or_refuse(key, out, FaceId(face));
+                let refused = self.send_or_reject(key, out, FaceId(face));
                 out.nonce = nonce;
                 return refused;
             }
@@ -105,7 +105,7 @@ impl Pipeline<'_> {
 
     /// Sends the Interest by this face. Returns a note for the strategy if the face's shaper
     /// rejects it.
-    fn send_or_refuse(
+    fn send_or_reject(
         &mut self,
         key: PitKey,
         out: &mut InterestCx<'_>,
@@ -261,9 +261,9 @@ impl Pipeline<'_> {
             Offered::Pass(meta) => Some(Ok(InterestMeta { expires, ..meta })),
             Offered::Held => None,
             Offered::Refused(_) => {
-                Some(Err(self.refused_upstream(key, face, DropReason::ShaperRefused)))
+                Some(Err(self.reject_upstream(key, face, DropReason::ShaperRefused)))
             }
-            Offered::Full => Some(Err(self.refused_upstream(key, face, DropReason::HeldLimit))),
+            Offered::Full => Some(Err(self.reject_upstream(key, face, DropReason::HeldLimit))),
         }
     }
 
@@ -287,7 +287,7 @@ impl Pipeline<'_> {
         self.wake(face);
     }
 
-    fn refused_upstream(&mut self, key: PitKey, face: FaceId, reason: DropReason) -> NackReason {
+    fn reject_upstream(&mut self, key: PitKey, face: FaceId, reason: DropReason) -> NackReason {
         self.count_drop(face, reason);
         self.tables.note_rejected(self.now, key, face);
         NackReason::Congestion

@@ -96,7 +96,7 @@ impl Faces {
     /// exist.
     pub(crate) fn remove(&mut self, now: Time, face: FaceId) -> bool {
         let Some(mut gone) = self.table.remove(face) else { return false };
-        self.deadlines.settle(&self.table);
+        self.deadlines.prune(&self.table);
         self.ready.retain(|id| *id != face);
         gone.link.clear(now, &mut self.stats);
         self.budget.forget(&gone);
@@ -212,7 +212,7 @@ impl Faces {
     pub(crate) fn poll_ready(&mut self) -> Option<FaceId> {
         let id = self.ready.pop_front()?;
         if let Some(face) = self.table.get_mut(id) {
-            face.readiness = Readiness::Told;
+            face.readiness = Readiness::Polled;
         }
         Some(id)
     }
@@ -275,7 +275,7 @@ impl Faces {
     pub(crate) fn wake(&mut self, now: Time, id: FaceId) {
         let Some(face) = self.table.get_mut(id) else { return };
         let mut deadline = face.link.next_deadline();
-        if face.readiness != Readiness::Told
+        if face.readiness != Readiness::Polled
             && let Some(at) = face.link.next_transmit()
         {
             if at <= now {

@@ -242,7 +242,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn growth_is_foretold() {
+    fn growth_is_predicted() {
         let mut rng = Rng::stream(1, &["index"]);
         let mut index = Index::default();
         for slot in 0..20_000 {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_its_size_keeps_its_memory() {
+    fn an_index_of_constant_size_keeps_its_memory() {
         let hash = |i: u32| Rng::stream(u64::from(i), &[]).next_u64();
         for entries in [60, 20_000] {
             let mut index = Index::single();

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_many_entries_took_is_released_around_those_that_stay() {
+    fn memory_is_released_around_the_remaining_entries() {
         let mut slab = Slab::new();
         let slots: Vec<u32> = (0..10_000).map(|n| slab.insert(n).unwrap()).collect();
         let full = slab.memory();

@@ -15,7 +15,7 @@ const OTHER: u32 = 952;
 
 /// The calls of the stamper.
 #[derive(Default)]
-struct Told {
+struct Recorded {
     /// Flow, segment and expected bytes of Interests.
     out: Vec<(Flow, u64, Size)>,
     /// Flow, bytes and time of Data.
@@ -24,7 +24,7 @@ struct Told {
 }
 
 #[derive(Clone, Default)]
-struct Toll(Arc<Mutex<Told>>);
+struct Toll(Arc<Mutex<Recorded>>);
 
 impl Stamper for Toll {
     fn on_interest_out(
@@ -112,7 +112,7 @@ fn tolled(b: &mut Bench, toll: &Toll, shaper: Option<Box<dyn Shaper>>) -> (FaceI
 }
 
 #[test]
-fn what_is_written_on_data_goes_down_and_not_into_the_store() {
+fn stamps_on_data_go_downstream_and_not_into_the_store() {
     let (mut b, toll) = (Bench::new(), Toll::default());
     let (d, u) = tolled(&mut b, &toll, None);
     b.ask(d, &interest("/a/seg=5", 1));
@@ -137,7 +137,7 @@ fn what_is_written_on_data_goes_down_and_not_into_the_store() {
 }
 
 #[test]
-fn data_that_nobody_waits_for_is_not_stamped() {
+fn unsolicited_data_is_not_stamped() {
     let (mut b, toll) = (Bench::new(), Toll::default());
     let (d, u) = tolled(&mut b, &toll, None);
     b.receive(u, &data("/a/seg=5", b"x"));
@@ -244,7 +244,7 @@ fn an_interest_is_expected_to_bring_a_whole_frame() {
 }
 
 #[test]
-fn parts_are_told_of_a_rate_in_that_changes() {
+fn link_views_show_a_changed_incoming_rate() {
     let mut b = Bench::new();
     let u = b.face_with(FaceConfig {
         medium: Medium { rate: Some(Rate(80)), ..Medium::default() },

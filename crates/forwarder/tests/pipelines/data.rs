@@ -16,7 +16,7 @@ fn options(of: &[(u32, &[u8])]) -> HopOptions {
 }
 
 #[test]
-fn data_that_nobody_asked_for_is_dropped_and_not_kept() {
+fn unsolicited_data_is_dropped_and_not_cached() {
     let mut b = Bench::new();
     let (d, u) = (b.face(), b.face());
     b.receive(u, &data("/a", b"x"));
@@ -307,7 +307,7 @@ fn options_and_marks_are_copied_to_every_downstream_and_never_kept() {
 }
 
 #[test]
-fn who_answered_is_written_by_the_store_and_for_an_application_and_counted_on_the_way() {
+fn stores_and_local_faces_set_served_by_and_forwarders_count_hops() {
     let mut b = Bench::new();
     let (d, u, app) = (b.face(), b.face(), b.local());
     b.route("/a", u);
@@ -412,7 +412,7 @@ fn data_does_not_go_back_where_it_came_from_unless_ad_hoc() {
 }
 
 #[test]
-fn who_stopped_waiting_gets_nothing() {
+fn expired_downstreams_get_no_data() {
     let mut b = Bench::new();
     let (d1, d2, u) = (b.face(), b.face(), b.face());
     b.route("/a", u);

@@ -219,7 +219,7 @@ fn data_goes_to_those_who_take_it_and_the_others_are_asked_for_again() {
 }
 
 #[test]
-fn what_is_asked_for_again_ends_as_any_other() {
+fn an_interest_without_further_next_hops_ends_with_a_nack() {
     let mut net = Net::new();
     let (first, second) = (data("/a/x", b"first"), data("/a/x", b"second"));
     net.asks(&interest("/a/x", 7), &excluding([&first]));

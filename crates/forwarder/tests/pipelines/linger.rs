@@ -53,7 +53,7 @@ impl World {
 }
 
 #[test]
-fn a_slower_answer_reaches_the_strategy_and_nobody_else() {
+fn a_slower_answer_reaches_only_the_strategy() {
     let mut w = world();
     w.bench.receive(w.up[0], &data("/a", b"x"));
     w.bench.one(w.down);
@@ -67,7 +67,7 @@ fn a_slower_answer_reaches_the_strategy_and_nobody_else() {
 }
 
 #[test]
-fn who_has_answered_is_not_heard_again() {
+fn repeated_answers_of_a_face_are_dropped() {
     let mut w = world();
     for _ in 0..3 {
         w.bench.receive(w.up[0], &data("/a", b"x"));

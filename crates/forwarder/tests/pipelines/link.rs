@@ -148,7 +148,7 @@ fn idle_frames_are_no_errors() {
 
 // NDNLPv2, "Network Nack": [lp-14].
 #[test]
-fn what_is_no_packet_is_counted_as_malformed() {
+fn invalid_packets_are_counted_as_malformed() {
     let mut b = Bench::new();
     let d = b.face();
     let nacked_data = LpHeader { nack: Some(NackReason::None), ..LpHeader::default() };

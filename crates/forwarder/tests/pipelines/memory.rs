@@ -115,7 +115,7 @@ fn faces_that_ask_for_what_never_comes_leave_something_for_the_next_one() {
 }
 
 #[test]
-fn what_pending_interests_leave_again_the_store_takes_again() {
+fn the_store_takes_back_memory_of_expired_pending_interests() {
     let (mut b, d, u) = full();
     for n in 0..100_000 {
         b.ask(d, &interest(&format!("/a/never/{n}"), n));
@@ -133,7 +133,7 @@ fn what_pending_interests_leave_again_the_store_takes_again() {
 }
 
 #[test]
-fn queues_that_nobody_empties_leave_something_for_the_next_face() {
+fn full_queues_leave_memory_for_the_next_face() {
     let (mut b, d, u) = full();
     let stuck: Vec<FaceId> = (0..16).map(|_| b.face()).collect();
     let mut number = 0;
@@ -160,7 +160,7 @@ fn queues_that_nobody_empties_leave_something_for_the_next_face() {
 }
 
 #[test]
-fn what_a_face_kept_goes_with_it() {
+fn memory_of_removed_faces_is_released() {
     let mut b = limited(LIMIT);
     let before = memory(&b).faces;
     let (d, u) = (b.face(), b.face());
@@ -174,7 +174,7 @@ fn what_a_face_kept_goes_with_it() {
 }
 
 #[test]
-fn empty_queues_give_back_what_they_needed_when_they_were_long() {
+fn emptied_queues_release_the_memory_of_their_peak() {
     let mut b = limited(LIMIT);
     let (d, u) = (b.face(), b.face());
     b.route("/a", u);
@@ -311,7 +311,7 @@ fn apply(b: &mut Bench, faces: &mut [FaceId], op: Op) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn what_is_taken_never_exceeds_the_limit(
+    fn memory_never_exceeds_the_limit(
         limit in 100_000usize..250_000,
         ops in prop::collection::vec(op(), 1..900),
     ) {

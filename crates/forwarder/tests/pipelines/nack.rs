@@ -15,7 +15,7 @@ fn reason_and_nonce(sent: &Sent) -> (Option<NackReason>, Option<u32>) {
 
 // NDNLPv2, "PIT token": [lp-11]; "Network Nack": [lp-14].
 #[test]
-fn no_route_is_told_with_the_token_and_the_interest_as_it_came() {
+fn a_no_route_nack_returns_the_token_and_the_unchanged_interest() {
     let mut b = Bench::new();
     let d = b.face();
     let asked = InterestBuf { hop_limit: Some(9), ..interest("/a", 7) };
@@ -82,7 +82,7 @@ fn nacks_are_for_point_to_point_faces_that_want_them() {
 }
 
 #[test]
-fn who_stopped_waiting_gets_no_nack() {
+fn expired_downstreams_get_no_nack() {
     let mut b = Bench::new();
     let (d1, d2, u) = (b.face(), b.face(), b.face());
     b.route("/a", u);

@@ -75,7 +75,7 @@ fn retransmissions_do_not_keep_each_other_circling() {
 }
 
 #[test]
-fn a_loop_of_two_is_told_to_the_consumer() {
+fn a_loop_of_two_nodes_ends_with_a_nack_to_the_consumer() {
     let mut net = Net::new(1);
     let (a, b) = (net.node(1, Box::new(Cheapest)), net.node(2, Box::new(Cheapest)));
     let (ab, ba) = net.wire((a, b), ms(1), 0.0, FaceConfig::default);

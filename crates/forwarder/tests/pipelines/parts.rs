@@ -112,7 +112,7 @@ fn a_marker_sees_the_queue_and_the_time_in_it() {
 }
 
 #[test]
-fn what_a_marker_drops_is_dropped_and_counted() {
+fn packets_dropped_by_a_marker_are_counted() {
     let on_enqueue = Clerk { enqueue: Some(Verdict::Drop), ..Clerk::default() };
     let on_dequeue = Clerk { dequeue: Some(Verdict::Drop), ..Clerk::default() };
     for marker in [on_enqueue, on_dequeue] {

@@ -108,7 +108,7 @@ fn faces_need_no_proof_unless_the_driver_says_so() {
 }
 
 #[test]
-fn what_is_beyond_an_allowance_is_dropped_and_counted() {
+fn data_beyond_the_allowance_is_dropped_and_counted() {
     let (mut b, peer) = full_store(FaceConfig {
         medium: Medium { overhead: 28, ..Medium::default() },
         ..unproved()

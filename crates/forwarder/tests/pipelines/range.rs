@@ -93,7 +93,7 @@ fn a_face_answers_only_what_it_was_asked_for() {
 }
 
 #[test]
-fn what_the_store_has_is_answered_at_once_and_the_rest_goes_on() {
+fn stored_segments_are_answered_and_the_rest_is_forwarded() {
     let (mut b, d, u) = bench();
     ask(&mut b, d, 0, bits([1, 3]), 1);
     assert_eq!(segments(&b.one(u)), [1, 3]);
@@ -112,7 +112,7 @@ fn what_the_store_has_is_answered_at_once_and_the_rest_goes_on() {
 }
 
 #[test]
-fn what_is_pending_is_not_asked_again_and_comes_to_all() {
+fn pending_segments_are_not_requested_again_and_reach_all_consumers() {
     let (mut b, d1, u) = bench();
     let d2 = b.face();
     ask(&mut b, d1, 0, SegmentBits::first(8), 1);
@@ -135,7 +135,7 @@ fn what_is_pending_is_not_asked_again_and_comes_to_all() {
 }
 
 #[test]
-fn whoever_asks_again_is_asked_for_again() {
+fn retransmitted_segments_are_forwarded_again() {
     let (mut b, d, u) = bench();
     ask(&mut b, d, 0, SegmentBits::first(8), 1);
     b.one(u);
@@ -169,7 +169,7 @@ impl Strategy for Suppressing {
 }
 
 #[test]
-fn whether_to_ask_again_is_decided_of_each_segment() {
+fn retransmissions_are_suppressed_per_segment() {
     let mut b = Bench::with(ForwarderConfig::new(Box::new(Suppressing)));
     let (d, u) = (b.face(), b.face());
     b.route("/a", u);
@@ -262,7 +262,7 @@ fn no_route_refuses_all_of_it_as_it_came() {
 }
 
 #[test]
-fn what_is_no_run_of_segments_is_one_interest() {
+fn a_range_on_an_unsuitable_interest_is_ignored() {
     let (mut b, d, u) = bench();
     let range = Range::whole(32).unwrap();
     let prefix = InterestBuf { can_be_prefix: true, ..interest(&seg(1), 1) };

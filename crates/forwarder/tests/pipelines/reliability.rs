@@ -62,7 +62,7 @@ impl Pair {
     }
 
     /// Carries frames to and fro until both are silent; `lost` says which are lost.
-    fn settle(&mut self, lost: &mut dyn FnMut() -> bool) {
+    fn exchange_frames(&mut self, lost: &mut dyn FnMut() -> bool) {
         loop {
             let there = frames(&mut self.near, self.up);
             let back = frames(&mut self.far, self.down);
@@ -154,7 +154,7 @@ fn a_frame_is_sent_again_when_three_later_ones_were_acknowledged() {
 
 // NDNLPv2, "Reliability": [lp-21].
 #[test]
-fn what_arrives_twice_because_its_ack_was_lost_is_dropped_and_acknowledged_again() {
+fn a_frame_repeated_after_a_lost_ack_is_dropped_and_acknowledged() {
     let mut p = Pair::new(reliable(), reliable());
     p.answer(0..1, 100);
     let sent = frames(&mut p.far, p.down);
@@ -258,7 +258,7 @@ fn a_run_that_was_given_up_goes_elsewhere() {
 }
 
 #[test]
-fn no_strategy_hears_of_what_is_settled_or_was_sent_anew_when_it_is_given_up() {
+fn answered_or_resent_interests_are_not_forwarded_after_a_lost_frame() {
     for case in ["answered", "asked again", "expired", "a Nack"] {
         let (mut p, other) = with_detour();
         let third = p.near.face();
@@ -327,7 +327,7 @@ fn a_peer_that_never_acknowledges_is_spared_after_eight_packets() {
 }
 
 #[test]
-fn what_waits_for_acknowledgements_is_bounded() {
+fn unacknowledged_frames_are_bounded() {
     let far = FaceConfig {
         queues: QueueLimits { data: Size(64 << 20), ..QueueLimits::default() },
         ..reliable()
@@ -352,7 +352,7 @@ fn nearly_everything_arrives_over_a_link_that_loses_a_tenth() {
     let mut rng = Rng::stream(7, &["loss"]);
     p.answer(0..300, 3000);
     for _ in 0..400 {
-        p.settle(&mut || rng.chance(0.1));
+        p.exchange_frames(&mut || rng.chance(0.1));
         p.pass(ms(5));
     }
     // A frame is lost four times in a row with a probability of 1e-4, and three of them are a
@@ -370,7 +370,7 @@ fn a_window_keeps_back_what_a_peer_s_buffer_does_not_hold() {
     let mut p = Pair::new(windowed(), windowed());
     // The peers get to know each other by the first packet each way.
     p.answer(0..1, 1000);
-    p.settle(&mut || false);
+    p.exchange_frames(&mut || false);
     assert_eq!(p.near.sent(p.app).len(), 1);
     p.answer(1..21, 8000);
     let sent = frames(&mut p.far, p.down);
@@ -391,7 +391,7 @@ fn a_window_keeps_back_what_a_peer_s_buffer_does_not_hold() {
 fn a_window_never_holds_back_for_longer_than_a_tenth_of_a_second() {
     let mut p = Pair::new(windowed(), windowed());
     p.answer(0..1, 1000);
-    p.settle(&mut || false);
+    p.exchange_frames(&mut || false);
     p.answer(1..21, 8000);
     let before = frames(&mut p.far, p.down).len();
     p.far.pass(Duration(99_999_999));

@@ -136,7 +136,7 @@ fn remote_faces_leave_room_for_applications_of_this_host() {
 }
 
 #[test]
-fn what_expires_is_ended_in_parts_and_then_its_memory_is_released() {
+fn expired_entries_are_removed_in_batches_and_their_memory_is_released() {
     let mut b = Bench::with(ForwarderConfig { ended_at_once: 100, memory: 64 << 20, ..config() });
     let silent = b.face();
     b.route("/", silent);

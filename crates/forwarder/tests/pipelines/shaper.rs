@@ -163,7 +163,7 @@ fn round_trips_are_measured_from_release() {
 }
 
 #[test]
-fn what_is_let_through_at_once_is_told_what_it_brought_or_that_it_brought_nothing() {
+fn passed_interests_return_the_size_of_their_data_or_none() {
     for stage in STAGES {
         let (mut b, gate, d, u) = gated(stage);
         gate.set(|s| s.open = true);
@@ -192,7 +192,7 @@ fn a_retransmission_gives_the_first_ones_credit_back() {
 }
 
 #[test]
-fn what_arrival_lets_through_in_vain_gives_its_credit_back() {
+fn duplicate_interests_return_their_credit() {
     let (mut b, gate, d, _) = gated(Stage::Arrival);
     let other = b.face();
     gate.set(|s| s.open = true);
@@ -314,7 +314,7 @@ fn departure_is_shown_the_link_that_the_interest_came_from() {
 }
 
 #[test]
-fn a_shaper_is_told_what_waits_of_each_flow() {
+fn a_shaper_is_notified_of_queued_data_per_flow() {
     let (mut b, gate, d, u) = gated(Stage::Miss);
     gate.set(|s| s.open = true);
     let asked = interest("/a/x/seg=0", 1);
@@ -343,7 +343,7 @@ fn a_shaper_is_told_what_waits_of_each_flow() {
 }
 
 #[test]
-fn what_is_held_goes_with_its_face() {
+fn held_interests_are_dropped_with_their_face() {
     let (mut b, _, d, u) = gated(Stage::Miss);
     b.ask(d, &interest("/a/1", 1));
     b.fw.remove_face(b.now, d);
@@ -353,7 +353,7 @@ fn what_is_held_goes_with_its_face() {
 }
 
 #[test]
-fn a_range_costs_what_its_segments_will_bring_and_each_is_told_of() {
+fn a_range_costs_its_expected_data_and_returns_each_segment() {
     for stage in STAGES {
         let (mut b, gate, d, u) = gated(stage);
         gate.set(|state| state.open = true);

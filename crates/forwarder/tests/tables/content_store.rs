@@ -226,7 +226,7 @@ fn admission_lets_in_the_share_that_it_says() {
 }
 
 #[test]
-fn random_replacement_spares_nobody() {
+fn random_replacement_evicts_old_and_new_packets_alike() {
     let mut h = Harness::new(PolicyKind::Random);
     let mut n = 0;
     while h.store.counters().evicted == 0 {
@@ -296,7 +296,7 @@ fn a_store_full_of_stale_data_answers_quickly_that_it_has_none() {
 
 /// python-ndn's `catchunks` asks for the bare name, does not say fresh, and wants metadata.
 #[test]
-fn who_does_not_want_it_fresh_gets_what_is_below_a_keyword_first() {
+fn without_must_be_fresh_packets_below_keywords_are_found_first() {
     let mut h = Harness::new(PolicyKind::Lru);
     let names = ["/a/32=zoo/seg=0", "/a/32=metadata/v=1/seg=0", "/a/32=head-segment/seg=0"];
     let later = ["/a/v=1/seg=0", "/a/v=1/seg=1"];

@@ -118,7 +118,7 @@ fn memory_does_not_grow_with_time() {
 }
 
 #[test]
-fn what_it_takes_at_most_is_known_beforehand() {
+fn the_maximum_memory_is_known_in_advance() {
     for bytes in [1_000, 10_000, 100_000, 1_300_000] {
         let capacity = DeadNonces::capacity_within(bytes);
         let mut nonces = DeadNonces::new(Duration::from_secs(6), capacity);
@@ -138,7 +138,7 @@ fn what_it_takes_at_most_is_known_beforehand() {
 }
 
 #[test]
-fn what_lies_in_the_older_table_is_found_while_it_is_moved() {
+fn nonces_in_the_older_table_are_found_during_the_move() {
     let mut nonces = DeadNonces::new(LIFETIME, 10_000);
     for n in 0..5000 {
         nonces.insert(Time::ZERO, key(n));
@@ -187,7 +187,7 @@ fn the_table_doubles_where_it_is_full_and_halves_where_it_is_nearly_empty() {
 }
 
 #[test]
-fn what_is_forgotten_stays_forgotten() {
+fn forgotten_nonces_stay_forgotten() {
     // Periods are known by eight bits: what is left in its place would come back with its number.
     let (old, keep): (Vec<u64>, Vec<u64>) =
         ((0..1000).map(key).collect(), (1000..1600).map(key).collect());

@@ -72,7 +72,7 @@ fn the_last_byte_counts() {
 }
 
 #[test]
-fn what_takes_no_memory_is_taken_when_there_is_none() {
+fn records_without_extra_memory_are_accepted_at_the_limit() {
     let interest = block(support::interest(&long(0), false, false, None).len());
     let memory = Pit::new(PLENTY).memory() + interest;
     let mut b = Bench::new(PitConfig { memory, ..PLENTY });
@@ -239,7 +239,7 @@ fn names_are_matched_by_prefixes_of_up_to_the_largest_number_of_components() {
 }
 
 #[test]
-fn what_a_record_owns_is_counted_with_it() {
+fn memory_owned_by_a_record_is_counted() {
     let hasher = NameHasher::new(1);
     let wire = support::interest(&"/a".parse().unwrap(), false, false, None);
     let interest = Interest::decode(&wire).unwrap();

@@ -232,7 +232,7 @@ impl Harness {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
-    fn who_waits_for_which_segment_is_known_exactly(ops in prop::collection::vec(op(), 1..60)) {
+    fn downstreams_of_each_segment_match_the_model(ops in prop::collection::vec(op(), 1..60)) {
         let pit = Pit::new(PitConfig { per_face: PER_FACE, ..PitConfig::default() });
         let mut h = Harness { pit, hasher: NameHasher::new(1), model: BTreeMap::new() };
         for op in &ops {

@@ -137,7 +137,7 @@ fn memory_bounds_the_number_of_packets_too() {
 }
 
 #[test]
-fn what_is_switched_off_neither_takes_in_nor_answers_and_keeps_what_it_has() {
+fn a_disabled_store_neither_admits_nor_serves_and_keeps_its_packets() {
     let mut b = Bench::new(ContentStoreConfig::default());
     assert!(b.store.admits() && b.store.serves());
     b.insert("/a", 10);
@@ -214,7 +214,7 @@ fn copies_live_as_long_as_their_ages_say() {
 }
 
 #[test]
-fn what_is_taken_away_goes_on_elsewhere() {
+fn packets_moved_out_of_the_store_are_counted() {
     let mut b = Bench::new(ContentStoreConfig::default());
     let empty = b.store.memory();
     b.insert("/a/b", 1000);
@@ -324,7 +324,7 @@ fn found_below(b: &mut Bench, uri: &str, must_be_fresh: bool) -> String {
 }
 
 #[test]
-fn what_is_below_a_keyword_comes_before_smaller_components() {
+fn packets_below_keywords_are_found_before_smaller_components() {
     let mut b = Bench::new(ContentStoreConfig::default());
     for uri in ["/a/b/seg=0", "/a/32=x/seg=0", "/a/v=1/seg=0"] {
         b.insert(uri, 10);

@@ -103,7 +103,7 @@ impl Connection {
             }
             let mut questions = Questions::new(all);
             let end = self.now() + ATTEMPT;
-            while !questions.are_settled(self.now()) && self.now() < end {
+            while !questions.are_final(self.now()) && self.now() < end {
                 if self.turn(&mut questions, end)? == Turn::Interrupted {
                     return Err(DatasetError::Interrupted);
                 }
@@ -166,7 +166,7 @@ impl Questions {
     }
 
     /// Nothing better can come.
-    fn are_settled(&self, now: Time) -> bool {
+    fn are_final(&self, now: Time) -> bool {
         let open = self.all.iter().find(|question| !question.refused);
         open.is_none_or(|question| question.answer.is_some())
             || self.answered_at.is_some_and(|at| now >= at + GRACE)
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_forwarder_does_not_know_and_does_not_refuse_is_asked_for_once() {
+    fn an_unanswered_dataset_is_requested_once() {
         let (first, other) = (name("/unknown"), name("/known"));
         let asked = asked_of_it(|connection| {
             let found = connection.dataset_or(&first, &other).unwrap();
@@ -305,29 +305,29 @@ mod tests {
     fn the_other_ones_answer_waits_for_the_wanted_one_for_a_while() {
         let (mut asked, [_, (other, _)]) = questions();
         asked.receive(Time(7), &other);
-        assert!(!asked.are_settled(Time(7) + GRACE - Duration(1)));
-        assert!(asked.are_settled(Time(7) + GRACE));
+        assert!(!asked.are_final(Time(7) + GRACE - Duration(1)));
+        assert!(asked.are_final(Time(7) + GRACE));
         assert_eq!(asked.first_answer().map(|(at, _)| at), Some(1));
     }
 
     #[test]
     fn nothing_is_waited_for_once_nothing_better_can_come() {
         let (mut asked, [(wanted, _), _]) = questions();
-        assert!(!asked.are_settled(Time(0)));
+        assert!(!asked.are_final(Time(0)));
         asked.receive(Time(0), &wanted);
-        assert!(asked.are_settled(Time(0)), "the wanted one is there");
+        assert!(asked.are_final(Time(0)), "the wanted one is there");
         let (mut asked, [(_, refusal), (other, _)]) = questions();
         asked.receive(Time(0), &refusal);
-        assert!(!asked.are_settled(Time(0)), "the other one may come");
+        assert!(!asked.are_final(Time(0)), "the other one may come");
         asked.receive(Time(0), &other);
-        assert!(asked.are_settled(Time(0)), "the wanted one will not");
+        assert!(asked.are_final(Time(0)), "the wanted one will not");
         let (mut asked, [(_, one), (_, other)]) = questions();
         [one, other].iter().for_each(|refusal| asked.receive(Time(0), refusal));
-        assert!(asked.are_settled(Time(0)) && asked.first_answer().is_none());
+        assert!(asked.are_final(Time(0)) && asked.first_answer().is_none());
     }
 
     #[test]
-    fn what_is_wanted_is_taken_although_the_other_is_there_too() {
+    fn the_first_dataset_is_taken_if_both_exist() {
         let (first, other) = (name("/known/a"), name("/known/b"));
         asked_of_it(|connection| {
             let found = connection.dataset_or(&first, &other).unwrap();

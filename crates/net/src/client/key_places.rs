@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn key_chains_are_where_it_is_said_or_at_home() {
+    fn key_chains_are_at_the_configured_place_or_the_default() {
         let home = Path::new("/a/.ndn");
         for (said, pib) in [
             (None, "/a/.ndn/pib.db"),

@@ -391,7 +391,7 @@ fn a_file_that_is_not_there_is_named() {
 }
 
 #[test]
-fn who_may_command_is_said_in_sections() {
+fn authorize_sections_are_read() {
     let config = good(
         "[[authorize]]\ncommands = [\"rib\", \"faces\"]\nprefix = \"/a\"\n\
          [[authorize]]\nfrom = \"remote\"\nkey = \"op.cert\"\nskew = \"5 s\"",
@@ -425,7 +425,7 @@ fn who_may_command_is_said_in_sections() {
 }
 
 #[test]
-fn who_may_announce_and_what_hosts_are_told_is_said() {
+fn announcement_and_hub_sections_are_read() {
     let config = good("[announcements]\naccept = \"trusted\"\ntrust = \"t\"");
     let trust = Some(Path::new("t").to_owned());
     assert_eq!(

@@ -156,7 +156,7 @@ impl ControlPlane {
         let Some(read) = &mut self.wake_ups.reread else {
             return tracing::warn!("there is no configuration that could be read again");
         };
-        supervisor::tell(&supervisor::reloading());
+        supervisor::notify(&supervisor::reloading());
         match read() {
             Ok(config) => {
                 self.warnings.clear();
@@ -174,7 +174,7 @@ impl ControlPlane {
                 self.warnings = vec![error.to_string()];
             }
         }
-        supervisor::tell(supervisor::READY);
+        supervisor::notify(supervisor::READY);
     }
 
     /// Has management decide about routes that strategies have learned.

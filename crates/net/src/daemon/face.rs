@@ -211,7 +211,7 @@ impl Face {
             persistency: self.about.persistency,
             is_group: self.is_group(),
             flags: self.marking.flags,
-            marking: marking::told(&self.marking.marker),
+            marking: marking::read_parameters(&self.marking.marker),
             expires: None,
             mtu: self.mtu,
             up: !matches!(self.link, Link::Down { .. }),
@@ -392,8 +392,8 @@ impl Face {
         let counts = forwarder.counts_memory();
         let tight = counts && !forwarder.has_ample_memory();
         match &mut self.link {
-            Link::Stream(stream) => stream.give_back(out, tight),
-            Link::Udp(_, batch) | Link::Ether(_, batch) => batch.give_back(out, tight),
+            Link::Stream(stream) => stream.return_buffer(out, tight),
+            Link::Udp(_, batch) | Link::Ether(_, batch) => batch.return_buffer(out, tight),
             Link::WebSocket(_) | Link::Down { .. } => {}
         }
         if counts {

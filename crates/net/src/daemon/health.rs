@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn health_replies_name_the_problem() {
         let broken = Condition { left_out: vec!["no port".to_owned()], ..Condition::default() };
         let stopping = Condition { is_stopping: true, ..Condition::default() };
         for (condition, word) in [(broken, "no port"), (stopping, "stopping")] {

@@ -15,16 +15,16 @@ pub(super) fn default() -> Choice {
 }
 
 /// A marker's parameters in terms of the management protocol.
-pub(super) fn told(marker: &Choice) -> Marking {
-    let mut told = Marking::default();
+pub(super) fn read_parameters(marker: &Choice) -> Marking {
+    let mut read_parameters = Marking::default();
     for (row, value) in marker.params().rows() {
         match (row.name, value) {
-            (INTERVAL, Value::Time(time)) => told.interval_ns = Some(time.0),
-            (THRESHOLD, Value::Size(size)) => told.threshold = Some(size.0),
+            (INTERVAL, Value::Time(time)) => read_parameters.interval_ns = Some(time.0),
+            (THRESHOLD, Value::Size(size)) => read_parameters.threshold = Some(size.0),
             _ => {}
         }
     }
-    told
+    read_parameters
 }
 
 const INTERVAL: &str = "interval";
@@ -35,7 +35,7 @@ const THRESHOLD: &str = "threshold";
 /// # Errors
 /// The scheme has no such parameter (409), or the value is absurd (400).
 pub(super) fn changed(marker: &Choice, wanted: Marking) -> Result<Choice, Refused> {
-    let (mut marker, has) = (marker.clone(), told(marker));
+    let (mut marker, has) = (marker.clone(), read_parameters(marker));
     let name = marker.scheme().name;
     for (field, parameter, has, text) in [
         (

@@ -47,10 +47,10 @@ pub(super) struct Watch {
     /// The shared part: its configured size and its size now.
     shared: usize,
     now: usize,
-    give_back: fn(),
+    trim_heap: fn(),
     next: Time,
     /// The time of the last release by the allocator, and the size of the process then.
-    told: (Time, u64),
+    last_trim: (Time, u64),
     /// The size of the holes that remained after a release.
     floor: u64,
     /// The time until holes are released again.
@@ -61,15 +61,15 @@ pub(super) struct Watch {
 
 impl Watch {
     /// A watch over a process that may take `limit` bytes, `shared` of them for the shared part;
-    /// `give_back` makes the allocator release pages.
-    pub(super) fn new(limit: u64, shared: usize, give_back: fn()) -> Watch {
+    /// `trim_heap` makes the allocator release pages.
+    pub(super) fn new(limit: u64, shared: usize, trim_heap: fn()) -> Watch {
         Watch {
             limit,
             shared,
             now: shared,
-            give_back,
+            trim_heap,
             next: Time::ZERO,
-            told: (Time::ZERO, 0),
+            last_trim: (Time::ZERO, 0),
             floor: 0,
             wait: AGAIN,
             wake: None,
@@ -99,19 +99,19 @@ impl Watch {
             }
             return;
         }
-        let (at, then) = self.told;
+        let (at, then) = self.last_trim;
         if now.since(at) < AGAIN && taken <= then + self.limit / GROWTH {
             return;
         }
-        (self.give_back)();
+        (self.trim_heap)();
         let Some(left) = resident() else { return };
-        self.told = (now, left);
+        self.last_trim = (now, left);
         tracing::debug!(taken, left, shared = self.now, "near the limit on memory");
         if left > near {
             let excess = usize::try_from(left - near).unwrap_or(usize::MAX);
             let less = self.now.saturating_sub(excess).max(self.shared / FEWEST);
             self.share(less, forwarder);
-            (self.give_back)();
+            (self.trim_heap)();
         }
     }
 
@@ -126,17 +126,17 @@ impl Watch {
         if self.wake.is_some() || holes <= self.floor + HOLES + counted / 8 {
             return;
         }
-        let again = self.told.0 + self.wait;
+        let again = self.last_trim.0 + self.wait;
         if now < again {
             self.wake = Some(again);
             return;
         }
-        (self.give_back)();
+        (self.trim_heap)();
         let left = resident().unwrap_or(taken);
         tracing::debug!(taken, left, counted, "unused memory given back");
         let helped = taken.saturating_sub(left) >= HOLES / 2;
         self.wait = if helped { AGAIN } else { Duration((self.wait.0 * 2).min(RARELY.0)) };
-        (self.told, self.floor) = ((now, left), left.saturating_sub(counted));
+        (self.last_trim, self.floor) = ((now, left), left.saturating_sub(counted));
     }
 
     fn share(&mut self, bytes: usize, forwarder: &mut Forwarder) {

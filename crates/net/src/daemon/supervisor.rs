@@ -10,9 +10,9 @@ pub(super) const READY: &str = "READY=1";
 pub(super) const STOPPING: &str = "STOPPING=1";
 
 /// Tells the supervisor, if there is one.
-pub(super) fn tell(state: &str) {
+pub(super) fn notify(state: &str) {
     let Some(place) = std::env::var_os("NOTIFY_SOCKET") else { return };
-    if let Err(error) = tell_at(place.as_encoded_bytes(), state) {
+    if let Err(error) = notify_at(place.as_encoded_bytes(), state) {
         let place = place.display();
         tracing::warn!(%place, %error, "the supervisor cannot be told: {state}");
     }
@@ -31,7 +31,7 @@ pub(super) fn reloading() -> String {
 }
 
 /// A place that begins with `@` has no file: its name is in the kernel alone.
-fn tell_at(place: &[u8], state: &str) -> io::Result<()> {
+fn notify_at(place: &[u8], state: &str) -> io::Result<()> {
     let socket = UnixDatagram::unbound()?;
     #[cfg(target_os = "linux")]
     if let Some(name) = place.strip_prefix(b"@") {
@@ -58,10 +58,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notify");
         let socket = UnixDatagram::bind(&path).unwrap();
-        tell_at(path.as_os_str().as_encoded_bytes(), READY).unwrap();
+        notify_at(path.as_os_str().as_encoded_bytes(), READY).unwrap();
         assert_eq!(heard(&socket), "READY=1");
         drop(socket);
-        assert!(tell_at(path.as_os_str().as_encoded_bytes(), READY).is_err());
+        assert!(notify_at(path.as_os_str().as_encoded_bytes(), READY).is_err());
     }
 
     #[test]
@@ -71,10 +71,10 @@ mod tests {
         let name = format!("weir-supervisor-{}", std::process::id());
         let address = std::os::unix::net::SocketAddr::from_abstract_name(&name).unwrap();
         let socket = UnixDatagram::bind_addr(&address).unwrap();
-        tell_at(format!("@{name}").as_bytes(), STOPPING).unwrap();
+        notify_at(format!("@{name}").as_bytes(), STOPPING).unwrap();
         assert_eq!(heard(&socket), "STOPPING=1");
         let said = reloading();
-        tell_at(format!("@{name}").as_bytes(), &said).unwrap();
+        notify_at(format!("@{name}").as_bytes(), &said).unwrap();
         let (first, since) = said.split_once("\nMONOTONIC_USEC=").unwrap();
         assert_eq!(first, "RELOADING=1");
         assert!(since.parse::<u64>().unwrap() > 0);

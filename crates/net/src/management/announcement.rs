@@ -10,7 +10,7 @@ use thiserror::Error;
 pub(super) struct Announcement {
     pub prefix: Name,
     /// Milliseconds that a route by it lives from now on.
-    pub lives_ms: u64,
+    pub expires_in_ms: u64,
 }
 
 /// Why it is not believed.
@@ -44,7 +44,7 @@ impl Announcement {
         {
             return Err(Doubt::Damaged);
         }
-        let mut lives_ms = read.expiration_ms();
+        let mut expires_in_ms = read.expiration_ms();
         if let Some(period) = read.validity() {
             let Some(validity) = Validity::read(period) else {
                 let why = "the prefix announcement's ValidityPeriod is none";
@@ -53,9 +53,9 @@ impl Announcement {
             if !validity.contains(wall_ms / 1000) {
                 return Err(Doubt::NotNow);
             }
-            lives_ms = lives_ms.min((validity.not_after() + 1) * 1000 - wall_ms);
+            expires_in_ms = expires_in_ms.min((validity.not_after() + 1) * 1000 - wall_ms);
         }
-        Ok(Announcement { prefix: read.prefix().to_name(), lives_ms })
+        Ok(Announcement { prefix: read.prefix().to_name(), expires_in_ms })
     }
 }
 
@@ -96,11 +96,11 @@ mod tests {
     fn a_route_lives_as_long_as_both_times_allow() {
         let wire = announcement(NAME, &content(5000, None), KIND);
         let found = Announcement::read(&wire, 0).unwrap();
-        assert_eq!(found, Announcement { prefix: "/a/b".parse().unwrap(), lives_ms: 5000 });
+        assert_eq!(found, Announcement { prefix: "/a/b".parse().unwrap(), expires_in_ms: 5000 });
         let period = Some(("19700101T000010", "19700101T000020"));
         let wire = announcement(NAME, &content(5000, period), KIND);
         // The last second is within.
-        assert_eq!(Announcement::read(&wire, 18_000).unwrap().lives_ms, 3000);
+        assert_eq!(Announcement::read(&wire, 18_000).unwrap().expires_in_ms, 3000);
         for outside in [9_999, 21_000] {
             assert_eq!(Announcement::read(&wire, outside), Err(Doubt::NotNow));
         }
@@ -108,7 +108,7 @@ mod tests {
 
     // PrefixAnnouncement, "Prefix Announcement Object": [mgmt-24], [mgmt-25].
     #[test]
-    fn what_is_no_announcement_is_refused() {
+    fn invalid_announcements_are_rejected() {
         let read = |wire: &[u8]| Announcement::read(wire, 0).unwrap_err();
         let good = content(1, None);
         for wire in [

@@ -179,7 +179,7 @@ impl Certificates {
     }
 
     /// An Interest for a certificate came back.
-    pub fn refused(&mut self, now: Time, name: NameRef<'_>) {
+    pub fn on_nack(&mut self, now: Time, name: NameRef<'_>) {
         if let Some(at) = self.fetches.iter().position(|fetch| fetch.name.as_ref() == name) {
             self.next_attempt(now, at);
         }

@@ -397,7 +397,7 @@ mod tests {
     // ControlCommand, "Request format": [mgmt-2].
     // signed-interest.rst, "Processing, 2": [signed-interest-3].
     #[test]
-    fn what_is_not_signed_or_has_no_parameters_is_refused() {
+    fn commands_without_signature_or_parameters_are_rejected() {
         let take = |uri: &str| {
             let wire = InterestBuf::new(uri.parse().unwrap()).encode();
             Command::take(&Interest::decode(&wire).unwrap()).map(|_| ()).unwrap_err()

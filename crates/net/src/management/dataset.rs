@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn kept_datasets_are_bounded() {
         let mut datasets = Datasets::default();
         let wire = interest("/localhost/nfd/fib/list", true);
         let asked = Interest::decode(&wire).unwrap();

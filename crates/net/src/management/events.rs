@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_and_what_is_kept_is_bounded() {
+    fn waiting_requests_and_kept_events_are_bounded() {
         let mut events = Events::default();
         for number in 0..1000 {
             ask(&mut events, Time(0), Some(number + 1));

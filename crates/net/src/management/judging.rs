@@ -87,14 +87,14 @@ impl Management {
 
     /// Handles a command that is not executed: returns the reply of a rejection, or nothing if it
     /// waits or is no command.
-    pub(super) fn settle(
+    pub(super) fn defer_or_reject(
         &mut self,
         forwarder: &mut Forwarder,
         doubt: Doubt,
         question: &Question<'_, '_>,
     ) -> Option<Refusal> {
         let Question { now, since, wall_ms, from, interest, token, is_last } = *question;
-        let refusal = self.wait_or_refuse(forwarder, now, doubt, || {
+        let refusal = self.wait_or_reject(forwarder, now, doubt, || {
             let wire = Bytes::copy_from_slice(interest.wire());
             let what = What::Command { wire, token: Bytes::copy_from_slice(token) };
             Waiting { what, from, since, wall_ms, is_last }
@@ -103,7 +103,7 @@ impl Management {
     }
 
     /// Has something wait if a certificate is missing; otherwise, why it is refused.
-    pub(super) fn wait_or_refuse(
+    pub(super) fn wait_or_reject(
         &mut self,
         forwarder: &mut Forwarder,
         now: Time,

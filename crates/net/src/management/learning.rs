@@ -71,7 +71,7 @@ impl Management {
             Err(doubt) => return note_refused(face, &doubt),
         };
         if let Err(doubt) = self.announcers.judge(&heard.announcement, wall_ms) {
-            let refused = self.wait_or_refuse(forwarder, now, doubt, || Waiting {
+            let refused = self.wait_or_reject(forwarder, now, doubt, || Waiting {
                 what: What::Announcement(heard),
                 from: face,
                 since,
@@ -83,7 +83,7 @@ impl Management {
             }
             return;
         }
-        let life = heard.longest.min(Duration::from_millis(read.lives_ms));
+        let life = heard.longest.min(Duration::from_millis(read.expires_in_ms));
         match self.add_learned(forwarder, &read.prefix, face, since + life) {
             Ok(()) => self.know(forwarder, &heard.announcement),
             Err(why) => note_refused(face, &why),
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_to_be_believed_is_no_route() {
+    fn invalid_announcements_add_no_route() {
         let mut node = Node::new(false);
         node.hear("/a", 60_000);
         assert_eq!(node.routes(), [], "they are off");

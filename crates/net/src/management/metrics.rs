@@ -456,7 +456,7 @@ mod tests {
 
     /// Prometheus refuses a family that comes twice, and names with other characters.
     #[test]
-    fn families_are_told_apart_and_named_as_prometheus_wants() {
+    fn metric_families_are_unique_and_have_valid_names() {
         let names: Vec<&str> = families().map(|(family, _)| family.name).collect();
         let different: std::collections::BTreeSet<_> = names.iter().collect();
         assert_eq!(different.len(), names.len());
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_end_a_label_is_escaped() {
+    fn quotes_and_newlines_in_labels_are_escaped() {
         let mut out = String::new();
         line(&mut out, "weir_x", &[("uri", "a\\b\"c\nd")], 1);
         assert_eq!(out, "weir_x{uri=\"a\\\\b\\\"c\\nd\"} 1\n");

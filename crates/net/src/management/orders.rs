@@ -245,7 +245,7 @@ const MOST_MTU: usize = 65_507;
 /// DefaultCongestionThreshold and the MTU appear only on request: python-ndn expects them in
 /// another order than NFD's.
 #[must_use]
-pub fn told(face: &FaceInfo, asked: &ControlParameters, is_new: bool) -> ControlParameters {
+pub fn reply_body(face: &FaceInfo, asked: &ControlParameters, is_new: bool) -> ControlParameters {
     ControlParameters {
         face_id: Some(face.id.0),
         uri: is_new.then(|| face.uri.clone()),

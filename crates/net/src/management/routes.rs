@@ -93,7 +93,7 @@ impl Routes<'_> {
         let route = Route {
             cost: ANNOUNCED_COST,
             flags: self.flags(CHILD_INHERIT),
-            expires: Some(self.now + Duration::from_millis(announcement.lives_ms)),
+            expires: Some(self.now + Duration::from_millis(announcement.expires_in_ms)),
         };
         let key = RouteKey { face: self.from, origin: ORIGIN_ANNOUNCEMENT };
         if let Some(refusal) = self.add(&announcement.prefix, key, route, &none) {
@@ -105,7 +105,7 @@ impl Routes<'_> {
             origin: Some(ORIGIN_ANNOUNCEMENT),
             cost: Some(route.cost),
             flags: Some(route.flags),
-            expiration_ms: Some(announcement.lives_ms),
+            expiration_ms: Some(announcement.expires_in_ms),
             ..none
         };
         ControlResponse::new(200, "Success", body)

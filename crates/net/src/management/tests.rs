@@ -238,7 +238,7 @@ fn an_application_has_only_so_many_routes() {
 // ControlCommand, "Request format": [mgmt-1], [mgmt-2]; RibMgmt, "Register a route": [mgmt-15].
 // Other projects' programs, "Commands": [peer-16], [peer-24], [peer-46].
 #[test]
-fn what_cannot_be_done_is_said_with_a_body() {
+fn invalid_commands_get_an_error_response() {
     let mut node = Node::new(2);
     assert_eq!(node.command("rib/register", &ControlParameters::default()).code, 400);
     assert_eq!(node.raw_command("rib/register", b"\x68\x03\x6a\x05\x00").code, 400);
@@ -492,7 +492,7 @@ fn a_strategy_is_chosen_with_its_version_or_without_and_taken_back() {
 
 // FaceMgmt, "Destroy a face": [mgmt-9].
 #[test]
-fn what_is_to_be_done_with_faces_is_the_drivers() {
+fn face_commands_are_passed_to_the_driver() {
     let mut node = Node::new(10);
     let app = node.apps[0];
     let own = ControlParameters { flags: Some(1), mask: Some(1), ..ControlParameters::default() };

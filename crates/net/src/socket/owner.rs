@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_says_nothing() {
+    fn invalid_replies_give_no_owner() {
         assert_eq!(diag::read(&[]), None);
         assert_eq!(diag::read(&[0; 200]), None);
         let mut error = [0; 36];

@@ -213,7 +213,7 @@ impl Stream {
 
     /// Returns the buffer. Bytes that wait to be sent keep it; if `tight`, they keep only as much
     /// memory as they need.
-    pub fn give_back(&mut self, spare: &mut Vec<u8>, tight: bool) {
+    pub fn return_buffer(&mut self, spare: &mut Vec<u8>, tight: bool) {
         if self.unsent() == 0 {
             let out = std::mem::take(&mut self.out);
             if spare.capacity() < out.capacity() {
@@ -278,7 +278,7 @@ mod tests {
                 left -= 1;
                 left > 0
             });
-            stream.give_back(&mut spare, true);
+            stream.return_buffer(&mut spare, true);
             (sent.unwrap(), spare.capacity())
         };
         let (sent, spare) = send(&mut stream, 3);
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ndn_is_an_error() {
+    fn a_stream_that_is_not_ndn_is_an_error() {
         let (mut stream, mut peer) = pair();
         let mut buffer = vec![0; READ_BUFFER];
         peer.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();

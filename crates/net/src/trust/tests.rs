@@ -54,7 +54,7 @@ fn anchors_and_rules_are_read() {
 }
 
 #[test]
-fn who_shares_a_secret_is_trusted_with_the_names_under_its_identity() {
+fn a_shared_secret_is_trusted_for_names_below_its_identity() {
     let validator = read("[[shared]]\nkey = \"film.shared\"\n").unwrap();
     let is_trusted = |name: &str, secret: u8| {
         let mut wire = Vec::new();

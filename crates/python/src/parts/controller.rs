@@ -58,7 +58,7 @@ impl Own {
     }
 
     /// Calls a method with one argument.
-    fn tell<A>(&mut self, cx: &mut Cx<'_>, method: &'static str, argument: A)
+    fn call_method<A>(&mut self, cx: &mut Cx<'_>, method: &'static str, argument: A)
     where
         A: for<'py> IntoPyObject<'py>,
     {
@@ -122,11 +122,11 @@ impl Controller for Own {
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &control::Arrival<'_>) {
-        self.tell(cx, "on_data", Arrival::from(arrival));
+        self.call_method(cx, "on_data", Arrival::from(arrival));
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &control::Loss<'_>) {
-        self.tell(cx, "on_loss", Loss::from(loss));
+        self.call_method(cx, "on_loss", Loss::from(loss));
     }
 
     fn next_deadline(&self) -> Option<Time> {
@@ -152,7 +152,7 @@ impl Controller for Own {
         if !self.part.class.has("seed") {
             return false;
         }
-        self.tell(cx, "seed", estimate.window());
+        self.call_method(cx, "seed", estimate.window());
         true
     }
 

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_tolerated_is_a_share_of_the_first() {
+    fn the_tolerance_is_a_share_of_the_first_value() {
         let beyond = |a: f64, b: f64| {
             found(&values(GOODPUT, &[Some(a)], &[Some(b)]), Method::Single, 0.05).beyond
         };
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_apart_is_no_difference() {
+    fn differences_below_the_resolution_do_not_count() {
         let beyond = |what, a: f64, b: f64| {
             found(&values(what, &[Some(a)], &[Some(b)]), Method::Single, 0.05).beyond
         };
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_of_them_has_is_a_difference() {
+    fn values_of_only_one_result_are_a_difference() {
         let fct = ("flow", "fct_s");
         let (both, one) = ([Some(2.0), Some(2.0)], [Some(2.0), None]);
         let paired = found(&values(fct, &both, &one), Method::Paired, 0.05);

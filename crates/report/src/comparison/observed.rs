@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_between_the_same_nodes_are_told_apart() {
+    fn parallel_links_are_numbered() {
         let link = Link { from: "a".to_owned(), to: "b".to_owned(), ..Link::default() };
         let run = RunResult { links: vec![link.clone(), link], ..RunResult::default() };
         let things: Vec<Thing> =

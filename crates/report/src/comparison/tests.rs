@@ -75,7 +75,7 @@ fn other_seeds_make_two_samples() {
     // As in the test of the interval itself.
     assert!((difference.mean - 8.0).abs() < 1e-9);
     assert!((difference.ci95.unwrap() - 4.69398).abs() < 1e-5);
-    assert!(found.remarks.iter().any(|said| said.contains("Welch")), "{:?}", found.remarks);
+    assert!(found.notes.iter().any(|said| said.contains("Welch")), "{:?}", found.notes);
 }
 
 #[test]
@@ -101,11 +101,11 @@ fn runs_belong_together_by_what_tells_them_apart() {
     assert_eq!(label(&case.settings), "link.rate 10 Mbit/s");
     assert_eq!(found.only_first.iter().map(label).collect::<Vec<_>>(), ["link.rate 20 Mbit/s"]);
     assert_eq!(found.only_second.iter().map(label).collect::<Vec<_>>(), ["link.rate 30 Mbit/s"]);
-    assert!(found.remarks.contains(&"only b has runs with link.rate 30 Mbit/s".to_owned()));
+    assert!(found.notes.contains(&"only b has runs with link.rate 30 Mbit/s".to_owned()));
 }
 
 #[test]
-fn what_only_one_has_is_said() {
+fn flows_of_only_one_result_are_reported() {
     let mut more = run(1, 8.0, &[]);
     let extra = Flow { flow: "d /film".to_owned(), ..more.flows[0].clone() };
     more.flows.push(extra);
@@ -122,7 +122,7 @@ fn what_only_one_has_is_said() {
     // The flows end after a second; of 10 and 20 s the mean queue is 4 kB.
     let queue = of(&found.cases[0], "link", "queue_mean_bytes");
     assert_eq!((queue.first.unwrap().mean, queue.second.unwrap().mean), (40_000.0, 80_000.0));
-    let said = found.remarks.join("\n");
+    let said = found.notes.join("\n");
     for wanted in ["only b has flow d /film", "a last 10.0 s, of b 20.0 s", "1 of 1 runs of b"] {
         assert!(said.contains(wanted), "{wanted}: {said}");
     }
@@ -170,7 +170,7 @@ fn a_difference_below_the_resolution_has_no_mark_and_is_named() {
     let mut first = run(1, 8.0, &[]);
     (first.links[0].queue_mean_bytes, other.links[0].queue_mean_bytes) = (600.0, 500.0);
     let found = compared(vec![first], vec![other]).unwrap();
-    let queue = of(&found.cases[0], "link", "queue_mean_bytes").told().unwrap();
+    let queue = of(&found.cases[0], "link", "queue_mean_bytes").row().unwrap();
     assert_eq!((&*queue.cells[6], &*queue.mark), ("-16.7", ""));
     let said = found.sentence();
     assert!(said.starts_with("None of 5 ") && said.ends_with("by less than a packet"), "{said}");
@@ -180,28 +180,28 @@ fn a_difference_below_the_resolution_has_no_mark_and_is_named() {
 #[test]
 fn people_read_units_and_signs() {
     let found = compared(vec![run(1, 8.0, &[])], vec![run(1, 7.0, &[])]).unwrap();
-    let told = of(&found.cases[0], "flow", "goodput_mbps").told().unwrap();
-    assert_eq!(told.label, "goodput (Mbit/s)");
-    assert_eq!(told.cells, ["8.00", "", "7.00", "", "-1.00", "", "-12.5", ""]);
-    let queue = of(&found.cases[0], "link", "queue_mean_bytes").told().unwrap();
+    let row = of(&found.cases[0], "flow", "goodput_mbps").row().unwrap();
+    assert_eq!(row.label, "goodput (Mbit/s)");
+    assert_eq!(row.cells, ["8.00", "", "7.00", "", "-1.00", "", "-12.5", ""]);
+    let queue = of(&found.cases[0], "link", "queue_mean_bytes").row().unwrap();
     assert_eq!((queue.label, &*queue.cells[0]), ("mean queue (kB)", "40.0"));
-    assert_eq!(of(&found.cases[0], "link", "bytes").told(), None, "no table has it");
+    assert_eq!(of(&found.cases[0], "link", "bytes").row(), None, "no table has it");
     let mut never = run(1, 8.0, &[]);
     never.flows[0].fct_s = None;
     let found = compared(vec![run(1, 8.0, &[])], vec![never]).unwrap();
-    let told = of(&found.cases[0], "flow", "fct_s").told().unwrap();
-    assert_eq!((&*told.cells[2], &*told.mark), ("-", "* in 1 and 0 runs"));
+    let row = of(&found.cases[0], "flow", "fct_s").row().unwrap();
+    assert_eq!((&*row.cells[2], &*row.mark), ("-", "* in 1 and 0 runs"));
     assert!(found.sentence().ends_with("(not in all runs of both)"), "{}", found.sentence());
 }
 
 #[test]
-fn what_ran_them_is_said_if_it_is_not_the_same() {
+fn different_drivers_are_reported() {
     let by = |driver: &str| {
         let mut result = run(1, 8.0, &[]);
         result.id.driver = driver.to_owned();
         vec![result]
     };
-    let said = |one: &str, other: &str| compared(by(one), by(other)).unwrap().remarks.join("; ");
+    let said = |one: &str, other: &str| compared(by(one), by(other)).unwrap().notes.join("; ");
     let both = said("simulator", "testbed");
     assert!(both.contains("a was simulated, b ran on real daemons"), "{both}");
     assert!(!said("testbed", "testbed").contains("daemons"));

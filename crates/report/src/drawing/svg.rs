@@ -2,7 +2,7 @@
 
 use super::scene::{Anchor, Item, Pen, Point, Scene, Step, Text};
 use crate::colours;
-use crate::words::escaped;
+use crate::text::escaped;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

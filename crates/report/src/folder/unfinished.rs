@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_dead_left_goes_and_what_lives_stays() {
+    fn folders_of_dead_processes_are_removed_and_others_stay() {
         let home = tempfile::tempdir().unwrap();
         let (living, lock) = begin(home.path()).unwrap();
         let (killed, gone) = begin(home.path()).unwrap();

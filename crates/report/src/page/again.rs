@@ -1,7 +1,7 @@
 //! Everything that is needed to run it again.
 
 use crate::results::Results;
-use crate::words::{escaped, many};
+use crate::text::{escaped, many};
 use scenario::result::TESTBED;
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -1,9 +1,9 @@
 //! Tables of two folders side by side.
 
 use super::tables::Table;
-use crate::comparison::{Case, Comparison, Difference, Told, in_words, label};
+use crate::comparison::{Case, Comparison, Difference, DifferenceRow, entity_text, label};
 use crate::results::SPAN;
-use crate::words::{capital, escaped, many};
+use crate::text::{capital, escaped, many};
 use scenario::result::columns::MOST;
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ pub fn first(out: &mut String, comparison: &Comparison) {
         escaped(first),
         escaped(SPAN),
     );
-    for remark in &comparison.remarks {
+    for remark in &comparison.notes {
         let _ = write!(out, "{}. ", escaped(&capital(remark)));
     }
     out.push_str("</p>\n");
@@ -64,8 +64,8 @@ pub fn rest(out: &mut String, comparison: &Comparison) {
 
 /// A row for each quantity, under a row for each thing.
 fn table(out: &mut String, comparison: &Comparison, rows: &[&Difference], most: usize) {
-    let told: Vec<(&Difference, Told)> =
-        rows.iter().filter_map(|one| Some((*one, one.told()?))).take(most).collect();
+    let told: Vec<(&Difference, DifferenceRow)> =
+        rows.iter().filter_map(|one| Some((*one, one.row()?))).take(most).collect();
     // Of single runs there are no intervals to be shown.
     let shown: Vec<usize> =
         (0..8).filter(|at| told.iter().any(|(_, told)| !told.cells[*at].is_empty())).collect();
@@ -79,7 +79,7 @@ fn table(out: &mut String, comparison: &Comparison, rows: &[&Difference], most: 
     for (one, told) in &told {
         if above != Some((one.kind, &one.entity)) {
             above = Some((one.kind, &one.entity));
-            table.heading(&in_words(one.kind, &one.entity), heads.len());
+            table.heading(&entity_text(one.kind, &one.entity), heads.len());
         }
         let mut cells = vec![told.label.to_owned()];
         cells.extend(shown.iter().map(|at| told.cells[*at].clone()));

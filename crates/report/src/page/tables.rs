@@ -1,7 +1,7 @@
 //! Tables: flows or combinations first, links and nodes after the pictures.
 
 use crate::results::{Results, SPAN, until_the_end};
-use crate::words::{capital, escaped};
+use crate::text::{capital, escaped};
 use scenario::result::columns::{self, Column, MOST};
 use scenario::result::{Flow, Link, RunResult, Workload};
 use std::fmt::Write;
@@ -9,26 +9,26 @@ use std::fmt::Write;
 pub struct Table<'o> {
     out: &'o mut String,
     /// Text columns at the left.
-    words: usize,
+    text_columns: usize,
 }
 
 impl<'o> Table<'o> {
-    pub fn begin(out: &'o mut String, words: usize, heads: &[&str]) -> Table<'o> {
+    pub fn begin(out: &'o mut String, text_columns: usize, heads: &[&str]) -> Table<'o> {
         out.push_str("<div class=\"scroll\" tabindex=\"0\"><table><tr>");
         for (i, head) in heads.iter().enumerate() {
-            let class = if i < words { " class=\"left\"" } else { "" };
+            let class = if i < text_columns { " class=\"left\"" } else { "" };
             // A number and its unit stay together.
             let head = escaped(head).replace(" %", "&nbsp;%");
             let _ = write!(out, "<th{class}>{head}</th>");
         }
         out.push_str("</tr>\n");
-        Table { out, words }
+        Table { out, text_columns }
     }
 
     pub fn row(&mut self, cells: &[String]) {
         self.out.push_str("<tr>");
         for (i, cell) in cells.iter().enumerate() {
-            let class = if i < self.words { " class=\"left\"" } else { "" };
+            let class = if i < self.text_columns { " class=\"left\"" } else { "" };
             let _ = write!(self.out, "<td{class}>{}</td>", escaped(cell));
         }
         self.out.push_str("</tr>\n");
@@ -126,10 +126,10 @@ fn list<T>(out: &mut String, columns: &'static [Column<T>], rows: &[&T], all: us
     if rows.is_empty() {
         return;
     }
-    let columns = columns::telling(columns, rows);
+    let columns = columns::filled_columns(columns, rows);
     let heads: Vec<&str> = columns.iter().map(|column| column.long).collect();
-    let words = columns.iter().take_while(|column| column.is_word()).count();
-    let mut table = Table::begin(out, words, &heads);
+    let text_columns = columns.iter().take_while(|column| column.is_word()).count();
+    let mut table = Table::begin(out, text_columns, &heads);
     for row in rows.iter().take(MOST) {
         table.row(&columns.iter().map(|column| column.cell(row)).collect::<Vec<_>>());
     }

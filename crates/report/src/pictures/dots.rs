@@ -4,7 +4,7 @@ use crate::captions::{experiment, group_colours};
 use crate::colours;
 use crate::picture::{Axis, Form, Line, Panel, Picture, short};
 use crate::results::Results;
-use crate::words::{counted, digits, listed, mean_with_unit, with_unit};
+use crate::text::{counted, digits, listed, mean_with_unit, with_unit};
 use scenario::Mean;
 use scenario::result::Combination;
 use std::collections::BTreeMap;

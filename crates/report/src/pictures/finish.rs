@@ -6,7 +6,7 @@ use crate::colours;
 use crate::dashes::dashes;
 use crate::picture::{Axis, Form, Line, Panel, Picture, short};
 use crate::results::Results;
-use crate::words::{digits, given, with_unit};
+use crate::text::{digits, given, with_unit};
 use scenario::series::class_label;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,7 @@
 use crate::captions::experiment;
 use crate::picture::{Axis, Form, Panel, Picture, Spot, Way, short};
 use crate::results::{Group, Results, SPAN, busiest, until_the_end, used};
-use crate::words::{digits, listed, many, rate, trimmed, way, with_unit};
+use crate::text::{digits, listed, many, rate, trimmed, way, with_unit};
 use scenario::result::{Link, Node, RunResult};
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! The title of a sweep: which line has most and least, or the course of a single line.
 
-use crate::words::{capital, digits, listed, with_unit};
+use crate::text::{capital, digits, listed, with_unit};
 use scenario::result::Measure;
 
 /// Lines with equal means that a title names.
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_cannot_be_told_apart_are_named_as_far_as_there_is_room() {
+    fn lines_with_equal_values_are_named_as_space_permits() {
         let course = |(name, y): (&str, f64)| Course {
             name: name.to_owned(),
             points: vec![("0 %".to_owned(), y)],

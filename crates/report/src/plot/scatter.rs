@@ -7,7 +7,7 @@ use super::{PlotError, Request, UP, measure};
 use crate::captions::experiment;
 use crate::picture::{Axis, Form, Line, Panel, Picture, are_cut, short};
 use crate::results::Results;
-use crate::words::{capital, listed};
+use crate::text::{capital, listed};
 use scenario::Mean;
 use scenario::result::{Measure, RunResult};
 use std::collections::BTreeMap;

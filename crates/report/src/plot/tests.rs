@@ -74,7 +74,7 @@ fn a_single_seed_has_no_band() {
 }
 
 #[test]
-fn what_is_not_there_is_answered_by_what_is() {
+fn an_unknown_field_is_reported_with_the_known_fields() {
     let lossy = lossy();
     let named = |name: &str| Some(name.to_owned());
     let error = refused(&lossy, &Request { x: named("loss"), ..Request::default() });

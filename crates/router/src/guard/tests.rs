@@ -176,7 +176,7 @@ fn the_answer_says_which_origin_may_see_it() {
 }
 
 #[test]
-fn what_is_no_host_or_origin_is_said() {
+fn invalid_hosts_and_origins_are_reported() {
     for host in ["", "a:80", "http://a", "a/b", "u@a", "a b"] {
         let said = Guard::new(&[host.to_owned()], &[]).unwrap_err();
         assert!(said.starts_with("--host ") && said.contains("; write"), "{said}");

@@ -1,4 +1,4 @@
-//! A sheet of characters for lines and words.
+//! A sheet of characters for lines and texts.
 
 /// Where a line goes on from a character.
 const LEFT: u8 = 1;
@@ -13,12 +13,12 @@ const LINES: [char; 16] =
 /// A sheet.
 pub struct Canvas {
     lines: Vec<Vec<u8>>,
-    words: Vec<Vec<Option<char>>>,
+    texts: Vec<Vec<Option<char>>>,
 }
 
 impl Canvas {
     pub fn new(width: usize, height: usize) -> Canvas {
-        Canvas { lines: vec![vec![0; width]; height], words: vec![vec![None; width]; height] }
+        Canvas { lines: vec![vec![0; width]; height], texts: vec![vec![None; width]; height] }
     }
 
     /// A line along a row, from one column to another one, both included.
@@ -38,8 +38,8 @@ impl Canvas {
     }
 
     /// Words over whatever is there.
-    pub fn write(&mut self, row: usize, column: usize, words: &str) {
-        for (slot, c) in self.words[row][column..].iter_mut().zip(words.chars()) {
+    pub fn write(&mut self, row: usize, column: usize, texts: &str) {
+        for (slot, c) in self.texts[row][column..].iter_mut().zip(texts.chars()) {
             *slot = Some(c);
         }
     }
@@ -47,8 +47,8 @@ impl Canvas {
     /// The rows, without what is empty at their ends.
     pub fn rows(&self) -> Vec<String> {
         let mut rows = Vec::new();
-        for (lines, words) in self.lines.iter().zip(&self.words) {
-            let shown = lines.iter().zip(words).map(|(l, w)| w.unwrap_or(LINES[usize::from(*l)]));
+        for (lines, texts) in self.lines.iter().zip(&self.texts) {
+            let shown = lines.iter().zip(texts).map(|(l, w)| w.unwrap_or(LINES[usize::from(*l)]));
             rows.push(shown.collect::<String>().trim_end().to_owned());
         }
         rows

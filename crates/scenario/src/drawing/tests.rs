@@ -50,7 +50,7 @@ fn a_dumbbell_is_drawn_with_what_its_links_can() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_listed_by_role() {
+fn networks_too_large_to_draw_are_listed_by_role() {
     let s = scenario(
         "generator = \"grid\"\nrows = 3\ncolumns = 3",
         "[\"n2_2\"]",

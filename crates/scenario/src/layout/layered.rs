@@ -168,7 +168,7 @@ impl Drawing {
         self.columns = best.1;
         self.stack(&mut heights);
         for round in 0..ROUNDS {
-            self.settle(&mut heights, round % 3);
+            self.move_to_neighbours(&mut heights, round % 3);
         }
         let mut places = vec![[0.0; 2]; count];
         for (x, column) in self.columns.iter().enumerate() {
@@ -223,7 +223,7 @@ impl Drawing {
     }
 
     /// Moves nodes to the height of their neighbours (before, behind, both), one apart at least.
-    fn settle(&self, heights: &mut [f64], side: usize) {
+    fn move_to_neighbours(&self, heights: &mut [f64], side: usize) {
         let many = self.columns.len();
         for step in 0..many {
             let column = &self.columns[if side == 1 { many - 1 - step } else { step }];

@@ -69,7 +69,7 @@ fn mesh() -> Scenario {
 }
 
 #[test]
-fn nobody_stands_on_somebody_else_and_neighbours_stand_near() {
+fn nodes_do_not_overlap_and_neighbours_are_close() {
     let s = mesh();
     let layout = Layout::new(&s);
     assert_eq!(layout.arrangement, Arrangement::Stress);

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_warm_up_ends_where_the_hit_ratio_settles() {
+    fn the_warm_up_ends_where_the_hit_ratio_becomes_stable() {
         // Nothing but misses for 20 s, then 3 hits for each packet of the producer.
         let mut samples = vec![sample(0, 0, 0)];
         for at in 1..=100u64 {

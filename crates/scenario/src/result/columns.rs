@@ -299,7 +299,7 @@ pub const STORES: &[Column<NodeHits>] = &[
 /// The columns that a table of these rows has: those of words that all rows leave empty are left
 /// out.
 #[must_use]
-pub fn telling<T>(columns: &'static [Column<T>], rows: &[&T]) -> Vec<&'static Column<T>> {
+pub fn filled_columns<T>(columns: &'static [Column<T>], rows: &[&T]) -> Vec<&'static Column<T>> {
     columns
         .iter()
         .filter(|column| !column.is_word() || rows.iter().any(|row| !column.cell(row).is_empty()))

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_flight_is_neither_delivered_nor_lost() {
+    fn segments_in_flight_are_neither_delivered_nor_lost() {
         // 100 segments, 5 of them asked for twice; 90 came, 6 are on their way: 90 of 94.
         let delivered = |counters: Counters, in_flight: u64| {
             let transfer = Transfer { counters, in_flight, ..Transfer::default() };

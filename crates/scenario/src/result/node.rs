@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_told_by_reason() {
+    fn counts_are_listed_by_reason() {
         assert_eq!(by_reason([].into_iter()), "");
         let counts = [("range-count", 3), ("path-id", 1)];
         assert_eq!(by_reason(counts.into_iter()), "range-count 3, path-id 1");

@@ -306,7 +306,7 @@ fn settings_reach_all_who_ask() {
 }
 
 #[test]
-fn producers_take_their_time_if_they_are_told_to() {
+fn producers_have_the_configured_service_time() {
     let text = line(
         "[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"1 B\"\nservice_time = \"2.5 ms\"\n\
          service_queue = 24\n[[content]]\nname = \"/z\"\nat = \"a\"\nsize = \"1 B\"",
@@ -321,7 +321,7 @@ fn producers_take_their_time_if_they_are_told_to() {
 }
 
 #[test]
-fn producers_make_segments_in_order_if_they_are_told_to() {
+fn producers_make_segments_in_order_if_configured() {
     let text = line(
         "[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"1 B\"\nsigning = \"none\"\n\
          production = \"in-order\"\n[[content]]\nname = \"/z\"\nat = \"a\"\nsize = \"1 B\"\n\

@@ -111,7 +111,7 @@ impl Space {
     }
 
     /// A Nack came instead, or the Interest was given up on its way.
-    pub(super) fn refused(&mut self, face: u64, number: u64) {
+    pub(super) fn failed(&mut self, face: u64, number: u64) {
         let Some(way) = self.way(face) else { return };
         way.timed_out = true;
         way.stop_waiting(number);

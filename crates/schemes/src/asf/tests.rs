@@ -145,7 +145,7 @@ fn a_nack_puts_a_face_behind_all_others_until_data_come_from_it() {
 
 // NDNLPv2, "Reliability": [lp-23].
 #[test]
-fn what_the_link_gave_up_is_asked_of_the_next() {
+fn an_interest_given_up_by_the_link_goes_to_the_next_face() {
     let (mut asf, mut entry) = (made(""), Pending::with(&[(5, 1), (6, 2)]));
     fetch(&mut asf, &mut entry, 20);
     entry.renew();
@@ -179,7 +179,7 @@ fn ranks_have_the_chances_of_nfd() {
         space.asked(entry.now, face, 1);
         space.answered(entry.now, face, Duration::from_millis(ms), 1);
     }
-    space.refused(5, 2);
+    space.failed(5, 2);
     let mut counts = [0u32; 4];
     for i in 0..1000 {
         let point = f64::from(i) / 1000.0;

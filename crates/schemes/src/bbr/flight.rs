@@ -20,7 +20,7 @@ pub(super) struct Round {
     /// Lost segments whose neighbour was lost just before.
     neighbours: u32,
     last_lost: Option<u64>,
-    refused: u32,
+    nacked: u32,
     /// The most that was in flight.
     pub(super) in_flight: u32,
 }
@@ -38,7 +38,7 @@ impl Default for Round {
             overflowed: 0,
             neighbours: 0,
             last_lost: None,
-            refused: 0,
+            nacked: 0,
             in_flight: 0,
         }
     }
@@ -65,8 +65,8 @@ impl Round {
     }
 
     /// A node refused the Interest because of congestion.
-    pub(super) fn refused(&mut self) {
-        self.refused += 1;
+    pub(super) fn nacked(&mut self) {
+        self.nacked += 1;
     }
 
     pub(super) fn sent(&mut self, segments: u32) {
@@ -151,7 +151,7 @@ impl Bounds {
                 && round.lost >= FEWEST_NEIGHBOURS
                 && 2 * round.neighbours > round.lost);
         self.learn(lost, all, !queued && !overrun && round.marked == 0 && !going_up);
-        let signals = round.marked + round.refused;
+        let signals = round.marked + round.nacked;
         if signals > 0 {
             let many = f64::from(signals) >= 0.5 * all;
             self.asked_for = true;

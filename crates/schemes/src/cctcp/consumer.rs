@@ -36,7 +36,7 @@ pub(super) struct Cctcp {
 
 /// The report about one node in the header of a Data packet.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct Report {
     id: u64,
     hops: u8,
     rtt: Duration,
@@ -44,7 +44,7 @@ struct Told {
     held: u64,
 }
 
-impl Told {
+impl Report {
     /// The node holds the listed segment at this place.
     fn holds(&self, at: u32) -> bool {
         self.held.checked_shr(at).unwrap_or(0) & 1 == 1
@@ -87,7 +87,12 @@ impl Cctcp {
 
     /// The reports of nodes on the path, if they can be true: they concern the list of this
     /// Interest, and no node's time exceeds the whole round trip.
-    fn told(&self, cx: &mut Cx<'_>, arrival: &Arrival<'_>, rtt: Duration) -> Option<Vec<Told>> {
+    fn reports(
+        &self,
+        cx: &mut Cx<'_>,
+        arrival: &Arrival<'_>,
+        rtt: Duration,
+    ) -> Option<Vec<Report>> {
         let header = arrival.options.get::<Anticipated>()?;
         let [first, count] = listed(arrival.memo);
         let listed = header.wanted().iter().copied().eq(first..first.saturating_add(count));
@@ -101,7 +106,7 @@ impl Cctcp {
                 (Some(hops), Some(rtt)) if holder.node != 0 => {
                     // Eq. 1.
                     let rtt = Duration(rtt);
-                    told.push(Told { id: holder.node, hops, rtt, held: holder.held });
+                    told.push(Report { id: holder.node, hops, rtt, held: holder.held });
                 }
                 _ => cx.note("anticipated ignored", 1.0),
             }
@@ -110,7 +115,7 @@ impl Cctcp {
     }
 
     /// Section II-C: the nearest node whose RTT exceeds the timeout that it had before this.
-    fn virtual_loss(&self, told: &[Told]) -> Option<Lane> {
+    fn virtual_loss(&self, told: &[Report]) -> Option<Lane> {
         let late = told.iter().filter_map(|told| {
             let lane = self.nodes.named.lane(told.id)?;
             let known = self.nodes.get(lane).rtt.smoothed().is_some();
@@ -134,7 +139,7 @@ impl Cctcp {
     /// been asked: a segment that they did not list is not there. The answering node does not
     /// report itself. A segment that no node before it holds is expected from it, unless it is
     /// known to be further away.
-    fn learn(&mut self, [first, count]: [u64; 2], told: &[(Lane, Told)], server: Lane) {
+    fn learn(&mut self, [first, count]: [u64; 2], told: &[(Lane, Report)], server: Lane) {
         let hops = self.nodes.get(server).hops;
         for (at, segment) in (first..first.saturating_add(count)).enumerate() {
             if segment < self.next {
@@ -232,12 +237,12 @@ impl Controller for Cctcp {
         self.seen = cx.now;
         self.nodes.get_mut(arrival.lane).out = arrival.in_flight.lane(arrival.lane).segments;
         self.expected.remove(&arrival.segment);
-        let told = arrival.rtt.and_then(|rtt| self.told(cx, arrival, rtt));
+        let told = arrival.rtt.and_then(|rtt| self.reports(cx, arrival, rtt));
         let is_told = told.is_some();
         let told = told.unwrap_or_default();
         let late = self.virtual_loss(&told);
         let server = self.server(arrival.options);
-        let told: Vec<(Lane, Told)> =
+        let told: Vec<(Lane, Report)> =
             told.into_iter().map(|told| (self.hear(cx, told.id, told.hops), told)).collect();
         // Section II-D.2: the node that the Data came from counts, not the expected one. A node
         // without an identity (not every Interest asks for it) is taken for the expected one.

@@ -175,7 +175,7 @@ fn the_first_interest_is_alone_and_lists_what_comes_next() {
 }
 
 #[test]
-fn what_is_listed_comes_after_all_that_is_asked_for_in_a_round_trip_to_the_node() {
+fn listed_segments_follow_the_requests_of_one_round_trip_to_the_node() {
     // One each to NEAR (SRTT 400 ms) and FAR (1 s).
     let mut b = begun();
     b.send(1);
@@ -336,7 +336,7 @@ fn the_node_that_answered_counts_and_not_the_expected_one() {
 }
 
 #[test]
-fn what_nobody_before_the_one_that_answered_holds_is_expected_from_it() {
+fn segments_not_held_by_closer_nodes_are_expected_from_the_responder() {
     let mut b = begun();
     let (near, far) = (b.lane(1), b.lane(3));
     // NEAR answers, and so does not report itself. The first list shows that 5 is far.
@@ -405,7 +405,7 @@ fn a_network_whose_routers_say_nothing_is_one_node() {
 }
 
 #[test]
-fn what_cannot_be_is_ignored_and_counted() {
+fn impossible_holders_are_ignored_and_counted() {
     let ignored = |b: &Bench| b.notes.iter().filter(|n| **n == "anticipated ignored").count();
     let mut b = begun();
     let outs = [3, 4, 5].map(|n| b.send(n));
@@ -554,7 +554,7 @@ fn routers_say_what_they_hold_and_how_long_the_rest_of_the_way_took() {
 }
 
 #[test]
-fn who_holds_what_is_asked_for_appends_nothing() {
+fn routers_that_hold_the_requested_segment_append_nothing() {
     let router = Router { id: 1, holds: vec![100, 101] };
     assert_eq!(up(9, &router, listing(101..111)).0, listing(101..111));
 }

@@ -26,8 +26,8 @@
 //! content's name, not a FIB entry.
 
 use super::{CAPACITY, Capacity, PAPER};
-use crate::shared::link::late;
 use crate::shared::link::per_flow::{FlowState, PerFlow, charge};
+use crate::shared::link::wakeup;
 use control::params::joined;
 use control::{
     Cx, Duration, Equation, Flow, InterestMeta, LinkView, Offer, ParamSpec, Params, Queued,
@@ -267,7 +267,7 @@ impl Fisp {
                 })?;
                 // An expired Interest brings nothing, and an unknown rate paces nothing.
                 if !expired && view.rate_out.0 > 0 {
-                    let turn = late::from(self.clock.max(self.entered), cx.now);
+                    let turn = wakeup::gap_start(self.clock.max(self.entered), cx.now);
                     self.clock = turn + view.rate_out.time_for(Size(due));
                 }
                 return Some(interest);

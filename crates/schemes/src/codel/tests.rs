@@ -73,7 +73,7 @@ fn the_count_resumes_after_a_short_pause() {
 }
 
 #[test]
-fn drops_when_told_to() {
+fn drops_packets_if_configured() {
     let mut codel = marker(&[("drop", "true"), ("target", "1 ms"), ("interval", "10 ms")]);
     assert_eq!(leave(&mut codel, 0, 2, 10), Verdict::Pass);
     assert_eq!(leave(&mut codel, 10, 2, 10), Verdict::Drop);

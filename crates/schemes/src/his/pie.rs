@@ -48,7 +48,7 @@ impl Pie {
     }
 
     /// True if an Interest that finds `waiting` others is rejected.
-    pub(super) fn refuses(&mut self, cx: &mut Cx<'_>, waiting: usize) -> bool {
+    pub(super) fn rejects(&mut self, cx: &mut Cx<'_>, waiting: usize) -> bool {
         self.update(cx.now, waiting);
         let refused = cx.rng.chance(self.probability);
         refused && self.allowance == Duration::ZERO
@@ -131,7 +131,7 @@ mod tests {
         pie.probability = 1.0;
         let mut refused = |pie: &mut Pie, at| {
             pie.probability = 1.0;
-            pie.refuses(&mut Cx { now: ms(at), rng: &mut rng, tap: &mut |_| {} }, 40)
+            pie.rejects(&mut Cx { now: ms(at), rng: &mut rng, tap: &mut |_| {} }, 40)
         };
         assert!(!refused(&mut pie, 0));
         assert!(!refused(&mut pie, 90));

@@ -61,7 +61,7 @@ fn where_both_constraints_are_one_line_nothing_is_divided_by_zero() {
 }
 
 #[test]
-fn what_the_other_end_does_not_ask_for_is_used() {
+fn capacity_unused_by_the_other_end_is_used() {
     let demand = Demand { c1: 10e6, c2: 10e6, r1: 27.5, r2: 27.5 };
     let (min, max) = (10e6 / 28.5, 10e6 / 27.5);
     let full = 0.98 * min;

@@ -227,7 +227,7 @@ fn nothing_is_kept_of_what_came_to_an_end() {
 }
 
 #[test]
-fn what_waits_of_a_flow_is_bounded_and_expires() {
+fn held_interests_of_a_flow_are_bounded_and_expire() {
     let mut b = Bench::answered(&[("max_interest", "10")]);
     b.queue(1, 400);
     b.gate.now = Time(1_000_000);

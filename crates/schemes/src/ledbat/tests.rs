@@ -113,7 +113,7 @@ fn losses_halve_down_to_the_smallest_window() {
 /// A link of 1000 segments a second, 50 ms away: the queue settles at TARGET. In a round trip the
 /// window grows by off_target, and W = 1000 (0.05 + q) where q = TARGET: 150 segments.
 #[test]
-fn a_flow_alone_settles_at_the_target() {
+fn a_single_flow_converges_to_the_target_delay() {
     let mut law = with(&[]);
     let mut second = 0.0;
     for _ in 0..3000 {

@@ -115,7 +115,7 @@ impl Balance {
     }
 
     /// The Interest of this call is no longer pending at this face.
-    fn settle(&mut self, s: &StrategyCx<'_, '_>, face: u64) {
+    fn resolve(&mut self, s: &StrategyCx<'_, '_>, face: u64) {
         let key = s.name.prefix(s.note[1] as usize).as_bytes();
         if let Some(entry) = self.entries.get_mut(key) {
             change(entry, face, |pending| pending.saturating_sub(u32::from(s.segments)));
@@ -123,9 +123,9 @@ impl Balance {
     }
 
     /// Nor at any other.
-    fn settle_all(&mut self, s: &StrategyCx<'_, '_>) {
+    fn resolve_all(&mut self, s: &StrategyCx<'_, '_>) {
         for upstream in s.upstreams.iter().filter(|upstream| upstream.nacked.is_none()) {
-            self.settle(s, upstream.face);
+            self.resolve(s, upstream.face);
         }
     }
 }
@@ -169,21 +169,21 @@ impl Strategy for Balance {
 
     fn on_data(&mut self, s: &mut StrategyCx<'_, '_>) {
         self.suppression.answered(s);
-        self.settle_all(s);
+        self.resolve_all(s);
     }
 
     fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {
-        self.settle(s, s.ingress);
+        self.resolve(s, s.ingress);
         if let Some(face) = self.draw(s, is_untried) {
             s.act(Action::Forward(face));
         } else if let Some(reason) = verdict_of_all(s, reason) {
             // One that is a downstream too may be left; it is not waited for.
-            self.settle_all(s);
+            self.resolve_all(s);
             s.act(Action::Nack(reason));
         }
     }
 
     fn on_expiry(&mut self, s: &mut StrategyCx<'_, '_>) {
-        self.settle_all(s);
+        self.resolve_all(s);
     }
 }

@@ -1,6 +1,6 @@
 //! Parts of links: markers, shapers and stampers.
 
 pub(crate) mod average_queue;
-pub(crate) mod late;
 pub(crate) mod path_id;
 pub(crate) mod per_flow;
+pub(crate) mod wakeup;

@@ -13,8 +13,8 @@
 use super::LEAST_LEFT;
 use super::sizes::Sizes;
 use super::turns::Turns;
-use crate::shared::link::late::LATE;
 use crate::shared::link::per_flow::charge;
+use crate::shared::link::wakeup::MAX_LATENESS;
 use control::{
     Crossing, Cx, Direction, Duration, InterestMeta, Kind, LinkView, Offer, Params, Rate, Released,
     Returned, Shaper, Size, Stage, Time,
@@ -189,7 +189,7 @@ impl Shaper for Admission {
         let (interest, bytes) = self.turns.pop(cx.now)?;
         // The host drops expired Interests, which book nothing.
         if let Some(rate) = rate.filter(|_| interest.expires > cx.now) {
-            self.book(cx.now - LATE, rate, bytes);
+            self.book(cx.now - MAX_LATENESS, rate, bytes);
         }
         Some(Released::Pass(interest))
     }

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_flows_limited_elsewhere_leave_is_offered_to_the_others() {
+    fn capacity_unused_by_limited_flows_is_offered_to_the_others() {
         let mut law = law();
         // Two flows use their offer, two ask for a megabit each: (9.9 - 2) / 2.
         for _ in 0..30 {

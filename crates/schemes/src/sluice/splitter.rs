@@ -67,7 +67,7 @@ const LEAST_SPREAD: Duration = Duration::from_millis(10);
 
 /// Of paths that allow less than this part of the largest, and of next hops that were not asked for
 /// this long because their routes are gone, consumers are told nothing.
-const LEAST_TOLD: f64 = 1.0 / 64.0;
+const LEAST_REPORTED: f64 = 1.0 / 64.0;
 const GONE: Duration = Duration::from_secs(4);
 
 /// A next hop gets the first repetition of what another one has lost if its paths allow this part
@@ -229,7 +229,7 @@ impl Ways {
             return None;
         }
         let rates = self.ways.iter().filter_map(|way| way.rate(now));
-        let least = LEAST_TOLD * rates.max_by(f64::total_cmp).unwrap_or(0.0);
+        let least = LEAST_REPORTED * rates.max_by(f64::total_cmp).unwrap_or(0.0);
         let used = longer.iter().filter(|way| way.rate(now).is_none_or(|rate| rate >= least));
         let longest = used.filter_map(|way| way.longest).max()?;
         Some(longest.saturating_sub(rtt).min(LINGER))

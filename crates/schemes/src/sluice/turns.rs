@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_expired_counts_no_more_and_takes_no_turn() {
+    fn expired_interests_do_not_count_and_take_no_turn() {
         let mut turns = Turns::default();
         let at = |ms| Time::ZERO + control::Duration::from_millis(ms);
         let lives = |ms| InterestMeta { expires: at(ms), ..interest(1) };

@@ -298,7 +298,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn shapers_give_back_all_that_they_hold(steps in prop::collection::vec(step(), 1..200)) {
+    fn shapers_release_all_held_interests(steps in prop::collection::vec(step(), 1..200)) {
         for choice in choices(|scheme| scheme.shaper.is_some()) {
             let mut host = Host::new(&choice);
             steps.iter().for_each(|step| host.step(step));
@@ -307,7 +307,7 @@ proptest! {
     }
 
     #[test]
-    fn stampers_bear_options_that_nobody_can_trust(
+    fn stampers_survive_arbitrary_options(
         steps in prop::collection::vec(step(), 1..200),
     ) {
         for choice in choices(|scheme| scheme.stamper.is_some()) {

@@ -103,7 +103,7 @@ fn encode(name: &str, content_type: u64, content: &[u8], validity: Option<[&str;
 // certificate.rst, "MetaInfo": [certificate-1]; "SignatureInfo": [certificate-3].
 // Other projects' programs, "Packets": [peer-13].
 #[test]
-fn what_is_no_certificate() {
+fn invalid_certificates_are_rejected() {
     let spki = secret().public().to_spki();
     let good = "/a/KEY/k/self/54=%01";
     let period = Some(["20260101T000000", "20270101T000000"]);

@@ -65,7 +65,7 @@ fn version_two_with_the_public_key_is_read() {
 }
 
 #[test]
-fn what_is_no_key() {
+fn invalid_keys_are_rejected() {
     for der in [String::new(), "3000".into(), format!("302e020100300506032b656e04220420{SECRET}")] {
         assert_eq!(SecretKey::from_pkcs8(&bytes(&der)).unwrap_err(), KeyError::Secret);
     }

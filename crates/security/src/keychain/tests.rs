@@ -92,7 +92,7 @@ fn of_several_keys_the_default_counts_then_the_newest() {
 }
 
 #[test]
-fn nobody_else_can_read_what_is_written() {
+fn key_files_are_readable_only_by_their_owner() {
     let (_dir, chain) = open();
     store(&chain, "/alice", 1, 10);
     assert_eq!(mode(chain.dir()), 0o700);
@@ -211,7 +211,7 @@ fn a_certificate_is_replaced_by_another_of_the_same_key_only() {
 }
 
 #[test]
-fn what_a_crash_leaves_behind_changes_nothing() {
+fn leftovers_of_a_crash_are_ignored() {
     let (_dir, chain) = open();
     let key = store(&chain, "/alice", 1, 10);
     // A partial file beside the key, and a certificate without its key.
@@ -350,7 +350,7 @@ fn a_name_that_is_taken_by_a_link_is_not_written_through() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_taken_for_missing() {
+fn unreadable_files_are_not_reported_as_missing() {
     let (_dir, chain) = open();
     let key = store(&chain, "/alice", 1, 10);
     for (path, look) in [
@@ -366,7 +366,7 @@ fn what_cannot_be_read_is_not_taken_for_missing() {
 }
 
 #[test]
-fn a_key_without_certificate_is_deleted_and_what_cannot_be_is_told() {
+fn a_key_without_certificate_is_deleted_and_failures_are_reported() {
     let (_dir, chain) = open();
     let key = store(&chain, "/alice", 1, 10);
     fs::remove_file(chain.path(key.as_ref(), "cert")).unwrap();

@@ -63,7 +63,7 @@ fn a_secret_that_others_can_read_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_read_says_which_file() {
+fn errors_name_the_unreadable_file() {
     let (dir, pib) = unpacked();
     let key = pib.keys()[0].name.clone();
     let path = pib.secret_path(&key);

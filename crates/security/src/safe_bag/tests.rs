@@ -50,7 +50,7 @@ fn a_bag_cannot_ask_for_any_amount_of_work() {
 }
 
 #[test]
-fn what_is_no_bag() {
+fn invalid_bags_are_rejected() {
     let wire = |parts: &[(u64, &[u8])]| {
         let mut value = Vec::new();
         parts.iter().for_each(|(typ, bytes)| tlv::put_tlv(&mut value, *typ, bytes));

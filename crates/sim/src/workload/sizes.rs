@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_has_the_mean_of_the_law() {
+    fn drawn_sizes_have_the_mean_of_their_distribution() {
         for law in [
             Distribution::Constant(1000),
             Distribution::Uniform(500, 1500),

@@ -98,7 +98,7 @@ impl World {
 
 /// With only NFD's 10 ms there would be 1.3 to 2.0 upstream Interests per segment.
 #[test]
-fn what_is_pending_is_asked_for_once() {
+fn pending_segments_are_requested_upstream_once() {
     let mut lossless = 0;
     for scheme in ["cubic", "bbr"] {
         for (delay, buffer) in [(20, 10), (100, 2), (2, 20)] {
@@ -137,7 +137,7 @@ fn every_strategy_asks_once() {
 /// suppressed. Exceptions are the copies that it sends without a loss at the end of an object, at
 /// most 64.
 #[test]
-fn what_is_lost_is_asked_for_again_as_soon_as_the_consumer_knows() {
+fn lost_segments_are_requested_again_as_soon_as_they_are_detected() {
     for scheme in ["cubic", "bbr"] {
         let mut alone = World { loss: 0.02, ..World::new("best-route", scheme, 0) };
         alone.consumers = 1;

@@ -67,17 +67,21 @@ fn a_node_has_one_producer_for_all_its_objects() {
 }
 
 /// Progress reports of hashing: bytes done, and total bytes.
-type Told = Arc<Mutex<Vec<(u64, u64)>>>;
+type Reports = Arc<Mutex<Vec<(u64, u64)>>>;
 
 /// A line of two nodes, and a fetch of an object of `size` bytes. The hashing callback stops the
 /// run at the `enough`-th report.
-fn told_of_hashing(size: u64, signing: Signing, enough: usize) -> (crate::support::Line, Told) {
+fn line_with_hashing_reports(
+    size: u64,
+    signing: Signing,
+    enough: usize,
+) -> (crate::support::Line, Reports) {
     let mut line = line(1, 2, &wire(100, 1));
     line.publish("/p", size, 1000, signing);
     let mut fetch = FetchSpec::new(name("/p"), controller("fixed"), "fixed");
     fetch.signing = signing;
     line.net.fetch(line.nodes[0], fetch);
-    let told = Told::default();
+    let told = Reports::default();
     let list = Arc::clone(&told);
     line.net.on_hashing(Box::new(move |hashing| {
         assert_eq!(hashing.object, &name("/p"));
@@ -91,7 +95,7 @@ fn told_of_hashing(size: u64, signing: Signing, enough: usize) -> (crate::suppor
 #[test]
 fn a_large_object_is_hashed_in_slices_and_may_be_given_up() {
     let size = 500_000_000_000;
-    let (mut line, told) = told_of_hashing(size, Signing::Manifest, 3);
+    let (mut line, told) = line_with_hashing_reports(size, Signing::Manifest, 3);
     line.net.advance(Time(SECOND));
     // The Interest for the metadata arrives a little later than the propagation delay of 1 ms.
     assert!(line.net.is_given_up() && line.net.now() < Time(2_000_000), "{:?}", line.net.now());
@@ -107,9 +111,9 @@ fn a_large_object_is_hashed_in_slices_and_may_be_given_up() {
 }
 
 #[test]
-fn being_told_changes_nothing() {
+fn hashing_callbacks_do_not_change_the_run() {
     let hash = |enough| {
-        let (mut line, told) = told_of_hashing(20_000_000, Signing::Manifest, enough);
+        let (mut line, told) = line_with_hashing_reports(20_000_000, Signing::Manifest, enough);
         let outcome = line.net.run(Time(20 * SECOND));
         assert!(outcome.flows[0].transfer.complete);
         (outcome.trace_hash, told.lock().unwrap().len())
@@ -122,9 +126,9 @@ fn being_told_changes_nothing() {
 }
 
 #[test]
-fn what_is_not_signed_is_not_hashed() {
+fn unsigned_and_digest_only_objects_are_not_hashed() {
     for signing in [Signing::Unsigned, Signing::Digest] {
-        let (mut line, told) = told_of_hashing(1 << 50, signing, 1);
+        let (mut line, told) = line_with_hashing_reports(1 << 50, signing, 1);
         line.net.advance(Time(SECOND));
         assert!(told.lock().unwrap().is_empty() && line.net.now() == Time(SECOND));
         assert!(line.net.outcome().flows[0].transfer.counters.data > 1000, "{signing:?}");

@@ -183,7 +183,7 @@ fn a_node_that_crashes_takes_its_flows_and_its_next_ones_begin() {
 }
 
 #[test]
-fn what_goes_on_elsewhere_says_nothing_here() {
+fn left_out_applications_send_nothing() {
     let mut line = line(1, 2, &wire(100, 1));
     let rate = |first| RateSpec { first, ..RateSpec::new(name("/x/v=1"), 10.0, 5) };
     let flows = [0, 100].map(|first| line.net.constant_rate(line.nodes[0], rate(first)));

@@ -116,7 +116,7 @@ fn two_consumers_that_overlap_share_what_is_pending() {
 }
 
 #[test]
-fn what_is_lost_is_asked_for_again() {
+fn lost_segments_are_requested_again() {
     let loss = Loss::Random(0.02);
     let lossy =
         WireSpec { impairment: Impairment { loss, ..Impairment::default() }, ..wire(10, 5) };

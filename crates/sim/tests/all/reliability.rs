@@ -36,7 +36,7 @@ fn asked_once(seed: u64, loss: f64, mtu: Option<usize>, reliability: bool) -> Fl
 }
 
 #[test]
-fn what_one_hop_loses_that_hop_repairs() {
+fn losses_are_repaired_on_the_hop_that_loses_them() {
     for (mtu, frames) in [(None, 1), (Some(1400), 3)] {
         let bare = asked_once(1, 0.03, mtu, false);
         let helped = asked_once(1, 0.03, mtu, true);

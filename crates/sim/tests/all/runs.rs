@@ -297,7 +297,7 @@ impl Recorder for Counts {
 }
 
 #[test]
-fn a_recorder_is_told_and_changes_nothing() {
+fn a_recorder_gets_all_samples_and_changes_no_outcome() {
     let plain = transfer(1, &lossy(0.02)).net.run(Time(3 * SECOND));
     let mut line = transfer(1, &lossy(0.02));
     let counts = Counts::default();

@@ -121,7 +121,7 @@ impl Controller for Spy {
 
 /// Links without transmission time, so that a round-trip time is determined by the distance.
 #[test]
-fn what_routers_say_survives_eight_caches_and_gives_exact_round_trips() {
+fn router_reports_survive_eight_caches_and_give_exact_round_trips() {
     let wire = WireSpec { rate: None, ..WireSpec::new(Rate(1), ms(DELAY)) };
     let mut path = path(&wire, 1);
     path.fetch(0, controller("fixed"));

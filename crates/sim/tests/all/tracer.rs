@@ -87,7 +87,7 @@ fn traced() -> (Outcome, Seen) {
 }
 
 #[test]
-fn every_packet_of_every_link_is_told_once() {
+fn every_packet_of_every_link_is_traced_once() {
     let (outcome, seen) = traced();
     assert!(outcome.flows[0].transfer.complete, "{:?}", outcome.flows[0]);
     let (mut drops, mut losses) = (0, 0);

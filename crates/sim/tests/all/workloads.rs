@@ -106,7 +106,7 @@ fn constant_arrivals_are_counted_out() {
 }
 
 #[test]
-fn mice_and_elephants_are_told_apart() {
+fn mice_and_elephants_are_counted_separately() {
     let classes = vec![class("mice", 0.9, 5_000), class("elephants", 0.1, 200_000)];
     let catalogue = catalogue(None, classes);
     let mut line = line(3, 2, &wire(50, 2));

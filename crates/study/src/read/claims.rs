@@ -87,7 +87,7 @@ fn deviation(
         }
         (Some(found), Assertion::Order { .. }) => order(reading, raw, found, measures, cases),
         (Some(found), Assertion::Number { measured, published, tolerance }) => {
-            let value: Option<Quantity> = told(reading, found, found.get_ref().parse());
+            let value: Option<Quantity> = or_mistake(reading, found, found.get_ref().parse());
             let value = value.filter(|value| value.unit == published.unit);
             if value.is_none() {
                 let why = format!("what was found is in \"{}\", too", published.unit);
@@ -103,7 +103,11 @@ fn deviation(
 }
 
 /// Reports an error at its place.
-fn told<T>(reading: &Reading<'_>, at: &Spanned<String>, result: Result<T, String>) -> Option<T> {
+fn or_mistake<T>(
+    reading: &Reading<'_>,
+    at: &Spanned<String>,
+    result: Result<T, String>,
+) -> Option<T> {
     result.map_err(|why| reading.doc.mistake(at.span(), why)).ok()
 }
 
@@ -115,8 +119,8 @@ fn number(
     measures: &[&str],
     cases: &[&str],
 ) -> Option<Assertion> {
-    let formula = told(reading, measured, Formula::new(measured.get_ref(), measures, cases));
-    let published: Option<Quantity> = told(reading, published, published.get_ref().parse());
+    let formula = or_mistake(reading, measured, Formula::new(measured.get_ref(), measures, cases));
+    let published: Option<Quantity> = or_mistake(reading, published, published.get_ref().parse());
     let id = raw.id.get_ref();
     let Some(given) = &raw.tolerance else {
         let why = format!("claim `{id}` has no `tolerance`, such as \"10 %\"");
@@ -127,7 +131,7 @@ fn number(
         reading.doc.mistake(given.span(), "why so much? `reason` says it");
     }
     let published = published?;
-    let tolerance = told(reading, given, Tolerance::new(given.get_ref(), &published))?;
+    let tolerance = or_mistake(reading, given, Tolerance::new(given.get_ref(), &published))?;
     Some(Assertion::Number { measured: Box::new(formula?), published, tolerance })
 }
 
@@ -138,10 +142,10 @@ fn order(
     measures: &[&str],
     cases: &[&str],
 ) -> Option<Assertion> {
-    let (terms, relations) = told(reading, order, split_order(order.get_ref()))?;
+    let (terms, relations) = or_mistake(reading, order, split_order(order.get_ref()))?;
     let terms: Option<Vec<Formula>> = terms
         .into_iter()
-        .map(|term| told(reading, order, Formula::new(term, measures, cases)))
+        .map(|term| or_mistake(reading, order, Formula::new(term, measures, cases)))
         .collect();
     let is_loose = relations.contains(&Relation::About);
     let tolerance = match (&raw.tolerance, is_loose) {
@@ -150,7 +154,7 @@ fn order(
                 Ok(share) if share.unit == "%" => Ok(share.value / 100.0),
                 _ => Err("what counts as equal is a share, such as \"5 %\"".to_owned()),
             };
-            told(reading, given, share)?
+            or_mistake(reading, given, share)?
         }
         (None, true) => {
             reading.doc.mistake(order.span(), "with ~ it needs a `tolerance`, such as \"5 %\"");

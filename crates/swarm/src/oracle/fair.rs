@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parking_lot_tells_the_two_fairnesses_apart() {
+    fn a_parking_lot_distinguishes_the_two_fairnesses() {
         // One flow over two pipes, one flow over each: max-min gives a half to all, proportional
         // fairness a third to the long one and two thirds to the others.
         let paths = single(&[&[0, 1], &[0], &[1]]);

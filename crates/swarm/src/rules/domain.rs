@@ -9,7 +9,7 @@ use crate::plan::Plan;
 /// a digest as signature, and the link header.
 const HEADERS: f64 = 120.0;
 /// Round trips after the last start before shares are looked at, and for which they are at least.
-const SETTLED_ROUND_TRIPS: f64 = 30.0;
+const CONVERGENCE_ROUND_TRIPS: f64 = 30.0;
 /// So few false losses or repeated Interests are no share.
 const FEW: f64 = 20.0;
 
@@ -77,12 +77,12 @@ fn fairness(case: &Case<'_>, bounds: &Bounds, found: &mut Found) {
     }
     let longest =
         case.facts.flows.iter().filter_map(|f| Some(f.way?.round_trip)).fold(0.0, f64::max);
-    let settle = SETTLED_ROUND_TRIPS * longest;
-    let from = case.seen.flows.iter().map(|flow| flow.start_s).fold(0.0, f64::max) + settle;
+    let convergence = CONVERGENCE_ROUND_TRIPS * longest;
+    let from = case.seen.flows.iter().map(|flow| flow.start_s).fold(0.0, f64::max) + convergence;
     let ends = case.seen.flows.iter().map(|flow| flow.end_s.unwrap_or(case.seen.ended_s));
     let to = ends.fold(f64::INFINITY, f64::min);
     // Samples must be fine enough for shares.
-    if to - from < settle.max(10.0 * case.seen.interval_s) {
+    if to - from < convergence.max(10.0 * case.seen.interval_s) {
         return;
     }
     let rates: Vec<f64> = case.facts.pipes.iter().map(|pipe| pipe.rate).collect();

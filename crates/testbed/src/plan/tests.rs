@@ -119,7 +119,7 @@ fn all_that_cannot_be_built_is_said_at_once() {
 }
 
 #[test]
-fn what_no_tool_does_is_left_to_applications() {
+fn flows_without_a_tool_run_as_applications() {
     assert!(!plan(LINE).has_applications);
     let text = LINE.to_owned()
         + "[[content]]\nname = \"/rate\"\nat = \"producer\"\nsize = \"1 MB\"\n\
@@ -211,7 +211,7 @@ fn workloads_are_estimated_by_what_they_ask_for() {
 }
 
 #[test]
-fn what_the_kernel_does_faces_leave_alone() {
+fn faces_leave_shaping_to_the_kernel() {
     let medium = Medium { shape: Shape::Kernel, mtu: 1500 };
     let text = LINE.replace("marker = \"codel\"\n", "");
     let plan = Plan::new(&scenario(&text), 7, medium).unwrap_or_else(|why| panic!("{why:?}"));

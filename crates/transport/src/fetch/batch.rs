@@ -117,7 +117,7 @@ pub struct Batch {
 #[derive(Default)]
 struct Fault {
     forged: u32,
-    refused: u32,
+    nacks: u32,
     excluded: Exclude,
 }
 

@@ -111,7 +111,7 @@ impl Certificates {
     }
 
     /// Records a Nack for the certificate. Returns false if `name` is another name.
-    pub fn refused(&mut self, now: Time, name: NameRef<'_>, reason: NackReason) -> bool {
+    pub fn on_nack(&mut self, now: Time, name: NameRef<'_>, reason: NackReason) -> bool {
         let Some(wanted) = self.wanted.as_mut().filter(|wanted| wanted.name.as_ref() == name)
         else {
             return false;

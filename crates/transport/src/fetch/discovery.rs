@@ -10,7 +10,7 @@ use security::manifest;
 /// The number of Nacks during discovery that ends a fetch. Fewer do not: the route of a producer
 /// that is starting may not have arrived yet, and objects without metadata are requested by their
 /// bare name meanwhile.
-const MAX_REFUSALS: u32 = 4;
+const MAX_NACKS: u32 = 4;
 /// After this many attempts, the bare name is requested too, for objects without metadata.
 const BARE_AFTER: u16 = 2;
 /// The time that producers need to connect and register again. A missing route is no evidence until
@@ -23,7 +23,7 @@ pub(super) struct Discovery {
     /// The requested name, with or without a version.
     name: Name,
     /// Nacks for the first request of the object.
-    refusals: u32,
+    nacks: u32,
     /// Requests for metadata without a route. They are no evidence that metadata does not exist.
     routeless: u16,
     /// A Nack has reported congestion, so the name is reachable, and an answer may take its time.
@@ -35,7 +35,7 @@ pub(super) struct Discovery {
 impl Discovery {
     pub fn new(name: Name) -> Discovery {
         let (is_busy, forgiving_until) = (false, Time::ZERO);
-        Discovery { name, refusals: 0, routeless: 0, is_busy, forgiving_until }
+        Discovery { name, nacks: 0, routeless: 0, is_busy, forgiving_until }
     }
 
     /// The requested name.
@@ -119,7 +119,7 @@ impl Discovery {
     }
 
     /// Records a Nack for metadata.
-    pub fn metadata_refused(&mut self, reason: NackReason) {
+    pub fn on_metadata_nack(&mut self, reason: NackReason) {
         self.is_busy |= reason == NackReason::Congestion;
         if reason == NackReason::NoRoute {
             self.routeless = self.routeless.saturating_add(1);
@@ -129,24 +129,24 @@ impl Discovery {
     /// Records a Nack for the first request of the object. Returns true if there have been enough
     /// of them to end the fetch. If a packet was `rejected` before, half as many are enough: then
     /// a Nack means that there is no other packet.
-    pub fn refused(&mut self, now: Time, rejected: bool) -> bool {
+    pub fn on_nack(&mut self, now: Time, rejected: bool) -> bool {
         if now < self.forgiving_until {
             return false;
         }
-        self.refusals += 1;
-        self.refusals >= if rejected { MAX_REFUSALS / 2 } else { MAX_REFUSALS }
+        self.nacks += 1;
+        self.nacks >= if rejected { MAX_NACKS / 2 } else { MAX_NACKS }
     }
 
     /// Forgets the Nacks, because there is another candidate.
-    pub fn forget_refusals(&mut self) {
-        self.refusals = 0;
+    pub fn forget_nacks(&mut self) {
+        self.nacks = 0;
     }
 
     /// Prepares for a new connection. If no object was `found`, discovery starts again with its
     /// first Interest.
     pub fn reconnected(&mut self, now: Time, found: bool) {
         self.forgiving_until = now + PRODUCERS_RETURN;
-        self.refusals = 0;
+        self.nacks = 0;
         if !found {
             self.routeless = 0;
         }

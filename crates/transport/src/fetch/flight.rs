@@ -300,13 +300,13 @@ impl Flight {
     }
 
     /// Data that came at `now` after `rtt` tells by how much other answers of `lane` come later.
-    pub fn told(&mut self, now: Time, lane: Lane, rtt: Duration, spread: RttSpread) {
+    pub fn on_spread(&mut self, now: Time, lane: Lane, rtt: Duration, spread: RttSpread) {
         if let Some(lane) = self.lanes.get_mut(usize::from(lane)) {
-            lane.origins.told(now, rtt, spread);
+            lane.origins.on_spread(now, rtt, spread);
         }
     }
 
-    /// The time by which answers of `lane` may come later than others, as the path has told it.
+    /// The time by which answers of `lane` may come later than others, as the path has reported it.
     #[must_use]
     pub fn spread_of(&self, now: Time, lane: Lane) -> Duration {
         let lane = self.lanes.get(usize::from(lane));
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_from_elsewhere_tells_of_the_lane_that_it_came_in() {
+    fn an_answer_from_another_source_counts_for_the_lane_it_arrived_in() {
         let mut flight = Flight::default();
         // Segments 0 and 2 are requested from a far source (lane 1), segment 1 from a near one
         // (lane 2). The near one answers segment 2.
@@ -567,7 +567,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_open_is_lost_when_its_time_is_over_and_hides_no_other_loss() {
+    fn an_open_segment_is_lost_at_its_deadline_and_hides_no_other_loss() {
         let mut flight = Flight::default();
         (0..3).for_each(|n| launch(&mut flight, n, n, 0));
         let last = flight.remove(Item::Segment(2)).unwrap();

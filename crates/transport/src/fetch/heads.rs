@@ -30,7 +30,7 @@ pub(super) struct Heads {
     /// The object as a head describes it, while metadata may still contradict it.
     announced: Option<Metadata>,
     /// A Nack has arrived for metadata: the fetch does not wait for it.
-    metadata_refused: bool,
+    metadata_nacked: bool,
     /// A head was wrong. No head is used any more.
     distrusted: bool,
 }
@@ -67,7 +67,7 @@ impl Heads {
     pub fn restart(&mut self) {
         self.asked.clear();
         self.early.clear();
-        self.metadata_refused = false;
+        self.metadata_nacked = false;
     }
 
     /// The segment whose head has this name, if heads were requested.
@@ -144,13 +144,13 @@ impl Heads {
     }
 
     /// Records a Nack for metadata: the fetch does not wait for it.
-    pub fn refuse_metadata(&mut self) {
-        self.metadata_refused = true;
+    pub fn on_metadata_nack(&mut self) {
+        self.metadata_nacked = true;
     }
 
     /// True if the fetch does not wait for metadata.
-    pub fn is_metadata_refused(&self) -> bool {
-        self.metadata_refused
+    pub fn is_metadata_nacked(&self) -> bool {
+        self.metadata_nacked
     }
 }
 

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_object_does_not_have_is_not_taken_over() {
+    fn segments_beyond_the_object_are_not_resumed() {
         assert_eq!(taken(Some(10), &[5..20, 30..40], false), (vec![5..10], 5, 100));
         assert_eq!(taken(Some(10), &[10..20], false), (vec![], 0, 0));
         assert_eq!(taken(Some(10), &[], true), (vec![], 0, 0));

@@ -59,12 +59,12 @@ pub struct Passed {
     pub thrice: bool,
 }
 
-/// The time by which other answers come later, as the path has told it ([`RttSpread`]).
+/// The time by which other answers come later, as the path has reported it ([`RttSpread`]).
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct ReportedSpread {
     at: Time,
     spread: Duration,
-    /// The round trip of the Data that told it, and the spread.
+    /// The round trip of the Data that reported it, and the spread.
     longest: Duration,
 }
 
@@ -76,24 +76,25 @@ const LONGEST_SPREAD: Duration = Duration::from_millis(1500);
 #[derive(Debug, Default)]
 pub struct Origins {
     known: Vec<Answers>,
-    told: Option<Told>,
+    reported: Option<ReportedSpread>,
 }
 
 impl Origins {
     /// Data that came at `now` after `rtt` tells the spread of the paths.
-    pub fn told(&mut self, now: Time, rtt: Duration, spread: RttSpread) {
+    pub fn on_spread(&mut self, now: Time, rtt: Duration, spread: RttSpread) {
         let spread = Duration(spread.0).min(LONGEST_SPREAD);
         if spread > Duration::ZERO {
-            self.told = Some(Told { at: now, spread, longest: rtt + spread });
+            self.reported = Some(ReportedSpread { at: now, spread, longest: rtt + spread });
         }
     }
 
-    /// The spread of the paths, if Data have told it of late.
+    /// The spread of the paths, if Data have reported it of late.
     #[must_use]
     pub fn spread(&self, now: Time) -> Duration {
-        let recent =
-            self.told.filter(|told| now.since(told.at) <= Duration(2 * told.longest.0) + SILENT);
-        recent.map_or(Duration::ZERO, |told| told.spread)
+        let recent = self
+            .reported
+            .filter(|reported| now.since(reported.at) <= Duration(2 * reported.longest.0) + SILENT);
+        recent.map_or(Duration::ZERO, |reported| reported.spread)
     }
 
     /// Records an answer of `origin` at `now`, after `rtt`, to the Interest with number `order`.
@@ -135,9 +136,9 @@ impl Origins {
     pub fn longest(&self) -> Option<Duration> {
         let now = self.known.iter().map(|answers| answers.answered_at).max()?;
         let present = self.known.iter().filter(|answers| answers.answers_at(now));
-        let told = self.told.filter(|_| self.spread(now) > Duration::ZERO);
+        let reported = self.reported.filter(|_| self.spread(now) > Duration::ZERO);
         let known = present.map(|answers| answers.newest.1).max();
-        known.max(told.map(|told| told.longest))
+        known.max(reported.map(|reported| reported.longest))
     }
 
     /// Merges all origins into one without an identifier.
@@ -198,14 +199,14 @@ mod tests {
     }
 
     #[test]
-    fn a_path_tells_of_a_longer_one_for_a_while_and_is_not_believed_everything() {
+    fn reported_spreads_expire_and_are_bounded() {
         let mut origins = Origins::default();
         origins.answered(at(10), None, 5, ms(10));
-        origins.told(at(10), ms(10), RttSpread(590_000_000));
+        origins.on_spread(at(10), ms(10), RttSpread(590_000_000));
         assert_eq!(origins.passed(4), Some(Passed { after: ms(600), thrice: false }));
         assert_eq!(origins.spread(at(2210)), ms(590));
         assert_eq!(origins.spread(at(2211)), ms(0), "two round trips and a second later");
-        origins.told(at(20), ms(10), RttSpread(u64::MAX));
+        origins.on_spread(at(20), ms(10), RttSpread(u64::MAX));
         assert_eq!(origins.longest(), Some(LONGEST_SPREAD + ms(10)));
         origins.answered(at(5000), None, 6, ms(10));
         assert_eq!(origins.longest(), Some(ms(10)));
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_and_nodes_are_told_apart() {
+    fn paths_and_nodes_are_distinguished() {
         let of = |node, hops, path| {
             let mut options = HopOptions::new();
             options.set(&ServedBy { node, hops });

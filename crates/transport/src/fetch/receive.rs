@@ -158,7 +158,7 @@ impl Fetch {
             self.candidates.named_by_head(data.implicit_digest());
             self.heads.announce(head.metadata.clone());
             self.begin(now, head.metadata);
-            if self.heads.is_metadata_refused() {
+            if self.heads.is_metadata_nacked() {
                 self.confirm_object(now, sink);
             }
             self.take_early_heads(now, sink);
@@ -315,7 +315,7 @@ impl Fetch {
         self.skip_asked();
         self.pace.progress_at = now;
         if self.candidates.has_skipped() {
-            self.discovery.forget_refusals();
+            self.discovery.forget_nacks();
         }
     }
 
@@ -435,7 +435,7 @@ impl Fetch {
             Verdict::Verified if data.content_type() == ContentType::NACK => {
                 self.requests.note_bad(now, Some(NackReason::None));
                 self.requests.ask_later(now, Item::Segment(segment));
-                self.refused(now, Item::Segment(segment), NackReason::None);
+                self.on_no_data(now, Item::Segment(segment), NackReason::None);
             }
             Verdict::Verified => {
                 self.requests.note_good(now);

@@ -2,9 +2,9 @@
 
 mod echo;
 mod lost;
-mod refusals;
 pub(super) mod round_trips;
 mod silence;
+mod suspension;
 mod trials;
 
 use crate::fetch::allowance::Allowance;
@@ -23,9 +23,9 @@ use echo::Echoes;
 use lost::{Lost, LostRequests};
 use packet::options::SegmentBits;
 use packet::{HopOptions, NackReason};
-use refusals::Refusals;
 use round_trips::{LONGEST_FIRST, RoundTrips};
 use silence::Silence;
+use suspension::TransferSuspension;
 
 /// Forwarders suppress a retransmission within 10 ms of the Interest before it, and double that
 /// interval with each one (NFD's best-route strategy, which Weir's follows). So a retransmission
@@ -81,7 +81,7 @@ pub struct Requests {
     reordering: Reordering,
     silence: Silence,
     echoes: Echoes,
-    refusals: Refusals,
+    suspension: TransferSuspension,
     ranges: Ranges,
     allowance: Allowance,
     stats: Stats,
@@ -116,7 +116,7 @@ impl Requests {
             reordering: Reordering::default(),
             silence: Silence::new(),
             echoes: Echoes::default(),
-            refusals: Refusals::default(),
+            suspension: TransferSuspension::default(),
             ranges: Ranges::new(range),
             allowance: Allowance::default(),
             stats: Stats::default(),
@@ -192,7 +192,7 @@ impl Requests {
     /// The first lost request after `after` that may be sent again now, with its attempt number.
     /// While the transfer is suspended, pauses of single requests do not apply.
     pub fn retransmission(&self, now: Time, after: Option<Item>) -> Option<(Item, u16)> {
-        if after.is_none() && self.refusals.suspended_until().is_some() {
+        if after.is_none() && self.suspension.suspended_until().is_some() {
             return self.lost.first_in_turn();
         }
         self.lost.first_ready(now, after)
@@ -203,9 +203,9 @@ impl Requests {
         self.lost.get(item).filter(|lost| lost.not_before <= now).map(|lost| lost.attempt)
     }
 
-    /// True unless earlier Nacks or wrong answers forbid an Interest now; see [`Refusals`].
+    /// True unless earlier Nacks or wrong answers forbid an Interest now; see [`TransferSuspension`].
     pub fn may_leave(&self, now: Time) -> bool {
-        self.refusals.allows(now, self.in_flight())
+        self.suspension.allows(now, self.in_flight())
     }
 
     /// The request to send as a probe, with its attempt number.
@@ -217,7 +217,7 @@ impl Requests {
     fn send_once_more(&mut self, now: Time, item: Item) -> Option<(Item, u16)> {
         let attempt = self.flight.probe(item, now)?;
         self.round_trips.sent(now, item, attempt);
-        self.refusals.sent(now);
+        self.suspension.sent(now);
         self.stats.probes += 1;
         self.stats.counters.gaps += 1;
         self.stats.counters.interests += 1;
@@ -295,7 +295,7 @@ impl Requests {
         if attempt == 0 {
             self.echoes.new_request();
         }
-        self.refusals.sent(now);
+        self.suspension.sent(now);
         self.stats.counters.interests += 1;
         let mut options = ticket.options;
         range::state(run, &mut options);
@@ -395,7 +395,7 @@ impl Requests {
     ) -> bool {
         let Some(flying) = self.flight.get(item).copied() else { return false };
         self.stats.counters.nacks += 1;
-        self.refusals.bad(now, Some(reason));
+        self.suspension.bad(now, Some(reason));
         // The first of two Interests with this nonce is still pending.
         if reason == NackReason::Duplicate {
             return true;
@@ -409,15 +409,15 @@ impl Requests {
 
     /// Records that an answer was verified.
     pub fn note_good(&mut self, now: Time) {
-        if self.refusals.good(self.in_flight()) {
+        if self.suspension.good(self.in_flight()) {
             // The transfer was suspended, and the producer answers again.
-            self.lost.release_refused(now);
+            self.lost.release_nacked(now);
         }
     }
 
     /// Records a Nack with this reason; `None` stands for Data that was rejected.
     pub fn note_bad(&mut self, now: Time, reason: Option<NackReason>) {
-        self.refusals.bad(now, reason);
+        self.suspension.bad(now, reason);
     }
 
     /// Requests an item again whose Data was wrong.
@@ -479,7 +479,7 @@ impl Requests {
             true => self.lost.release_all(now),
             false => self.lost.clear(),
         }
-        self.refusals = Refusals::default();
+        self.suspension = TransferSuspension::default();
         self.echoes.restart();
         self.silence.restart(now);
         // The new forwarder may not support ranges.
@@ -529,7 +529,7 @@ impl Requests {
             RequestTimer::Probe => self.probe_at(),
             RequestTimer::Controller => self.controller.next_deadline(),
             RequestTimer::Retransmission => self.lost.next_ready().filter(|at| *at > now),
-            RequestTimer::Suspension => self.refusals.suspended_until().filter(|at| *at > now),
+            RequestTimer::Suspension => self.suspension.suspended_until().filter(|at| *at > now),
             RequestTimer::Echo => self.echoes.due().filter(|at| *at > now),
         }
     }

@@ -324,11 +324,11 @@ impl Fetch {
             Some(last) if last.typ() == types::IMPLICIT_DIGEST => name.parent(),
             _ => name,
         };
-        if self.certificates.refused(now, exact, reason) {
+        if self.certificates.on_nack(now, exact, reason) {
             return;
         }
         if let Some(segment) = self.heads.segment_of(exact, self.discovery.unversioned()) {
-            return self.refuse_head(now, segment, reason);
+            return self.on_head_nack(now, segment, reason);
         }
         let Some(item) = self.item_of(exact) else { return };
         if self.object.is_none() && !self.discovery.asks_for(exact) {
@@ -340,19 +340,19 @@ impl Fetch {
             let item = item.behind(at);
             if self.requests.nacked(now, item, reason, &options) {
                 if item == Item::Metadata {
-                    self.metadata_refused(now, reason, sink);
+                    self.on_metadata_nack(now, reason, sink);
                 }
-                self.refused(now, item, reason);
+                self.on_no_data(now, item, reason);
             }
         }
     }
 
-    fn metadata_refused(&mut self, now: Time, reason: NackReason, sink: &mut dyn Sink) {
-        self.discovery.metadata_refused(reason);
+    fn on_metadata_nack(&mut self, now: Time, reason: NackReason, sink: &mut dyn Sink) {
+        self.discovery.on_metadata_nack(reason);
         if is_passing(reason) {
             return;
         }
-        self.heads.refuse_metadata();
+        self.heads.on_metadata_nack();
         if self.object.is_none() || self.heads.is_announced() {
             self.confirm_object(now, sink);
         }
@@ -360,11 +360,11 @@ impl Fetch {
 
     /// Handles a Nack that reports that there is no Data. At the start of an object, a few of them
     /// end the fetch. Later they do not, because a restarted producer may continue.
-    pub(super) fn refused(&mut self, now: Time, item: Item, reason: NackReason) {
+    pub(super) fn on_no_data(&mut self, now: Time, item: Item, reason: NackReason) {
         if is_passing(reason) || !self.begins_with(item) {
             return;
         }
-        if self.discovery.refused(now, self.candidates.has_rejected()) {
+        if self.discovery.on_nack(now, self.candidates.has_rejected()) {
             let name = self.discovery.name().clone();
             self.fail(match reason {
                 NackReason::NoRoute => FetchError::NoRoute(name),
@@ -386,7 +386,7 @@ impl Fetch {
     }
 
     /// Handles a Nack for a head.
-    fn refuse_head(&mut self, now: Time, segment: u64, reason: NackReason) {
+    fn on_head_nack(&mut self, now: Time, segment: u64, reason: NackReason) {
         if reason != NackReason::Duplicate && self.heads.is_asked(segment) {
             let waits = self.requests.is_pending(Item::Segment(segment));
             self.requests.stats_mut().counters.nacks += u64::from(waits);

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_takes_is_what_it_says() {
+    fn the_reported_memory_is_exact() {
         let bytes = run(7).bytes();
         assert_eq!(bytes, 2 * (32 + 4 + 8) + 3 + 4);
         assert!(bytes <= 2 * LeafDigests::bytes_each(4));

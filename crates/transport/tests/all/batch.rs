@@ -247,7 +247,7 @@ fn files_arrive_whole_over_a_lossy_path_in_few_round_trips() {
 }
 
 #[test]
-fn what_is_there_already_is_not_fetched() {
+fn existing_segments_are_not_fetched() {
     let all = [made(0, 500), made(1, 30_000)];
     let (mut batch, mut sink) = (batch(), Taken::default());
     for made in &all {

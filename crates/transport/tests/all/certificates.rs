@@ -96,7 +96,7 @@ fn a_chain_is_fetched_and_the_object_with_it() {
 }
 
 #[test]
-fn a_certificate_that_nobody_has_is_given_up() {
+fn a_missing_certificate_fails_the_transfer() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
     let mut producer = producer(&alice, &bytes(50_000), &[]);
@@ -152,7 +152,7 @@ fn forged(frame: &[u8], number: usize) -> Bytes {
 }
 
 #[test]
-fn what_comes_in_place_of_a_certificate_is_excluded() {
+fn forged_certificates_are_excluded() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
     let content = bytes(50_000);

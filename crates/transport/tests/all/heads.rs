@@ -236,7 +236,7 @@ fn a_newer_version_that_has_proved_itself_is_not_given_up_for_older_metadata() {
 }
 
 #[test]
-fn whoever_answers_heads_cannot_make_the_fetch_fail() {
+fn forged_heads_cannot_fail_the_fetch() {
     // A version newer than all others, with a manifest that does not exist; and one without a
     // manifest, signed by an untrusted key.
     let (_, mut liar) = of_version(u64::MAX);
@@ -275,7 +275,7 @@ fn late(at: Time, frame: &Bytes) -> bool {
 }
 
 #[test]
-fn what_comes_before_the_version_is_known_waits() {
+fn heads_received_before_the_version_is_known_are_kept() {
     let mut tamper = |at: Time, frame: Bytes| (!late(at, &frame)).then_some(frame);
     let outcome = whole(40, "fixed", &mut tamper);
     let stats = outcome.fetch.stats();
@@ -286,7 +286,7 @@ fn what_comes_before_the_version_is_known_waits() {
 }
 
 #[test]
-fn what_came_before_and_is_of_another_version_was_for_nothing() {
+fn heads_of_another_version_are_useless() {
     let (_, mut cache) = of_version(6);
     let mut tamper = |at: Time, frame: Bytes| match head_number(&frame).filter(|n| *n > 0) {
         Some(number) => Some(answer(&mut cache, head_name(number))),
@@ -367,7 +367,7 @@ fn refused_before_anybody_knows_the_object_is_not_refused_at_all() {
 }
 
 #[test]
-fn nobody_answers_heads_are_asked_for_once_and_the_error_is_the_same() {
+fn without_answers_heads_are_requested_once_and_the_error_is_the_same() {
     let mut errors = Vec::new();
     for heads in [0, 64] {
         let (_, publication) = object(3);
@@ -497,7 +497,7 @@ fn a_root_in_metadata_that_is_no_good_is_asked_for_as_always() {
 }
 
 #[test]
-fn what_is_there_already_is_not_taken_twice() {
+fn existing_segments_are_not_taken_twice() {
     let (content, publication) = object(40);
     let mut resume = Resume { bytes: 35_000, ..Resume::default() };
     resume.segments.insert(2..37);

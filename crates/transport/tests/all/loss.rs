@@ -181,7 +181,7 @@ fn elsewhere() -> Pipe {
 }
 
 #[test]
-fn what_comes_by_a_longer_way_is_not_taken_for_lost() {
+fn segments_on_a_longer_path_are_not_considered_lost() {
     let elsewhere = elsewhere();
     let (passages, fetch, _) = passages(2000, &elsewhere, |_, _| false);
     let twice = passages.values().filter(|times| times.len() > 1).count();

@@ -137,7 +137,7 @@ fn signed_segments_wait_for_the_certificate() {
 }
 
 #[test]
-fn one_segment_by_somebody_else_is_one_too_many() {
+fn one_segment_signed_by_another_key_fails_the_transfer() {
     let root = Party::alone("/site", 1);
     let alice = Party::below(&root, "/site/alice", 3);
     let eve = Party::alone("/site/alice", 9);
@@ -169,7 +169,7 @@ fn one_segment_by_somebody_else_is_one_too_many() {
 }
 
 #[test]
-fn what_an_object_has_proved_is_what_its_least_segment_has() {
+fn the_proof_of_an_object_is_that_of_its_weakest_segment() {
     let (alice, eve) = (Party::alone("/site/alice", 3), Party::alone("/site/alice", 9));
     let content = bytes(5_000);
     let known = TrustedKey::from_certificate(&alice.certificate);
@@ -187,7 +187,7 @@ fn what_an_object_has_proved_is_what_its_least_segment_has() {
 }
 
 #[test]
-fn nobody_but_the_signer_of_segments_says_where_the_end_is() {
+fn only_the_signer_of_segments_determines_the_final_segment() {
     let root = Party::alone("/site", 1);
     let alice = Party::below(&root, "/site/alice", 3);
     let content = bytes(30_000);

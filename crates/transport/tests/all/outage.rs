@@ -38,7 +38,7 @@ fn begun(content: &[u8], pipe: &Pipe, time: Duration) -> (Fetch, Memory, Publish
 }
 
 #[test]
-fn what_was_in_flight_is_asked_for_again_and_is_no_congestion() {
+fn segments_in_flight_are_requested_again_without_congestion_reaction() {
     let content = bytes(SIZE);
     let rate = Some((Rate(80_000_000), Size(1_000_000)));
     let pipe = Pipe { rate, ..Pipe::default() };

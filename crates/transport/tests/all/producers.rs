@@ -285,7 +285,7 @@ impl Answers for Busy {
 }
 
 #[test]
-fn who_refuses_for_a_while_is_asked_again() {
+fn temporarily_busy_producers_are_asked_again() {
     let content = bytes(100_000);
     let producer = Foreign::new(&Component::version(9), &content, &[1000]);
     arrives(&mut Busy { producer, asked: 0 }, &content);

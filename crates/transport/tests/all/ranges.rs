@@ -34,7 +34,7 @@ fn a_chunk_of_32_segments_takes_one_interest() {
 }
 
 #[test]
-fn what_was_lost_is_asked_for_again_and_nothing_else() {
+fn only_lost_segments_are_requested_again() {
     let content = bytes(640_000);
     for seed in 1..6 {
         let pipe = Pipe { loss: 0.05, seed, ..Pipe::default() };
@@ -64,7 +64,7 @@ fn a_bottleneck_is_used_as_well_as_without_ranges() {
 }
 
 #[test]
-fn whoever_knows_no_ranges_is_asked_one_by_one() {
+fn producers_without_ranges_get_single_interests() {
     let content = bytes(320_000);
     let pipe = Pipe { plain: true, ..Pipe::default() };
     for scheme in ["cubic", "fixed", "aimd"] {

@@ -78,7 +78,7 @@ impl Ends {
     }
 
     /// Exchanges packets until neither side sends any more at this instant.
-    fn settle(&mut self, now: Time) {
+    fn exchange_packets(&mut self, now: Time) {
         loop {
             let mut moved = false;
             let mut out = Vec::new();
@@ -115,7 +115,7 @@ fn no_more_is_asked_for_than_the_sink_has_room_for() {
     };
     room(&mut ends, at(0), 20_000);
     for _ in 0..50 {
-        ends.settle(at(0));
+        ends.exchange_packets(at(0));
         room(&mut ends, at(0), 20_000);
     }
     let there = ends.sink.bytes.len();
@@ -125,12 +125,12 @@ fn no_more_is_asked_for_than_the_sink_has_room_for() {
     let asked = ends.asked;
     for minute in 1..60 {
         ends.fetch.on_deadline(at(60 * minute), &mut ends.sink);
-        ends.settle(at(60 * minute));
+        ends.exchange_packets(at(60 * minute));
     }
     assert_eq!((ends.fetch.status(), ends.asked), (Status::Running, asked));
     for _ in 0..200 {
         room(&mut ends, at(3600), 200_000);
-        ends.settle(at(3600));
+        ends.exchange_packets(at(3600));
     }
     assert_eq!(ends.fetch.status(), Status::Done);
     assert!(ends.sink.bytes == content);

@@ -176,7 +176,7 @@ fn a_segment_that_stays_forged_ends_the_fetch_with_its_number() {
 }
 
 #[test]
-fn what_an_earlier_transfer_left_is_not_fetched_again() {
+fn segments_of_an_earlier_transfer_are_not_fetched_again() {
     let content = bytes(600_000);
     let mut producer = Publish::new();
     producer.add(publish("/a/file", content.clone(), &Signer::Digest));
@@ -310,7 +310,7 @@ fn silence_and_no_route_are_different_errors() {
 }
 
 #[test]
-fn what_a_producer_does_not_have_is_known_soon() {
+fn names_that_the_producer_lacks_fail_soon() {
     // A missing name under the published one; another name of the same producer; another version,
     // whose metadata is that of the existing one.
     for uri in ["/a/file/other", "/a/other", "/a/file/v=8"] {

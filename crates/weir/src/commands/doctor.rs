@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_be_changed_is_shown_with_the_values() {
+    fn advice_shows_the_found_and_wanted_values() {
         let wanted = [
             "advice: open-files",
             "  found: 1024",

@@ -70,7 +70,7 @@ impl Session {
     }
 
     /// Prints an object, or a line for people.
-    fn tell(&self, object: &(impl Serialize + JsonSchema), line: &str) -> Result<(), Failure> {
+    fn print(&self, object: &(impl Serialize + JsonSchema), line: &str) -> Result<(), Failure> {
         if self.json { output::json(object) } else { output::result(line) }
     }
 
@@ -129,7 +129,7 @@ fn flags(switches: &[(Option<Switch>, u64)]) -> (Option<u64>, Option<u64>) {
 }
 
 /// The words of the bits that are set.
-fn words(flags: u64, names: &[(u64, &'static str)]) -> Vec<&'static str> {
+fn flag_names(flags: u64, names: &[(u64, &'static str)]) -> Vec<&'static str> {
     names.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, name)| *name).collect()
 }
 
@@ -138,11 +138,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_are_those_that_were_said_something_of() {
+    fn only_given_flags_are_in_the_mask() {
         assert_eq!(flags(&[(None, 1), (None, 2)]), (None, None));
         let some = [(Some(Switch::On), 2), (None, 1), (Some(Switch::Off), 4)];
         assert_eq!(flags(&some), (Some(2), Some(6)));
-        assert_eq!(words(6, &[(1, "a"), (2, "b"), (4, "c")]), ["b", "c"]);
+        assert_eq!(flag_names(6, &[(1, "a"), (2, "b"), (4, "c")]), ["b", "c"]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::folder::component_of;
 use crate::identity::{self, Signing};
 use crate::outage::{Outage, Outcome};
 use crate::output::{self, Progress};
-use crate::producer::{self, Content, Look, Terms};
+use crate::producer::{self, Content, Look, ServeSettings};
 use crate::reach::Reach;
 use crate::signals::Stop;
 use client::parts::MOST_COMPONENTS;
@@ -182,8 +182,8 @@ fn serve(
         objects(publish, content).iter().for_each(|object| output::note(&line(object)));
     }
     let look = Look { progress, stop, verbose: args.output.verbose };
-    let terms = Terms { linger: args.serving.linger, rate: args.serving.limit_rate };
-    producer::serve(connection, publish, content, &terms, &look, &mut outage, &mut greet)?;
+    let settings = ServeSettings { linger: args.serving.linger, rate: args.serving.limit_rate };
+    producer::serve(connection, publish, content, &settings, &look, &mut outage, &mut greet)?;
     // The forwarder would notice by itself; saying it saves consumers a time-out.
     for name in &registered {
         connection.unregister(name).ok();

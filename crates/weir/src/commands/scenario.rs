@@ -37,7 +37,7 @@ fn failure(error: &ScenarioError, args: &ScenarioArgs) -> Failure {
         ScenarioError::Unreadable { .. } => Kind::File,
         ScenarioError::TooLarge { .. } | ScenarioError::Mistakes(_) => Kind::Usage,
     };
-    let [what, next] = error.told(&args.file.display().to_string());
+    let [what, next] = error.report(&args.file.display().to_string());
     Failure::new(kind, what).then(&next)
 }
 

@@ -75,7 +75,7 @@ fn run_all(args: &TestbedRunArgs) -> Result<(), Failure> {
 /// can carry it.
 pub fn fits(run: &Run, medium: Medium, anyway: bool) -> Result<Plan, Failure> {
     let plan = Plan::new(&run.scenario, run.seed, medium);
-    let plan = plan.map_err(|refused| failure(&TestbedError::Refused(refused)))?;
+    let plan = plan.map_err(|refused| failure(&TestbedError::Unsupported(refused)))?;
     if let Some(why) = Estimate::of(&run.scenario, &plan).beyond(&Machine::this())
         && !anyway
     {
@@ -140,7 +140,7 @@ pub fn ensure_rights() -> Result<(), Failure> {
 
 fn failure(error: &TestbedError) -> Failure {
     match error {
-        TestbedError::Refused(refused) => {
+        TestbedError::Unsupported(refused) => {
             let many = super::scenario::counted(refused).replace("mistake", "thing");
             let what = format!("the scenario has {many} that a testbed does not; nothing was run");
             Failure::new(Kind::Usage, what).then(&format!("change what is said here:\n{error}"))

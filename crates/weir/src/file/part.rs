@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_reserved_is_released_however_a_transfer_ends() {
+    fn reservations_are_released_however_a_transfer_ends() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         let part = dir.path().join("file.part");
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_fit_ends_a_transfer_before_anything_is_kept() {
+    fn a_too_large_object_fails_before_any_file_is_created() {
         let dir = tempfile::tempdir().unwrap();
         let mut sink = FileSink::new(&dir.path().join("file"));
         sink.begin(&info(1));

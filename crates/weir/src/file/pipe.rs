@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_come_out_as_they_went_in_and_the_end_is_told_from_a_cut() {
+    fn bytes_arrive_unchanged_and_the_end_differs_from_an_abort() {
         for whole in [true, false] {
             let (mut writer, mut reader) = pipe(1 << 20).unwrap();
             let thread = std::thread::spawn(move || {

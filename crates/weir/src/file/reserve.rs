@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_signed_reserves_no_more_than_was_received_and_a_step() {
+    fn unsigned_objects_reserve_at_most_one_step_ahead() {
         let file = tempfile::tempfile().unwrap();
         let mut reserve = Reserve::new(0, 0, Some(1 << 50));
         let mut end = 0;
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_fit_is_refused_with_the_numbers_and_takes_nothing() {
+    fn a_too_large_reservation_fails_with_the_numbers_and_takes_nothing() {
         for is_signed in [true, false] {
             let file = tempfile::tempfile().unwrap();
             let mut reserve = Reserve::new(0, 0, None);

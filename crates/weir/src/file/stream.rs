@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_who_does_not_read_keeps_nobody_waiting_but_at_the_end() {
+    fn a_slow_reader_blocks_the_sink_only_at_the_end() {
         let (mut reader, stream) = io::pipe().unwrap();
         let mut sink = StreamSink::new(stream, "the stream", &Stop::never()).unwrap();
         let before = sink.room();

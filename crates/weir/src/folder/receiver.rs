@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_program_has_changed_meanwhile_is_not_completed() {
+    fn files_changed_by_another_program_are_not_completed() {
         for is_changed in [false, true] {
             let dir = tempfile::tempdir().unwrap();
             let target = Arc::new(Target::open(dir.path()).unwrap());

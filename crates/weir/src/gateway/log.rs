@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_does_not_read_holds_nobody_up() {
+    fn a_blocked_reader_does_not_block_log_writers() {
         let (go, wait) = channel::<()>();
         let (give, lines) = channel();
         let write = move |line| {

@@ -166,7 +166,7 @@ async fn send_to_store(
         let begins = show.send(found).is_ok() && reader.begins();
         let kept = begins.then(|| {
             let permit = |newest| {
-                under_way.settle();
+                under_way.clear_account();
                 check(&wanted, newest)
             };
             keeper.keep(&wanted.name, wanted.media_type.clone(), &mut reader, &permit)

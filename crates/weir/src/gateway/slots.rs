@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_comes_too_late_goes_to_the_next() {
+    fn a_slot_for_a_gone_client_goes_to_the_next() {
         let slots = Slots::new(1);
         let first = take(&slots, "192.0.2.1").try_recv().unwrap();
         let second = take(&slots, "192.0.2.2");
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_read_makes_room_where_others_wait() {
+    fn stalled_clients_lose_their_slots_when_others_wait() {
         let slots = Slots::new(2);
         let (reads, stalls) = (client("192.0.2.1"), client("192.0.2.2"));
         let _slots = [&reads, &stalls].map(|one| slots.take(one).unwrap().try_recv().unwrap());

@@ -366,7 +366,7 @@ impl Upload {
     }
 
     /// Removes the bytes of the upload from its account: from now on, those of the store count.
-    pub fn settle(&self) {
+    pub fn clear_account(&self) {
         if let Some(account) = lock(&self.now).names.get_mut(&self.name) {
             account.bytes = 0;
         }
@@ -488,7 +488,7 @@ mod tests {
         other.grow(40).unwrap();
         assert_eq!(other.grow(41).unwrap_err().status, 507);
         // The store counts it from now on.
-        one.settle();
+        one.clear_account();
         other.grow(60).unwrap();
         drop(one);
         drop(other);

@@ -160,7 +160,7 @@ impl Ask {
     /// Another version than this one is no good, such as to a player that has seen the beginning.
     /// The tag counts, or else the time (RFC 9110, section 13.2.2). No weak tag matches another
     /// (section 13.1.1).
-    pub fn refuses(&self, tag: Option<&str>, modified: Option<SystemTime>) -> bool {
+    pub fn fails_precondition(&self, tag: Option<&str>, modified: Option<SystemTime>) -> bool {
         if !self.if_match.is_empty() {
             let strong = tag.filter(|tag| is_strong(tag));
             return self.if_match.iter().all(|one| one != "*" && Some(&**one) != strong);
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused_with_a_reason() {
+    fn invalid_names_are_rejected_with_a_reason() {
         for path in ["/", "/a/%4", "/a/..", "/a/sha256digest=12", "/a//b"] {
             let (status, text) = refused(&Method::GET, path);
             assert_eq!(status, 400, "{path}: {text}");
@@ -453,15 +453,18 @@ mod tests {
     #[test]
     fn versions_that_alone_are_wanted() {
         let only = |list: &str| ask(&Method::GET, "/a/b", &[("if-match", list)]).unwrap();
-        assert!(!ask(&Method::GET, "/a/b", &[]).unwrap().refuses(None, None));
+        assert!(!ask(&Method::GET, "/a/b", &[]).unwrap().fails_precondition(None, None));
         assert!(
-            !only("\"v=6\", \"v=7\"").refuses(Some("\"v=7\""), None)
-                && !only("*").refuses(None, None)
+            !only("\"v=6\", \"v=7\"").fails_precondition(Some("\"v=7\""), None)
+                && !only("*").fails_precondition(None, None)
         );
         for other in ["\"v=6\"", "W/\"v=7\"", ""] {
-            assert!(only(other).refuses(Some("\"v=7\""), None), "{other}");
+            assert!(only(other).fails_precondition(Some("\"v=7\""), None), "{other}");
         }
-        assert!(only("W/\"7\"").refuses(Some("W/\"7\""), None), "only strong tags match");
+        assert!(
+            only("W/\"7\"").fails_precondition(Some("W/\"7\""), None),
+            "only strong tags match"
+        );
     }
 
     #[test]
@@ -497,12 +500,15 @@ mod tests {
         let both = ask(&[("if-modified-since", THEN), ("if-none-match", "\"v=6\"")]);
         assert!(!both.has(Some("\"v=7\""), Some(time)), "the tag counts");
         let unless = ask(&[("if-unmodified-since", THEN)]);
-        assert!(unless.refuses(None, Some(later)) && !unless.refuses(None, Some(time)));
-        assert!(!unless.refuses(None, None) && !unless.is_conditional());
+        assert!(
+            unless.fails_precondition(None, Some(later))
+                && !unless.fails_precondition(None, Some(time))
+        );
+        assert!(!unless.fails_precondition(None, None) && !unless.is_conditional());
         let both = ask(&[("if-unmodified-since", THEN), ("if-match", "*")]);
-        assert!(!both.refuses(None, Some(later)), "the tag counts");
+        assert!(!both.fails_precondition(None, Some(later)), "the tag counts");
         let wrong = ask(&[("if-modified-since", "yesterday"), ("if-unmodified-since", "")]);
-        assert!(!wrong.has(None, Some(time)) && !wrong.refuses(None, Some(later)));
+        assert!(!wrong.has(None, Some(time)) && !wrong.fails_precondition(None, Some(later)));
     }
 
     #[test]

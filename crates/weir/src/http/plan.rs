@@ -91,7 +91,7 @@ impl Plan {
         }
         // Both forms are of the same version. A range is one of the plain form alone.
         let tags = [tag.as_deref(), packed.as_deref().filter(|_| ask.ranges.is_none())];
-        if tags.iter().all(|tag| ask.refuses(*tag, modified)) {
+        if tags.iter().all(|tag| ask.fails_precondition(*tag, modified)) {
             plan.status = StatusCode::PRECONDITION_FAILED;
             plan.body = None;
             plan.set(CONTENT_LENGTH, "0");
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_served_is_no_page_of_the_gateway() {
+    fn served_content_cannot_use_the_gateways_origin() {
         let of = |path: &str, fields| plan(&Method::GET, path, fields, Some(10_500));
         for fields in [&[][..], &[("range", "bytes=5-6")], &[("if-none-match", "*")]] {
             let plan = of("/a/page.html", fields);
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_changed_since_a_time_is_not_sent() {
+    fn content_unchanged_since_a_date_is_not_sent() {
         let info = ObjectInfo { name: "/a/b/v=1795181079307".parse().unwrap(), ..info(Some(5)) };
         let status = |field: HeaderName, date: &'static str| {
             let fields = HeaderMap::from_iter([(field, HeaderValue::from_static(date))]);
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_what_is_known_already_and_heads_cost_one_segment() {
+    fn replies_without_a_body_cost_one_segment() {
         let tag = "\"v=7\"";
         let beyond = get(&[("range", "bytes=10500-")]);
         assert_eq!(beyond.status.as_u16(), 416);

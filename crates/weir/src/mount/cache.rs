@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_not_there() {
+    fn failed_writes_leave_no_entry() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         std::fs::write(&path, [0; 3 * SLOT as usize]).unwrap();

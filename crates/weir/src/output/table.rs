@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_least_goes_first() {
+    fn the_least_important_columns_are_dropped_first() {
         assert_eq!(table().lines(Some(23)), ["face  where", "   1  udp4://a", "  20  b"]);
     }
 }

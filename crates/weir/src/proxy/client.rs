@@ -26,7 +26,7 @@ const ACCEPTED: &str = "application/vnd.oci.image.index.v1+json, \
 /// Redirects that are followed.
 const REDIRECTS: usize = 5;
 
-/// The status of [`Refused::busy`], and of no other failure.
+/// The status of [`OriginError::busy`], and of no other failure.
 pub const BUSY: u16 = 503;
 
 /// The limits that the user sets.
@@ -54,22 +54,22 @@ pub struct Reply {
 
 /// Why an origin has no answer, with the HTTP status that says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct OriginError {
     /// 502, 503 or 504.
     pub status: u16,
     /// The reason, for people.
     pub text: String,
 }
 
-impl Refused {
+impl OriginError {
     /// A bad answer.
-    pub fn bad(text: impl Into<String>) -> Refused {
-        Refused { status: 502, text: text.into() }
+    pub fn bad(text: impl Into<String>) -> OriginError {
+        OriginError { status: 502, text: text.into() }
     }
 
     /// The proxy has no room now.
-    pub fn busy(text: impl Into<String>) -> Refused {
-        Refused { status: BUSY, text: text.into() }
+    pub fn busy(text: impl Into<String>) -> OriginError {
+        OriginError { status: BUSY, text: text.into() }
     }
 }
 
@@ -120,8 +120,8 @@ impl Client {
     ///
     /// # Errors
     /// There is no answer, or it leads elsewhere.
-    pub fn get(&self, target: &str, fields: &[(HeaderName, String)]) -> Result<Reply, Refused> {
-        let mut address = self.origin.address(target).map_err(Refused::bad)?;
+    pub fn get(&self, target: &str, fields: &[(HeaderName, String)]) -> Result<Reply, OriginError> {
+        let mut address = self.origin.address(target).map_err(OriginError::bad)?;
         let mut passed = HeaderMap::new();
         for _ in 0..=REDIRECTS {
             let mut reply = self.ask(&address, fields)?;
@@ -145,10 +145,10 @@ impl Client {
                 }
             }
         }
-        Err(Refused::bad(format!("{} redirects more than {REDIRECTS} times", self.origin)))
+        Err(OriginError::bad(format!("{} redirects more than {REDIRECTS} times", self.origin)))
     }
 
-    fn ask(&self, address: &Uri, fields: &[(HeaderName, String)]) -> Result<Reply, Refused> {
+    fn ask(&self, address: &Uri, fields: &[(HeaderName, String)]) -> Result<Reply, OriginError> {
         let response = match self.send(&self.agent, address, fields) {
             // The origin may have ended a kept connection just then. A GET may be repeated
             // (RFC 9112, section 9.3.1).
@@ -183,7 +183,7 @@ impl Client {
     }
 
     /// The next address of a redirect.
-    fn next(&self, from: &Uri, location: &HeaderValue) -> Result<Uri, Refused> {
+    fn next(&self, from: &Uri, location: &HeaderValue) -> Result<Uri, OriginError> {
         let origin = &self.origin;
         let text = location.to_str().map_err(|_| no_url(origin))?;
         let site = Site::of(from).ok_or_else(|| no_url(origin))?;
@@ -192,14 +192,14 @@ impl Client {
         if !url.username().is_empty() || url.password().is_some() {
             let text =
                 format!("{origin} redirects to a URL with credentials, which is not followed");
-            return Err(Refused::bad(text));
+            return Err(OriginError::bad(text));
         }
         url.set_fragment(None);
         let next: Uri = url.as_str().parse().map_err(|_| no_url(origin))?;
         let to = Site::of(&next).ok_or_else(|| no_url(origin))?;
         if !site.permits(&to) {
             let text = format!("{origin} redirects from HTTPS to {to}, which is not encrypted");
-            return Err(Refused::bad(text));
+            return Err(OriginError::bad(text));
         }
         let is_named = self.limits.redirects.iter().any(|(host, port)| {
             to.host() == host
@@ -208,16 +208,16 @@ impl Client {
         if to != origin.site() && !is_named {
             let host = to.host();
             let text = format!("{origin} redirects to {to}; `--redirect {host}` allows that");
-            return Err(Refused::bad(text));
+            return Err(OriginError::bad(text));
         }
         Ok(next)
     }
 
     /// An answer that does not go on.
-    pub fn stopped(&self, error: &io::Error) -> Refused {
+    pub fn stopped(&self, error: &io::Error) -> OriginError {
         let is_slow = matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock);
         let text = format!("{} does not go on: {error}", self.origin);
-        Refused { status: if is_slow { 504 } else { 502 }, text }
+        OriginError { status: if is_slow { 504 } else { 502 }, text }
     }
 }
 
@@ -230,7 +230,7 @@ fn is_end(error: &ureq::Error) -> bool {
 }
 
 /// The reason of a request without an answer. It never has the path or query, which may be secret.
-fn failed(address: &Uri, error: &ureq::Error) -> Refused {
+fn failed(address: &Uri, error: &ureq::Error) -> OriginError {
     let site = Site::of(address).unwrap_or_default();
     let status = if matches!(error, ureq::Error::Timeout(_)) { 504 } else { 502 };
     let denied = match error {
@@ -242,7 +242,7 @@ fn failed(address: &Uri, error: &ureq::Error) -> Refused {
         (_, Some(error)) => format!("no TLS with {site}: {}", reason(error)),
         _ => format!("{site} does not answer: {error}"),
     };
-    Refused { status, text }
+    OriginError { status, text }
 }
 
 fn tls_error(error: &ureq::Error) -> Option<&rustls::Error> {
@@ -309,8 +309,8 @@ fn agent(origin: &Origin, limits: &Limits, tls: TlsConfig, idle: usize) -> Agent
     Agent::with_parts(config, DefaultConnector::default(), resolver)
 }
 
-fn no_url(origin: &Origin) -> Refused {
-    Refused::bad(format!("{origin} redirects to something that is no URL"))
+fn no_url(origin: &Origin) -> OriginError {
+    OriginError::bad(format!("{origin} redirects to something that is no URL"))
 }
 
 /// The credentials that a list of headers has are for a plain origin of another host.

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_tells_versions_apart_but_is_no_condition() {
+    fn a_digest_distinguishes_versions_but_is_no_condition() {
         let digest = [("docker-content-digest", "sha256:aa")];
         let only = Validators::of(&headers(&digest));
         assert!(only.are_strong() && only.conditions().is_empty());

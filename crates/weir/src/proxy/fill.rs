@@ -1,6 +1,6 @@
 //! The transfer of blocks from an origin.
 
-use super::client::Refused;
+use super::client::OriginError;
 use super::facts::Validators;
 use super::news::{Job, Object, Unfilled};
 use super::slab::{Claim, Filler, Key};
@@ -67,7 +67,7 @@ impl<'a> Transfer<'a> {
         match stop {
             Stop::Changed(text) => Unfilled::Changed(text),
             Stop::Full(text) => Unfilled::Full(text),
-            Stop::Failed(Refused { text, .. }) => Unfilled::Failed { text, had_progress },
+            Stop::Failed(OriginError { text, .. }) => Unfilled::Failed { text, had_progress },
         }
     }
 
@@ -89,7 +89,7 @@ impl<'a> Transfer<'a> {
             let text = format!("{} to a request for a part", answers(origin, reply.status));
             return Err(match reply.status {
                 404 | 410 | 412 | 416 => Stop::Changed(text),
-                _ => Refused::bad(text).into(),
+                _ => OriginError::bad(text).into(),
             });
         }
         let extent = self.source.extent(&reply)?;
@@ -99,7 +99,9 @@ impl<'a> Transfer<'a> {
             return Err(Stop::Changed(format!("{origin} has changed a file: {why}")));
         }
         if reply.status == 206 && extent.first != begin {
-            return Err(Refused::bad(format!("{origin} sends another part than requested")).into());
+            return Err(
+                OriginError::bad(format!("{origin} sends another part than requested")).into()
+            );
         }
         let mut body = reply.body.take(extent.len.unwrap_or(u64::MAX));
         self.skip(&mut body, begin - extent.first)?;
@@ -165,8 +167,8 @@ impl<'a> Transfer<'a> {
         Ok(())
     }
 
-    fn early(&self) -> Refused {
-        Refused::bad(format!("{} ended its answer early", self.source.client.origin()))
+    fn early(&self) -> OriginError {
+        OriginError::bad(format!("{} ended its answer early", self.source.client.origin()))
     }
 }
 
@@ -182,11 +184,11 @@ fn read_end(body: Take<impl Read>) {
 enum Stop {
     Changed(String),
     Full(String),
-    Failed(Refused),
+    Failed(OriginError),
 }
 
-impl From<Refused> for Stop {
-    fn from(refused: Refused) -> Stop {
+impl From<OriginError> for Stop {
+    fn from(refused: OriginError) -> Stop {
         Stop::Failed(refused)
     }
 }

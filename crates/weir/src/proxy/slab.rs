@@ -44,7 +44,7 @@ struct Store {
     order: BTreeMap<u64, Key>,
     free: Vec<u32>,
     /// Pages that the disk had no room for.
-    homeless: Vec<u32>,
+    unplaced: Vec<u32>,
     /// Pages that the file has, and may have.
     made: u32,
     most: u32,
@@ -352,7 +352,7 @@ impl Store {
 
     /// A page that the disk may have no room for.
     fn untried(&mut self) -> Option<u32> {
-        self.homeless.pop().or_else(|| {
+        self.unplaced.pop().or_else(|| {
             let page = (self.made < self.most).then_some(self.made)?;
             self.made += 1;
             Some(page)
@@ -380,7 +380,7 @@ impl Store {
             let kept = block.filled.div_ceil(PAGE) as usize;
             for page in block.pages.drain(kept.min(block.pages.len())..).rev() {
                 let has_room = !new.is_empty() && !new.contains(&page);
-                if has_room { self.free.push(page) } else { self.homeless.push(page) }
+                if has_room { self.free.push(page) } else { self.unplaced.push(page) }
             }
         }
     }
@@ -545,7 +545,7 @@ mod tests {
         slab.lock().free.truncate(2);
         assert_eq!(without_room(&slab, (1, 0), 5 * PAGE), Some(false));
         let store = slab.lock();
-        assert_eq!((store.free.len(), store.homeless.len()), (2, 3));
+        assert_eq!((store.free.len(), store.unplaced.len()), (2, 3));
         drop(store);
         writer.append(&[1; 2 * PAGE as usize]).unwrap();
         assert!(free > 5 && slab.lock().is_disk_full);
@@ -559,7 +559,7 @@ mod tests {
         writer.append(&[1; PAGE as usize]).unwrap();
         assert!(!slab.lock().is_disk_full);
         let room = slab.lock().extend((1, 0), 2 * PAGE).unwrap();
-        assert_eq!((room.new.len(), slab.lock().homeless.len()), (2, 0));
+        assert_eq!((room.new.len(), slab.lock().unplaced.len()), (2, 0));
     }
 
     /// The pages of the blocks of an object, as if the disk had no room for one of them.

@@ -265,7 +265,7 @@ impl Asker {
     }
 
     /// An Interest came back.
-    pub fn refused(&mut self, now: Time, name: NameRef<'_>) {
+    pub fn on_nack(&mut self, now: Time, name: NameRef<'_>) {
         let is_history = name.starts_with(self.history.as_ref());
         let skip = if is_history { self.history.len() } else { 0 };
         let wanted = name.suffix(skip).to_name();

@@ -59,7 +59,7 @@ fn absurd_numbers_are_refused() {
 }
 
 #[test]
-fn what_came_first_stays_when_numbers_contradict_each_other() {
+fn the_first_fragment_stays_when_numbers_are_contradictory() {
     let mut bench = Bench::new(ReassemblyLimits::default());
     assert_eq!(bench.give(0, (10, 0, 3), b"abc"), None);
     assert_eq!(bench.give(0, (10, 0, 3), b"zzz"), None, "the same fragment twice");
@@ -115,7 +115,7 @@ proptest! {
     /// right, and everything of which each fragment arrived is whole.
     // NDNLPv2, "Indexed fragmentation": [lp-9].
     #[test]
-    fn what_arrives_whole_is_what_was_sent(
+    fn reassembled_packets_equal_the_sent_packets(
         lens in prop::collection::vec((1usize..3000, 2usize..12), 1..6),
         order in prop::collection::vec(any::<[prop::sample::Index; 2]>(), 0..150),
         start in any::<u64>(),

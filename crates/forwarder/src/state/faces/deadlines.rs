@@ -44,12 +44,12 @@ impl Deadlines {
         if let Some(at) = at {
             self.heap.push(Reverse((at, id)));
         }
-        self.settle(faces);
+        self.prune(faces);
     }
 
     /// Drops what is out of date from the top, or everywhere if there is too much of it. To be
     /// called when a face is gone.
-    pub(crate) fn settle(&mut self, faces: &FaceTable) {
+    pub(crate) fn prune(&mut self, faces: &FaceTable) {
         if self.heap.len() > MOST_STALE * faces.len() + SOME {
             self.heap.retain(|entry| is_live(faces, entry));
         }
@@ -69,7 +69,7 @@ impl Deadlines {
             }
             self.heap.pop();
         }
-        self.settle(faces);
+        self.prune(faces);
     }
 }
 

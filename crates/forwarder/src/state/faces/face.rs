@@ -16,7 +16,7 @@ pub(crate) enum Readiness {
     /// It waits in the list of ready faces.
     Listed,
     /// The driver knows, and has not drained the face since.
-    Told,
+    Polled,
 }
 
 /// One face.
@@ -137,7 +137,7 @@ impl Face {
 
     /// Nothing may leave now. The driver is woken when that changes.
     pub(crate) fn rest(&mut self) {
-        if self.readiness == Readiness::Told {
+        if self.readiness == Readiness::Polled {
             self.readiness = Readiness::Idle;
         }
     }

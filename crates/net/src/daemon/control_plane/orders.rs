@@ -2,7 +2,7 @@
 
 use super::ControlPlane;
 use crate::daemon::faces::{FaceSet, Made};
-use crate::management::orders::{Order, Refused, Task, told};
+use crate::management::orders::{Order, Refused, Task, reply_body};
 use crate::management::parameters::ControlParameters;
 use crate::management::response::ControlResponse;
 use control::{Duration, Time};
@@ -43,7 +43,8 @@ impl ControlPlane {
             },
             Task::Update(face, change) => match faces.update(forwarder, *face, change) {
                 Ok(()) => {
-                    let info = faces.get(*face).map(|face| told(&face.info(), &order.asked, false));
+                    let info =
+                        faces.get(*face).map(|face| reply_body(&face.info(), &order.asked, false));
                     ControlResponse::new(200, "OK", info.unwrap_or_default())
                 }
                 Err(Refused { code, why }) => order.refusal(code, why),
@@ -96,6 +97,6 @@ impl ControlPlane {
 
 /// The response for a face that a command made.
 fn made(faces: &FaceSet, id: FaceId, asked: &ControlParameters) -> ControlResponse {
-    let info = faces.get(id).map(|face| told(&face.info(), asked, true));
+    let info = faces.get(id).map(|face| reply_body(&face.info(), asked, true));
     ControlResponse::new(200, "OK", info.unwrap_or_default())
 }

@@ -287,7 +287,7 @@ fn trust_rules_tie_what_a_command_is_about_to_who_signs_it() {
 }
 
 #[test]
-fn what_waits_for_a_certificate_has_not_been_heard() {
+fn commands_awaiting_a_certificate_are_not_recorded_as_seen() {
     let operator = key(1);
     let customer = customer(&operator, "/a");
     let anyone = security::trust::Schema::Rules(
@@ -407,7 +407,7 @@ fn a_key_is_named_by_itself_its_certificates_and_its_digest() {
 }
 
 #[test]
-fn what_is_remembered_of_applications_and_of_peers_adds_up() {
+fn memory_counts_commands_of_applications_and_of_peers() {
     let rules = [Origin::Local, Origin::Remote];
     let rules = rules.map(|from| Rule { who: Who::Anybody, from, ..rule(&key(1).1) });
     let mut authority = Authority::new(rules.to_vec());

@@ -42,7 +42,7 @@ fn a_certificate_is_asked_for_by_the_routes_and_of_who_needs_it() {
     all.wait(Time(0), &needs, waiting(8)).unwrap();
     assert_eq!(asked(&mut all), [(name.clone(), None)], "once for both");
     // There is no route: both faces are asked at once, and so are later ones.
-    all.refused(Time(5), name.as_ref());
+    all.on_nack(Time(5), name.as_ref());
     assert_eq!(asked(&mut all), [(name.clone(), Some(7)), (name.clone(), Some(8))]);
     all.wait(Time(6), &needs, waiting(9)).unwrap();
     assert_eq!(asked(&mut all), [(name.clone(), Some(9))]);
@@ -59,7 +59,7 @@ fn a_certificate_is_asked_for_by_the_routes_and_of_who_needs_it() {
 }
 
 #[test]
-fn what_does_not_come_is_given_up() {
+fn unanswered_certificate_requests_are_given_up() {
     let mut all = Certificates::default();
     let name = certificate("/a").name().clone();
     all.wait(Time(0), &lack(name.clone()), waiting(7)).unwrap();
@@ -78,7 +78,7 @@ fn what_does_not_come_is_given_up() {
 }
 
 #[test]
-fn what_is_no_certificate_is_asked_for_elsewhere() {
+fn an_invalid_certificate_is_requested_elsewhere() {
     let mut all = Certificates::default();
     let name = certificate("/a").name().clone();
     all.wait(Time(0), &lack(name.clone()), waiting(7)).unwrap();
@@ -96,14 +96,14 @@ fn each_face_and_all_together_have_bounds() {
     for n in 0..FETCHES_OF_FACE {
         all.wait(Time(0), &lack(named(n)), waiting(1)).unwrap();
     }
-    let refused = all.wait(Time(0), &lack(named(99)), waiting(1)).unwrap_err();
-    assert!(refused.contains("too many certificates"), "{refused}");
+    let on_nack = all.wait(Time(0), &lack(named(99)), waiting(1)).unwrap_err();
+    assert!(on_nack.contains("too many certificates"), "{on_nack}");
     // More may wait for what is asked for already, up to a bound.
     for _ in FETCHES_OF_FACE..WAITING_OF_FACE {
         all.wait(Time(0), &lack(named(0)), waiting(1)).unwrap();
     }
-    let refused = all.wait(Time(0), &lack(named(0)), waiting(1)).unwrap_err();
-    assert!(refused.contains("too much waits"), "{refused}");
+    let on_nack = all.wait(Time(0), &lack(named(0)), waiting(1)).unwrap_err();
+    assert!(on_nack.contains("too much waits"), "{on_nack}");
     // Another face is not concerned, but there is a bound for all of them.
     let mut taken = 0;
     for n in 0..1000 {

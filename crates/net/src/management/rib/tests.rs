@@ -73,7 +73,7 @@ fn a_route_without_child_inherit_is_for_its_prefix_alone() {
 
 // RibMgmt, "Route inheritance": [mgmt-14].
 #[test]
-fn what_is_captured_inherits_nothing_and_passes_on_its_own() {
+fn captured_prefixes_inherit_no_routes_and_pass_on_their_own() {
     let mut table = Table::new();
     table.add("/", 0, 1, CHILD_INHERIT);
     table.add("/a", 1, 2, CHILD_INHERIT | CAPTURE);

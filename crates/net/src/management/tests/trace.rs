@@ -142,7 +142,7 @@ fn other_users_may_not_trace() {
 }
 
 #[test]
-fn a_trace_that_nobody_reads_is_bounded_counts_what_it_loses_and_ends() {
+fn an_unread_trace_is_bounded_counts_lost_records_and_ends() {
     let mut node = Node::new(10);
     let mut reader = node.trace(&ControlParameters::default());
     let name = format!("/{}", "a".repeat(4000));

@@ -85,7 +85,7 @@ fn an_exclusion_is_bounded_and_keeps_the_latest() {
 }
 
 #[test]
-fn what_is_not_an_option_is_none() {
+fn invalid_options_decode_to_none() {
     for (value, why) in [
         ("", "no count"),
         ("01", "a run of one"),
@@ -189,7 +189,7 @@ fn an_answer_takes_what_is_to_be_echoed() {
 }
 
 #[test]
-fn a_path_is_told_by_all_of_its_hops_in_their_order() {
+fn path_ids_depend_on_all_hops_and_their_order() {
     let path = |hops: &[(u64, u64)]| {
         hops.iter().fold(PathId::default(), |id, (node, face)| id.folded(*node, *face))
     };

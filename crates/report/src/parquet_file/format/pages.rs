@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_pages_claim_is_within_what_they_have() {
+    fn page_headers_claim_no_more_than_the_data() {
         let good = page(44, 2, 3);
         assert!(checked(&[good.clone(), good.clone()].concat(), 3).is_ok());
         assert!(checked(&[good.clone(), page(45, 2, 3)].concat(), 3).is_err(), "45 of 2 bytes");

@@ -1,8 +1,8 @@
 //! Samples of one thing as a line.
 
 use crate::picture::{Line, flat};
+use crate::text::digits;
 use crate::track::Track;
-use crate::words::digits;
 
 type Points = Vec<(f64, f64)>;
 

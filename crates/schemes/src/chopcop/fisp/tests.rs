@@ -204,7 +204,7 @@ fn the_round_robin_gives_each_flow_its_quantum() {
 }
 
 #[test]
-fn what_was_asked_for_does_not_leak() {
+fn accounts_of_requested_data_do_not_leak() {
     let mut b = Bench::new(&[]);
     for size in [Some(Size(32_768)), None, Some(Size(1))] {
         assert!(b.passes(1) && b.passes(2));
@@ -218,7 +218,7 @@ fn what_was_asked_for_does_not_leak() {
 }
 
 #[test]
-fn what_is_delayed_of_a_flow_is_bounded() {
+fn held_interests_of_a_flow_are_bounded() {
     let mut b = Bench::new(&[("gamma", "0")]);
     b.queue(1, 1_400_000, Queued::Joined);
     // 100 kB of Interests of 50 bytes.

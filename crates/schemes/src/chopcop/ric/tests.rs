@@ -267,7 +267,7 @@ fn a_chunks_time_is_that_of_its_last_segment() {
 }
 
 #[test]
-fn what_is_missing_of_a_chunk_is_asked_for_again_alone() {
+fn only_missing_segments_of_a_chunk_are_requested_again() {
     for range in [false, true] {
         let mut b = Bench::new(&[("initial_window", "2")]);
         b.ask_chunk(ms(0), 0, range);
@@ -380,7 +380,7 @@ fn lanes_are_used_again() {
 }
 
 #[test]
-fn what_is_kept_of_lost_chunks_is_bounded() {
+fn state_of_lost_chunks_is_bounded() {
     let mut b = Bench::new(&[]);
     for chunk in 0..20_000 {
         assert!(b.ask(ms(chunk), chunk * CHUNK, 1), "an empty pipe may always send");

@@ -124,7 +124,7 @@ fn while_data_waits_rounds_are_what_leaves() {
 }
 
 #[test]
-fn what_the_link_is_busy_with_is_not_counted_twice() {
+fn data_in_transmission_is_not_counted_twice() {
     let mut b = Bench::new(&[]);
     assert_eq!((0..20).filter(|_| b.passes(1)).count(), 10);
     b.arrive(1);
@@ -212,7 +212,7 @@ fn data_of_another_size_than_expected_correct_the_credit() {
 }
 
 #[test]
-fn what_is_larger_than_b_passes_at_full_credit_and_leaves_a_debt() {
+fn interests_larger_than_b_pass_at_full_credit_and_leave_a_debt() {
     let mut b = Bench::new(&[]);
     assert!(matches!(b.offer_for(1, 32_768), Offer::Pass(_)));
     assert!(!b.passes(1));

@@ -186,7 +186,7 @@ fn hints_that_are_no_use_are_counted_and_passed_over() {
 }
 
 #[test]
-fn only_those_who_want_to_know_are_told_the_path() {
+fn path_ids_are_sent_only_on_request() {
     let mut n = node(1, &[10, 10]);
     let face = n.interest(&mut HopOptions::new());
     let mut data = HopOptions::new();
@@ -200,7 +200,7 @@ fn only_those_who_want_to_know_are_told_the_path() {
 }
 
 #[test]
-fn congestion_is_told_to_the_consumer_and_a_dead_end_is_not() {
+fn congestion_nacks_reach_the_consumer_and_no_route_nacks_do_not() {
     let mut n = node(1, &[10, 10]);
     let face = n.interest(&mut asked());
     let mut nacked = |reason| {

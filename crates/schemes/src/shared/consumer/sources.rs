@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_heard_of_longest_ago_makes_room() {
+    fn the_least_recently_seen_source_is_replaced() {
         let mut sources: Sources<()> = Sources::new();
         for n in 0..MOST as u64 {
             sources.hear(Time(n), n, || ());

@@ -10,7 +10,7 @@
 //! its consumer of the rate at once, and a longer wait behind the primary class would end in a
 //! timeout.
 
-use crate::shared::link::late::LATE;
+use crate::shared::link::wakeup::MAX_LATENESS;
 use control::{
     Crossing, Cx, Direction, Duration, InterestMeta, Kind, LinkView, Offer, ParamSpec, Params,
     Rate, Released, Shaper, Size, Stage, Time, Value,
@@ -119,7 +119,7 @@ impl PrimaryFirst {
 
     /// An Interest that was held for too long: one of the secondary class, while the primary goes
     /// first.
-    fn late(&mut self, now: Time) -> Option<InterestMeta> {
+    fn take_overdue(&mut self, now: Time) -> Option<InterestMeta> {
         for queue in &mut self.queues {
             if let Some((came, interest)) = queue.front()
                 && now.since(*came) >= self.longest
@@ -185,7 +185,7 @@ impl Shaper for PrimaryFirst {
         if let Some(evicted) = self.evicted.pop_front() {
             return Some(Released::Refused(evicted));
         }
-        if let Some(late) = self.late(cx.now) {
+        if let Some(late) = self.take_overdue(cx.now) {
             return Some(Released::Refused(late));
         }
         let rate = self.budget(cx.now, view);
@@ -198,7 +198,7 @@ impl Shaper for PrimaryFirst {
         }
         let (_, interest) = self.queues.iter_mut().find_map(VecDeque::pop_front)?;
         if let Some(rate) = rate.filter(|_| !is_over) {
-            self.book(cx.now - LATE, rate, interest.expected);
+            self.book(cx.now - MAX_LATENESS, rate, interest.expected);
         }
         Some(Released::Pass(interest))
     }

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_charged_is_within_reason() {
+    fn charges_are_bounded() {
         assert_eq!(charge(Size(0)), 1);
         assert_eq!(charge(Size(8000)), 8000);
         assert_eq!(charge(Size(u64::MAX)), 2_252_800);

@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn what_left_in_vain_does_not_hold_up_another_downstream() {
+    fn an_insufficient_interest_does_not_suppress_another_downstream() {
         type Spoil = fn(&mut Upstream);
         let short: Spoil = |left| left.falls_short = true;
         // The timeout after one exchange of 400 ms is 400 + 4 * 200 ms.
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_have_gone_elsewhere_does_not_hold_up_a_repetition() {
+    fn an_insufficient_interest_does_not_suppress_a_retransmission() {
         for (short, wait) in [(false, 400), (true, 10)] {
             let (mut strategy, mut entry) = simple();
             exchange(&mut strategy, &mut entry, ms(400));
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_twice_is_timed_from_the_first() {
+    fn retransmitted_interests_are_timed_from_the_first() {
         let (mut strategy, mut entry) = simple();
         assert_eq!(entry.interest(&mut strategy, 1), [Action::Forward(5)]);
         passes_after(&mut strategy, &mut entry, 1, ms(10));

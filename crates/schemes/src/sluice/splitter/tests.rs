@@ -186,9 +186,9 @@ fn a_repetition_goes_to_the_next_hop_that_lives_and_a_copy_to_the_other_one() {
 }
 
 /// The spread that Data of face 5 tell, which answers after 1 ms, beside face 6 after 100 ms.
-fn told(offers: [f64; 2], pause: Duration) -> Option<u64> {
+fn reported_spread(offers: [f64; 2], pause: Duration) -> Option<u64> {
     let (mut strategy, mut entry) = (splitter(), Pending::with(&[(5, 1), (6, 1)]));
-    let mut told = None;
+    let mut reported_spread = None;
     for turn in 0..400 {
         entry.renew();
         let began = entry.now;
@@ -203,7 +203,8 @@ fn told(offers: [f64; 2], pause: Duration) -> Option<u64> {
             entry.options.set(&options);
             entry.data(&mut strategy, face);
             if face == 5 {
-                told = entry.options.get::<RttSpread>().map(|spread| spread.0 / 1_000_000);
+                reported_spread =
+                    entry.options.get::<RttSpread>().map(|spread| spread.0 / 1_000_000);
             }
         }
         entry.now = began + Duration::from_millis(1);
@@ -212,14 +213,14 @@ fn told(offers: [f64; 2], pause: Duration) -> Option<u64> {
             entry.hops.retain(|hop| pause == Duration::ZERO || hop.face == 5);
         }
     }
-    told
+    reported_spread
 }
 
 #[test]
-fn consumers_are_told_of_a_longer_path_that_is_in_use() {
-    assert_eq!(told([1e6, 1e6], Duration::ZERO), Some(99));
-    assert_eq!(told([100e6, 1e6], Duration::ZERO), None, "hardly used");
-    assert_eq!(told([1e6, 1e6], GONE), None, "its route is gone");
+fn data_reports_the_delay_of_a_longer_path_in_use() {
+    assert_eq!(reported_spread([1e6, 1e6], Duration::ZERO), Some(99));
+    assert_eq!(reported_spread([100e6, 1e6], Duration::ZERO), None, "hardly used");
+    assert_eq!(reported_spread([1e6, 1e6], GONE), None, "its route is gone");
 }
 
 #[test]
@@ -245,7 +246,7 @@ fn a_slow_next_hop_gets_the_second_repetition_of_what_a_fast_one_has_lost() {
 
 /// Of three next hops, the fast one has just died, a slow one lives, and one has never answered.
 #[test]
-fn what_went_to_one_that_has_died_goes_to_a_slow_one_that_lives() {
+fn interests_of_a_dead_next_hop_go_to_a_slow_live_one() {
     let (mut strategy, mut entry) = (splitter(), Pending::with(&[(5, 1), (6, 1), (7, 1)]));
     let mut pending = Vec::new();
     for turn in 0..4000 {

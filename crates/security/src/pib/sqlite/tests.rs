@@ -28,7 +28,7 @@ fn rows_of_a_tree_with_levels_and_long_values() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_tables_and_invalid_files_are_reported() {
     let file = file();
     let none = Sqlite::open(&file).unwrap().table("nothing");
     assert_eq!(none, Err(SqliteError::NoTable("nothing")));

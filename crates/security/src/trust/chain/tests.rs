@@ -107,7 +107,7 @@ fn a_chain_leads_to_an_anchor_and_is_remembered() {
 }
 
 #[test]
-fn what_is_missing_is_named_with_the_chain_so_far() {
+fn a_missing_certificate_is_named_with_the_chain_so_far() {
     let root = Party::alone("/site", 1);
     let group = root.names("/site/group", 2);
     let alice = group.names("/site/group/alice", 3);
@@ -135,7 +135,7 @@ fn a_self_signed_key_is_unknown() {
 }
 
 #[test]
-fn who_is_below_no_anchor_is_refused_before_anything_is_fetched() {
+fn names_below_no_anchor_are_rejected_before_any_fetch() {
     let (root, eve) = (Party::alone("/site", 1), Party::alone("/eve", 5));
     let validator = validator(&[&root], Schema::Hierarchy);
     let (verdict, fetched) = ask(&validator, &eve.says("/eve/file"), &[&eve], NOW);
@@ -147,7 +147,7 @@ fn who_is_below_no_anchor_is_refused_before_anything_is_fetched() {
 }
 
 #[test]
-fn nobody_signs_what_is_not_his() {
+fn keys_cannot_sign_names_outside_their_identity() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
     let validator = validator(&[&root], Schema::Hierarchy);
@@ -368,7 +368,7 @@ fn a_shared_secret_is_good_for_what_the_schema_lets_its_name_sign() {
 }
 
 #[test]
-fn who_shares_a_secret_vouches_for_nobody() {
+fn a_shared_secret_cannot_certify_other_keys() {
     let (trusted, signer) = shared("/film");
     let mut below = Party::alone("/film/ann", 2);
     let validity = Validity::days(NOW - DAY, 5);

@@ -32,7 +32,7 @@ fn the_verdicts_are_those_of_python_ndn() {
 }
 
 #[test]
-fn what_is_no_model() {
+fn invalid_models_are_rejected() {
     let good = bytes();
     assert!(matches!(LightVerSec::decode(&[]), Err(ModelError::Shape(_))));
     assert!(matches!(LightVerSec::decode(&good[..good.len() - 1]), Err(ModelError::Tlv(_))));

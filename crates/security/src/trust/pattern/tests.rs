@@ -46,7 +46,7 @@ fn the_same_word_stands_for_the_same() {
 }
 
 #[test]
-fn what_is_no_pattern() {
+fn invalid_patterns_are_rejected() {
     let error = |text: &str| text.parse::<Pattern>().unwrap_err();
     assert_eq!(error("a/b"), PatternError::NoSlash("a/b".into()));
     assert_eq!(error("/{...}/a/{b...}"), PatternError::TwoMany("/{...}/a/{b...}".into()));

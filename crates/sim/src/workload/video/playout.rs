@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_is_played_when_the_rest_does_not_come() {
+    fn buffered_video_is_played_if_the_rest_is_cut_off() {
         let mut playout = Playout::new(s(6));
         playout.add(at(1), s(4), false);
         playout.cut_off(at(3));

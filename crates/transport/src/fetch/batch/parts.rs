@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wanted_twice_is_reported_and_waits_only_once() {
+    fn parts_requested_twice_are_reported_and_wait_once() {
         let mut parts = Parts::default();
         assert!(parts.want(0..10, false).is_empty());
         assert_eq!(parts.want(5..12, true), vec![5..10]);

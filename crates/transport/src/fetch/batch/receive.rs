@@ -12,7 +12,7 @@ use packet::{Data, Interest, LpPacket, NackReason, NameRef};
 use security::manifest::KEYWORD;
 
 /// The number of Nacks for one item after which its object counts as gone.
-const MAX_REFUSALS: u32 = 3;
+const MAX_NACKS: u32 = 3;
 
 impl Batch {
     /// Handles a link-layer frame from the forwarder. Frames that do not belong to this batch are
@@ -149,15 +149,15 @@ impl Batch {
             let item = item.behind(at);
             // Only a producer knows that it has no such packet. A missing route may return.
             if self.requests.nacked(now, item, reason, &options) && reason == NackReason::None {
-                self.refused(item, sink);
+                self.count_nack(item, sink);
             }
         }
     }
 
-    fn refused(&mut self, item: Item, sink: &mut dyn BatchSink) {
+    fn count_nack(&mut self, item: Item, sink: &mut dyn BatchSink) {
         let fault = self.faults.entry(item).or_default();
-        fault.refused += 1;
-        if fault.refused < MAX_REFUSALS {
+        fault.nacks += 1;
+        if fault.nacks < MAX_NACKS {
             return;
         }
         let Some((number, _)) = self.object_of(super::global(item)) else { return };

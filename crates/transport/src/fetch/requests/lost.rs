@@ -82,7 +82,7 @@ impl LostRequests {
     }
 
     /// Ends the pauses after Nacks now.
-    pub fn release_refused(&mut self, now: Time) {
+    pub fn release_nacked(&mut self, now: Time) {
         let refused = self.0.values_mut().filter(|lost| matches!(lost.cause, Cause::Nack(_)));
         refused.for_each(|lost| lost.not_before = lost.not_before.min(now));
     }

@@ -69,7 +69,7 @@ impl Requests {
         options: &HopOptions,
     ) {
         if let Some(spread) = options.get::<RttSpread>() {
-            self.flight.told(now, lane, rtt, spread);
+            self.flight.on_spread(now, lane, rtt, spread);
         }
         self.flight.spread = self.reordering.extent().max(self.flight.spread_of(now, lane));
     }

@@ -88,7 +88,7 @@ fn has_left(verification: &Verification, left: u64) {
 }
 
 #[test]
-fn what_is_stashed_takes_room_until_it_is_taken() {
+fn stashed_segments_take_room_until_they_are_taken() {
     let mut verification = verification();
     assert!(!verification.has_manifest());
     has_left(&verification, 10_000);
@@ -112,7 +112,7 @@ fn what_is_stashed_takes_room_until_it_is_taken() {
 }
 
 #[test]
-fn what_waits_for_a_certificate_takes_room_until_it_is_judged() {
+fn segments_awaiting_a_certificate_take_room_until_verified() {
     let mut verification = verification();
     assert!(verification.is_ready(0));
     verification.wait(0, &[1; 1000]);
@@ -160,7 +160,7 @@ fn only_what_is_verified_says_how_long_the_object_is() {
 }
 
 #[test]
-fn what_was_forged_is_asked_for_alone_until_it_is_done() {
+fn forged_items_are_requested_alone_until_they_are_complete() {
     let mut verification = verification();
     let (known, unknown, node) = (Item::Segment(2), Item::Segment(3), Item::Node(1));
     assert_eq!(verification.count_forged(known, Some(digest(9)), None), 1);

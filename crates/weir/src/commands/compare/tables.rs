@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::output::{self, Column, Table};
 use report::Comparison;
-use report::comparison::{Case, Difference, Side, Told, in_words, label};
+use report::comparison::{Case, Difference, DifferenceRow, Side, entity_text, label};
 use scenario::result::columns::MOST;
 
 /// Names of folders up to this length stand above their columns.
@@ -36,7 +36,7 @@ pub fn comparison(comparison: &Comparison) -> Result<(), Failure> {
         output::result(&format!("{MOST} of {all} combinations; --json has all"))?;
     }
     output::result("")?;
-    for remark in &comparison.remarks {
+    for remark in &comparison.notes {
         output::wrapped(remark)?;
     }
     output::wrapped(&comparison.legend(&names[0]))?;
@@ -64,8 +64,8 @@ fn rows(
     names: &[String; 2],
     width: Option<usize>,
 ) -> Result<usize, Failure> {
-    let told: Vec<(&Difference, Told)> =
-        comparison.first_of(case).filter_map(|one| Some((one, one.told()?))).collect();
+    let told: Vec<(&Difference, DifferenceRow)> =
+        comparison.first_of(case).filter_map(|one| Some((one, one.row()?))).collect();
     // Of single runs there are no intervals to be shown.
     let shown: Vec<usize> =
         (0..8).filter(|at| told.iter().any(|(_, told)| !told.cells[*at].is_empty())).collect();
@@ -75,7 +75,7 @@ fn rows(
         if above != Some((one.kind, &one.entity)) {
             above = Some((one.kind, &one.entity));
             let mut cells = vec![String::new(); shown.len() + 2];
-            cells[0] = in_words(one.kind, &one.entity);
+            cells[0] = entity_text(one.kind, &one.entity);
             table.row(cells);
         }
         let mut cells = vec![format!("  {}", told.label)];

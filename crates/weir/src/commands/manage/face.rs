@@ -1,6 +1,6 @@
 //! `weir face`
 
-use super::{Session, canonical, flags, words};
+use super::{Session, canonical, flag_names, flags};
 use crate::cli::manage::{FaceCommand, FaceOptions, ListArgs, PersistencyWord, Switch};
 use crate::exit::Failure;
 use crate::output::{Column, Table};
@@ -50,7 +50,7 @@ struct Packets {
 
 /// A face that was made or changed, as the forwarder says it. Null where it does not say it.
 #[derive(JsonSchema, Serialize)]
-pub struct Told {
+pub struct FaceReply {
     /// The number of the face, or null.
     id: Option<u64>,
     /// The URI of the other end, or null.
@@ -70,7 +70,7 @@ pub struct Told {
 #[derive(JsonSchema, Serialize)]
 pub struct Created {
     #[serde(flatten)]
-    face: Told,
+    face: FaceReply,
     /// True if the face was made, false if it was there already.
     created: bool,
 }
@@ -108,7 +108,7 @@ pub fn run(command: &FaceCommand) -> Result<(), Failure> {
             let asked = ControlParameters { face_id: Some(face), ..asked };
             let what = format!("change face {face}");
             let body = session.command(["nfd", "faces", "update"], &asked, &what, &[])?.body;
-            session.tell(&told(&body), &format!("face {face} changed"))
+            session.print(&face_reply(&body), &format!("face {face} changed"))
         }
         FaceCommand::Destroy { face, list } => {
             let mut session = Session::open(list)?;
@@ -116,7 +116,7 @@ pub fn run(command: &FaceCommand) -> Result<(), Failure> {
             let asked = ControlParameters { face_id: Some(face), ..Default::default() };
             let what = format!("end face {face}");
             session.command(["nfd", "faces", "destroy"], &asked, &what, &[])?;
-            session.tell(&Destroyed { id: face }, &format!("face {face} ended"))
+            session.print(&Destroyed { id: face }, &format!("face {face} ended"))
         }
     }
 }
@@ -135,9 +135,9 @@ fn create(
     let answer = session.command(["nfd", "faces", "create"], &asked, &what, &[CONFLICT])?;
     let face = answer.body.face_id.unwrap_or_default();
     let known = answer.code == CONFLICT;
-    let object = Created { face: told(&answer.body), created: !known };
+    let object = Created { face: face_reply(&answer.body), created: !known };
     let how = if known { "was there already" } else { "made" };
-    session.tell(&object, &format!("face {face} to {uri} {how}"))
+    session.print(&object, &format!("face {face} to {uri} {how}"))
 }
 
 fn asked(options: &FaceOptions, local_fields: Option<Switch>) -> ControlParameters {
@@ -154,13 +154,13 @@ fn asked(options: &FaceOptions, local_fields: Option<Switch>) -> ControlParamete
     ControlParameters { persistency, mtu: options.mtu, flags, mask, ..Default::default() }
 }
 
-fn told(body: &ControlParameters) -> Told {
-    Told {
+fn face_reply(body: &ControlParameters) -> FaceReply {
+    FaceReply {
         id: body.face_id,
         uri: body.uri.clone(),
         local_uri: body.local_uri.clone(),
         persistency: body.persistency.map(persistency),
-        flags: body.flags.map(|flags| words(flags, &FLAGS)),
+        flags: body.flags.map(|flags| flag_names(flags, &FLAGS)),
         mtu: body.mtu,
     }
 }
@@ -183,7 +183,7 @@ pub fn object(face: &FaceEntry) -> Face {
         local_uri: face.local_uri.clone(),
         local: face.is_local,
         persistency: persistency(face.persistency),
-        flags: words(face.flags, &FLAGS),
+        flags: flag_names(face.flags, &FLAGS),
         mtu: face.mtu,
         received: packets(&face.received),
         sent: packets(&face.sent),
@@ -224,7 +224,7 @@ pub fn table(faces: &[FaceEntry]) -> Table {
             face.sent.interests.to_string(),
             face.sent.data.to_string(),
             persistency(face.persistency).to_owned(),
-            words(face.flags, &FLAGS).join(" "),
+            flag_names(face.flags, &FLAGS).join(" "),
             face.uri.clone(),
         ]);
     }

@@ -82,7 +82,10 @@ pub fn run(command: &RouteCommand) -> Result<(), Failure> {
             };
             let what = format!("add a route for {prefix}");
             let body = session.command(["nfd", "rib", "register"], &asked, &what, &[])?.body;
-            session.tell(&told(&body), &format!("route for {prefix} to face {face}, cost {cost}"))
+            session.print(
+                &route_reply(&body),
+                &format!("route for {prefix} to face {face}, cost {cost}"),
+            )
         }
         RouteCommand::Remove { prefix, face, origin, all, list } => {
             let mut session = Session::open(list)?;
@@ -95,18 +98,20 @@ pub fn run(command: &RouteCommand) -> Result<(), Failure> {
                 session.unregister(prefix, face, origin)?;
             }
             let stay = session.routes(prefix, face)?;
-            let told = Removed {
+            let route_reply = Removed {
                 prefix: prefix.to_string(),
                 face,
                 origin: (!all).then_some(*origin),
                 stay: stay.iter().map(object).collect(),
             };
             if stay.is_empty() {
-                return session
-                    .tell(&told, &format!("no route for {prefix} to face {face} any more"));
+                return session.print(
+                    &route_reply,
+                    &format!("no route for {prefix} to face {face} any more"),
+                );
             }
             if session.json {
-                output::json(&told)?;
+                output::json(&route_reply)?;
             }
             Err(others_stay(prefix, face, *origin, &stay))
         }
@@ -146,13 +151,13 @@ fn others_stay(prefix: &Name, face: u64, removed: u64, stay: &[RouteEntry]) -> F
     Failure::new(Kind::Failed, text).then(&next)
 }
 
-fn told(body: &ControlParameters) -> Added {
+fn route_reply(body: &ControlParameters) -> Added {
     Added {
         prefix: body.name.as_ref().map(ToString::to_string),
         face: body.face_id,
         origin: body.origin,
         cost: body.cost,
-        flags: body.flags.map(|flags| words(flags, &FLAGS)),
+        flags: body.flags.map(|flags| flag_names(flags, &FLAGS)),
         expires_ms: body.expiration_ms,
     }
 }
@@ -189,7 +194,7 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
             route.face.to_string(),
             route.cost.to_string(),
             origin(route.origin),
-            words(route.flags, &FLAGS).join(" "),
+            flag_names(route.flags, &FLAGS).join(" "),
             expires.unwrap_or_default(),
         ]);
     }
@@ -202,7 +207,7 @@ fn object(route: &RouteEntry) -> Route {
         face: route.face,
         origin: route.origin,
         cost: route.cost,
-        flags: words(route.flags, &FLAGS),
+        flags: flag_names(route.flags, &FLAGS),
         expires_ms: route.expires_ms,
     }
 }

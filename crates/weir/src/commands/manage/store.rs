@@ -1,6 +1,6 @@
 //! `weir cs`
 
-use super::{Session, flags, words};
+use super::{Session, flag_names, flags};
 use crate::cli::manage::{CsCommand, ListArgs};
 use crate::exit::Failure;
 use net::client::lists;
@@ -61,8 +61,8 @@ pub fn run(command: &CsCommand) -> Result<(), Failure> {
             let what = "configure its content store";
             let body = session.command(["nfd", "cs", "config"], &asked, what, &[])?.body;
             let (capacity, flags) = (body.capacity.unwrap_or(0), body.flags.unwrap_or(0));
-            let object = Configured { capacity, flags: words(flags, &FLAGS) };
-            session.tell(&object, &holds(capacity, flags))
+            let object = Configured { capacity, flags: flag_names(flags, &FLAGS) };
+            session.print(&object, &holds(capacity, flags))
         }
         CsCommand::Erase { prefix, count, list } => erase(prefix, *count, list),
     }
@@ -77,7 +77,8 @@ fn holds(capacity: u64, flags: u64) -> String {
 fn info(args: &ListArgs) -> Result<(), Failure> {
     let mut session = Session::open(args)?;
     let store = lists::store(&mut session.connection)?;
-    let configured = Configured { capacity: store.capacity, flags: words(store.flags, &FLAGS) };
+    let configured =
+        Configured { capacity: store.capacity, flags: flag_names(store.flags, &FLAGS) };
     let object =
         Info { configured, entries: store.entries, hits: store.hits, misses: store.misses };
     let asked = store.hits + store.misses;
@@ -87,7 +88,7 @@ fn info(args: &ListArgs) -> Result<(), Failure> {
         holds(store.capacity, store.flags),
         store.hits,
     );
-    session.tell(&object, &line)
+    session.print(&object, &line)
 }
 
 /// Forwarders erase a limited number of packets at a time.
@@ -109,5 +110,5 @@ fn erase(prefix: &Name, count: Option<u64>, list: &ListArgs) -> Result<(), Failu
         }
     }
     let object = Erased { prefix: prefix.to_string(), erased };
-    session.tell(&object, &format!("{erased} packets erased"))
+    session.print(&object, &format!("{erased} packets erased"))
 }

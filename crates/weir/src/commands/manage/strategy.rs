@@ -42,7 +42,7 @@ pub fn run(command: &StrategyCommand) -> Result<(), Failure> {
             let body = session.command(["nfd", "strategy-choice", "set"], &asked, &what, &[])?.body;
             let strategy = body.strategy.unwrap_or(strategy).to_string();
             let object = Choice { prefix: prefix.to_string(), strategy: strategy.clone() };
-            session.tell(&object, &format!("{prefix} has {strategy}"))
+            session.print(&object, &format!("{prefix} has {strategy}"))
         }
         StrategyCommand::Unset { prefix, list } => {
             let mut session = Session::open(list)?;
@@ -51,7 +51,7 @@ pub fn run(command: &StrategyCommand) -> Result<(), Failure> {
             let what = format!("take back the strategy of {prefix}");
             session.command(["nfd", "strategy-choice", "unset"], &asked, &what, &[])?;
             let object = Unset { prefix: prefix.to_string() };
-            session.tell(&object, &format!("{prefix} has no strategy of its own any more"))
+            session.print(&object, &format!("{prefix} has no strategy of its own any more"))
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::cli::repo::RepoRunArgs;
 use crate::exit::{Failure, Kind};
 use crate::outage::{Outage, Outcome};
 use crate::output::{self, Progress};
-use crate::producer::{self, Content, Look, Terms};
+use crate::producer::{self, Content, Look, ServeSettings};
 use crate::reach::Reach;
 use crate::signals::Stop;
 use control::Size;
@@ -75,8 +75,8 @@ pub fn run(args: &RepoRunArgs) -> Result<(), Failure> {
     let mut content = Served::new(shown, Claims::Instead(args.prefix.clone()), None);
     let quiet = args.output.quiet;
     let look = Look { progress: &progress, stop: &stop, verbose: args.output.verbose };
-    let terms = Terms { linger: None, rate: args.limit_rate };
-    let running = Running { command: "weir repo run", look, terms, quiet };
+    let settings = ServeSettings { linger: None, rate: args.limit_rate };
+    let running = Running { command: "weir repo run", look, settings, quiet };
     let ended = serve(&mut reach.connection, &mut publish, &mut content, &running, &|prefixes| {
         begin(prefixes, store.usage()?, args)
     });
@@ -95,7 +95,7 @@ pub struct Running<'a> {
     /// The observers.
     pub look: Look<'a>,
     /// How long and how fast.
-    pub terms: Terms,
+    pub settings: ServeSettings,
     /// No lines about the forwarder.
     pub quiet: bool,
 }
@@ -110,7 +110,7 @@ pub fn serve(
 ) -> Result<(), Failure> {
     content.update(publish)?;
     content.prefixes.take_new();
-    let Running { command, look, terms, quiet } = running;
+    let Running { command, look, settings, quiet } = running;
     let prefixes = content.prefixes.clone();
     let mut greet = |connection: &mut Connection| {
         prefixes.register_all().iter().try_for_each(|prefix| connection.register(prefix))
@@ -127,7 +127,7 @@ pub fn serve(
         other => other?,
     }
     begin(&prefixes)?;
-    producer::serve(connection, publish, content, terms, look, &mut outage, &mut greet)?;
+    producer::serve(connection, publish, content, settings, look, &mut outage, &mut greet)?;
     // The forwarder would notice by itself; saying it saves consumers a time-out.
     for prefix in prefixes.all() {
         connection.unregister(&prefix).ok();

@@ -10,7 +10,7 @@ use crate::exit::{Failure, Kind};
 use crate::gateway::{Keeper, Kept, Listing, Permit, Reason, StoreFailure, StoredObject};
 use crate::identity::{self, Signing};
 use crate::output::Progress;
-use crate::producer::{Look, Terms};
+use crate::producer::{Look, ServeSettings};
 use crate::signals::Stop;
 use client::parts::MOST_COMPONENTS;
 use net::client::{Address, Connection};
@@ -237,8 +237,8 @@ impl Publisher {
             Served::new(keeper.shown.clone(), Claims::Besides(prefixes), Some(complain));
         let progress = Progress::new("", true);
         let look = Look { progress: &progress, stop: &keeper.stop, verbose: false };
-        let (terms, quiet) = (Terms::default(), self.quiet);
-        let running = Running { command: "weir gateway", look, terms, quiet };
+        let (settings, quiet) = (ServeSettings::default(), self.quiet);
+        let running = Running { command: "weir gateway", look, settings, quiet };
         serve(&mut connection, &mut publish, &mut content, &running, &|_| {
             begin();
             Ok(())

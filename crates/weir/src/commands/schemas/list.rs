@@ -108,7 +108,7 @@ pub const ENTRIES: &[Entry] = &[
         .noted("It is printed also if a result is `wrong`, which is a failure."),
     list("face list", of::<Vec<manage::face::Face>>),
     object("face create", of::<manage::face::Created>),
-    object("face update", of::<manage::face::Told>),
+    object("face update", of::<manage::face::FaceReply>),
     object("face destroy", of::<manage::face::Destroyed>),
     list("route list", of::<Vec<manage::route::Route>>),
     object("route add", of::<manage::route::Added>),

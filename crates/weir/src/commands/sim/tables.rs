@@ -121,7 +121,7 @@ fn list<T>(
     if rows.is_empty() {
         return Ok(());
     }
-    let columns = columns::telling(columns, rows);
+    let columns = columns::filled_columns(columns, rows);
     let shown: Vec<_> =
         columns.into_iter().filter_map(|column| Some((column, column.rank?))).collect();
     let heads = shown.iter().map(|(column, rank)| match column.is_word() {
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn great_numbers_are_said_in_words() {
+    fn large_numbers_are_written_with_words() {
         assert_eq!(
             [950.0, 1_500_000.0, 20_000.0].map(count),
             ["950", "1.50 million", "20.0 thousand"]

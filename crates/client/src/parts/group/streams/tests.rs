@@ -159,7 +159,7 @@ fn a_claim_that_is_too_large_hides_no_publication() {
 }
 
 #[test]
-fn absent_publications_are_skipped_told_once_and_asked_for_again() {
+fn absent_publications_are_skipped_reported_once_and_requested_again() {
     let mut streams = Streams::new(10, 2);
     updated(&mut streams, 1, 4, true);
     assert!(arrived(&mut streams, 4).is_empty());
@@ -187,7 +187,7 @@ fn absent_publications_are_skipped_told_once_and_asked_for_again() {
 }
 
 #[test]
-fn what_cannot_be_asked_for_now_is_asked_for_later() {
+fn publications_put_back_are_requested_later() {
     let mut streams = Streams::new(10, 2);
     streams.update(&update(1, 2, true));
     assert_eq!(streams.next_wanted(&stream()), Some((1, false)));

@@ -173,7 +173,7 @@ fn ten_interests_a_second_until_a_rate_is_known_then_the_stamps_rate() {
 }
 
 #[test]
-fn what_answers_a_repetition_lowers_a_rate_only() {
+fn answers_to_retransmissions_only_lower_a_rate() {
     let mut b = bench(&[]);
     b.find_paths(&[(1, 8_000_000, 0)]);
     let out = b.send();

@@ -106,7 +106,7 @@ fn primary_interests_go_first_and_push_out_the_latest_secondary() {
 }
 
 #[test]
-fn what_would_wait_too_long_is_refused() {
+fn interests_with_a_too_long_wait_are_rejected() {
     let mut b = bench("100");
     assert_eq!(b.offer(Primary), Got::Pass(0));
     // 100 ms by default: 100 Data of 1 ms. (The view is the host's, of what it holds.)
@@ -120,7 +120,7 @@ fn what_would_wait_too_long_is_refused() {
 }
 
 #[test]
-fn what_waits_behind_the_primary_class_is_refused_in_time() {
+fn secondary_interests_behind_the_primary_class_are_rejected_in_time() {
     let mut b = bench("100");
     let start = b.gate.now;
     assert_eq!(b.offer(Primary), Got::Pass(0));
@@ -181,7 +181,7 @@ fn crossing(size: u64, options: &HopOptions) -> Crossing<'_> {
 }
 
 #[test]
-fn what_has_expired_takes_no_turn() {
+fn expired_interests_take_no_turn() {
     let mut b = bench("100");
     (0..3).for_each(|_| b.offer_one());
     b.wait();

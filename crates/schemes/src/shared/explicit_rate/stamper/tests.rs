@@ -221,7 +221,7 @@ fn a_clock_that_goes_back_stops_nothing() {
 }
 
 #[test]
-fn a_link_of_unknown_capacity_stamps_nothing_unless_told() {
+fn a_link_of_unknown_capacity_stamps_only_a_configured_rate() {
     let mut b = bench(0.0);
     b.view.rate_in = Rate(0);
     b.ask(100, HopOptions::new());

@@ -118,7 +118,7 @@ fn a_burst_of_losses_is_no_silence() {
 }
 
 #[test]
-fn where_nobody_answers_nobody_is_to_blame() {
+fn unanswered_names_set_no_next_hop_aside() {
     let mut world = World::new();
     for _ in 0..20 {
         assert_eq!(world.new_interest()[0], Action::Forward(CHEAP));
@@ -236,7 +236,7 @@ fn interests_that_expire_bring_a_second_opinion() {
 }
 
 #[test]
-fn names_that_nobody_has_cost_few_copies() {
+fn unanswered_names_cost_few_copies() {
     let mut world = World::new();
     let mut copies = 0;
     for _ in 0..100 {

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn each_decision_has_its_words() {
+    fn each_decision_has_its_text() {
         let words = |kind, direction, decided, faces: &[u64]| {
             let faces = faces.to_vec();
             action(&Record { kind: Some(kind), direction, action: decided, faces, ..record() })

@@ -8,29 +8,29 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// The parent of all state directories.
-pub const HOMES: &str = "/run/weir-testbed";
+pub const STATE_ROOT: &str = "/run/weir-testbed";
 const LOCK: &str = "lock";
 /// The file with the path of the folder for large files.
 const FOLDER: &str = "folder";
 
 /// The state directory of a running testbed.
-pub struct Home {
+pub struct StateDir {
     /// The testbed's name.
     pub name: String,
     path: PathBuf,
     _lock: File,
 }
 
-impl Home {
+impl StateDir {
     /// Takes an unused name.
     ///
     /// # Errors
     /// Another testbed uses it, or the directory cannot be made.
-    pub fn take(name: &str) -> Result<Home, TestbedError> {
-        let path = Path::new(HOMES).join(name);
+    pub fn take(name: &str) -> Result<StateDir, TestbedError> {
+        let path = Path::new(STATE_ROOT).join(name);
         fs::create_dir_all(&path).map_err(|e| TestbedError::file("make", &path, e))?;
         match lock(&path)? {
-            Some(lock) => Ok(Home { name: name.to_owned(), path, _lock: lock }),
+            Some(lock) => Ok(StateDir { name: name.to_owned(), path, _lock: lock }),
             None => Err(TestbedError::InUse(name.to_owned())),
         }
     }
@@ -61,14 +61,14 @@ impl Home {
     pub fn remove(&self) {
         fs::remove_dir_all(&self.path).ok();
         // The last one removes the common parent.
-        fs::remove_dir(HOMES).ok();
+        fs::remove_dir(STATE_ROOT).ok();
     }
 }
 
 /// The names of all existing ones, running or not.
 #[must_use]
 pub fn names() -> Vec<String> {
-    let entries = fs::read_dir(HOMES).into_iter().flatten().flatten();
+    let entries = fs::read_dir(STATE_ROOT).into_iter().flatten().flatten();
     let mut names: Vec<String> =
         entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();

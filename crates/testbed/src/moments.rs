@@ -18,11 +18,11 @@ pub struct Moment {
 pub type Moments = Vec<Vec<Moment>>;
 
 /// From the readings of each node, for a run that began at an instant.
-pub fn lives(origin: Time, readings: &[Vec<Reading>]) -> Moments {
-    readings.iter().map(|all| moments(origin, all)).collect()
+pub fn moments(origin: Time, readings: &[Vec<Reading>]) -> Moments {
+    readings.iter().map(|all| of_daemon(origin, all)).collect()
 }
 
-fn moments(origin: Time, readings: &[Reading]) -> Vec<Moment> {
+fn of_daemon(origin: Time, readings: &[Reading]) -> Vec<Moment> {
     let (mut before, mut cpu_before) = (Counters::default(), Duration::ZERO);
     let mut last: Option<&Reading> = None;
     let readings = readings.iter().filter(|one| one.at >= origin);

@@ -7,28 +7,28 @@ use std::fmt;
 
 /// Something in a scenario that only the simulator does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct Unsupported {
     /// Its place.
     pub place: String,
     /// The feature, and an alternative.
     pub what: String,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.what)
     }
 }
 
 /// Everything of that kind in nodes and links.
-pub fn of_network(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
+pub fn of_network(scenario: &Scenario, medium: Medium) -> Vec<Unsupported> {
     let mut all = Vec::new();
     for link in &scenario.links {
         let [a, b] = link.ends.map(|at| scenario.nodes[at].name.as_str());
         let place = format!("link {a}-{b}");
         for direction in &link.directions {
             if let Some(what) = harm(&direction.impairment) {
-                all.push(Refused { place: place.clone(), what: what.to_owned() });
+                all.push(Unsupported { place: place.clone(), what: what.to_owned() });
             }
         }
         let mut parts = link.directions.iter().map(|direction| &direction.parts);
@@ -37,21 +37,21 @@ pub fn of_network(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
         {
             let what = "marker, shaper and stamper work on the queues of faces, but what waits \
                         here waits in the kernel: leave --shape kernel away";
-            all.push(Refused { place, what: what.to_owned() });
+            all.push(Unsupported { place, what: what.to_owned() });
         }
     }
     for content in &scenario.contents {
         if content.production != Production::OnDemand {
             let place = format!("content {}", content.name);
             let what = "daemons drop Data that no Interest asked for: leave `production` away";
-            all.push(Refused { place, what: what.to_owned() });
+            all.push(Unsupported { place, what: what.to_owned() });
         }
     }
     all
 }
 
 /// All unsupported faults.
-pub fn of_faults(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
+pub fn of_faults(scenario: &Scenario, medium: Medium) -> Vec<Unsupported> {
     let mut refused = Vec::new();
     for (fault, number) in scenario.faults.iter().zip(1..) {
         let what = match fault.kind {
@@ -63,7 +63,7 @@ pub fn of_faults(scenario: &Scenario, medium: Medium) -> Vec<Refused> {
             }
             _ => continue,
         };
-        refused.push(Refused { place: format!("fault {number}"), what: what.to_owned() });
+        refused.push(Unsupported { place: format!("fault {number}"), what: what.to_owned() });
     }
     refused
 }

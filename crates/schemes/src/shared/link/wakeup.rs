@@ -9,9 +9,9 @@ use control::{Duration, Time};
 
 /// A host later than this counts as stopped: the missed packets are not made up for, since they
 /// would leave in one burst.
-pub const LATE: Duration = Duration::from_millis(5);
+pub const MAX_LATENESS: Duration = Duration::from_millis(5);
 
 /// From when on the next gap counts, where something was due at `due` and leaves at `now`.
-pub fn from(due: Time, now: Time) -> Time {
-    due.max(now - LATE)
+pub fn gap_start(due: Time, now: Time) -> Time {
+    due.max(now - MAX_LATENESS)
 }

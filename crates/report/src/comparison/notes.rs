@@ -4,7 +4,7 @@ use super::Comparison;
 use super::difference::Method;
 use super::observed::Thing;
 use super::settings::{Settings, label};
-use crate::words::{listed, with_unit};
+use crate::text::{listed, with_unit};
 use scenario::result::{RunResult, SIMULATOR, TESTBED};
 use std::collections::BTreeSet;
 

@@ -34,7 +34,7 @@ const LIFTED_AT: u32 = 4096;
 
 /// The bad answers of a transfer, and its suspension; see the module.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Refusals {
+pub(super) struct TransferSuspension {
     /// Bad answers and Congestion Nacks since the last good answer.
     in_a_row: u32,
     congested: u32,
@@ -44,7 +44,7 @@ pub(super) struct Refusals {
     bound: Option<u32>,
 }
 
-impl Refusals {
+impl TransferSuspension {
     /// The instant at which the next Interest may leave, if the transfer is suspended.
     pub fn suspended_until(&self) -> Option<Time> {
         self.suspended.map(|(until, _)| until)

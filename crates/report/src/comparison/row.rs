@@ -3,13 +3,13 @@
 use super::Comparison;
 use super::case::Case;
 use super::difference::Difference;
-use crate::words::{counted, digits, signed, with_sign};
+use crate::text::{counted, digits, signed, with_sign};
 use scenario::Mean;
 use scenario::result::columns::{Head, head};
 
 /// A difference as people read it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct DifferenceRow {
     /// The quantity with its unit.
     pub label: &'static str,
     /// First, its ±, second, its ±, difference, its ±, in per cent, its ±; empty without a value.
@@ -21,7 +21,7 @@ pub struct Told {
 
 /// The name of an item above its quantities.
 #[must_use]
-pub fn in_words(kind: &str, entity: &str) -> String {
+pub fn entity_text(kind: &str, entity: &str) -> String {
     match kind {
         "network" => "everything together".to_owned(),
         "node" => format!("node {entity}"),
@@ -32,7 +32,7 @@ pub fn in_words(kind: &str, entity: &str) -> String {
 impl Difference {
     /// As people read it; `None` if no table shows such a field.
     #[must_use]
-    pub fn told(&self) -> Option<Told> {
+    pub fn row(&self) -> Option<DifferenceRow> {
         let head = head(self.kind, self.quantity)?;
         let means = [self.first, self.second, self.difference];
         let [first, second] = [self.first, self.second]
@@ -44,7 +44,7 @@ impl Difference {
         let apart = self.difference.map(|mean| with_sign(mean.mean, number(mean, head)));
         let share = self.share.map(|share| signed(share * 100.0));
         let share_ci95 = self.share_ci95.map(|half| digits(half * 100.0));
-        Some(Told {
+        Some(DifferenceRow {
             label: head.long,
             cells: [
                 first,
@@ -85,7 +85,7 @@ impl Difference {
         let label = label.split(" (").next().unwrap_or(label);
         match self.kind {
             "network" => format!("{label} of everything together"),
-            _ => format!("{label} of {}", in_words(self.kind, &self.entity)),
+            _ => format!("{label} of {}", entity_text(self.kind, &self.entity)),
         }
     }
 
@@ -128,6 +128,6 @@ impl Comparison {
 impl Case {
     /// The quantities in tables, of all items with a visible value.
     pub fn all(&self) -> impl Iterator<Item = &Difference> {
-        self.differences.iter().filter(|one| one.is_something() && one.told().is_some())
+        self.differences.iter().filter(|one| one.is_something() && one.row().is_some())
     }
 }
