@@ -101,7 +101,7 @@ pub(crate) struct RateStamper<L> {
     neighbour: u64,
     rtts: (f64, u32),
     /// Consumers reported round-trip times: in this period, in the previous one.
-    told: (bool, bool),
+    rtt_reported: (bool, bool),
 }
 
 impl<L: RateLaw> RateStamper<L> {
@@ -115,7 +115,7 @@ impl<L: RateLaw> RateStamper<L> {
             offered: [0; 2],
             neighbour: 0,
             rtts: (0.0, 0),
-            told: (false, false),
+            rtt_reported: (false, false),
         }
     }
 
@@ -139,7 +139,7 @@ impl<L: RateLaw> RateStamper<L> {
         self.due = Some(cx.now + Duration::from_secs_f64(span));
         (self.offered, self.neighbour) = ([0; 2], 0);
         self.rtts = (0.0, 0);
-        self.told = (false, self.told.0);
+        self.rtt_reported = (false, self.rtt_reported.0);
     }
 
     /// Interests were taken to ask for so many bytes more than they bring.
@@ -196,7 +196,7 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
         let bits = &mut self.offered[usize::from(class == TrafficClass::Secondary)];
         *bits = bits.saturating_add(expected);
         if let Some(RttHint(ns)) = interest.options.get::<RttHint>() {
-            self.told.0 = true;
+            self.rtt_reported.0 = true;
             self.sample(Duration(ns).as_secs_f64());
         }
     }
@@ -213,7 +213,7 @@ impl<L: RateLaw> Stamper for RateStamper<L> {
         self.correct(over);
         // Consumers report the round trip of the whole path, which is better than the measured one
         // of a part of it.
-        if !self.told.0 && !self.told.1 {
+        if !self.rtt_reported.0 && !self.rtt_reported.1 {
             self.sample(since_release.as_secs_f64());
         }
         self.lower(cx, view, data.flow, &mut data.options);
