@@ -5,8 +5,8 @@
 //! downstream has a [`Portion`]. It is asked about once, and goes on as one Interest where the
 //! other end of the face understands that; elsewhere as many.
 //!
-//! `options.rs` calls [`fault`] and [`ignore_unproved`], the journey of an Interest [`enter`] and, in
-//! `upstream.rs`, [`expand`], and that of a Nack [`split_sent`].
+//! `options.rs` calls [`fault`] and [`ignore_unproved`], the journey of an Interest calls [`enter`]
+//! and, in `upstream.rs`, [`expand`], and that of a Nack calls [`split_sent`].
 
 mod split;
 

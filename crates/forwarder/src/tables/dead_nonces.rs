@@ -128,7 +128,7 @@ impl Table {
 
     /// Bytes of memory held.
     fn memory(&self) -> usize {
-        memory::block(size_of_val(&*self.lines)) + memory::block(size_of_val(&*self.hints))
+        bytes_of(self.lines.len())
     }
 
     /// Where the oldest pair of these lines is.
@@ -142,9 +142,12 @@ impl Table {
 
 /// The bytes of a table of so many lines and of the one before it.
 fn while_growing_to(lines: usize) -> usize {
-    let bytes =
-        |lines| memory::block(lines * size_of::<Line>()) + memory::block(lines * size_of::<u32>());
-    bytes(lines) + bytes(lines / 2)
+    bytes_of(lines) + bytes_of(lines / 2)
+}
+
+/// The bytes of a table of so many lines.
+fn bytes_of(lines: usize) -> usize {
+    memory::block(lines * size_of::<Line>()) + memory::block(lines * size_of::<u32>())
 }
 
 /// Recent (name, nonce) pairs, as keyed hashes ([`super::NameHasher::nonce_key`]).

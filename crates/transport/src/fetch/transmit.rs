@@ -11,7 +11,9 @@ use control::{Permit, Size, Time};
 use packet::interest_buf::encode_plain_interest;
 use packet::options::{Anticipated, SegmentBits, segments_in};
 use packet::tlv::types;
-use packet::{Component, HopOptions, Interest, InterestBuf, LpHeader, LpPacket, NackReason};
+use packet::{
+    Component, HopOption, HopOptions, Interest, InterestBuf, LpHeader, LpPacket, NackReason,
+};
 use security::manifest::node_name;
 
 /// The approximate size of a metadata packet.
