@@ -116,8 +116,9 @@ class Group(Part):
     def wait_until_fetched(self, timeout=None):
         """Wait until each own publication was fetched by another member. False after `timeout`.
 
-        The other member serves them to later ones when this one has left: see `unfetched`. Raises as `next` does,
-        and `TransferError` if some had to make room before: see `keep` of `Application.join`.
+        The other member serves them to later ones when this one has left: see `unfetched`. Raises
+        as `next` does, and `TransferError` if some had to make room before: see `keep` of
+        `Application.join`.
         """
         with self._operation() as cancel:
             return self._inner.wait_until_fetched(seconds(timeout), cancel)

@@ -44,7 +44,7 @@ class Part:
 
 
 class AsyncPart:
-    """What differs in an event loop. It comes before the class of the part."""
+    """The differences in an event loop. It comes before the class of the part."""
 
     async def close(self):
         """End it, and wait for its threads for at most 10 s."""

@@ -120,8 +120,8 @@ pub unsafe extern "C" fn weir_group_publish(
 /// Waits for the next publication of another member, and writes it to `publication`, to be freed by
 /// weir_member_publication_free. Those of one start of a member come in the order of their numbers.
 /// Numbers that are left out could not be fetched: see weir_group_missing. WEIR_TIMED_OUT if none
-/// comes in time, or after weir_group_wake. WEIR_CANCELLED after weir_group_close, when all that had
-/// come were taken.
+/// comes in time, or after weir_group_wake. WEIR_CANCELLED after weir_group_close, when all that
+/// had come were taken.
 ///
 /// # Safety
 /// The pointers are valid or null.
@@ -165,10 +165,10 @@ pub unsafe extern "C" fn weir_group_wake(group: *const Group) -> Status {
     })
 }
 
-/// Waits until each own publication was fetched by another member, which serves it when this one has
-/// left. It is fetched when the answer was handed to the connection to the forwarder, and can still
-/// be lost on its way. WEIR_TIMED_OUT if it takes longer; WEIR_FAILED if some had to make room
-/// before.
+/// Waits until each own publication was fetched by another member, which serves it when this one
+/// has left. It is fetched when the answer was handed to the connection to the forwarder, and can
+/// still be lost on its way. WEIR_TIMED_OUT if it takes longer; WEIR_FAILED if some had to make
+/// room before.
 ///
 /// # Safety
 /// The pointer is valid or null.
@@ -282,7 +282,8 @@ pub unsafe extern "C" fn weir_member_publication_seq(publication: *const MemberP
     unsafe { publication.as_ref() }.map_or(0, |one| one.publication.seq)
 }
 
-/// The content, valid until the publication is freed, and its length in `len`. Null without content.
+/// The content, valid until the publication is freed, and its length in `len`. Null without
+/// content.
 ///
 /// # Safety
 /// The pointers are valid or null.

@@ -237,8 +237,8 @@ impl Group {
     }
 
     /// The next publication of another member, or of an earlier start of this one; `None` if none
-    /// comes within `timeout`, or after [`Group::wake`]. Those of a stream come in the order of their numbers. Numbers that
-    /// are left out could not be fetched: see [`Group::missing`] and
+    /// comes within `timeout`, or after [`Group::wake`]. Those of a stream come in the order of
+    /// their numbers. Numbers that are left out could not be fetched: see [`Group::missing`] and
     /// [`MemberPublication::is_late`].
     ///
     /// # Errors
@@ -307,9 +307,9 @@ impl Group {
     }
 
     /// The number of own publications that no other member has fetched, with those that had to make
-    /// room before. One is fetched when the answer to an Interest for it was handed to the connection
-    /// to the forwarder. Members do not confirm what they receive, so such an answer can still be
-    /// lost on its way; then its member asks again, while this one is there.
+    /// room before. One is fetched when the answer to an Interest for it was handed to the
+    /// connection to the forwarder. Members do not confirm what they receive, so such an answer can
+    /// still be lost on its way; then its member asks again, while this one is there.
     #[must_use]
     pub fn unfetched(&self) -> usize {
         self.shared.lock().participant.unfetched()

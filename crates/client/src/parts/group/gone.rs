@@ -1,8 +1,8 @@
 //! Publications that their member has and keeps no longer, and its signed statement about them.
 //!
 //! The statement is a Data packet in place of such a publication. It has the ContentType Nack, as
-//! answers of other NDN producers without content, and its Content is `seq=LOW`: the member keeps no
-//! publication before LOW. That never becomes wrong, so a repeated statement does no harm. One
+//! answers of other NDN producers without content. Its Content is `seq=LOW`: the member keeps no
+//! publication before LOW. A statement never becomes wrong, so repeating one does no harm. One
 //! signature serves all those publications: the packet of another number has the statement in it.
 
 use super::Participant;

@@ -75,15 +75,8 @@ struct Incoming {
     wanted: Option<(u64, u64)>,
     /// The first publication that was ever wanted.
     first: Option<u64>,
-    /// Its member keeps no publication before this one.
-    gone: u64,
-    /// The first and the last of those that are still to be asked for elsewhere, the last ones
-    /// first: others probably keep those.
-    elsewhere: Option<(u64, u64)>,
-    /// Those before this one have been noted as such.
-    noted: u64,
-    /// Those of them that were given up since one has arrived.
-    in_vain: usize,
+    /// Those that its member keeps no longer.
+    gone: Gone,
     /// Publications that were asked for, or have arrived and wait for earlier ones.
     pending: BTreeMap<u64, Option<Arrival>>,
     /// Publications that were given up, and are asked for again. Others do not wait for them.
@@ -98,6 +91,20 @@ struct Incoming {
     is_report_due: bool,
     /// The first and the last of more than any member keeps.
     skipped: Option<(u64, u64)>,
+}
+
+/// The publications that the stream's member keeps no longer, and that are asked for elsewhere.
+#[derive(Default)]
+struct Gone {
+    /// The member keeps no publication before this one.
+    low: u64,
+    /// The first and the last of those that are still to be asked for, the last ones first: others
+    /// probably keep those.
+    wanted: Option<(u64, u64)>,
+    /// Those before this one have been noted as such.
+    noted: u64,
+    /// Those of them that were given up since one has arrived.
+    in_vain: usize,
 }
 
 /// The rounds in which a publication could not be fetched.
@@ -159,7 +166,7 @@ impl Streams {
             return Vec::new();
         }
         line.confirmed = line.confirmed.max(update.high);
-        let low = update.low.max(line.gone);
+        let low = update.low.max(line.gone.low);
         let claimed = line.pending.range(low..=update.high.max(low));
         claimed.filter(|(_, arrival)| arrival.is_none()).map(|(seq, _)| *seq).collect()
     }
@@ -182,8 +189,8 @@ impl Streams {
             && line.pending.get(&seq) == Some(&None)
         {
             line.pending.remove(&seq);
-            if seq < line.gone {
-                line.elsewhere = Some((line.elsewhere.map_or(seq, |(first, _)| first), seq));
+            if seq < line.gone.low {
+                line.gone.wanted = Some((line.gone.wanted.map_or(seq, |(first, _)| first), seq));
             } else {
                 line.wanted = Some((seq, line.wanted.map_or(seq, |(_, last)| last)));
             }
@@ -204,8 +211,8 @@ impl Streams {
             Some(asked) => {
                 self.held += size(&arrival);
                 *asked = Some(arrival);
-                if seq < line.gone {
-                    line.in_vain = 0;
+                if seq < line.gone.low {
+                    line.gone.in_vain = 0;
                 }
             }
             None if line.late.remove(&seq) || !line.seen.contains(&seq) => {
@@ -308,9 +315,9 @@ impl Incoming {
 
     /// Takes the statement that no publication before `low` is kept any more.
     fn gone(&mut self, low: u64) -> Vec<u64> {
-        let known = self.gone;
-        self.gone = known.max(low);
-        let asked = self.pending.range(known..self.gone);
+        let known = self.gone.low;
+        self.gone.low = known.max(low);
+        let asked = self.pending.range(known..self.gone.low);
         let asked = asked.filter(|(_, arrival)| arrival.is_none()).map(|(seq, _)| *seq);
         let mut asked: Vec<u64> = asked.collect();
         asked.iter().for_each(|seq| _ = self.pending.remove(seq));
@@ -318,8 +325,8 @@ impl Incoming {
             self.look_elsewhere(*first, *last);
         }
         // These were asked for elsewhere, too.
-        self.missing = self.missing.split_off(&self.gone);
-        let late = self.late.split_off(&self.gone);
+        self.missing = self.missing.split_off(&self.gone.low);
+        let late = self.late.split_off(&self.gone.low);
         asked.extend(std::mem::replace(&mut self.late, late));
         self.divide();
         asked
@@ -328,30 +335,30 @@ impl Incoming {
     /// Divides what is wanted into publications that the member keeps, and others.
     fn divide(&mut self) {
         if let Some((first, last)) = self.wanted
-            && first < self.gone
+            && first < self.gone.low
         {
-            self.wanted = (last >= self.gone).then_some((self.gone, last));
-            self.look_elsewhere(first, last.min(self.gone - 1));
+            self.wanted = (last >= self.gone.low).then_some((self.gone.low, last));
+            self.look_elsewhere(first, last.min(self.gone.low - 1));
         }
     }
 
     /// Notes publications that are to be asked for elsewhere, unless they were noted before.
     fn look_elsewhere(&mut self, first: u64, last: u64) {
-        let first = first.max(self.noted);
+        let first = first.max(self.gone.noted);
         if first > last {
             return;
         }
-        self.noted = last.saturating_add(1);
-        self.in_vain = 0;
+        self.gone.noted = last.saturating_add(1);
+        self.gone.in_vain = 0;
         let oldest = first_of(last, MOST_KEPT);
         let mut low = first.max(oldest);
-        if let Some((earliest, latest)) = self.elsewhere {
+        if let Some((earliest, latest)) = self.gone.wanted {
             self.give_up(earliest, latest.min(oldest.saturating_sub(1)));
             if latest >= oldest {
                 low = earliest.max(oldest);
             }
         }
-        self.elsewhere = Some((low, last));
+        self.gone.wanted = Some((low, last));
     }
 
     /// Gives up publications of which neither the member nor others have any, as far as is known.
@@ -363,7 +370,7 @@ impl Incoming {
 
     /// Gives up those that were not asked for elsewhere yet.
     fn end_search(&mut self) {
-        if let Some((first, last)) = self.elsewhere.take() {
+        if let Some((first, last)) = self.gone.wanted.take() {
             self.give_up(first, last);
         }
     }
@@ -374,16 +381,16 @@ impl Incoming {
 
     /// The number of those that are asked for elsewhere now.
     fn gone_asked(&self) -> usize {
-        self.pending.range(..self.gone).filter(|(_, arrival)| arrival.is_none()).count()
+        self.pending.range(..self.gone.low).filter(|(_, arrival)| arrival.is_none()).count()
     }
 
     fn next_gone(&mut self) -> Option<u64> {
         self.divide();
-        while let Some((first, seq)) = self.elsewhere {
+        while let Some((first, seq)) = self.gone.wanted {
             if self.gone_asked() >= PROBES {
                 return None;
             }
-            self.elsewhere = (first < seq).then(|| (first, seq - 1));
+            self.gone.wanted = (first < seq).then(|| (first, seq - 1));
             if !self.is_known(seq) && !self.unreported.contains(&seq) {
                 self.pending.insert(seq, None);
                 return Some(seq);
@@ -414,11 +421,11 @@ impl Incoming {
     fn miss(&mut self, seq: u64) {
         self.pending.remove(&seq);
         self.late.remove(&seq);
-        if seq < self.gone {
+        if seq < self.gone.low {
             // It is not asked for again: its member will not have it.
             self.unreported.insert(seq);
-            self.in_vain += 1;
-            if self.in_vain >= PROBES {
+            self.gone.in_vain += 1;
+            if self.gone.in_vain >= PROBES {
                 self.end_search();
             }
             return;
@@ -461,7 +468,7 @@ impl Incoming {
     /// Takes the publications that wait for no earlier one.
     fn release(&mut self) -> Outcome {
         let mut outcome = Outcome::default();
-        while self.elsewhere.is_none()
+        while self.gone.wanted.is_none()
             && let Some(first) = self.pending.first_entry()
             && first.get().is_some()
         {
@@ -473,7 +480,8 @@ impl Incoming {
             outcome.missing = Some((first, last, last - first + 1));
             return outcome;
         }
-        let is_idle = self.pending.is_empty() && self.wanted.is_none() && self.elsewhere.is_none();
+        let is_idle =
+            self.pending.is_empty() && self.wanted.is_none() && self.gone.wanted.is_none();
         // One report is for all that end with the search.
         let is_due = is_idle || self.is_report_due && self.gone_asked() == 0;
         self.is_report_due &= !is_due;
