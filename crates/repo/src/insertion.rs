@@ -247,7 +247,7 @@ impl<'a> Insertion<'a> {
         staging.stay(true);
         let committed = store.guarded(|| {
             add(&write, CHANGES, 1)?;
-            Ok(write.commit()?)
+            write.commit()
         });
         // The index, which is opened again after an error, tells whether they have one.
         let is_clean = committed.is_ok() || {

@@ -519,17 +519,17 @@ fn an_unverified_certificate_never_replaces_another() {
         Body::Packet(wire) => wire.clone(),
         Body::Object(_) => panic!("no packet"),
     };
-    insert(&store, &object("/a/x", 1, b"x"), &[good.clone()]).unwrap();
+    insert(&store, &object("/a/x", 1, b"x"), std::slice::from_ref(&good)).unwrap();
     // The same key with another signature: a chain to an anchor would end here.
     let resigned = certificate(&signer(2), b"key");
     insert_unverified(&store, &object("/a/y", 1, b"y"), &[resigned]).unwrap();
     assert_eq!(kept(&store, &good.entry), Some(wire(&good)));
     let other = certificate(&signer(2), b"another key");
-    let refused = insert_unverified(&store, &object("/a/z", 1, b"z"), &[other.clone()]);
+    let refused = insert_unverified(&store, &object("/a/z", 1, b"z"), std::slice::from_ref(&other));
     assert!(matches!(refused, Err(StoreError::Conflict { .. })), "{refused:?}");
     assert_eq!(kept(&store, &good.entry), Some(wire(&good)));
     assert_eq!(find(&store, "/a/z"), None);
     // A forgery that is there already does not keep out one that was verified.
-    insert(&store, &object("/a/z", 1, b"z"), &[other.clone()]).unwrap();
+    insert(&store, &object("/a/z", 1, b"z"), std::slice::from_ref(&other)).unwrap();
     assert_eq!(kept(&store, &good.entry), Some(wire(&other)));
 }

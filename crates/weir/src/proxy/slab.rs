@@ -3,9 +3,10 @@
 mod room;
 mod shares;
 
+pub use self::room::Key;
 pub use self::shares::Claim;
 
-use self::room::{Room, runs};
+use self::room::{PAGE, Room, runs};
 use self::shares::Writers;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
@@ -20,13 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub const SEGMENTS: u64 = 128;
 /// The maximum number of bytes in a block.
 const BLOCK: u64 = SEGMENTS * transport::publish::SEGMENT_SIZE as u64;
-/// The unit in which blocks take space. Each costs four bytes of memory.
-const PAGE: u64 = 16 * 1024;
 /// The minimum number of the longest blocks: each running transfer fills one.
 const FEWEST: u64 = 64;
-
-/// A block: the number of its object, and its place there.
-pub type Key = (u64, u64);
 
 /// A file without a name, which ends with the program, and its blocks. The most recently used
 /// blocks stay, and those that are pinned. On a full disk, it is as large as the disk permits.
@@ -324,7 +320,11 @@ impl Store {
 
     /// A page of an origin that has more than its share, for the writer of this block.
     fn reclaim(&mut self, key: Key) -> Option<u32> {
-        for taken in self.writers.revoke(key, &self.blocks, self.most) {
+        let blocks = &self.blocks;
+        let taken = self
+            .writers
+            .revoke(key, self.most, |key| blocks.get(key).map_or(0, |block| block.pages.len()));
+        for taken in taken {
             let Some(block) = self.blocks.get_mut(&taken) else { continue };
             block.filled = 0;
             self.free.extend(block.pages.drain(..).rev());

@@ -1,6 +1,10 @@
 //! The room of bytes in the file.
 
-use super::PAGE;
+/// The unit in which blocks take space. Each costs four bytes of memory.
+pub const PAGE: u64 = 16 * 1024;
+
+/// A block: the number of its object, and its place there.
+pub type Key = (u64, u64);
 
 /// The places of bytes that are appended.
 pub struct Room {

@@ -5,7 +5,7 @@
 //! as others need no room. If one does and has less than its share, which is an equal part for each
 //! origin that writes, the origin with the most loses its latest object.
 
-use super::{Block, Key};
+use super::room::Key;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -65,16 +65,15 @@ impl Writers {
     }
 
     /// Chooses the object that makes room for the writer of this block, and notes that it has lost
-    /// its pages. Returns its blocks; none if the writer has its share of the cache of `most`
-    /// pages.
-    pub fn revoke(&mut self, key: Key, blocks: &BTreeMap<Key, Block>, most: u32) -> Vec<Key> {
+    /// its pages. `pages_of` counts those of a block. Returns the blocks; none if the writer has its
+    /// share of the cache of `most` pages.
+    pub fn revoke(&mut self, key: Key, most: u32, pages_of: impl Fn(&Key) -> usize) -> Vec<Key> {
         let Some(origin) = self.0.get(&key).map(|writer| writer.claim.origin) else {
             return Vec::new();
         };
         let mut pages: BTreeMap<usize, usize> = BTreeMap::from([(origin, 0)]);
         for (key, writer) in &self.0 {
-            let count = blocks.get(key).map_or(0, |block| block.pages.len());
-            *pages.entry(writer.claim.origin).or_default() += count;
+            *pages.entry(writer.claim.origin).or_default() += pages_of(key);
         }
         let share = most as usize / pages.len();
         let has_share = pages.get(&origin).is_none_or(|own| *own >= share);
