@@ -1,7 +1,10 @@
-//! Callbacks that instrumented code calls at each comparison, `match` and indirect call, and that do
-//! nothing. Some targets are linked with them in place of the engine's (`build.rs`): it would note
-//! the operands to write them into inputs. Inputs of state machines are choices, not magic values,
-//! and a record of some ten thousand comparisons takes longer than they do.
+//! Callbacks that instrumented code calls at each comparison, `match` and indirect call, and that
+//! do nothing. Some targets are linked with them in place of the engine's (`build.rs`): it would
+//! note the operands to write them into inputs. Inputs of state machines are choices, not magic
+//! values, and the record of some ten thousand comparisons takes as long as they do.
+//!
+//! The exported names are the only unsafe part: the linker resolves them for the compiler's calls,
+//! whose operands have these types, and nothing is done with them.
 
 macro_rules! callbacks {
     ($($name:ident($($operand:ty),*);)*) => {
