@@ -6,17 +6,17 @@
 #![no_main]
 
 use control::{Duration, Time};
+use fuzz::transfer::{Judge, Parts, Shape};
 use libfuzzer_sys::fuzz_target;
 use packet::{Interest, LpHeader, LpPacket, NackReason};
 use rangemap::RangeSet;
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use transport::fetch::{Fetch, FetchConfig, Status};
+use transport::fetch::{Fetch, Status};
 use transport::publish::Publish;
-use fuzz::transfer::{Judge, Owner, Shape, controller, name, policy};
 
 /// Enough segments for a manifest of two levels.
-const SHAPE: Shape = Shape { segment: 16, size: 300 * 16 - 5 };
+const SHAPE: Shape = Shape { segment: 16, size: 20 * 16 - 5, fanout: 6 };
 /// Earlier answers that can come again.
 const REPLAYS: usize = 32;
 /// More than any fetch of the object takes, once answers are honest.
@@ -68,18 +68,17 @@ fn next<'a>(input: &mut &'a [u8]) -> Option<Event<'a>> {
     })
 }
 
-/// Segments of an earlier transfer, chosen by the input's first byte. Most fetches have part of the
-/// object already: few segments take the same decisions as many, in a tenth of the time.
+/// Segments of an earlier transfer, chosen by the input's first byte.
 fn resume(how: u8) -> RangeSet<u64> {
     let in_order = how & 1 == 1;
     let mut segments = RangeSet::new();
     match how >> 2 & 15 {
         15 => {}
-        11..15 => segments.insert(0..290),
-        7..11 => segments.insert(8..300),
+        11..15 => segments.insert(0..14),
+        7..11 => segments.insert(5..20),
         // Where segments come in order, a run in the middle is of no use.
-        _ if in_order => segments.extend([0..4, 14..300]),
-        _ => segments.insert(6..294),
+        _ if in_order => segments.extend([0..3, 9..20]),
+        _ => segments.insert(6..16),
     }
     segments
 }
@@ -93,16 +92,16 @@ struct Network {
 }
 
 impl Network {
-    fn new(how: u8) -> Network {
+    fn new(how: u8, parts: &Parts) -> Network {
         let in_order = how & 1 == 1;
-        let mut config = FetchConfig::new(name(), policy());
+        let mut config = parts.config();
         config.in_order = in_order;
         // Long enough for every repetition, short enough for many inputs.
         config.patience = Duration::from_secs(5);
         Network {
             now: Time::ZERO,
-            fetch: Fetch::new(config, controller("cubic")),
-            judge: Judge::new(SHAPE, in_order, resume(how)),
+            fetch: Fetch::new(config, parts.controller(0)),
+            judge: parts.judge(in_order, resume(how)),
             waiting: VecDeque::new(),
             earlier: VecDeque::new(),
         }
@@ -187,17 +186,17 @@ impl Network {
 }
 
 thread_local! {
-    static PRODUCERS: RefCell<(Publish, Publish)> =
-        (SHAPE.producer(Owner::Trusted), SHAPE.producer(Owner::Forger)).into();
+    static PARTS: RefCell<Parts> = Parts::new(SHAPE, &["cubic"]).into();
 }
 
 fuzz_target!(|input: &[u8]| {
-    PRODUCERS.with_borrow_mut(|(honest, forger)| run(input, honest, forger));
+    PARTS.with_borrow_mut(|parts| run(input, parts));
 });
 
-fn run(input: &[u8], honest: &mut Publish, forger: &mut Publish) {
+fn run(input: &[u8], parts: &mut Parts) {
     let Some((how, mut input)) = input.split_first() else { return };
-    let mut network = Network::new(*how);
+    let mut network = Network::new(*how, parts);
+    let Parts { honest, forger, .. } = parts;
     while let Some(event) = next(&mut input) {
         network.happen(event, honest, forger);
     }

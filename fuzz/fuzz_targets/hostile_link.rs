@@ -13,17 +13,19 @@
 use control::{Duration, Time};
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Medium, Scope, Wire};
-use fuzz::transfer::{Judge, NAME, Owner, Shape, controller, name, policy};
+use fuzz::transfer::{Judge, NAME, Parts, Shape};
 use libfuzzer_sys::fuzz_target;
-use packet::LpPacket;
+use packet::{LpPacket, Name};
 use rangemap::RangeSet;
+use schemes::Choice;
 use security::VerifyError;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
-use transport::fetch::{Fetch, FetchConfig, FetchError, Status};
+use transport::fetch::{Fetch, FetchError, Status};
 use transport::publish::Publish;
 
-const SHAPE: Shape = Shape { segment: 40, size: 14 * 40 - 3 };
+const SEGMENTS: usize = 8;
+const SHAPE: Shape = Shape { segment: 40, size: SEGMENTS * 40 - 3, fanout: 20 };
 /// Pending Interests of a forwarder.
 const ENTRIES: usize = 64;
 /// Bytes in a forwarder's content store.
@@ -37,7 +39,10 @@ const KEPT: usize = 32;
 const ON_LINK: usize = 4096;
 /// Discovery, manifest and every segment may each use up the patience, and a forged answer to each
 /// may cost another one.
-const LONGEST: Duration = Duration::from_secs(5 * 2 * (14 + 6));
+const LONGEST: Duration = Duration::from_secs(5 * 2 * (SEGMENTS as u64 + 6));
+/// Longer than the pauses between repetitions of a frame, or between two announcements of a
+/// forwarder, at which the attacker may act again.
+const QUIET: Duration = Duration::from_secs(40);
 /// Interests of a fetch: many times what it needs on a link that loses half of the frames.
 const MOST_INTERESTS: u64 = 20_000;
 const STEPS: u32 = 200_000;
@@ -223,8 +228,8 @@ impl Machine {
     /// `seed` differs from start to start: numbers of frames begin at random, so those from before
     /// a restart belong to no packet of later.
     fn new(now: Time, side: Side, how: u8, seed: u64) -> Machine {
-        let strategy = schemes::Choice::named("best-route").and_then(|choice| choice.strategy());
-        let mut config = ForwarderConfig::new(strategy.expect("a strategy"));
+        let strategy = STRATEGY.with(Choice::strategy).expect("a strategy");
+        let mut config = ForwarderConfig::new(strategy);
         config.seed = seed;
         config.pit = PitConfig { entries: ENTRIES, ..PitConfig::default() };
         config.content_store = ContentStoreConfig { capacity: STORE, ..Default::default() };
@@ -241,7 +246,7 @@ impl Machine {
         };
         let link = forwarder.add_face(now, link);
         let to = if side == Consumer { link } else { app };
-        forwarder.add_route(to, name().as_ref(), 0).expect("room for a route");
+        NAMED.with(|name| forwarder.add_route(to, name.as_ref(), 0)).expect("room for a route");
         Machine { forwarder, app, link, mtu }
     }
 
@@ -288,17 +293,12 @@ struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn new(
-        how: u8,
-        input: &'a [u8],
-        publish: &'a mut Publish,
-        forger: &'a mut Publish,
-    ) -> World<'a> {
+    fn new(how: u8, input: &'a [u8], parts: &'a mut Parts) -> World<'a> {
         let now = Time::ZERO;
         let in_order = how & 1 == 1;
-        let mut config = FetchConfig::new(name(), policy());
+        let mut config = parts.config();
         (config.in_order, config.patience, config.seed) = (in_order, PATIENCE, u64::from(how));
-        let scheme = if how & 16 == 0 { "cubic" } else { "bbr" };
+        let scheme = usize::from(how >> 4 & 1);
         World {
             now,
             how,
@@ -313,10 +313,10 @@ impl<'a> World<'a> {
                 kept: VecDeque::new(),
                 lied: false,
             },
-            fetch: Fetch::new(config, controller(scheme)),
-            judge: Judge::new(SHAPE, in_order, RangeSet::new()),
-            publish,
-            forger,
+            fetch: Fetch::new(config, parts.controller(scheme)),
+            judge: parts.judge(in_order, RangeSet::new()),
+            publish: &mut parts.honest,
+            forger: &mut parts.forger,
         }
     }
 
@@ -396,6 +396,11 @@ impl<'a> World<'a> {
         true
     }
 
+    /// No Interest is pending.
+    fn is_quiet(&self) -> bool {
+        self.machines.iter().all(|machine| machine.forwarder.pit().is_empty())
+    }
+
     fn check(&self) {
         match self.fetch.status() {
             Status::Running => panic!("it does not come to an end: {:?}", self.fetch.stats()),
@@ -417,13 +422,14 @@ impl<'a> World<'a> {
 }
 
 thread_local! {
-    static PRODUCERS: RefCell<(Publish, Publish)> =
-        (SHAPE.producer(Owner::Trusted), SHAPE.producer(Owner::Forger)).into();
+    static PARTS: RefCell<Parts> = Parts::new(SHAPE, &["cubic", "bbr"]).into();
+    static STRATEGY: Choice = Choice::named("best-route").expect("a scheme");
+    static NAMED: Name = NAME.parse().expect("a name");
 }
 
 fuzz_target!(|input: &[u8]| {
     let Some((how, input)) = input.split_first() else { return };
-    PRODUCERS.with_borrow_mut(|(honest, forger)| run(World::new(*how, input, honest, forger)));
+    PARTS.with_borrow_mut(|parts| run(World::new(*how, input, parts)));
 });
 
 fn run(mut world: World<'_>) {
@@ -437,7 +443,12 @@ fn run(mut world: World<'_>) {
     world.check();
     // The rest of it ends as well, whether or not the attacker continues.
     let end = world.now + Duration::from_secs(300);
-    while world.step(end) {
+    let mut quiet_since = None;
+    loop {
+        quiet_since = world.is_quiet().then(|| quiet_since.unwrap_or(world.now));
+        if !world.step(quiet_since.map_or(end, |since| end.min(since + QUIET))) {
+            break;
+        }
         steps += 1;
         assert!(steps < STEPS, "time does not pass without a fetch");
     }

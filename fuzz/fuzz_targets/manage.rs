@@ -8,6 +8,7 @@
 
 use control::{Duration, Time};
 use forwarder::{FaceConfig, FaceId, Forwarder, ForwarderConfig, Medium, Scope, Wire};
+use fuzz as _; // Its callbacks are linked.
 use libfuzzer_sys::fuzz_target;
 use net::management::authority::{Account, MODULES, Origin, Rule, Users, Who};
 use net::management::orders::{Order, Task};
@@ -108,17 +109,33 @@ impl Bench {
 
     fn pass(&mut self, span: Duration) {
         let end = self.now + span;
-        loop {
-            let due = [self.forwarder.next_deadline(), self.management.next_deadline()];
-            let Some(at) = due.into_iter().flatten().min().filter(|at| *at <= end) else { break };
-            self.now = self.now.max(at);
-            self.forwarder.on_deadline(self.now);
-            self.management.on_deadline(&mut self.forwarder, self.now);
-            let next = self.management.next_deadline();
-            assert!(next.is_none_or(|next| next > self.now), "deadlines move forward");
-            self.transmit();
-        }
+        while self.step(end) {}
         self.now = end;
+    }
+
+    /// Moves on to the next deadline, if that is not after `end`.
+    fn step(&mut self, end: Time) -> bool {
+        let due = [self.forwarder.next_deadline(), self.management.next_deadline()];
+        let Some(at) = due.into_iter().flatten().min().filter(|at| *at <= end) else {
+            return false;
+        };
+        self.now = self.now.max(at);
+        self.forwarder.on_deadline(self.now);
+        self.management.on_deadline(&mut self.forwarder, self.now);
+        let next = self.management.next_deadline();
+        assert!(next.is_none_or(|next| next > self.now), "deadlines move forward");
+        self.transmit();
+        true
+    }
+
+    /// Passes the time until nothing is pending, neither here nor in the service.
+    fn drain(&mut self) {
+        let end = self.now + Duration::from_secs(200);
+        while !self.forwarder.pit().is_empty() || self.management.next_deadline().is_some() {
+            if !self.step(end) {
+                break;
+            }
+        }
     }
 
     fn transmit(&mut self) {
@@ -291,6 +308,6 @@ fuzz_target!(|input: &[u8]| {
     let routes = bench.management.rib().iter().flat_map(|(_, routes)| routes.keys());
     assert_eq!(routes.filter(|(face, _)| *face != own).count(), 0);
     assert!(bench.forwarder.fib().iter().all(|(_, hops)| hops.len() == 1));
-    bench.pass(Duration::from_secs(200));
+    bench.drain();
     assert!(bench.forwarder.pit().is_empty(), "every Interest ends");
 });

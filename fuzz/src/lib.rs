@@ -1,5 +1,6 @@
 //! Parts that several fuzz targets share.
 
+pub mod callbacks;
 pub mod transfer;
 
 use tempfile::TempDir;

@@ -4,11 +4,12 @@
 //! Signatures are by shared secrets: fuzzing needs many executions, and a public key costs as much
 //! as a hundred of the decisions that are tested here.
 
-use control::{Controller, Params};
+use control::{Controller, Params, Scheme};
 use packet::Name;
 use rangemap::RangeSet;
 use security::{MIN_SHARED_KEY, SharedKey, Signer, TrustPolicy, TrustedKey};
-use transport::fetch::{ObjectInfo, Resume, Sink};
+use std::rc::Rc;
+use transport::fetch::{FetchConfig, ObjectInfo, Resume, Sink};
 use transport::publish::{Preparation, Publish, Spec};
 
 /// The name under which both publish.
@@ -30,6 +31,8 @@ pub struct Shape {
     pub segment: usize,
     /// Bytes of content.
     pub size: usize,
+    /// Segments below a leaf of the manifest.
+    pub fanout: u32,
 }
 
 impl Shape {
@@ -54,7 +57,7 @@ impl Shape {
     pub fn producer(self, owner: Owner) -> Publish {
         let signer = Signer::Shared { secret: secret(owner), key_locator: key() };
         let spec = Spec { segment_size: self.segment, ..Spec::new(name(), 7) };
-        let preparation = Preparation::new(spec, self.content(owner), &signer);
+        let preparation = Preparation::with_fanout(spec, self.content(owner), self.fanout);
         let object = preparation.and_then(|preparation| preparation.run(&signer));
         let mut publish = Publish::new();
         publish.add(object.expect("memory can be read and the object is small"));
@@ -77,26 +80,84 @@ fn secret(owner: Owner) -> SharedKey {
 }
 
 /// Trusts [`Owner::Trusted`] alone.
-#[must_use]
-pub fn policy() -> TrustPolicy {
+fn policy() -> TrustPolicy {
     let identity = "/example".parse().expect("a name");
     TrustPolicy::Keys(vec![TrustedKey::shared(key(), secret(Owner::Trusted), identity)])
 }
 
-/// A consumer's controller with its defaults.
-///
-/// # Panics
-/// There is no such scheme.
-#[must_use]
-pub fn controller(scheme: &str) -> Box<dyn Controller> {
-    let scheme = schemes::find(scheme).expect("a scheme");
-    scheme.controller.expect("a consumer's")(&Params::defaults(scheme.params))
+/// The parts of a transfer that do not depend on the input, made once.
+pub struct Parts {
+    /// The trusted producer, which counts on over all inputs.
+    pub honest: Publish,
+    /// The forger.
+    pub forger: Publish,
+    shape: Shape,
+    content: Rc<[u8]>,
+    name: Name,
+    policy: TrustPolicy,
+    schemes: Vec<(&'static Scheme, Params)>,
+}
+
+impl Parts {
+    /// Parts for an object of that shape; the consumer may have one of these schemes.
+    ///
+    /// # Panics
+    /// There is no such scheme, or the shape is impossible.
+    #[must_use]
+    pub fn new(shape: Shape, schemes: &[&str]) -> Parts {
+        let schemes = schemes.iter().map(|name| {
+            let scheme = schemes::find(name).expect("a scheme");
+            (scheme, Params::defaults(scheme.params))
+        });
+        Parts {
+            honest: shape.producer(Owner::Trusted),
+            forger: shape.producer(Owner::Forger),
+            shape,
+            content: shape.content(Owner::Trusted).into(),
+            name: name(),
+            policy: policy(),
+            schemes: schemes.collect(),
+        }
+    }
+
+    /// The configuration of a consumer that trusts [`Owner::Trusted`] alone.
+    #[must_use]
+    pub fn config(&self) -> FetchConfig {
+        FetchConfig::new(self.name.clone(), self.policy.clone())
+    }
+
+    /// A controller of that scheme, with its defaults.
+    ///
+    /// # Panics
+    /// The scheme is none of a consumer's.
+    #[must_use]
+    pub fn controller(&self, scheme: usize) -> Box<dyn Controller> {
+        let (scheme, params) = &self.schemes[scheme];
+        scheme.controller.expect("a consumer's")(params)
+    }
+
+    /// A sink that has the segments of `resume` already.
+    #[must_use]
+    pub fn judge(&self, in_order: bool, resume: RangeSet<u64>) -> Judge {
+        let has = vec![false; self.shape.segments() as usize];
+        Judge {
+            name: self.name.clone(),
+            shape: self.shape,
+            content: self.content.clone(),
+            written: has.clone(),
+            has,
+            resume,
+            wants_order: in_order,
+            in_order,
+        }
+    }
 }
 
 /// Accepts only what the trusted producer published, each segment once.
 pub struct Judge {
+    name: Name,
     shape: Shape,
-    content: Vec<u8>,
+    content: Rc<[u8]>,
     /// Segments of `resume`, once the transfer has begun, and those that were written.
     has: Vec<bool>,
     written: Vec<bool>,
@@ -107,15 +168,6 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// A sink for an object of that shape that has the segments of `resume` already.
-    #[must_use]
-    pub fn new(shape: Shape, in_order: bool, resume: RangeSet<u64>) -> Judge {
-        let content = shape.content(Owner::Trusted);
-        let has = vec![false; shape.segments() as usize];
-        let (written, wants_order) = (has.clone(), in_order);
-        Judge { shape, content, has, written, resume, wants_order, in_order }
-    }
-
     /// Every segment is there.
     #[must_use]
     pub fn is_complete(&self) -> bool {
@@ -125,7 +177,7 @@ impl Judge {
 
 impl Sink for Judge {
     fn begin(&mut self, info: &ObjectInfo) -> Resume {
-        assert!(info.name.as_ref().starts_with(name().as_ref()));
+        assert!(info.name.as_ref().starts_with(self.name.as_ref()));
         // A candidate may be skipped for another one, as long as nothing of it was handed on.
         assert!(!self.written.contains(&true), "one transfer is of one object");
         self.has.fill(false);
