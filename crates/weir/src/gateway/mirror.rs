@@ -56,33 +56,27 @@ pub fn find(gateway: &Gateway, mut ask: Ask, answered: &mut Answered) -> Found {
 
 /// The answer of the origin without its content.
 fn describe(gateway: &Gateway, ask: &Ask) -> Result<Described, Refusal> {
+    let bad = |failure: Failure| Refusal::new(hyper::StatusCode::BAD_GATEWAY, failure.to_string());
     let mut connection =
-        Connection::open(gateway.address.clone()).map_err(|error| bad(&error.into()))?;
-    let mut config =
-        gateway.transfers.config(head_name(&ask.name)).map_err(|failure| bad(&failure))?;
+        Connection::open(gateway.address.clone()).map_err(|error| bad(error.into()))?;
+    let mut config = gateway.transfers.config(head_name(&ask.name)).map_err(bad)?;
     config.in_order = true;
-    let mut fetch = gateway.transfers.fetch(config).map_err(|failure| bad(&failure))?;
+    let mut fetch = gateway.transfers.fetch(config).map_err(bad)?;
     let progress = Progress::new("", true);
     let (verbose, resumes, absence, rate) = (false, false, None, None);
     let watch = Watch { progress: &progress, stop: &gateway.stop, verbose, resumes, absence, rate };
     let mut document = Document::default();
     let done = consumer::drive(&mut connection, &mut fetch, &mut document, &watch, &mut None);
-    done.map_err(|failure| {
-        let status = match fetch.status() {
-            // A proxy answers for files that do not exist, too.
-            Status::Failed(FetchError::NotFound { .. }) => hyper::StatusCode::GATEWAY_TIMEOUT,
-            _ => status(&fetch),
-        };
-        Refusal::new(status, failure.to_string())
-    })?;
+    let status = || match fetch.status() {
+        // A proxy answers for files that do not exist, too.
+        Status::Failed(FetchError::NotFound { .. }) => hyper::StatusCode::GATEWAY_TIMEOUT,
+        _ => status(&fetch),
+    };
+    done.map_err(|failure| Refusal::new(status(), failure.to_string()))?;
     Described::read(&document.bytes).map_err(|why| {
         let what = format!("the document about {} cannot be read: {why}", ask.name);
-        bad(&Failure::new(Kind::Failed, what))
+        bad(Failure::new(Kind::Failed, what))
     })
-}
-
-fn bad(failure: &Failure) -> Refusal {
-    Refusal::new(hyper::StatusCode::BAD_GATEWAY, failure.to_string())
 }
 
 /// An error of the origin, as it is.

@@ -279,7 +279,8 @@ impl Store {
 
     /// Gives a pinned block the pages for more bytes.
     fn extend(&mut self, key: Key, len: u64) -> io::Result<Room> {
-        let block = self.blocks.get(&key).ok_or(io::ErrorKind::NotFound)?;
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let block = self.blocks.get(&key).ok_or_else(gone)?;
         let (filled, has) = (block.filled, block.pages.len() as u64);
         if filled + len > BLOCK {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -298,9 +299,9 @@ impl Store {
                     page
                 }
             };
-            self.blocks.get_mut(&key).ok_or(io::ErrorKind::NotFound)?.pages.push(page);
+            self.blocks.get_mut(&key).ok_or_else(gone)?.pages.push(page);
         }
-        let block = self.blocks.get(&key).ok_or(io::ErrorKind::NotFound)?;
+        let block = self.blocks.get(&key).ok_or_else(gone)?;
         Ok(Room { runs: runs(&block.pages, filled, len as usize), new, is_trial })
     }
 

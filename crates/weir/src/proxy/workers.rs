@@ -4,7 +4,6 @@ use super::client::{BUSY, Client, Refused, Reply};
 use super::facts::{ContentVersion, Extent, Validators, max_age};
 use super::fill::{Transfer, no_room};
 use super::news::{Answered, Event, Job, News, Object, Task};
-use super::origin::Origin;
 use super::slab::SEGMENTS;
 use super::source::{Common, READ, Source, answers};
 use hyper::header::{HeaderMap, RANGE};
@@ -35,17 +34,6 @@ struct Shared {
     source: Source,
     jobs: Mutex<VecDeque<Job>>,
     comes: Condvar,
-}
-
-fn too_long(origin: &Origin, most: u64, validators: &Validators) -> Refused {
-    Refused::bad(match validators.are_strong() {
-        // Strong validators do not help where the size is not known.
-        true => format!("{origin} does not send the size of a file of over {most} bytes"),
-        false => format!(
-            "{origin} has neither a strong ETag nor Docker-Content-Digest for a file of more than \
-             {most} bytes, so parts of its versions could be mixed"
-        ),
-    })
 }
 
 impl Workers {
@@ -194,11 +182,10 @@ impl Shared {
                  cache of {room} bytes; see --cache-size"
             )));
         }
-        let (id, version) = match known {
-            Some(known) if known.size == size && known.validators.prove(&validators) => {
-                (known.id, known.version)
-            }
-            _ => (
+        let is_same = |known: &&Object| known.size == size && known.validators.prove(&validators);
+        let (id, version) = match known.filter(is_same) {
+            Some(known) => (known.id, known.version),
+            None => (
                 self.next_id(),
                 validators.version_beside(known.map(|known| known.version), size, segment_size),
             ),
@@ -270,8 +257,18 @@ impl Shared {
         let Reply { headers, body, .. } = reply;
         let validators = Validators::of(&headers);
         let mut body = body.take(expected.unwrap_or(u64::MAX));
+        let too_long = || {
+            Refused::bad(match validators.are_strong() {
+                // Strong validators do not help where the size is not known.
+                true => format!("{origin} does not send the size of a file of over {most} bytes"),
+                false => format!(
+                    "{origin} has neither a strong ETag nor Docker-Content-Digest for a file of \
+                     more than {most} bytes, so parts of its versions could be mixed"
+                ),
+            })
+        };
         if expected.is_some_and(|size| size > most) {
-            return Err(too_long(origin, most, &validators));
+            return Err(too_long());
         }
         let id = self.next_id();
         let (mut version, mut size) = (ContentVersion::new(segment_size), 0);
@@ -294,7 +291,7 @@ impl Shared {
             version.add(&buffer[..read]);
             size += read as u64;
             if size > most {
-                return Err(too_long(origin, most, &validators));
+                return Err(too_long());
             }
         }
         if expected.is_some_and(|expected| expected != size) {
