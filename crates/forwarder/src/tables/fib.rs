@@ -26,7 +26,7 @@ pub enum FibError {
         limit: usize,
     },
     /// There is no memory for it.
-    #[error("the routes take as much of the forwarder's memory as they may")]
+    #[error("the routes have reached their share of the forwarder's memory")]
     Memory,
 }
 

@@ -2,7 +2,7 @@
 
 mod bounds;
 mod entry;
-mod growth;
+mod key;
 mod portion;
 mod run;
 mod shares;
@@ -10,6 +10,7 @@ mod token;
 
 pub use bounds::{PitConfig, Refusal};
 pub use entry::{InRecord, OutRecord, PitEntry, Reach};
+pub use key::PitKey;
 pub use portion::{Portion, Share, Side};
 pub use run::{Convention, Run, Segments, segment_of};
 pub use shares::Group;
@@ -28,28 +29,6 @@ use packet::options::SegmentBits;
 use packet::{Data, HopOption, Interest};
 use shares::Shares;
 use smallvec::SmallVec;
-
-/// An entry of the PIT, from outside. It leads nowhere once the entry is gone, also if the entry's
-/// place is used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PitKey {
-    slot: u32,
-    generation: u32,
-}
-
-impl PitKey {
-    /// The key as one number, to be kept where a scheme can hand it back.
-    #[must_use]
-    pub fn to_bits(self) -> u64 {
-        u64::from(self.generation) << 32 | u64::from(self.slot)
-    }
-
-    /// The key that [`PitKey::to_bits`] made a number of.
-    #[must_use]
-    pub fn from_bits(bits: u64) -> Self {
-        PitKey { slot: bits as u32, generation: (bits >> 32) as u32 }
-    }
-}
 
 /// Pending Interests by name and selectors (CanBePrefix, MustBeFresh), those that exclude packets
 /// apart from others. As in NFD, a forwarding hint
@@ -564,5 +543,45 @@ impl Pit {
         if entry.selectors.wants_digest {
             self.digests.subtract(entry.parent);
         }
+    }
+
+    /// Bytes that one more entry with this hash would add. Its Interest has `interest` bytes, and
+    /// `record` is its first one.
+    #[must_use]
+    pub fn growth(&self, hash: u64, interest: usize, record: &InRecord) -> usize {
+        let end = self.entries.end_after(1);
+        self.entries.growth(1)
+            + self.index.growth(hash)
+            + self.expiries.growth(end)
+            + self.retries.growth(end)
+            + self.pending.growth(record.face.0)
+            + self.shares.growth(record.face)
+            + self.digests.growth(hash)
+            + memory::block(interest)
+            + Run::SIZE
+            + record.heap()
+    }
+
+    /// Bytes that one more downstream, with this record, and one more upstream would add to an
+    /// entry.
+    #[must_use]
+    pub fn growth_of(&self, key: PitKey, record: &InRecord) -> usize {
+        let lists = self.get(key).map_or(0, PitEntry::growth);
+        let counts = self.pending.growth(record.face.0) + self.shares.growth(record.face);
+        lists + counts + record.heap()
+    }
+
+    /// Bytes that one more upstream would add to an entry.
+    #[must_use]
+    pub fn growth_upstream(&self, key: PitKey) -> usize {
+        self.get(key).map_or(0, PitEntry::growth)
+    }
+
+    /// Bytes that a copy of an entry would add which is in the table beside it.
+    #[must_use]
+    pub fn growth_copy(&self, key: PitKey) -> usize {
+        let Some(entry) = self.get(key) else { return 0 };
+        let Some(record) = entry.in_records().first() else { return 0 };
+        self.growth(entry.hash, 0, record) + entry.heap()
     }
 }

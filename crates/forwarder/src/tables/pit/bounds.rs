@@ -25,20 +25,20 @@ impl Default for PitConfig {
 /// Why an Interest was not taken into the PIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 pub enum Refusal {
-    /// As many entries as allowed.
-    #[error("the PIT has as many entries as it may have")]
+    /// The limit of entries is reached.
+    #[error("the PIT has reached its limit of entries")]
     Entries,
-    /// As much memory as allowed.
-    #[error("the PIT takes as much memory as it may take")]
+    /// The PIT's memory limit is reached.
+    #[error("the PIT has reached its memory limit")]
     Memory,
-    /// As much of the memory as allowed that the PIT shares with others.
-    #[error("the forwarder takes as much memory as it may take")]
+    /// The limit of the memory that the PIT shares with others is reached.
+    #[error("the forwarder has reached its memory limit")]
     Shared,
-    /// As much of the memory as the Interests under one prefix may have while it is scarce.
-    #[error("pending Interests under the same prefix take as much memory as they may")]
+    /// Interests under one prefix have their share of scarce memory.
+    #[error("pending Interests under the same prefix have reached their memory limit")]
     Prefix,
-    /// As many pending Interests of this face as allowed.
-    #[error("the face has as many pending Interests as it may have")]
+    /// The face's limit of pending Interests is reached.
+    #[error("the face has reached its limit of pending Interests")]
     PerFace,
     /// CanBePrefix with a name that is too long to match Data by.
     #[error("CanBePrefix with a name of more than {MAX_PREFIX} components")]

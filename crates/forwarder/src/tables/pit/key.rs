@@ -1,0 +1,23 @@
+//! The name of a PIT entry outside of the table.
+
+/// An entry of the PIT, from outside. It leads nowhere once the entry is gone, also if the entry's
+/// place is used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PitKey {
+    pub(super) slot: u32,
+    pub(super) generation: u32,
+}
+
+impl PitKey {
+    /// The key as one number, to be kept where a scheme can hand it back.
+    #[must_use]
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.slot)
+    }
+
+    /// The key that [`PitKey::to_bits`] made a number of.
+    #[must_use]
+    pub fn from_bits(bits: u64) -> Self {
+        PitKey { slot: bits as u32, generation: (bits >> 32) as u32 }
+    }
+}
