@@ -163,7 +163,9 @@ impl Pit {
     /// and [`Pit::insert_run`].
     ///
     /// # Errors
-    /// A bound is reached; nothing has changed.
+    /// A bound is reached, or the name has no segment of which this may be a portion; nothing has
+    /// changed.
+    #[inline]
     pub fn insert_portion(
         &mut self,
         interest: &Interest<'_>,
@@ -171,13 +173,12 @@ impl Pit {
         record: InRecord,
         portion: Portion,
     ) -> Result<PitKey, Refusal> {
-        match interest.name().last().and_then(segment_of) {
-            Some((first, convention)) if !portion.is_whole() => {
-                let segments = Segments { first, convention, bits: portion.0 };
-                self.insert_run(interest, name, &segments, record)
-            }
-            _ => self.insert(interest, name, record),
+        if portion.is_whole() {
+            return self.insert(interest, name, record);
         }
+        let segment = interest.name().last().and_then(segment_of);
+        let (first, convention) = segment.ok_or(Refusal::Gone)?;
+        self.insert_run(interest, name, &Segments { first, convention, bits: portion.0 }, record)
     }
 
     /// A downstream joins an entry for a portion of it; see [`Pit::put_in_record`] and
@@ -185,6 +186,7 @@ impl Pit {
     ///
     /// # Errors
     /// A bound is reached, or the entry is gone; nothing has changed.
+    #[inline]
     pub fn join_portion(
         &mut self,
         key: PitKey,
@@ -201,6 +203,7 @@ impl Pit {
     ///
     /// # Errors
     /// The entry is gone, or memory is.
+    #[inline]
     pub fn ask_portion(
         &mut self,
         key: PitKey,
