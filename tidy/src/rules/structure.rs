@@ -36,7 +36,8 @@ fn judge(of: &Figures) -> Vec<Finding> {
         .collect();
     if of.closures_per_thousand() > MOST_CLOSURES {
         let count = of.bound_closures;
-        messages.push(format!("{count} closures are bound to names: write them where they are used"));
+        messages
+            .push(format!("{count} closures are bound to names: write them where they are used"));
     }
     let path = format!("crates/{}", of.name);
     messages.into_iter().map(|message| Finding { path: path.clone(), line: 0, message }).collect()

@@ -159,7 +159,7 @@ fn head(ask: &Ask, wanted: &FolderAsk, tag: &str, content: &str, policy: &str) -
         set(&mut headers, CONTENT_SECURITY_POLICY, policy);
     }
     let mut status = StatusCode::OK;
-    if ask.refuses(Some(&tag), None) {
+    if ask.fails_precondition(Some(&tag), None) {
         status = StatusCode::PRECONDITION_FAILED;
     } else if ask.has(Some(&tag), None) {
         status = StatusCode::NOT_MODIFIED;

@@ -1,6 +1,6 @@
 //! An origin, and the parts of the proxy that the transfers from it use.
 
-use super::client::{Client, Refused, Reply};
+use super::client::{Client, OriginError, Reply};
 use super::facts::Extent;
 use super::news::Outbox;
 use super::origin::Origin;
@@ -41,9 +41,9 @@ impl Source {
     ///
     /// # Errors
     /// See [`Extent::of`].
-    pub fn extent(&self, reply: &Reply) -> Result<Extent, Refused> {
+    pub fn extent(&self, reply: &Reply) -> Result<Extent, OriginError> {
         let extent = Extent::of(reply.status, &reply.headers, reply.len);
-        extent.map_err(|why| Refused::bad(format!("{} {why}", self.client.origin())))
+        extent.map_err(|why| OriginError::bad(format!("{} {why}", self.client.origin())))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Threads that wait for origins, so that the connection to the forwarder never does.
 
-use super::client::{BUSY, Client, Refused, Reply};
+use super::client::{BUSY, Client, OriginError, Reply};
 use super::facts::{ContentVersion, Extent, Validators, max_age};
 use super::fill::{Transfer, no_room};
 use super::news::{Answered, Event, Job, News, Object, Task};
@@ -37,8 +37,8 @@ struct Shared {
     comes: Condvar,
 }
 
-fn too_long(origin: &Origin, most: u64, validators: &Validators) -> Refused {
-    Refused::bad(match validators.are_strong() {
+fn too_long(origin: &Origin, most: u64, validators: &Validators) -> OriginError {
+    OriginError::bad(match validators.are_strong() {
         // Strong validators do not help where the size is not known.
         true => format!("{origin} does not send the size of a file of over {most} bytes"),
         false => format!(
@@ -119,7 +119,7 @@ impl Shared {
     }
 
     fn describe(&self, job: &Job, known: Option<&Object>, segment_size: u64) {
-        if let Err(Refused { status, text }) = self.try_describe(job, known, segment_size) {
+        if let Err(OriginError { status, text }) = self.try_describe(job, known, segment_size) {
             let body = format!("{text}\n");
             let described = Described::error(status, &HeaderMap::new(), body.as_bytes());
             // The client has other reasons for its errors, and other statuses.
@@ -134,7 +134,7 @@ impl Shared {
         job: &Job,
         known: Option<&Object>,
         segment_size: u64,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), OriginError> {
         let first = (RANGE, format!("bytes=0-{}", SEGMENTS * segment_size - 1));
         let conditions = known.map(|known| known.validators.conditions()).unwrap_or_default();
         let fields: Vec<_> = conditions.into_iter().chain([first]).collect();
@@ -160,7 +160,7 @@ impl Shared {
             }
             (status, _) => {
                 let text = format!("{}, which has no content", answers(origin, status));
-                return Err(Refused::bad(text));
+                return Err(OriginError::bad(text));
             }
         }
         Ok(())
@@ -174,7 +174,7 @@ impl Shared {
         segment_size: u64,
         reply: Reply,
         fresh: Duration,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), OriginError> {
         let origin = self.source.client.origin();
         let validators = Validators::of(&reply.headers);
         let extent = self.first(&reply)?;
@@ -186,10 +186,10 @@ impl Shared {
         let (has_ranges, room) = (status == 206, self.source.common.slab.capacity());
         if size > LARGEST {
             let text = format!("{origin} reports a size of {size} bytes, which is too large");
-            return Err(Refused::bad(text));
+            return Err(OriginError::bad(text));
         }
         if !has_ranges && size > room {
-            return Err(Refused::bad(format!(
+            return Err(OriginError::bad(format!(
                 "{origin} sends no parts of files, and a file of {size} bytes is larger than the \
                  cache of {room} bytes; see --cache-size"
             )));
@@ -227,17 +227,17 @@ impl Shared {
     }
 
     /// The bytes of an answer that has to begin with the first byte of the file.
-    fn first(&self, reply: &Reply) -> Result<Extent, Refused> {
+    fn first(&self, reply: &Reply) -> Result<Extent, OriginError> {
         let extent = self.source.extent(reply)?;
         if extent.first > 0 {
             let origin = self.source.client.origin();
-            return Err(Refused::bad(format!("{origin} sends another part than requested")));
+            return Err(OriginError::bad(format!("{origin} sends another part than requested")));
         }
         Ok(extent)
     }
 
     /// The answer with the whole file, if this one has a part of it.
-    fn entire(&self, job: &Job, part: Reply) -> Result<Reply, Refused> {
+    fn entire(&self, job: &Job, part: Reply) -> Result<Reply, OriginError> {
         let Extent { len, size, .. } = self.first(&part)?;
         let is_part = part.status == 206 && len != size;
         if !is_part || size.is_some_and(|size| size > self.most_whole()) {
@@ -247,7 +247,7 @@ impl Shared {
         if whole.status != 200 {
             let text = answers(self.source.client.origin(), whole.status);
             let text = format!("{text} to a request for a file of which it has sent a part");
-            return Err(Refused::bad(text));
+            return Err(OriginError::bad(text));
         }
         Ok(whole)
     }
@@ -264,7 +264,7 @@ impl Shared {
         segment_size: u64,
         reply: Reply,
         fresh: Duration,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), OriginError> {
         let (origin, most) = (self.source.client.origin(), self.most_whole());
         let expected = self.first(&reply)?.size;
         let Reply { headers, body, .. } = reply;
@@ -291,7 +291,7 @@ impl Shared {
                 writers.extend(slab.claim_for(key, self.claim(true)));
             }
             let kept = writers.last_mut().map(|writer| writer.append(&buffer[..read]));
-            kept.transpose().map_err(|error| Refused::busy(no_room(&error)))?;
+            kept.transpose().map_err(|error| OriginError::busy(no_room(&error)))?;
             version.add(&buffer[..read]);
             size += read as u64;
             if size > most {
@@ -299,10 +299,10 @@ impl Shared {
             }
         }
         if expected.is_some_and(|expected| expected != size) {
-            return Err(Refused::bad(format!("{origin} ended its answer early")));
+            return Err(OriginError::bad(format!("{origin} ended its answer early")));
         }
         let kept = writers.iter().try_for_each(Filler::check);
-        kept.map_err(|error| Refused::busy(no_room(&error)))?;
+        kept.map_err(|error| OriginError::busy(no_room(&error)))?;
         let version = version.end();
         let object = Object { id, version, size, segment_size, validators, has_ranges: false };
         let described = Described::content(version, &headers);

@@ -1,6 +1,6 @@
 //! `weir route`
 
-use super::{Session, words};
+use super::{Session, flag_names};
 use crate::cli::manage::{ListArgs, RouteCommand};
 use crate::exit::{Failure, Kind};
 use crate::output::{self, Column, Table};
