@@ -37,10 +37,10 @@ fn a_nack_leads_to_the_history_at_once() {
     asker.ask(Time::ZERO, "/alice/1".parse().unwrap(), false);
     let first: Name = sent(&mut asker, Time::ZERO).unwrap().parse().unwrap();
     assert_eq!(sent(&mut asker, Time::ZERO), None);
-    asker.refused(Time::ZERO, first.as_ref());
+    asker.on_nack(Time::ZERO, first.as_ref());
     let second: Name = sent(&mut asker, Time::ZERO).unwrap().parse().unwrap();
     assert_eq!(second.to_string(), "/chat/32=history/alice/1");
-    asker.refused(Time::ZERO, second.as_ref());
+    asker.on_nack(Time::ZERO, second.as_ref());
     assert_eq!(sent(&mut asker, Time::ZERO), None, "after a pause");
     assert_eq!(asker.next_deadline(), Some(Time::ZERO + PAUSE));
 }
