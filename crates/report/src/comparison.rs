@@ -57,6 +57,7 @@ pub struct Comparison {
     /// differences.
     pub alone: usize,
     /// Notes for the reader.
+    #[serde(rename = "remarks")]
     pub notes: Vec<String>,
     /// The common runs, by settings.
     pub cases: Vec<Case>,

@@ -31,7 +31,7 @@ pub enum ScenarioError {
 }
 
 impl ScenarioError {
-    /// The event, told of `file`, and the next step, with every mistake and its line at the end.
+    /// The message about `file` and the next step, with every mistake and its line at the end.
     #[must_use]
     pub fn report(&self, file: &str) -> [String; 2] {
         let mistakes = match self {

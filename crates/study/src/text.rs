@@ -89,7 +89,7 @@ pub struct Count {
 
 impl Count {
     /// How many claims, so called, do how.
-    fn entity_text(self, one: &str, more: &str) -> String {
+    fn sentence(self, one: &str, more: &str) -> String {
         let mut text = verb(self.judged, one, more) + ": ";
         text += &verb(self.hold, "holds", "hold");
         for (n, one, more) in [
@@ -132,7 +132,7 @@ impl Outcome {
     /// The number of claims that hold. Calibrated ones and own checks are counted separately.
     #[must_use]
     pub fn counted(&self) -> String {
-        let mut text = self.count(ClaimKind::Published).entity_text("claim", "claims");
+        let mut text = self.count(ClaimKind::Published).sentence("claim", "claims");
         for (kind, one, more) in [
             (ClaimKind::Calibrated, "calibrated value", "calibrated values"),
             (ClaimKind::Check, "check of our own", "checks of our own"),
@@ -140,7 +140,7 @@ impl Outcome {
             let count = self.count(kind);
             if count.judged > 0 {
                 text += "; ";
-                text += &count.entity_text(one, more);
+                text += &count.sentence(one, more);
             }
         }
         let cut = self.claims.iter().filter(|claim| claim.was_cut()).count();

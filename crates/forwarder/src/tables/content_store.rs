@@ -381,10 +381,12 @@ impl ContentStore {
         self.remove_expired(now);
         let must_be_fresh = interest.must_be_fresh();
         let fresh = |cached: &Cached| {
-            let passes = passed.is_some_and(|passed| {
+            if must_be_fresh && now >= cached.stale_at {
+                return false;
+            }
+            !passed.is_some_and(|passed| {
                 (must_be_fresh && cached.doubted) || passed.contains(&cached.wire.as_ptr().addr())
-            });
-            (!must_be_fresh || now < cached.stale_at) && !passes
+            })
         };
         let exact = self.tree.find(name).filter(|slot| fresh(self.tree.get(*slot)));
         exact.or_else(|| self.find_by_digest(name, fresh)).or_else(|| {

@@ -16,15 +16,15 @@ pub(super) fn default() -> Choice {
 
 /// A marker's parameters in terms of the management protocol.
 pub(super) fn read_parameters(marker: &Choice) -> Marking {
-    let mut read_parameters = Marking::default();
+    let mut marking = Marking::default();
     for (row, value) in marker.params().rows() {
         match (row.name, value) {
-            (INTERVAL, Value::Time(time)) => read_parameters.interval_ns = Some(time.0),
-            (THRESHOLD, Value::Size(size)) => read_parameters.threshold = Some(size.0),
+            (INTERVAL, Value::Time(time)) => marking.interval_ns = Some(time.0),
+            (THRESHOLD, Value::Size(size)) => marking.threshold = Some(size.0),
             _ => {}
         }
     }
-    read_parameters
+    marking
 }
 
 const INTERVAL: &str = "interval";

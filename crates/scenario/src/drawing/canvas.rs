@@ -37,7 +37,7 @@ impl Canvas {
         }
     }
 
-    /// Words over whatever is there.
+    /// Writes a text over the characters there.
     pub fn write(&mut self, row: usize, column: usize, texts: &str) {
         for (slot, c) in self.texts[row][column..].iter_mut().zip(texts.chars()) {
             *slot = Some(c);

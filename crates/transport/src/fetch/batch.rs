@@ -381,6 +381,9 @@ impl Batch {
     /// The segments to request together with `item`, as distances from it; 0 is included.
     fn run_from(&self, item: Item, attempt: u16) -> SegmentBits {
         let (Item::Segment(first), 0) = (item, attempt) else { return SegmentBits::first(1) };
+        if self.requests.most() == 1 {
+            return SegmentBits::first(1);
+        }
         let Some((number, _)) = self.object_of(first) else { return SegmentBits::first(1) };
         let most = self.requests.most_from(first - number);
         if most == 1 {

@@ -116,7 +116,6 @@ fn canonical(uri: &str) -> Result<String, Failure> {
     })
 }
 
-/// A column of words, or of numbers.
 /// Flags and their mask, of switches that were said something of.
 fn flags(switches: &[(Option<Switch>, u64)]) -> (Option<u64>, Option<u64>) {
     let said = switches.iter().filter_map(|(switch, bit)| Some(((*switch)?, *bit)));

@@ -263,7 +263,8 @@ impl Publisher {
                 Err(error) => return Err(cannot_publish(&at, &error)),
             };
             let watch = source.watch().map_err(|error| cannot_publish(&at, &error))?;
-            let version = File::version_of(source.modified());
+            let (size, modified) = (source_size(&source), source.modified());
+            let version = File::version_of(modified);
             let mut found = self.hash_version(todo, version, hash);
             // The version of a changed file is new even if its clock has stood still.
             if let (Ok(Some(hashed)), Some(before)) = (&found, &todo.before)
@@ -274,7 +275,7 @@ impl Publisher {
             }
             match found {
                 _ if watch.changed().is_some() => {}
-                Ok(hashed) => return Ok(hashed),
+                Ok(hashed) => return Ok(hashed.map(|hashed| Hashed { size, modified, ..hashed })),
                 // It was removed meanwhile.
                 Err(PublishError::Read { error, .. }) if is_gone(&error) => return Ok(None),
                 Err(PublishError::Read { error, .. }) => return Err(cannot_publish(&at, &error)),

@@ -63,14 +63,18 @@ pub fn media_type(file: &str) -> &'static str {
 /// Bytes of the longest media type of an upload.
 const LONGEST: usize = 200;
 
-/// True if this is a media type with its parameters (RFC 9110, section 8.3.1). Quoted values may
-/// not have characters at which other programs could split it.
+/// The media type with its parameters (RFC 9110, section 8.3.1); `None` if it is malformed or
+/// longer than 200 bytes. Without the parameters if one of them is malformed, or has characters in
+/// quotes at which other programs could split it.
 #[must_use]
-pub fn is_media_type(text: &str) -> bool {
-    let mut parts = text.split(';').map(str::trim_ascii);
-    let bare = parts.next().and_then(|bare| bare.split_once('/'));
-    let is_bare = bare.is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype));
-    text.len() <= LONGEST && is_bare && parts.all(is_parameter)
+pub fn read_media_type(text: &str) -> Option<&str> {
+    let mut parts = text.split(';');
+    let bare = parts.next()?.trim_ascii();
+    let (kind, subtype) = bare.split_once('/')?;
+    if text.len() > LONGEST || !is_token(kind) || !is_token(subtype) {
+        return None;
+    }
+    Some(if parts.map(str::trim_ascii).all(is_parameter) { text } else { bare })
 }
 
 fn is_parameter(text: &str) -> bool {
@@ -166,7 +170,20 @@ mod tests {
             "text/plain; charset=utf-8",
             "video/mp4;codecs=\"avc1.42E01E mp4a\" ; a=b",
         ] {
-            assert!(is_media_type(good), "{good}");
+            assert_eq!(read_media_type(good), Some(good));
+        }
+        for bare in [
+            "text/plain;",
+            "text/plain; charset",
+            "text/plain; =x",
+            "text/plain; a=\"b",
+            "text/plain; a=\"b, text/html\"",
+            "text/plain; a=\"b;c\"",
+            "text/plain; a=\"b\\\"\"",
+            "text/plain; a=\u{e9}",
+            "text/plain;codecs=vp8,opus",
+        ] {
+            assert_eq!(read_media_type(bare), Some("text/plain"), "{bare}");
         }
         for wrong in [
             "",
@@ -176,20 +193,13 @@ mod tests {
             "text/plain/x",
             "text /plain",
             "text/plain, text/html",
-            "text/plain;",
-            "text/plain; charset",
-            "text/plain; =x",
-            "text/plain; a=\"b",
-            "text/plain; a=\"b, text/html\"",
-            "text/plain; a=\"b;c\"",
-            "text/plain; a=\"b\\\"\"",
-            "text/plain; a=\u{e9}",
             "text/plain\r\nx: y",
         ] {
-            assert!(!is_media_type(wrong), "{wrong}");
+            assert_eq!(read_media_type(wrong), None, "{wrong}");
         }
         let long = format!("text/{}", "x".repeat(LONGEST - 5));
-        assert!(is_media_type(&long) && !is_media_type(&format!("{long}x")));
+        assert!(read_media_type(&long).is_some());
+        assert_eq!(read_media_type(&format!("{long}x")), None);
     }
 
     #[test]

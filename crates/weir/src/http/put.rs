@@ -1,7 +1,7 @@
 //! The request that uploads an object.
 
 use super::ask::{SHOWN, date, is_scoped, list, name, nearest, tags};
-use super::media::is_media_type;
+use super::media::read_media_type;
 use hyper::header::{
     AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap,
     HeaderName, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, TRANSFER_ENCODING,
@@ -148,7 +148,7 @@ fn check_codings(headers: &HeaderMap) -> Result<(), Refusal> {
 fn given_type(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     let mut all = headers.get_all(CONTENT_TYPE).iter();
     let Some(first) = all.next() else { return Ok(None) };
-    let given = first.to_str().ok().map(str::trim).filter(|text| is_media_type(text));
+    let given = first.to_str().ok().and_then(|text| read_media_type(text.trim()));
     let Some(given) = given.filter(|_| all.next().is_none()) else {
         let text = "the Content-Type is malformed, or longer than 200 bytes; send one like \
                     `text/plain; charset=utf-8`, or none";

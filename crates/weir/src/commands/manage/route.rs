@@ -98,20 +98,18 @@ pub fn run(command: &RouteCommand) -> Result<(), Failure> {
                 session.unregister(prefix, face, origin)?;
             }
             let stay = session.routes(prefix, face)?;
-            let route_reply = Removed {
+            let removed = Removed {
                 prefix: prefix.to_string(),
                 face,
                 origin: (!all).then_some(*origin),
                 stay: stay.iter().map(object).collect(),
             };
             if stay.is_empty() {
-                return session.print(
-                    &route_reply,
-                    &format!("no route for {prefix} to face {face} any more"),
-                );
+                return session
+                    .print(&removed, &format!("no route for {prefix} to face {face} any more"));
             }
             if session.json {
-                output::json(&route_reply)?;
+                output::json(&removed)?;
             }
             Err(others_stay(prefix, face, *origin, &stay))
         }

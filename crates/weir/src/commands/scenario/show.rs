@@ -116,10 +116,10 @@ fn routes(scenario: &Scenario) -> Table {
 /// The faults, a line each.
 fn faults(scenario: &Scenario) -> Vec<String> {
     let faults = scenario.faults.iter();
-    faults.map(|fault| format!("at {}: {}", fault.at, entity_text(scenario, &fault.kind))).collect()
+    faults.map(|fault| format!("at {}: {}", fault.at, fault_text(scenario, &fault.kind))).collect()
 }
 
-fn entity_text(scenario: &Scenario, kind: &FaultKind) -> String {
+fn fault_text(scenario: &Scenario, kind: &FaultKind) -> String {
     let nodes = &scenario.nodes;
     match kind {
         FaultKind::LinkDown(link) => format!("{} goes down", ends(scenario, *link).join("-")),

@@ -77,11 +77,15 @@ impl Writers {
         }
         let share = most as usize / pages.len();
         let has_share = pages.get(&origin).is_none_or(|own| *own >= share);
-        let largest = pages.into_iter().max_by_key(|(_, count)| *count);
-        let Some((largest, _)) = largest.filter(|(_, count)| !has_share && *count > share) else {
+        if has_share {
+            return Vec::new();
+        }
+        // The largest one may have nothing that can be given up now.
+        let mut larger: Vec<_> = pages.into_iter().filter(|(_, count)| *count > share).collect();
+        larger.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let Some(object) = larger.iter().find_map(|(origin, _)| self.latest(*origin)) else {
             return Vec::new();
         };
-        let Some(object) = self.latest(largest) else { return Vec::new() };
         let taken = self.0.range_mut((object, 0)..=(object, u64::MAX));
         taken
             .map(|(key, writer)| {
