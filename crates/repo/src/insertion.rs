@@ -20,7 +20,8 @@ pub struct Insertion<'a> {
     write: Writing<'a>,
     /// The number of the named thing that is being inserted.
     top: Option<u64>,
-    has_top: bool,
+    /// The store had it before.
+    was_there: bool,
     /// The bytes of content that are new in this store.
     new_bytes: u64,
     /// Those of names, signatures and digests.
@@ -55,7 +56,7 @@ impl<'a> Insertion<'a> {
             staging,
             write,
             top: None,
-            has_top: false,
+            was_there: true,
             new_bytes: 0,
             new_records: 0,
             moves: BTreeMap::new(),
@@ -76,13 +77,13 @@ impl<'a> Insertion<'a> {
     }
 
     /// Adds the named thing itself, the only one of this insertion. Returns false if the store has
-    /// it already; then nothing is left to be done.
+    /// it already; then only verified signatures and certificates of its parts are left to be added.
     ///
     /// # Errors
     /// The store has other content under the name, or cannot be written, or the insertion has a
     /// named thing already.
     pub fn top(&mut self, entry: &Entry, top: &Top) -> Result<bool, StoreError> {
-        if std::mem::replace(&mut self.has_top, true) {
+        if self.top.is_some() {
             return Err(StoreError::Second { name: entry.versioned() });
         }
         let number = self.entry(entry)?;
@@ -90,18 +91,25 @@ impl<'a> Insertion<'a> {
         let is_new = self.store.guarded(|| {
             let is_new = {
                 let mut tops = self.write.open_table(TOPS)?;
-                let is_new = tops.get(number)?.is_none();
-                if is_new {
-                    tops.insert(number, &record[..])?;
+                let old = tops.get(number)?.map(|old| codec::decode_top(old.value()));
+                match &old {
+                    None => drop(tops.insert(number, &record[..])?),
+                    // Certificates that are new have prefixes of their own.
+                    Some(Some(old)) if !self.is_unverified => {
+                        let top = Top { prefixes: top.prefixes.clone(), ..old.clone() };
+                        tops.insert(number, &codec::encode_top(&top)[..])?;
+                    }
+                    Some(_) => {}
                 }
-                is_new
+                old.is_none()
             };
             if is_new {
                 count(&self.write, HOLDS, number, 1)?;
             }
             Ok(is_new)
         })?;
-        self.top = Some(number).filter(|_| is_new);
+        self.top = Some(number);
+        self.was_there = !is_new;
         Ok(is_new)
     }
 
@@ -227,8 +235,17 @@ impl<'a> Insertion<'a> {
     /// # Errors
     /// The quota does not permit it, or the store cannot be written. Then nothing is inserted.
     pub fn commit(self) -> Result<Inserted, StoreError> {
-        let Insertion { store, staging, write, new_bytes, new_records, moves, quota, top, .. } =
-            self;
+        let Insertion {
+            store,
+            staging,
+            write,
+            new_bytes,
+            new_records,
+            moves,
+            quota,
+            was_there,
+            ..
+        } = self;
         let all = store
             .guarded(|| Ok(add(&write, BYTES, 0)?.saturating_add(add(&write, RECORDS, 0)?)))?;
         let needed = new_bytes + new_records;
@@ -256,7 +273,7 @@ impl<'a> Insertion<'a> {
         };
         staging.stay(!is_clean);
         committed?;
-        Ok(Inserted { was_there: top.is_none(), new_bytes })
+        Ok(Inserted { was_there, new_bytes })
     }
 }
 

@@ -533,3 +533,15 @@ fn an_unverified_certificate_never_replaces_another() {
     insert(&store, &object("/a/z", 1, b"z"), std::slice::from_ref(&other)).unwrap();
     assert_eq!(kept(&store, &good.entry), Some(wire(&other)));
 }
+
+#[test]
+fn a_verified_insertion_adds_certificates_to_an_object_that_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    let good = certificate(&signer(1), b"key");
+    let first = insert_unverified(&store, &object("/a/x", 1, b"x"), &[]).unwrap();
+    assert!(!first.was_there);
+    let again = insert(&store, &object("/a/x", 1, b"x"), std::slice::from_ref(&good)).unwrap();
+    assert!(again.was_there);
+    assert!(kept(&store, &good.entry).is_some());
+}

@@ -80,10 +80,9 @@ fn insert_all(
     let mut insertion = Insertion::new(store, &mut staging)?;
     prepare(&mut insertion);
     let about = Top { added: 1, bytes: 1, ..Top::default() };
-    if insertion.top(&top.entry, &about)? {
-        for member in members {
-            insertion.member(&member.entry)?;
-        }
+    insertion.top(&top.entry, &about)?;
+    for member in members {
+        insertion.member(&member.entry)?;
     }
     insertion.commit()
 }

@@ -90,7 +90,8 @@ pub fn commit<E: From<StoreError>>(
     if !is_verified {
         insertion.unverified();
     }
-    if insertion.top(entry, &top)? {
+    // What was stored without verification may lack certificates, or have wrong ones.
+    if insertion.top(entry, &top)? || *is_verified {
         insertion.held()?;
     }
     Ok(insertion.commit()?)
