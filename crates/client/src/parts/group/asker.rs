@@ -298,7 +298,7 @@ impl Asker {
         for want in self.wanted.values_mut() {
             // The routes of others may be on their way, and these have one Interest by each name.
             let is_gone = want.class == Class::Gone;
-            want.attempts = want.attempts.min(if is_gone { 0 } else { 1 });
+            want.attempts = want.attempts.min(u32::from(!is_gone));
             want.again_at = if is_gone { now + PAUSE } else { now };
         }
     }

@@ -465,8 +465,8 @@ impl Incoming {
         }
     }
 
-    /// Its member will not have it, but another one may be out of reach: it is asked for a few times
-    /// more, each after a rest.
+    /// Its member will not have it, but another one may be out of reach: it is asked for a few
+    /// times more, each after a rest.
     fn miss_gone(&mut self, seq: u64) {
         if let Some(tries) = self.missing.get_mut(&seq) {
             tries.rounds += 1;

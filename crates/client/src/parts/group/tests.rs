@@ -353,6 +353,34 @@ fn publications_that_their_member_keeps_no_longer_come_from_the_history_of_other
     }
 }
 
+#[test]
+fn publications_that_are_gone_come_when_a_member_that_has_them_is_back() {
+    for has_nacks in [true, false] {
+        let members = vec![trusted("/alice", CLOCK_S, 2), trusted("/bob", CLOCK_S + 9, 2)];
+        let mut network = Network::new(members, has_nacks);
+        network.publish(0, 4);
+        let bob = network.members.pop().unwrap();
+        network.pending.clear();
+        network.members.push(trusted("/carol", CLOCK_S + 99, 2));
+        let events = network.run(5_000);
+        assert_eq!((numbers(&events), missing_of(&events).len()), (vec![3, 4], 1));
+        network.pending.clear();
+        network.members.insert(1, bob);
+        let mut late = Vec::new();
+        for _ in 0..2 {
+            let now = network.now;
+            network.members[2].again(now, |_| true);
+            let events = network.run(61_000).into_iter();
+            late.extend(events.filter_map(|(_, event)| match event {
+                Event::Publication { seq, is_late, .. } => Some((seq, is_late)),
+                _ => None,
+            }));
+        }
+        late.sort_unstable();
+        assert_eq!(late, [(1, true), (2, true)], "{has_nacks}");
+    }
+}
+
 /// A statement by Mallory in place of a publication.
 fn lie(stream: &Stream, seq: u64, low: u64) -> Bytes {
     let content = Name::new().with(&Component::sequence(low));
