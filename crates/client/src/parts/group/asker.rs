@@ -18,6 +18,9 @@ const ATTEMPT: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(300);
 /// Packets that are asked for at a time.
 const AT_ONCE: usize = 16;
+/// Those of them that others leave to publications that their sender keeps no longer: later
+/// publications of the stream wait for these.
+const AT_ONCE_GONE: usize = 2;
 /// Packets that are asked for, or wait for their turn. With more, those of the source with the most
 /// make room. A full vector has about 130 streams, each with up to three windows of 64 numbers.
 const MOST: usize = 32_768;
@@ -94,6 +97,12 @@ struct Want {
 }
 
 impl Want {
+    /// True if an answer to this name is one to the last Interest for a publication that its
+    /// sender keeps no longer. An earlier Interest may be answered late.
+    fn is_last(&self, is_history: bool) -> bool {
+        self.attempts == if is_history { ATTEMPTS_GONE } else { 1 }
+    }
+
     /// Its turn has brought nothing.
     fn is_over(&self, now: Time) -> bool {
         self.again_at <= now && self.attempts > 0 && self.attempts.is_multiple_of(ATTEMPTS_OF_TURN)
@@ -225,7 +234,8 @@ impl Asker {
 
     /// Takes a packet that was wanted: its name as it was asked for, and the packet itself.
     pub fn receive(&mut self, data: &Data<'_>) -> Option<(Name, Bytes)> {
-        let data = match data.name().starts_with(self.history.as_ref()) {
+        let is_history = data.name().starts_with(self.history.as_ref());
+        let data = match is_history {
             true => unpacked(&self.history, data)?,
             false => *data,
         };
@@ -235,7 +245,9 @@ impl Asker {
             && want.class == Class::Gone
         {
             // It is known that the sender keeps it no longer. The other name is next.
-            want.again_at = Time::ZERO;
+            if want.is_last(is_history) {
+                want.again_at = Time::ZERO;
+            }
             return None;
         }
         let want = self.wanted.remove(&wanted)?;
@@ -271,8 +283,12 @@ impl Asker {
         let wanted = name.suffix(skip).to_name();
         if let Some(want) = self.wanted.get_mut(&wanted).filter(|want| want.attempts > 0) {
             // The other name may help at once.
-            let is_first = want.attempts % 2 == 1 || want.class == Class::Gone;
-            let pause = if is_first { Duration::ZERO } else { PAUSE };
+            let pause = match want.class {
+                Class::Gone if !want.is_last(is_history) => return,
+                Class::Gone => Duration::ZERO,
+                _ if want.attempts % 2 == 1 => Duration::ZERO,
+                _ => PAUSE,
+            };
             want.again_at = want.again_at.min(now + pause);
         }
     }
@@ -280,8 +296,10 @@ impl Asker {
     /// Begins anew with everything that is wanted, over a new connection.
     pub fn restart(&mut self, now: Time) {
         for want in self.wanted.values_mut() {
-            want.attempts = want.attempts.min(1);
-            want.again_at = now;
+            // The routes of others may be on their way, and these have one Interest by each name.
+            let is_gone = want.class == Class::Gone;
+            want.attempts = want.attempts.min(u32::from(!is_gone));
+            want.again_at = if is_gone { now + PAUSE } else { now };
         }
     }
 
@@ -299,7 +317,8 @@ impl Asker {
             _ => in_history(&self.history, name.as_ref()),
         };
         want.attempts += 1;
-        want.again_at = now + ATTEMPT;
+        let is_last = want.class == Class::Gone && want.attempts == ATTEMPTS_GONE;
+        want.again_at = now + if is_last { LIFETIME } else { ATTEMPT };
         let interest = InterestBuf {
             can_be_prefix: want.is_prefix,
             nonce: Some(self.rng.next_u32()),
@@ -327,12 +346,15 @@ impl Asker {
             sources.insert(source(name, want.is_prefix));
         }
         let count: usize = asked.iter().sum();
+        let is_reserved = self.queues[Class::Gone as usize].sources() > 0
+            && count - asked[Class::Gone as usize] >= AT_ONCE - AT_ONCE_GONE;
         for answered_only in [true, false] {
             if !answered_only && count >= AT_ONCE_UNANSWERED {
                 continue;
             }
             for class in Class::ALL {
                 let is_held = self.is_paused && class != Class::Unknown;
+                let is_held = is_held || is_reserved && class != Class::Gone;
                 if is_held || asked[class as usize] >= class.most() {
                     continue;
                 }

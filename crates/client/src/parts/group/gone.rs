@@ -82,17 +82,29 @@ impl Participant {
         };
         match low(data) {
             // Of another program: it does not have this one, and says nothing about others.
-            None if data.name() == wanted.as_ref() => _ = self.asker.ask_gone(now, wanted),
+            None if data.name() == wanted.as_ref() => self.ask_gone(now, wanted),
             Some(low) if seq < low => {
-                for seq in self.streams.gone(&stream, low) {
-                    self.asker.stop(&wire::publication(&stream, &self.group, seq));
+                let asked = self.streams.gone(&stream, low);
+                for seq in &asked {
+                    self.asker.stop(&wire::publication(&stream, &self.group, *seq));
                 }
                 self.wanting.insert(stream);
+                if !asked.contains(&seq) {
+                    // It was known, and asked for again: a wrong packet came from elsewhere, or
+                    // the search is repeated.
+                    self.ask_gone(now, wanted);
+                }
             }
             _ => {
                 let why = format!("{wanted}: the statement in its place is about earlier ones");
                 self.count_wrong(now, wanted, why);
             }
+        }
+    }
+
+    fn ask_gone(&mut self, now: Time, wanted: Name) {
+        if !self.asker.ask_gone(now, wanted.clone()) {
+            self.absent(&wanted);
         }
     }
 

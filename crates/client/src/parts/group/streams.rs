@@ -101,8 +101,8 @@ struct Gone {
     /// The first and the last of those that are still to be asked for, the last ones first: others
     /// probably keep those.
     wanted: Option<(u64, u64)>,
-    /// Those before this one have been noted as such.
-    noted: u64,
+    /// The first and the last that have been noted as such.
+    noted: Option<(u64, u64)>,
     /// Those of them that were given up since one has arrived.
     in_vain: usize,
 }
@@ -115,6 +115,11 @@ struct Tries {
 }
 
 impl Tries {
+    /// It has not been asked for again, and is not to be at once.
+    fn is_new_rest(&self) -> bool {
+        self.rounds >= ROUNDS && self.next == Time::ZERO
+    }
+
     fn is_due(&self, now: Time) -> bool {
         self.rounds < ROUNDS || now >= self.next
     }
@@ -253,6 +258,9 @@ impl Streams {
         for (stream, line) in self.all.iter_mut().filter(|(stream, _)| of(stream)) {
             let Incoming { missing, late, .. } = line;
             let most = WINDOW.saturating_sub(late.len());
+            for tries in missing.values_mut().filter(|tries| tries.is_new_rest()) {
+                tries.next = now + REST;
+            }
             let may = missing.iter_mut();
             let may = may.filter(|(seq, tries)| !late.contains(seq) && tries.is_due(now));
             for (seq, tries) in may.take(most) {
@@ -325,9 +333,9 @@ impl Incoming {
             self.look_elsewhere(*first, *last);
         }
         // These were asked for elsewhere, too.
-        self.missing = self.missing.split_off(&self.gone.low);
-        let late = self.late.split_off(&self.gone.low);
-        asked.extend(std::mem::replace(&mut self.late, late));
+        let range = known..self.gone.low;
+        self.missing.retain(|seq, _| !range.contains(seq));
+        asked.extend(self.late.extract_if(range, |_| true));
         self.divide();
         asked
     }
@@ -344,11 +352,16 @@ impl Incoming {
 
     /// Notes publications that are to be asked for elsewhere, unless they were noted before.
     fn look_elsewhere(&mut self, first: u64, last: u64) {
-        let first = first.max(self.gone.noted);
-        if first > last {
+        let noted = self.gone.noted;
+        let (from, to) = noted.unwrap_or((first, last));
+        self.gone.noted = Some((from.min(first), to.max(last)));
+        if first < from {
+            self.look_for_earlier(first, last.min(from - 1));
+        }
+        let first = if noted.is_some() { first.max(to.saturating_add(1)) } else { first };
+        if first > last || noted.is_some_and(|(_, to)| last <= to) {
             return;
         }
-        self.gone.noted = last.saturating_add(1);
         self.gone.in_vain = 0;
         let oldest = first_of(last, MOST_KEPT);
         let mut low = first.max(oldest);
@@ -359,6 +372,19 @@ impl Incoming {
             }
         }
         self.gone.wanted = Some((low, last));
+    }
+
+    /// Adds publications before those that were noted.
+    fn look_for_earlier(&mut self, first: u64, last: u64) {
+        self.gone.in_vain = 0;
+        let newest = self.gone.wanted.map_or(last, |(_, newest)| newest);
+        let low = first.max(first_of(newest, MOST_KEPT));
+        if low > first {
+            self.give_up(first.max(first_of(last, MOST_KEPT)), last.min(low - 1));
+        }
+        if low <= last {
+            self.gone.wanted = Some((low, newest));
+        }
     }
 
     /// Gives up publications of which neither the member nor others have any, as far as is known.
@@ -391,7 +417,8 @@ impl Incoming {
                 return None;
             }
             self.gone.wanted = (first < seq).then(|| (first, seq - 1));
-            if !self.is_known(seq) && !self.unreported.contains(&seq) {
+            let is_done = self.unreported.contains(&seq) || self.missing.contains_key(&seq);
+            if !is_done && !self.is_known(seq) {
                 self.pending.insert(seq, None);
                 return Some(seq);
             }
@@ -422,13 +449,7 @@ impl Incoming {
         self.pending.remove(&seq);
         self.late.remove(&seq);
         if seq < self.gone.low {
-            // It is not asked for again: its member will not have it.
-            self.unreported.insert(seq);
-            self.gone.in_vain += 1;
-            if self.gone.in_vain >= PROBES {
-                self.end_search();
-            }
-            return;
+            return self.miss_gone(seq);
         }
         match self.missing.entry(seq) {
             Entry::Occupied(mut tries) => {
@@ -441,6 +462,27 @@ impl Incoming {
         }
         while self.missing.len() as u64 > MOST_KEPT {
             self.missing.pop_first();
+        }
+    }
+
+    /// Its member will not have it, but another one may be out of reach: it is asked for a few
+    /// times more, each after a rest.
+    fn miss_gone(&mut self, seq: u64) {
+        if let Some(tries) = self.missing.get_mut(&seq) {
+            tries.rounds += 1;
+            if tries.rounds >= 2 * ROUNDS {
+                self.missing.remove(&seq);
+            }
+            return;
+        }
+        self.missing.insert(seq, Tries { rounds: ROUNDS, next: Time::ZERO });
+        while self.missing.range(..self.gone.low).count() > WINDOW {
+            self.missing.pop_first();
+        }
+        self.unreported.insert(seq);
+        self.gone.in_vain += 1;
+        if self.gone.in_vain >= PROBES {
+            self.end_search();
         }
     }
 

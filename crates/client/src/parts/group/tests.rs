@@ -321,8 +321,8 @@ fn a_late_member_gets_the_few_publications_that_another_one_keeps() {
         let vector = events.iter().find(|(_, event)| matches!(event, Event::Vector(_))).unwrap().0;
         let missing = missing_of(&events);
         let [(at, 1_001, 2_998, 1_998)] = missing[..] else { panic!("{missing:?}") };
-        // Without Nacks, the history is given the time of one attempt.
-        let most = if has_nacks { Duration::ZERO } else { Duration::from_millis(500) };
+        // Without Nacks, the history is given the lifetime of an Interest.
+        let most = if has_nacks { Duration::ZERO } else { Duration::from_secs(1) };
         assert!(at.since(vector) <= most, "{:?}", at.since(vector));
         assert!(network.asked <= 64, "{}", network.asked);
         assert_eq!(network.members[0].unfetched(), 2_998);
@@ -350,6 +350,34 @@ fn publications_that_their_member_keeps_no_longer_come_from_the_history_of_other
         assert_eq!(numbers(&events), (19..=40).collect::<Vec<_>>(), "{has_nacks}");
         let missing = missing_of(&events);
         assert!(matches!(missing[..], [(_, 1, 18, 18)]), "{missing:?}");
+    }
+}
+
+#[test]
+fn publications_that_are_gone_come_when_a_member_that_has_them_is_back() {
+    for has_nacks in [true, false] {
+        let members = vec![trusted("/alice", CLOCK_S, 2), trusted("/bob", CLOCK_S + 9, 2)];
+        let mut network = Network::new(members, has_nacks);
+        network.publish(0, 4);
+        let bob = network.members.pop().unwrap();
+        network.pending.clear();
+        network.members.push(trusted("/carol", CLOCK_S + 99, 2));
+        let events = network.run(5_000);
+        assert_eq!((numbers(&events), missing_of(&events).len()), (vec![3, 4], 1));
+        network.pending.clear();
+        network.members.insert(1, bob);
+        let mut late = Vec::new();
+        for _ in 0..2 {
+            let now = network.now;
+            network.members[2].again(now, |_| true);
+            let events = network.run(61_000).into_iter();
+            late.extend(events.filter_map(|(_, event)| match event {
+                Event::Publication { seq, is_late, .. } => Some((seq, is_late)),
+                _ => None,
+            }));
+        }
+        late.sort_unstable();
+        assert_eq!(late, [(1, true), (2, true)], "{has_nacks}");
     }
 }
 
@@ -449,4 +477,66 @@ fn a_member_that_denies_all_its_publications_gets_few_interests() {
         assert!(asked < 12_000, "{low}: {asked}");
         assert!(low == 1 || (asked < 100 && missing > 1_990), "{low}: {asked}, {missing}");
     }
+}
+
+/// Carol, who asks for both publications of Alice.
+fn asks_for_two() -> (Participant, Time, Stream, Signer) {
+    let (mut carol, mut now) = (trusted("/carol", CLOCK_S, 2), Time::ZERO);
+    let stream = Stream { name: "/alice".parse().unwrap(), boot: 1 };
+    let signer = key("/alice", seed("/alice")).0;
+    let mut vector = Vector::new();
+    vector.raise(&stream.name, 1, 2);
+    carol.receive(now, &wire::interest(&group(), &vector, 1, &signer, 1));
+    assert_eq!(asked(&mut carol, &mut now, Time(1)).len(), 2);
+    let mut second = Vec::new();
+    signer.encode(&DataBuf::new(wire::publication(&stream, &group(), 2), "text"), &mut second);
+    carol.receive(now, &second);
+    (carol, now, stream, signer)
+}
+
+fn has_second(participant: &mut Participant) -> bool {
+    let mut events = std::iter::from_fn(|| participant.poll_event());
+    events.any(|event| matches!(event, Event::Publication { seq: 2, .. }))
+}
+
+#[test]
+fn a_wrong_packet_from_history_does_not_stop_a_stream_whose_first_one_is_gone() {
+    let (mut carol, mut now, stream, signer) = asks_for_two();
+    let first = wire::publication(&stream, &group(), 1);
+    let in_history = kept::in_history(&kept::history(&group()), first.as_ref());
+    let mut wrong = Vec::new();
+    signer.encode(&DataBuf::new(first.clone(), "text"), &mut wrong);
+    *wrong.last_mut().unwrap() ^= 0x55;
+    let wrong = DataBuf::new(in_history.clone(), wrong).encode_digest();
+    carol.receive(now, &gone::statement(&stream, &group(), 2, &signer));
+    let (end, mut count) = (now + Duration::from_secs(20), 0);
+    while now < end {
+        let until = now + Duration(1);
+        for name in asked(&mut carol, &mut now, until) {
+            count += 1;
+            if name == first {
+                carol.receive(now, &gone::statement(&stream, &group(), 2, &signer));
+            } else if name == in_history {
+                carol.receive(now, &wrong);
+            }
+        }
+        now = carol.next_deadline(now).unwrap_or(end).max(now);
+    }
+    assert!(has_second(&mut carol));
+    assert!((3..20).contains(&count), "{count}");
+}
+
+#[test]
+fn a_publication_that_is_gone_and_cannot_be_asked_for_stops_no_stream() {
+    let (mut carol, now, stream, _) = asks_for_two();
+    let first = wire::publication(&stream, &group(), 1);
+    // Each is of another source, so none makes room.
+    let names = (0..).map(|i| format!("/others/{i}/1").parse().unwrap());
+    carol.asker.stop(&first);
+    names.take_while(|name: &Name| carol.asker.ask(now, name.clone(), false)).for_each(drop);
+    let key = "/alice/KEY/k".parse().unwrap();
+    let content_type = ContentType::NACK;
+    let none = DataBuf { content_type, ..DataBuf::new(first.clone(), "") }.encode_digest();
+    carol.gone(now, first, &Data::decode(&none).unwrap(), &key);
+    assert!(has_second(&mut carol));
 }

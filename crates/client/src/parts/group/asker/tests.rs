@@ -229,3 +229,75 @@ fn few_packets_are_asked_for_at_a_time_and_there_is_a_bound() {
     }
     assert_eq!(count, AT_ONCE);
 }
+
+/// A packet that says that there is no publication, under the name of an Interest.
+fn none(asked: &str) -> Bytes {
+    let name: Name = asked.parse().unwrap();
+    let nack = |name, content: Bytes| {
+        DataBuf { content_type: ContentType::NACK, ..DataBuf::new(name, content) }.encode_digest()
+    };
+    match asked.strip_prefix("/chat/32=history") {
+        Some(own) => {
+            let inner = nack(own.parse().unwrap(), Bytes::new());
+            DataBuf::new(name, inner).encode_digest()
+        }
+        None => nack(name, Bytes::new()),
+    }
+}
+
+#[test]
+fn only_answers_to_the_last_interest_end_an_attempt_for_one_that_is_gone() {
+    for is_nack in [true, false] {
+        let mut asker = asker();
+        let says_no = |asker: &mut Asker, now: Time, name: &str| match is_nack {
+            true => asker.on_nack(now, name.parse::<Name>().unwrap().as_ref()),
+            false => assert!(asker.receive(&Data::decode(&none(name)).unwrap()).is_none()),
+        };
+        asker.ask_gone(Time::ZERO, "/alice/1".parse().unwrap());
+        let own = sent(&mut asker, Time::ZERO).unwrap();
+        let now = Time::ZERO + ATTEMPT;
+        let history = sent(&mut asker, now).unwrap();
+        says_no(&mut asker, now, &own);
+        assert_eq!(sent(&mut asker, now), None);
+        assert_eq!(asker.poll_given_up(), None, "the history has not answered");
+        assert_eq!(asker.next_deadline(), Some(now + LIFETIME));
+        says_no(&mut asker, now, &history);
+        assert_eq!(sent(&mut asker, now), None);
+        assert!(asker.poll_given_up().is_some());
+        asker.ask_gone(now, "/alice/2".parse().unwrap());
+        let own = sent(&mut asker, now).unwrap();
+        says_no(&mut asker, now, &own);
+        assert_eq!(sent(&mut asker, now).unwrap(), "/chat/32=history/alice/2", "at once");
+    }
+}
+
+#[test]
+fn over_a_new_connection_one_that_is_gone_is_sought_anew_after_a_pause() {
+    let mut asker = asker();
+    asker.ask_gone(Time::ZERO, "/alice/1".parse().unwrap());
+    let own = sent(&mut asker, Time::ZERO).unwrap();
+    sent(&mut asker, Time::ZERO + ATTEMPT).unwrap();
+    let now = Time::ZERO + ATTEMPT;
+    asker.restart(now);
+    assert_eq!(sent(&mut asker, now), None);
+    assert_eq!(asker.next_deadline(), Some(now + PAUSE));
+    assert_eq!(sent(&mut asker, now + PAUSE), Some(own));
+    assert!(sent(&mut asker, now + PAUSE + ATTEMPT).unwrap().starts_with("/chat/32=history"));
+}
+
+#[test]
+fn publications_that_are_gone_have_turns_beside_any_number_of_others() {
+    let mut asker = asker();
+    for i in 0..1_000 {
+        for is_old in [false, true] {
+            asker.ask(Time::ZERO, format!("/{is_old}/{i}/1").parse().unwrap(), is_old);
+        }
+    }
+    while sent(&mut asker, Time::ZERO).is_some() {}
+    asker.ask_gone(Time::ZERO, "/alice/1".parse().unwrap());
+    let now = Time::ZERO + ATTEMPT;
+    while sent(&mut asker, now).is_some() {}
+    let now = now + ATTEMPT;
+    let names: Vec<String> = std::iter::from_fn(|| sent(&mut asker, now)).collect();
+    assert!(names.contains(&"/alice/1".to_owned()), "{names:?}");
+}

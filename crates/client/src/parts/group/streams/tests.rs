@@ -196,3 +196,62 @@ fn publications_put_back_are_requested_later() {
     streams.put_back(&stream(), 2);
     assert_eq!(asked(&mut streams), [2]);
 }
+
+/// The numbers that are asked for elsewhere, where none has them, and those that are missing then.
+fn sought(streams: &mut Streams) -> (Vec<u64>, Option<(u64, u64, u64)>) {
+    let (mut all, mut missing) = (Vec::new(), None);
+    while let Some(seq) = streams.next_gone(&stream()) {
+        all.push(seq);
+        missing = missing.or(streams.absent(&stream(), seq).missing);
+    }
+    (all, missing)
+}
+
+#[test]
+fn publications_before_those_that_were_known_to_be_gone_are_sought_or_missing() {
+    let mut streams = Streams::new(100, 2);
+    updated(&mut streams, 1, 200, false);
+    streams.gone(&stream(), 181);
+    let (all, missing) = sought(&mut streams);
+    assert_eq!(all, (173..=180).rev().collect::<Vec<_>>());
+    assert_eq!(missing, Some((101, 180, 80)));
+    assert_eq!(asked(&mut streams), (181..=200).collect::<Vec<_>>());
+    assert_eq!((181..=200).map(|seq| arrived(&mut streams, seq).len()).sum::<usize>(), 20);
+    // The member itself claims all of them, and this one knew its stream before.
+    streams.all.get_mut(&stream()).unwrap().confirmed = 1;
+    streams.update(&update(1, 200, true));
+    let (all, missing) = sought(&mut streams);
+    assert_eq!(all, (93..=100).rev().collect::<Vec<_>>());
+    assert_eq!(missing, Some((1, 100, 100)));
+    assert_eq!((asked(&mut streams), arrived(&mut streams, 201)), (vec![], vec![201]));
+}
+
+#[test]
+fn a_publication_that_is_gone_is_sought_again_after_a_rest() {
+    let mut streams = Streams::new(10, 2);
+    updated(&mut streams, 1, 2, true);
+    streams.gone(&stream(), 2);
+    assert_eq!(sought(&mut streams).0, [1]);
+    assert_eq!(arrived(&mut streams, 2), [2]);
+    let mut now = Time::ZERO + Duration::from_secs(1);
+    let mut rounds = 0;
+    for _ in 0..10 {
+        assert!(streams.again(now, |_| true).is_empty());
+        now += REST;
+        for (_, seq) in streams.again(now, |_| true) {
+            rounds += 1;
+            // The statement comes again.
+            assert!(streams.gone(&stream(), 2).is_empty());
+            assert_eq!(streams.absent(&stream(), seq), Outcome::default(), "reported once");
+        }
+    }
+    assert_eq!(rounds, ROUNDS);
+    streams.update(&update(3, 4, true));
+    assert_eq!(asked(&mut streams), [3, 4]);
+    streams.gone(&stream(), 4);
+    assert_eq!(sought(&mut streams).0, [3]);
+    streams.again(now, |_| true);
+    assert_eq!(streams.again(now + REST, |_| true), [(stream(), 3)]);
+    let late = streams.arrived(&stream(), 3, arrival(1)).released;
+    assert_eq!(late.len(), 1);
+}
