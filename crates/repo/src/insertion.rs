@@ -77,7 +77,7 @@ impl<'a> Insertion<'a> {
     }
 
     /// Adds the named thing itself, the only one of this insertion. Returns false if the store has
-    /// it already; then only verified signatures and certificates of its parts are left to be added.
+    /// it already; then only verified signatures and certificates are left to be added.
     ///
     /// # Errors
     /// The store has other content under the name, or cannot be written, or the insertion has a

@@ -57,11 +57,7 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
     {
         p.count_drop(face, DropReason::Excluded);
     } else if satisfied.is_empty() {
-        // Unsolicited Data goes into the content store from faces that may push, or nowhere.
-        let may = pushes && !header.no_cache() && p.tables.cache().may_take(data.name());
-        if !may || !cache(p, &data, &incoming.packet.to_bytes(), &name, None) {
-            p.count_drop(face, DropReason::Unsolicited);
-        }
+        receive_unsolicited(p, incoming, &data, &name, pushes);
     } else {
         // Content store: the bare packet, without what belongs to one hop.
         let packet = incoming.packet.to_bytes();
@@ -92,6 +88,20 @@ pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
         }
     }
     p.scratch.satisfied = satisfied;
+}
+
+/// Unsolicited Data goes into the content store from faces that may push, or nowhere.
+fn receive_unsolicited(
+    p: &mut Pipeline<'_>,
+    incoming: &Incoming<'_>,
+    data: &Data<'_>,
+    name: &HashedName<'_>,
+    pushes: bool,
+) {
+    let may = pushes && !incoming.header.no_cache() && p.tables.cache().may_take(data.name());
+    if !may || !cache(p, data, &incoming.packet.to_bytes(), name, None) {
+        p.count_drop(incoming.face, DropReason::Unsolicited);
+    }
 }
 
 /// Content store insert; says whether the store has the Data now. Replies to probes are never

@@ -50,7 +50,7 @@ pub(super) struct Steps {
     pub(super) enter_one: fn(&mut Pipeline<'_>, &mut InterestCx<'_>),
     /// Content store; says whether the Interest was answered.
     pub(super) answer_from_store: fn(&mut Pipeline<'_>, &InterestCx<'_>) -> bool,
-    /// What follows once the Interest is in this entry of the PIT.
+    /// The step after the Interest has entered this PIT entry.
     pub(super) go_on: fn(&mut Pipeline<'_>, PitKey, &mut InterestCx<'_>),
 }
 

@@ -203,7 +203,7 @@ impl Requests {
         self.lost.get(item).filter(|lost| lost.not_before <= now).map(|lost| lost.attempt)
     }
 
-    /// True unless earlier Nacks or wrong answers forbid an Interest now; see [`TransferSuspension`].
+    /// True unless earlier Nacks or wrong answers forbid an Interest now: [`TransferSuspension`].
     pub fn may_leave(&self, now: Time) -> bool {
         self.suspension.allows(now, self.in_flight())
     }
