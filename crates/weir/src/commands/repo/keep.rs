@@ -90,7 +90,7 @@ pub fn commit<E: From<StoreError>>(
     if !is_verified {
         insertion.unverified();
     }
-    // What was stored without verification may lack certificates, or have wrong ones.
+    // An object that was stored without verification may lack certificates, or have wrong ones.
     if insertion.top(entry, &top)? || *is_verified {
         insertion.held()?;
     }
