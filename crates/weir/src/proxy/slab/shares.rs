@@ -65,7 +65,7 @@ impl Writers {
     }
 
     /// Chooses the object that makes room for the writer of this block, and notes that it has lost
-    /// its pages. `pages_of` counts those of a block. Returns the blocks; none if the writer has its
+    /// its pages. `pages_of` counts those of a block. Returns no blocks if the writer has its
     /// share of the cache of `most` pages.
     pub fn revoke(&mut self, key: Key, most: u32, pages_of: impl Fn(&Key) -> usize) -> Vec<Key> {
         let Some(origin) = self.0.get(&key).map(|writer| writer.claim.origin) else {
