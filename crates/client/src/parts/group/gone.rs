@@ -82,7 +82,7 @@ impl Participant {
         };
         match low(data) {
             // Of another program: it does not have this one, and says nothing about others.
-            None if data.name() == wanted.as_ref() => self.ask_gone(now, wanted),
+            None if data.name() == wanted.as_ref() => self.ask_gone(now, &wanted),
             Some(low) if seq < low => {
                 let asked = self.streams.gone(&stream, low);
                 for seq in &asked {
@@ -92,7 +92,7 @@ impl Participant {
                 if !asked.contains(&seq) {
                     // It was known, and asked for again: a wrong packet came from elsewhere, or
                     // the search is repeated.
-                    self.ask_gone(now, wanted);
+                    self.ask_gone(now, &wanted);
                 }
             }
             _ => {
@@ -102,9 +102,9 @@ impl Participant {
         }
     }
 
-    fn ask_gone(&mut self, now: Time, wanted: Name) {
+    fn ask_gone(&mut self, now: Time, wanted: &Name) {
         if !self.asker.ask_gone(now, wanted.clone()) {
-            self.absent(&wanted);
+            self.absent(wanted);
         }
     }
 

@@ -335,7 +335,9 @@ impl Incoming {
         // These were asked for elsewhere, too.
         let range = known..self.gone.low;
         self.missing.retain(|seq, _| !range.contains(seq));
-        asked.extend(self.late.extract_if(range, |_| true));
+        let late: Vec<u64> = self.late.range(range).copied().collect();
+        late.iter().for_each(|seq| _ = self.late.remove(seq));
+        asked.extend(late);
         self.divide();
         asked
     }
