@@ -270,7 +270,7 @@ impl Bench {
         }
         for (prefix, routes) in self.management.rib().iter() {
             assert!(!routes.is_empty(), "{prefix}");
-            assert!(routes.keys().all(|(face, _)| here.contains(&face.0)), "{prefix}");
+            assert!(routes.keys().all(|key| here.contains(&key.face.0)), "{prefix}");
         }
         for (prefix, hops) in self.forwarder.fib().iter() {
             assert!(hops.iter().all(|hop| here.contains(&hop.face)), "{prefix}");
@@ -306,7 +306,7 @@ fuzz_target!(|input: &[u8]| {
     // The remaining routes lead to the service, which is a face like others.
     let own = bench.management.face();
     let routes = bench.management.rib().iter().flat_map(|(_, routes)| routes.keys());
-    assert_eq!(routes.filter(|(face, _)| *face != own).count(), 0);
+    assert_eq!(routes.filter(|key| key.face != own).count(), 0);
     assert!(bench.forwarder.fib().iter().all(|(_, hops)| hops.len() == 1));
     bench.drain();
     assert!(bench.forwarder.pit().is_empty(), "every Interest ends");
