@@ -386,9 +386,6 @@ impl Batch {
         }
         let Some((number, _)) = self.object_of(first) else { return SegmentBits::first(1) };
         let most = self.requests.most_from(first - number);
-        if most == 1 {
-            return SegmentBits::first(1);
-        }
         let run = self.queue.run_from(first);
         SegmentBits::first(most.min(u16::try_from(run).unwrap_or(most)).max(1))
     }

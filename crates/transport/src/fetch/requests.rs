@@ -153,10 +153,11 @@ impl Requests {
         self.ranges.most(self.controller.range())
     }
 
-    /// The same from a segment on: a run crosses no multiple of its full length, so that a chunk is
-    /// requested as a whole.
+    /// The maximum number of segments that an Interest may request if `segment` is its first. A run
+    /// crosses no multiple of [`Requests::most`], so that a chunk is requested as a whole.
     pub fn most_from(&self, segment: u64) -> u16 {
-        self.most() - (segment % u64::from(self.most())) as u16
+        let most = self.most();
+        most - (segment % u64::from(most)) as u16
     }
 
     /// The round-trip time estimate.
