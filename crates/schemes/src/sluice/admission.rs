@@ -13,6 +13,7 @@
 use super::LEAST_LEFT;
 use super::sizes::Sizes;
 use super::turns::Turns;
+use crate::shared::link::neighbour::{Neighbour, WINDOW};
 use crate::shared::link::per_flow::charge;
 use crate::shared::link::wakeup::MAX_LATENESS;
 use control::{
@@ -30,11 +31,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// If so many wait at a link, flows that have some waiting are refused.
 const CROWD: usize = 16_384;
 
-/// The neighbour's Interests are measured over this time (Wang and others, 2013).
-const WINDOW: Duration = Duration::from_millis(100);
-
-/// The link is busy if it brings this part of what is booked, measured over the window and the time
-/// of so many Data.
+/// The link is busy if it brings this part of what is booked, measured over [`WINDOW`] and the
+/// time of so many Data.
 const BUSY: f64 = 0.97;
 const MEASURED: u64 = 16;
 
@@ -62,9 +60,7 @@ pub(super) struct Admission {
     came: Size,
     /// The latest time that was seen.
     latest: Time,
-    /// The neighbour's Interests, in bit/s, and what is counted of them in this window.
-    neighbour: f64,
-    window: (Time, u64),
+    neighbour: Neighbour,
     is_unknown: bool,
     /// How long answers take, if it is known: the longest, less a small part for each since.
     answered_in: Option<Duration>,
@@ -86,8 +82,7 @@ impl Admission {
             left: 0,
             came: Size(0),
             latest: Time::ZERO,
-            neighbour: 0.0,
-            window: (Time::ZERO, 0),
+            neighbour: Neighbour::default(),
             is_unknown: false,
             answered_in: None,
             brought: (Time::ZERO, 0),
@@ -111,15 +106,10 @@ impl Admission {
 
     /// The rate of Data that may be asked for; `None` if the link's is unknown.
     fn budget(&mut self, now: Time, view: &LinkView) -> Option<Rate> {
-        let (since, bits) = self.window;
-        let span = now.since(since);
-        if span >= WINDOW || now < since {
-            self.neighbour = bits as f64 / span.max(WINDOW).as_secs_f64();
-            self.window = (now, 0);
-        }
+        let neighbour = self.neighbour.rate(now);
         let known = view.rate_in.0 as f64;
         let capacity = if known > 0.0 { known } else { self.fallback };
-        let left = (capacity - self.neighbour).max(capacity * LEAST_LEFT) * self.booked;
+        let left = (capacity - neighbour).max(capacity * LEAST_LEFT) * self.booked;
         (capacity > 0.0).then_some(Rate(left.max(1.0) as u64))
     }
 
@@ -216,18 +206,13 @@ impl Shaper for Admission {
     }
 
     fn on_crossing(&mut self, cx: &mut Cx<'_>, view: &LinkView, crossing: &Crossing<'_>) {
-        match (crossing.direction, crossing.kind) {
-            (Direction::In, Kind::Interest) => {
-                self.window.1 = self.window.1.saturating_add(crossing.size.0.saturating_mul(8));
+        self.neighbour.on_crossing(crossing);
+        if (crossing.direction, crossing.kind) == (Direction::In, Kind::Data) {
+            self.sizes.on_data(cx.now, crossing.flow, crossing.size);
+            self.came = crossing.size;
+            if let Some(rate) = self.budget(cx.now, view) {
+                self.measure(cx.now, crossing.size, rate);
             }
-            (Direction::In, Kind::Data) => {
-                self.sizes.on_data(cx.now, crossing.flow, crossing.size);
-                self.came = crossing.size;
-                if let Some(rate) = self.budget(cx.now, view) {
-                    self.measure(cx.now, crossing.size, rate);
-                }
-            }
-            _ => {}
         }
     }
 }

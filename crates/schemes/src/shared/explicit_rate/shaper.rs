@@ -10,10 +10,11 @@
 //! its consumer of the rate at once, and a longer wait behind the primary class would end in a
 //! timeout.
 
+use crate::shared::link::neighbour::Neighbour;
 use crate::shared::link::wakeup::MAX_LATENESS;
 use control::{
-    Crossing, Cx, Direction, Duration, InterestMeta, Kind, LinkView, Offer, ParamSpec, Params,
-    Rate, Released, Shaper, Size, Stage, Time, Value,
+    Crossing, Cx, Duration, InterestMeta, LinkView, Offer, ParamSpec, Params, Rate, Released,
+    Shaper, Size, Stage, Time, Value,
 };
 use packet::options::TrafficClass;
 use std::collections::VecDeque;
@@ -54,9 +55,6 @@ pub(crate) const LONGEST_WAIT: ParamSpec = ParamSpec {
     source: "own: a refusal tells the rate at once, what waits tells it when its Data comes",
 };
 
-/// The neighbour's Interests are measured over this time (Wang and others, 2013).
-const WINDOW: Duration = Duration::from_millis(100);
-
 /// A link is never booked for longer than this.
 const LONGEST: Duration = Duration::from_secs(600);
 
@@ -72,9 +70,7 @@ pub(crate) struct PrimaryFirst {
     evicted: VecDeque<InterestMeta>,
     /// When the link has brought what was booked.
     free_at: Time,
-    /// The neighbour's Interests, in bit/s, and what is counted of them in this window.
-    neighbour: f64,
-    window: (Time, u64),
+    neighbour: Neighbour,
     /// The rate was unknown when the last Interest was offered.
     unknown: bool,
 }
@@ -89,27 +85,21 @@ impl PrimaryFirst {
             queues: Default::default(),
             evicted: VecDeque::new(),
             free_at: Time::ZERO,
-            neighbour: 0.0,
-            window: (Time::ZERO, 0),
+            neighbour: Neighbour::default(),
             unknown: false,
         }
     }
 
     /// The rate of Data that may be asked for; `None` if the link's is unknown.
     fn budget(&mut self, now: Time, view: &LinkView) -> Option<Rate> {
-        let (since, bits) = self.window;
-        let span = now.since(since);
-        if span >= WINDOW || now < since {
-            self.neighbour = bits as f64 / span.max(WINDOW).as_secs_f64();
-            self.window = (now, 0);
-        }
+        let neighbour = self.neighbour.rate(now);
         let known = view.rate_in.0 as f64;
         let capacity = if known > 0.0 { known } else { self.fallback };
         if capacity <= 0.0 {
             return None;
         }
         // The neighbour does not starve us, whatever it asks for.
-        let left = (capacity - self.neighbour).max(capacity / 16.0);
+        let left = (capacity - neighbour).max(capacity / 16.0);
         Some(Rate((self.headroom * left).max(1.0) as u64))
     }
 
@@ -213,9 +203,7 @@ impl Shaper for PrimaryFirst {
     }
 
     fn on_crossing(&mut self, _cx: &mut Cx<'_>, _view: &LinkView, crossing: &Crossing<'_>) {
-        if (crossing.direction, crossing.kind) == (Direction::In, Kind::Interest) {
-            self.window.1 = self.window.1.saturating_add(crossing.size.0.saturating_mul(8));
-        }
+        self.neighbour.on_crossing(crossing);
     }
 }
 

@@ -1,6 +1,8 @@
 use super::*;
 use crate::mircc;
+use crate::shared::link::neighbour::WINDOW;
 use crate::testing::Gate;
+use control::{Direction, Kind};
 use packet::HopOptions;
 
 const MS: u64 = 1_000_000;
@@ -166,7 +168,7 @@ fn the_neighbours_interests_take_their_part() {
     b.release();
     b.gate.now += WINDOW;
     b.release();
-    assert_eq!(b.shaper.neighbour, 0.0);
+    assert_eq!(b.shaper.neighbour.rate(b.gate.now), 0.0);
 }
 
 fn crossing(size: u64, options: &HopOptions) -> Crossing<'_> {
