@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn an_insufficient_interest_does_not_suppress_another_downstream() {
+    fn after_an_insufficient_interest_another_downstream_waits_only_the_first_interval() {
         type Spoil = fn(&mut Upstream);
         let short: Spoil = |left| left.falls_short = true;
         // The timeout after one exchange of 400 ms is 400 + 4 * 200 ms.
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn an_insufficient_interest_does_not_suppress_a_retransmission() {
+    fn after_an_insufficient_interest_a_retransmission_waits_only_the_first_interval() {
         for (short, wait) in [(false, 400), (true, 10)] {
             let (mut strategy, mut entry) = simple();
             exchange(&mut strategy, &mut entry, ms(400));
