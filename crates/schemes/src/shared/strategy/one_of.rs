@@ -7,7 +7,7 @@
 //! - A Nack sends the Interest to one that was not tried yet. When all have returned one, the
 //!   downstreams get the least severe of the reasons.
 
-use super::attempts::{latest, used_earliest, verdict_of_all};
+use super::attempts::{is_untried, latest, used_earliest, verdict_of_all};
 use super::suppression::Suppression;
 use control::{Action, NextHop, Params, Strategy, StrategyCx, Upstream};
 use packet::NackReason;
@@ -121,9 +121,8 @@ impl<C: Choose> Strategy for OneOf<C> {
             // It had a copy.
             return;
         }
-        let mut left = unused(s);
-        // One that waits for the answer itself has none.
-        left.retain(|hop| s.downstreams.iter().all(|d| d.face != hop.face));
+        let left = s.next_hops.iter().filter(|hop| is_untried(s, hop));
+        let left: Vec<NextHop> = left.copied().collect();
         let usable: Vec<_> =
             left.iter().filter(|hop| self.choice.is_usable(s, hop.face)).copied().collect();
         let choice = &mut self.choice;

@@ -23,6 +23,7 @@
 //! hop. An Interest that says itself which path to take (RFC 9531, MIRCC's hints) is not touched.
 //! Interests with a forwarding hint share what is known of the empty prefix.
 
+use super::attempts::is_untried;
 use control::{
     Action, Duration, NextHop, ParamSpec, Params, Strategy, StrategyCx, Time, Upstream, Value,
 };
@@ -387,11 +388,7 @@ impl<S: Strategy> Strategy for Watched<S> {
 
     /// Those that are set aside come after all others.
     fn on_nack(&mut self, s: &mut StrategyCx<'_, '_>, reason: NackReason) {
-        let usable = self.usable(s).filter(|hops| {
-            hops.iter().any(|hop| {
-                s.upstream(hop.face).is_none() && s.downstreams.iter().all(|d| d.face != hop.face)
-            })
-        });
+        let usable = self.usable(s).filter(|hops| hops.iter().any(|hop| is_untried(s, hop)));
         ask(s, usable.as_deref().unwrap_or(s.next_hops), |s| self.inner.on_nack(s, reason));
     }
 
