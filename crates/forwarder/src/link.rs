@@ -27,13 +27,13 @@ use control::{
     Crossing, Cx, Direction, Duration, Flow, InterestMeta, LinkView, Marker, Rate, Released, Rng,
     Size, Stage, Stamper, Time,
 };
-use packet::options::{Capability, ResidenceTime};
+use packet::options::{Capability, ResidenceTime, segments_in};
 use packet::{HopOptions, LpPacket};
 
 use crate::config::{FaceConfig, LinkType, RateIn};
 use crate::counters::{DropReason, FaceCounters, ForwarderStats};
 use crate::tables::pit::Share;
-use crate::tables::{PitKey, PitToken, Portion};
+use crate::tables::{PitKey, PitToken};
 use allowance::Allowance;
 use capabilities::{Capabilities, Carrier};
 pub(crate) use env::Env;
@@ -158,14 +158,14 @@ impl Link {
         self.line.has_left(now)
     }
 
-    /// An Interest leaves. If the rate in is measured, the neighbour is asked
-    /// for what that needs.
+    /// An Interest leaves. If the face measures its incoming rate, the Interest requests the
+    /// neighbour's residence time.
     pub(crate) fn on_interest(&mut self, options: &mut HopOptions) {
         if self.has_parts()
             && let Some(arrivals) = self.line.arrivals()
         {
             options.set(&ResidenceTime::ASKED);
-            arrivals.on_interest(Portion::of(options).segments());
+            arrivals.on_interest(segments_in(options));
         }
     }
 

@@ -5,6 +5,7 @@ use control::{
     Released, Returned, Rng, Size, Stage, Stamper, Time, Verdict,
 };
 use packet::HopOptions;
+use packet::options::segments_in;
 
 use super::env::Env;
 use super::flows::Flows;
@@ -12,7 +13,7 @@ use super::line::Line;
 use super::queue::{QueuedControl, QueuedData};
 use super::shaping::{Expectations, Expected, Offered, Shaping, Waiting};
 use crate::tables::pit::Share;
-use crate::tables::{PitKey, Portion, memory};
+use crate::tables::{PitKey, memory};
 
 /// A marker or stamper with its random stream.
 pub(super) struct Hosted<T: ?Sized> {
@@ -107,7 +108,7 @@ impl Parts {
 
     /// The bytes of Data that an Interest of this flow with these options is expected to bring.
     pub(super) fn expected(&self, flow: Flow, options: &HopOptions) -> Size {
-        self.flows.expected(flow, options.get(), Portion::of(options).segments())
+        self.flows.expected(flow, options.get(), segments_in(options))
     }
 
     /// Something crossed the face: the parts that want to know are called.
