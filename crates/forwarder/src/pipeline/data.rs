@@ -8,7 +8,6 @@ use packet::{Data, HopOption, HopOptions};
 use super::Pipeline;
 use super::checks::violates_scope;
 use super::context::{DataCx, Incoming};
-use super::downstream::Brought;
 use super::options::take_options;
 use super::{exclude, learned};
 use crate::config::LinkType;
@@ -169,7 +168,7 @@ fn satisfy(p: &mut Pipeline<'_>, a: &mut DataCx<'_>, key: PitKey, is_last: bool)
     let entry = p.pit().get(key);
     let portion = entry.map_or(Portion::WHOLE, |entry| entry.portion_for(a.name.name()));
     // The shapers that let its Interests through.
-    p.credit_data(key, portion, Brought { from: a.face, len: a.packet.len() });
+    p.credit_data(key, portion, a.face, Size(a.packet.len() as u64));
     // The strategy: round-trip time, mark, options.
     let mut options = a.options.clone();
     ask(p, a, key, &mut options);

@@ -67,7 +67,7 @@ impl Pipeline<'_> {
         let Some(entry) = self.pit().get(key) else { return };
         let bytes = entry.interest().to_vec();
         if entry.in_records().is_empty() && entry.out_records().is_empty() {
-            self.tables.remove(key);
+            self.tables.discard(key);
             self.stats().nacked += 1;
         }
         if let Ok(interest) = Interest::decode(&bytes) {
@@ -131,15 +131,15 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Reports to the shapers on both sides of a PIT entry the Data that a portion of it brought.
-    pub(super) fn credit_data(&mut self, key: PitKey, portion: Portion, brought: Brought) {
+    /// Reports to the shapers on both sides of a PIT entry that Data of this size came for a portion
+    /// of it from an upstream.
+    pub(super) fn credit_data(&mut self, key: PitKey, portion: Portion, from: FaceId, size: Size) {
         if !self.has_parts() {
             return;
         }
         let Some(sides) = self.pit().get(key).map(|entry| entry.sides(portion)) else { return };
-        let size = Size(brought.len as u64);
         for side in sides {
-            let elsewhere = side.direction == Direction::In && side.face != brought.from;
+            let elsewhere = side.direction == Direction::In && side.face != from;
             self.credit(key, side, (!elsewhere).then_some(size));
         }
     }
@@ -160,15 +160,6 @@ impl Pipeline<'_> {
             self.wake(face);
         }
     }
-}
-
-/// Data that an entry brought.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Brought {
-    /// The upstream that it came from.
-    pub(super) from: FaceId,
-    /// Its bytes.
-    pub(super) len: usize,
 }
 
 /// The options of a Nack to a downstream: those of an answer to its Interest, the portion that it

@@ -6,7 +6,7 @@ use control::Action;
 use packet::options::SegmentBits;
 use packet::tlv::{put_header, tlv_len, types};
 use packet::{Component, Interest};
-use smallvec::{Array, SmallVec};
+use smallvec::SmallVec;
 
 use super::super::Pipeline;
 use super::super::context::InterestCx;
@@ -228,13 +228,13 @@ impl Singles {
 
 /// The Interest sent to `face` under this nonce for segments of runs will bring no Data. Splits
 /// each entry's share off and appends the entries that were requested as a whole then.
-pub(in crate::pipeline) fn split_sent<A: Array<Item = PitKey>>(
+pub(in crate::pipeline) fn split_sent(
     p: &mut Pipeline<'_>,
     face: FaceId,
     interest: &Interest<'_>,
     name: &HashedName<'_>,
     portion: Portion,
-    sent: &mut SmallVec<A>,
+    sent: &mut SmallVec<[PitKey; 1]>,
 ) {
     if !p.pit().has_runs() {
         return;
