@@ -1,5 +1,5 @@
-//! Parts that several schemes share. Each module's name says what it is; the rest of a scheme is in
-//! the scheme's own file.
+//! Parts of consumers, links and strategies that several schemes use. Each scheme's other parts are
+//! in its own file and folder.
 //!
 //! No scheme's file uses another scheme's, unless its paper builds on that scheme and its header
 //! names the file.

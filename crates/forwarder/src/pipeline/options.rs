@@ -43,7 +43,8 @@ pub(super) fn take_options(
     options
 }
 
-/// The same for a frame with an Interest: what its sender may not ask for is left out.
+/// The options of a frame with an Interest that came over a face. A range is left out if the
+/// sender has not proved its address.
 pub(super) fn take_interest_options(
     p: &mut Pipeline<'_>,
     face: FaceId,

@@ -1,7 +1,7 @@
-//! The name of a PIT entry outside of the table.
+//! The key by which code outside the PIT refers to one of its entries.
 
-/// An entry of the PIT, from outside. It leads nowhere once the entry is gone, also if the entry's
-/// place is used again.
+/// Refers to a PIT entry. It finds nothing once the entry has ended, even if another entry has
+/// taken its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PitKey {
     pub(super) slot: u32,

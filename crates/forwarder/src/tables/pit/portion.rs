@@ -31,7 +31,7 @@ impl Portion {
         range.map_or(Portion::WHOLE, |range| Portion(range.wanted()))
     }
 
-    /// The same; the options do not state it any more.
+    /// Removes the portion from the options of an Interest or Nack and returns it.
     #[must_use]
     pub fn take(options: &mut HopOptions) -> Portion {
         let portion = Portion::of(options);
