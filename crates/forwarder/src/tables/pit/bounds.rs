@@ -34,8 +34,8 @@ pub enum Refusal {
     /// The limit of the memory that the PIT shares with others is reached.
     #[error("the forwarder has reached its memory limit")]
     Shared,
-    /// Interests under one prefix have their share of scarce memory.
-    #[error("pending Interests under the same prefix have reached their memory limit")]
+    /// Pending Interests under the same prefix have used their share of the memory budget.
+    #[error("pending Interests under the same prefix have used their share of the memory budget")]
     Prefix,
     /// The face's limit of pending Interests is reached.
     #[error("the face has reached its limit of pending Interests")]
