@@ -167,7 +167,6 @@ impl Generator {
             names.push("");
         }
         let classes = names.into_iter().map(|name| ClassResult::new(name, span)).collect();
-
         let mut generator = Generator {
             laws,
             component,

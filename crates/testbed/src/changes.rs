@@ -13,9 +13,9 @@ pub fn of(kind: &FaultKind, testbed: &Testbed) -> Vec<(usize, Change)> {
     match kind {
         FaultKind::LinkRate { link, direction, rate } => {
             let link = &links[*link];
-            let [face, other] = [link.interface.clone(), link.interface.clone()];
-            let sending = Change::Rates { face, rate: Some(*rate), rate_in: None };
-            let receiving = Change::Rates { face: other, rate: None, rate_in: Some(*rate) };
+            let face = link.interface.clone();
+            let sending = Change::Rates { face: face.clone(), rate: Some(*rate), rate_in: None };
+            let receiving = Change::Rates { face, rate: None, rate_in: Some(*rate) };
             vec![(link.ends[*direction], sending), (link.ends[1 - direction], receiving)]
         }
         FaultKind::RouteAdd(Route { at, prefix, link, cost }) => {

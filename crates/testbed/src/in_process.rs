@@ -123,27 +123,30 @@ impl InProcessApps {
         loop {
             for order in orders.try_iter() {
                 match order {
-                    Order::Crash(at) => self.crash(since(origin), at),
+                    Order::Crash(at) => self.crash(time_since(origin), at),
                     Order::Restart(at) => {
                         let failed = self.publish(at).err();
                         carried.failed = carried.failed.or(failed);
                     }
                     Order::End => {
-                        self.apps.advance(since(origin));
+                        self.apps.advance(time_since(origin));
                         (carried.flows, carried.workloads) = self.apps.results();
                         return carried;
                     }
                 }
             }
-            self.apps.advance(since(origin));
+            self.apps.advance(time_since(origin));
             self.speak();
-            if since(origin) >= look {
-                look = look.max(since(origin)) + every;
-                carried.samples.push(self.samples(since(origin)));
+            let now = time_since(origin);
+            if now >= look {
+                look = now + every;
+                carried.samples.push(self.samples(now));
             }
             let next = self.apps.next().map_or(look, |at| at.min(look));
-            for app in self.wait(next.since(since(origin)), &mut bell) {
-                self.hear(since(origin), app);
+            let ready = self.wait(next.since(now), &mut bell);
+            let now = time_since(origin);
+            for app in ready {
+                self.hear(now, app);
             }
         }
     }
@@ -213,8 +216,8 @@ impl InProcessApps {
     }
 }
 
-/// The time since the start.
-fn since(origin: Time) -> Time {
+/// The current time on a clock that was zero at `origin`.
+fn time_since(origin: Time) -> Time {
     Time::ZERO + monotonic().since(origin)
 }
 

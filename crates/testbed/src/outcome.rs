@@ -16,7 +16,6 @@ use record::{
 use scenario::model::Scenario;
 use scenario::result::{Caching, Measures};
 use scenario::series::{Rows, Sampler};
-
 use std::collections::BTreeMap;
 use transport::Snapshot;
 

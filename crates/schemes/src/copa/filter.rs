@@ -40,7 +40,6 @@ impl Filter {
     /// Takes a sample; those older than `window` no longer count.
     pub(super) fn sample(&mut self, now: Time, value: Duration, window: Duration) {
         let new = Sample { at: now, value };
-
         let Some([mut first, mut second, mut third]) = self.samples else {
             self.samples = Some([new; 3]);
             return;
