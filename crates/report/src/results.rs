@@ -258,8 +258,8 @@ fn shown(groups: &[Group]) -> f64 {
 
 /// The values that a sweep varied, under the names of [`Results::keys`].
 fn label(above: &str, settings: &[(String, String)], keys: &[&str]) -> String {
-    let told = settings.iter().filter(|(key, _)| keys.contains(&key.as_str()));
-    let parts = std::iter::once(above).chain(told.map(|(_, value)| value.as_str()));
+    let varied = settings.iter().filter(|(key, _)| keys.contains(&key.as_str()));
+    let parts = std::iter::once(above).chain(varied.map(|(_, value)| value.as_str()));
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 

@@ -72,8 +72,8 @@ pub fn execute(batch: &Batch, number: usize, watch: &dyn Watch) -> Result<RunRes
     if let Some(tracer) = watch.tracer(number) {
         network.trace(tracer);
     }
-    if let Some(told) = watch.hashing(number) {
-        network.on_hashing(told);
+    if let Some(hashing) = watch.hashing(number) {
+        network.on_hashing(hashing);
     }
     let sampling = sampling(&run.scenario);
     if let Some((every, most)) = sampling {

@@ -82,9 +82,9 @@ const A_GAIN: f64 = 0.8;
 const S_GAIN: f64 = 1.0 / 8.0;
 /// No response is taken to come sooner.
 const LEAST_A: f64 = 1e-6;
-/// Where gamma is not positive it is looked at again after this at the soonest,
+/// The shortest time until gamma is calculated again if it is not positive.
 const SOON: Duration = Duration::from_micros(100);
-/// and however small it is, after this.
+/// The longest time until gamma is calculated again.
 const LONGEST_LOOK: Duration = Duration::from_millis(100);
 
 /// The state of a flow.

@@ -91,9 +91,10 @@ impl Row {
         let [simulated, real] =
             [one.first, one.second].map(|mean| mean.map(|mean| mean.mean * factor));
         // For means of less than a frame, shares mean nothing.
-        let is_told = one.kind != "link" || [simulated, real].into_iter().flatten().any(is_one);
-        let share = one.share.filter(|_| is_told);
-        let beyond = one.beyond && is_told;
+        let is_meaningful =
+            one.kind != "link" || [simulated, real].into_iter().flatten().any(is_one);
+        let share = one.share.filter(|_| is_meaningful);
+        let beyond = one.beyond && is_meaningful;
         Some(Row { case: case.to_owned(), what, simulated, real, share, beyond })
     }
 

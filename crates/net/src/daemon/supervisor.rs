@@ -4,22 +4,21 @@
 use std::io;
 use std::os::unix::net::UnixDatagram;
 
-/// The daemon answers from now on; said again when a configuration has been read again.
+/// The daemon is ready; sent again after a reload of the configuration.
 pub(super) const READY: &str = "READY=1";
 /// The daemon ends.
 pub(super) const STOPPING: &str = "STOPPING=1";
 
-/// Tells the supervisor, if there is one.
+/// Sends a state to the supervisor, if there is one.
 pub(super) fn notify(state: &str) {
     let Some(place) = std::env::var_os("NOTIFY_SOCKET") else { return };
     if let Err(error) = notify_at(place.as_encoded_bytes(), state) {
         let place = place.display();
-        tracing::warn!(%place, %error, "the supervisor cannot be told: {state}");
+        tracing::warn!(%place, %error, "cannot notify the supervisor: {state}");
     }
 }
 
-/// The configuration is read again. systemd wants to know since when, on the clock that it has
-/// itself.
+/// A reload of the configuration begins. systemd requires the time on its own clock.
 pub(super) fn reloading() -> String {
     #[cfg(target_os = "linux")]
     {

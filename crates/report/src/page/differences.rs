@@ -36,8 +36,8 @@ pub fn first(out: &mut String, comparison: &Comparison) {
         escaped(first),
         escaped(SPAN),
     );
-    for remark in &comparison.notes {
-        let _ = write!(out, "{}. ", escaped(&capital(remark)));
+    for note in &comparison.notes {
+        let _ = write!(out, "{}. ", escaped(&capital(note)));
     }
     out.push_str("</p>\n");
 }
@@ -64,11 +64,11 @@ pub fn rest(out: &mut String, comparison: &Comparison) {
 
 /// A row for each quantity, under a row for each thing.
 fn table(out: &mut String, comparison: &Comparison, rows: &[&Difference], most: usize) {
-    let told: Vec<(&Difference, DifferenceRow)> =
+    let lines: Vec<(&Difference, DifferenceRow)> =
         rows.iter().filter_map(|one| Some((*one, one.row()?))).take(most).collect();
     // Of single runs there are no intervals to be shown.
     let shown: Vec<usize> =
-        (0..8).filter(|at| told.iter().any(|(_, told)| !told.cells[*at].is_empty())).collect();
+        (0..8).filter(|at| lines.iter().any(|(_, line)| !line.cells[*at].is_empty())).collect();
     let (first, second) = (&*comparison.first.name, &*comparison.second.name);
     let names = [first, "±", second, "±", "difference", "±", "in %", "±"];
     let mut heads = vec![""];
@@ -76,22 +76,22 @@ fn table(out: &mut String, comparison: &Comparison, rows: &[&Difference], most: 
     heads.push("");
     let mut table = Table::begin(out, 1, &heads);
     let mut above: Option<(&str, &str)> = None;
-    for (one, told) in &told {
+    for (one, line) in &lines {
         if above != Some((one.kind, &one.entity)) {
             above = Some((one.kind, &one.entity));
             table.heading(&entity_text(one.kind, &one.entity), heads.len());
         }
-        let mut cells = vec![told.label.to_owned()];
-        cells.extend(shown.iter().map(|at| told.cells[*at].clone()));
-        cells.push(told.mark.clone());
+        let mut cells = vec![line.label.to_owned()];
+        cells.extend(shown.iter().map(|at| line.cells[*at].clone()));
+        cells.push(line.mark.clone());
         table.row(&cells);
     }
     table.close();
-    if rows.len() > told.len() {
+    if rows.len() > lines.len() {
         let _ = writeln!(
             out,
             "<p class=\"soft\">{} of {} rows; weir compare --json has all.</p>",
-            told.len(),
+            lines.len(),
             rows.len()
         );
     }

@@ -38,8 +38,8 @@ impl Canvas {
     }
 
     /// Writes a text over the characters there.
-    pub fn write(&mut self, row: usize, column: usize, texts: &str) {
-        for (slot, c) in self.texts[row][column..].iter_mut().zip(texts.chars()) {
+    pub fn write(&mut self, row: usize, column: usize, text: &str) {
+        for (slot, c) in self.texts[row][column..].iter_mut().zip(text.chars()) {
             *slot = Some(c);
         }
     }

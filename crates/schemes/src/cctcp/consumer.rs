@@ -100,26 +100,26 @@ impl Cctcp {
             cx.note("anticipated ignored", header.holders().len() as f64);
             return None;
         }
-        let mut told = Vec::new();
+        let mut reports = Vec::new();
         for holder in header.holders() {
             match (holder.hops, rtt.0.checked_sub(holder.elapsed)) {
                 (Some(hops), Some(rtt)) if holder.node != 0 => {
                     // Eq. 1.
                     let rtt = Duration(rtt);
-                    told.push(Report { id: holder.node, hops, rtt, held: holder.held });
+                    reports.push(Report { id: holder.node, hops, rtt, held: holder.held });
                 }
                 _ => cx.note("anticipated ignored", 1.0),
             }
         }
-        Some(told)
+        Some(reports)
     }
 
     /// Section II-C: the nearest node whose RTT exceeds the timeout that it had before this.
-    fn virtual_loss(&self, told: &[Report]) -> Option<Lane> {
-        let late = told.iter().filter_map(|told| {
-            let lane = self.nodes.named.lane(told.id)?;
+    fn virtual_loss(&self, reports: &[Report]) -> Option<Lane> {
+        let late = reports.iter().filter_map(|report| {
+            let lane = self.nodes.named.lane(report.id)?;
             let known = self.nodes.get(lane).rtt.smoothed().is_some();
-            (known && told.rtt > self.nodes.timeout(lane)).then_some((told.hops, lane))
+            (known && report.rtt > self.nodes.timeout(lane)).then_some((report.hops, lane))
         });
         late.min().map(|(_, lane)| lane)
     }
@@ -139,18 +139,18 @@ impl Cctcp {
     /// been asked: a segment that they did not list is not there. The answering node does not
     /// report itself. A segment that no node before it holds is expected from it, unless it is
     /// known to be further away.
-    fn learn(&mut self, [first, count]: [u64; 2], told: &[(Lane, Report)], server: Lane) {
+    fn learn(&mut self, [first, count]: [u64; 2], reports: &[(Lane, Report)], server: Lane) {
         let hops = self.nodes.get(server).hops;
         for (at, segment) in (first..first.saturating_add(count)).enumerate() {
             if segment < self.next {
                 continue;
             }
-            let holders = told.iter().filter(|(_, told)| told.holds(at as u32));
-            let nearest = holders.min_by_key(|(_, told)| told.hops);
+            let holders = reports.iter().filter(|(_, report)| report.holds(at as u32));
+            let nearest = holders.min_by_key(|(_, report)| report.hops);
             let before = self.expected.get(&segment).map(|lane| self.nodes.get(*lane).hops);
             match nearest {
-                Some((lane, told)) => {
-                    let covered = before.is_none_or(|b| b < hops || u16::from(told.hops) < b);
+                Some((lane, report)) => {
+                    let covered = before.is_none_or(|b| b < hops || u16::from(report.hops) < b);
                     if covered {
                         self.expected.insert(segment, *lane);
                     }
@@ -237,13 +237,14 @@ impl Controller for Cctcp {
         self.seen = cx.now;
         self.nodes.get_mut(arrival.lane).out = arrival.in_flight.lane(arrival.lane).segments;
         self.expected.remove(&arrival.segment);
-        let told = arrival.rtt.and_then(|rtt| self.reports(cx, arrival, rtt));
-        let is_told = told.is_some();
-        let told = told.unwrap_or_default();
-        let late = self.virtual_loss(&told);
+        let reports = arrival.rtt.and_then(|rtt| self.reports(cx, arrival, rtt));
+        let has_reports = reports.is_some();
+        let reports = reports.unwrap_or_default();
+        let late = self.virtual_loss(&reports);
         let server = self.server(arrival.options);
-        let told: Vec<(Lane, Report)> =
-            told.into_iter().map(|told| (self.hear(cx, told.id, told.hops), told)).collect();
+        let reports = reports.into_iter();
+        let reports: Vec<(Lane, Report)> =
+            reports.map(|report| (self.hear(cx, report.id, report.hops), report)).collect();
         // Section II-D.2: the node that the Data came from counts, not the expected one. A node
         // without an identity (not every Interest asks for it) is taken for the expected one.
         let lane = match server {
@@ -253,13 +254,13 @@ impl Controller for Cctcp {
         self.nodes.get_mut(lane).serves = true;
         if let Some(rtt) = arrival.rtt {
             self.nodes.get_mut(lane).rtt.sample(rtt);
-            for (of, told) in told.iter().filter(|(of, _)| *of != lane) {
-                self.nodes.get_mut(*of).rtt.sample(told.rtt);
+            for (of, report) in reports.iter().filter(|(of, _)| *of != lane) {
+                self.nodes.get_mut(*of).rtt.sample(report.rtt);
             }
         }
         self.latest = lane;
-        if is_told {
-            self.learn(listed(arrival.memo), &told, lane);
+        if has_reports {
+            self.learn(listed(arrival.memo), &reports, lane);
         }
         if let Some(at) = late {
             cx.note("virtual loss", f64::from(at));

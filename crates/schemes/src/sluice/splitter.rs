@@ -61,12 +61,12 @@ const LINGER_EACH: Duration = Duration::from_millis(10);
 /// The least time between two copies.
 const COPY_EACH: Duration = Duration::from_millis(1);
 
-/// Consumers are told of a longer path if its answers come so much later: of less, they learn by
-/// themselves in time.
+/// Data reports a longer path to consumers if its answers come at least this much later. Consumers
+/// measure smaller differences themselves in time.
 const LEAST_SPREAD: Duration = Duration::from_millis(10);
 
-/// Of paths that allow less than this part of the largest, and of next hops that were not asked for
-/// this long because their routes are gone, consumers are told nothing.
+/// Data reports no path that allows less than this part of the largest rate, and no next hop that
+/// got no Interest for this long because its route is gone.
 const LEAST_REPORTED: f64 = 1.0 / 64.0;
 const GONE: Duration = Duration::from_secs(4);
 

@@ -81,28 +81,28 @@ fn line_with_hashing_reports(
     let mut fetch = FetchSpec::new(name("/p"), controller("fixed"), "fixed");
     fetch.signing = signing;
     line.net.fetch(line.nodes[0], fetch);
-    let told = Reports::default();
-    let list = Arc::clone(&told);
+    let reports = Reports::default();
+    let list = Arc::clone(&reports);
     line.net.on_hashing(Box::new(move |hashing| {
         assert_eq!(hashing.object, &name("/p"));
         let mut list = list.lock().unwrap();
         list.push((hashing.done, hashing.size));
         list.len() < enough
     }));
-    (line, told)
+    (line, reports)
 }
 
 #[test]
 fn a_large_object_is_hashed_in_slices_and_may_be_given_up() {
     let size = 500_000_000_000;
-    let (mut line, told) = line_with_hashing_reports(size, Signing::Manifest, 3);
+    let (mut line, reports) = line_with_hashing_reports(size, Signing::Manifest, 3);
     line.net.advance(Time(SECOND));
     // The Interest for the metadata arrives a little later than the propagation delay of 1 ms.
     assert!(line.net.is_given_up() && line.net.now() < Time(2_000_000), "{:?}", line.net.now());
     // There is a report every 8 MiB, up to a manifest leaf of at most 256 segments late.
-    let told = told.lock().unwrap().clone();
-    assert_eq!(told.len(), 3);
-    for (n, (done, of)) in (1..).zip(told) {
+    let reports = reports.lock().unwrap().clone();
+    assert_eq!(reports.len(), 3);
+    for (n, (done, of)) in (1..).zip(reports) {
         let slices = n * (8 << 20);
         assert!((slices..slices + n * 256_000).contains(&done) && of == size, "{done} of {of}");
     }
@@ -113,10 +113,10 @@ fn a_large_object_is_hashed_in_slices_and_may_be_given_up() {
 #[test]
 fn hashing_callbacks_do_not_change_the_run() {
     let hash = |enough| {
-        let (mut line, told) = line_with_hashing_reports(20_000_000, Signing::Manifest, enough);
+        let (mut line, reports) = line_with_hashing_reports(20_000_000, Signing::Manifest, enough);
         let outcome = line.net.run(Time(20 * SECOND));
         assert!(outcome.flows[0].transfer.complete);
-        (outcome.trace_hash, told.lock().unwrap().len())
+        (outcome.trace_hash, reports.lock().unwrap().len())
     };
     let mut line = line(1, 2, &wire(100, 1));
     line.publish("/p", 20_000_000, 1000, Signing::Manifest);
@@ -128,9 +128,9 @@ fn hashing_callbacks_do_not_change_the_run() {
 #[test]
 fn unsigned_and_digest_only_objects_are_not_hashed() {
     for signing in [Signing::Unsigned, Signing::Digest] {
-        let (mut line, told) = line_with_hashing_reports(1 << 50, signing, 1);
+        let (mut line, reports) = line_with_hashing_reports(1 << 50, signing, 1);
         line.net.advance(Time(SECOND));
-        assert!(told.lock().unwrap().is_empty() && line.net.now() == Time(SECOND));
+        assert!(reports.lock().unwrap().is_empty() && line.net.now() == Time(SECOND));
         assert!(line.net.outcome().flows[0].transfer.counters.data > 1000, "{signing:?}");
     }
 }

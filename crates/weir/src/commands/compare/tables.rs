@@ -36,8 +36,8 @@ pub fn comparison(comparison: &Comparison) -> Result<(), Failure> {
         output::result(&format!("{MOST} of {all} combinations; --json has all"))?;
     }
     output::result("")?;
-    for remark in &comparison.notes {
-        output::wrapped(remark)?;
+    for note in &comparison.notes {
+        output::wrapped(note)?;
     }
     output::wrapped(&comparison.legend(&names[0]))?;
     output::wrapped(&comparison.sentence())
@@ -64,27 +64,27 @@ fn rows(
     names: &[String; 2],
     width: Option<usize>,
 ) -> Result<usize, Failure> {
-    let told: Vec<(&Difference, DifferenceRow)> =
+    let lines: Vec<(&Difference, DifferenceRow)> =
         comparison.first_of(case).filter_map(|one| Some((one, one.row()?))).collect();
     // Of single runs there are no intervals to be shown.
     let shown: Vec<usize> =
-        (0..8).filter(|at| told.iter().any(|(_, told)| !told.cells[*at].is_empty())).collect();
+        (0..8).filter(|at| lines.iter().any(|(_, line)| !line.cells[*at].is_empty())).collect();
     let mut table = Table::new(columns(&shown, names));
     let mut above: Option<(&str, &str)> = None;
-    for (one, told) in told.iter().take(MOST_ROWS) {
+    for (one, line) in lines.iter().take(MOST_ROWS) {
         if above != Some((one.kind, &one.entity)) {
             above = Some((one.kind, &one.entity));
             let mut cells = vec![String::new(); shown.len() + 2];
             cells[0] = entity_text(one.kind, &one.entity);
             table.row(cells);
         }
-        let mut cells = vec![format!("  {}", told.label)];
-        cells.extend(shown.iter().map(|at| told.cells[*at].clone()));
-        cells.push(told.mark.clone());
+        let mut cells = vec![format!("  {}", line.label)];
+        cells.extend(shown.iter().map(|at| line.cells[*at].clone()));
+        cells.push(line.mark.clone());
         table.row(cells);
     }
     table.lines(width).iter().try_for_each(|line| output::result(line))?;
-    Ok(told.len().saturating_sub(MOST_ROWS))
+    Ok(lines.len().saturating_sub(MOST_ROWS))
 }
 
 /// Where there is little room the intervals of the values go first, then the difference in the
