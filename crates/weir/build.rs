@@ -33,8 +33,8 @@ pub fn commit(root: &Path) -> Option<String> {
     if !is_repository(root) {
         return None;
     }
-    let said = git(root, &["-c", "log.showSignature=false", "log", "-1", "--format=%H %cs"])?;
-    let (commit, date) = said.split_once(' ')?;
+    let printed = git(root, &["-c", "log.showSignature=false", "log", "-1", "--format=%H %cs"])?;
+    let (commit, date) = printed.split_once(' ')?;
     Some(format!("{}, {date}", commit.get(..DIGITS)?))
 }
 
@@ -79,6 +79,6 @@ fn git(root: &Path, arguments: &[&str]) -> Option<String> {
         command.env_remove(variable);
     }
     let done = command.output().ok().filter(|done| done.status.success())?;
-    let said = String::from_utf8(done.stdout).ok()?;
-    Some(said.trim_end().to_owned()).filter(|said| !said.is_empty())
+    let printed = String::from_utf8(done.stdout).ok()?;
+    Some(printed.trim_end().to_owned()).filter(|printed| !printed.is_empty())
 }

@@ -9,9 +9,9 @@ use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, OR
 use hyper::{Method, Uri, Version};
 use libfuzzer_sys::fuzz_target;
 use packet::Name;
+use router::guard::{Guard, Head, Refusal};
 use std::net::{IpAddr, Ipv4Addr};
 use transport::fetch::ObjectInfo;
-use router::guard::{Guard, Head, Refusal};
 use weir::http::ask::{Ask, Served, is_scoped};
 use weir::http::plan::Plan;
 
@@ -98,9 +98,9 @@ fn answer(ask: &Ask, size: u64, segment: u64, known: u8) {
     };
     let plan = Plan::new(ask, &info);
     assert!(!ask.is_head || plan.body.is_none());
-    let said = plan.headers.get(CONTENT_LENGTH).map(|value| value.to_str().expect("digits"));
-    if let (Some(body), Some(said)) = (&plan.body, said) {
-        assert_eq!(said.parse().ok(), body.body_len());
+    let stated = plan.headers.get(CONTENT_LENGTH).map(|value| value.to_str().expect("digits"));
+    if let (Some(body), Some(stated)) = (&plan.body, stated) {
+        assert_eq!(stated.parse().ok(), body.body_len());
         assert!(!plan.is_compressed);
         let mut before = 0;
         for part in body.all() {

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn test_code_is_told_apart() {
+    fn test_code_is_distinguished() {
         let text = "fn a() { std::fs::read(p) }\n\
                     #[cfg(test)]\nmod tests { fn b() { std::fs::read(p) } }\n";
         let seen: Vec<(usize, bool)> = used_paths(text)

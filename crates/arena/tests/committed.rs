@@ -76,10 +76,10 @@ fn the_manual_has_every_field() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("arena.toml"), text).expect("written");
         std::fs::write(folder.path().join("README.md"), "").expect("written");
-        let said = load(folder.path(), false).map(|_| ()).unwrap_err().to_string();
-        let fields = said.split("expected one of").nth(1).unwrap_or_else(|| panic!("{said}"));
+        let error = load(folder.path(), false).map(|_| ()).unwrap_err().to_string();
+        let fields = error.split("expected one of").nth(1).unwrap_or_else(|| panic!("{error}"));
         let fields: Vec<&str> = fields.split('`').skip(1).step_by(2).collect();
-        assert!(fields.len() > 2, "{said}");
+        assert!(fields.len() > 2, "{error}");
         for field in fields {
             assert!(manual.contains(&format!("`{field}`")), "say in arena.md what {field} is");
         }

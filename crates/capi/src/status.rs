@@ -91,7 +91,9 @@ pub fn call(function: impl FnOnce() -> Result<(), Error>) -> Status {
     let (status, text) = match done {
         Ok(Ok(())) => return Status::WEIR_OK,
         Ok(Err(error)) => (of(&error), error.to_string()),
-        Err(panic) => (Status::WEIR_FAILED, format!("a mistake in libweir: {}", said(&*panic))),
+        Err(panic) => {
+            (Status::WEIR_FAILED, format!("a mistake in libweir: {}", panic_text(&*panic)))
+        }
     };
     // A zero byte would end the text.
     let text = CString::new(text.replace('\0', "?")).unwrap_or_default();
@@ -114,7 +116,7 @@ fn of(error: &Error) -> Status {
     }
 }
 
-fn said(panic: &(dyn Any + Send)) -> String {
+fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn stays_where_a_mark_or_a_nack_said_the_same() {
+    fn stays_if_a_mark_or_a_nack_confirms_it() {
         for cause in [None, Some(Cause::Nack(50))] {
             let mut recovery = two_losses();
             recovery.again(Time(30), cause);

@@ -90,20 +90,20 @@ impl Read for Parts {
 /// Says why a choice lacks the part that a field wants; `None` if it has it.
 type Lacks = fn(&Choice) -> Option<String>;
 
-fn said<T>(part: Result<T, ChoiceError>) -> Option<String> {
+fn problem<T>(part: Result<T, ChoiceError>) -> Option<String> {
     part.err().map(|e| e.to_string())
 }
 
 fn lacks_marker(c: &Choice) -> Option<String> {
-    said(c.marker())
+    problem(c.marker())
 }
 
 fn lacks_shaper(c: &Choice) -> Option<String> {
-    said(c.shaper())
+    problem(c.shaper())
 }
 
 fn lacks_stamper(c: &Choice) -> Option<String> {
-    said(c.stamper())
+    problem(c.stamper())
 }
 
 fn lacks_link_parts(c: &Choice) -> Option<String> {
@@ -115,7 +115,7 @@ fn lacks_link_parts(c: &Choice) -> Option<String> {
 }
 
 fn lacks_strategy(c: &Choice) -> Option<String> {
-    said(c.strategy())
+    problem(c.strategy())
 }
 
 /// The scheme parts of a link: those of `scheme`, overridden one by one.
@@ -137,7 +137,7 @@ pub fn link_parts(section: &Section<'_>) -> Parts {
 #[must_use]
 pub fn whole(section: &Section<'_>, field: &str) -> Option<Choice> {
     part(section, field, |c| {
-        let some = said(c.controller()).is_none() || lacks_strategy(c).is_none();
+        let some = problem(c.controller()).is_none() || lacks_strategy(c).is_none();
         if some { None } else { lacks_link_parts(c) }
     })
 }
@@ -179,7 +179,7 @@ impl Parts {
 /// The scheme whose consumer a section chooses under this field.
 #[must_use]
 pub fn controller(section: &Section<'_>, field: &str) -> Option<Choice> {
-    part(section, field, |c| said(c.controller()))
+    part(section, field, |c| problem(c.controller()))
 }
 
 /// The scheme whose strategy a section chooses under this field.

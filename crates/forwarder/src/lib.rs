@@ -32,7 +32,7 @@ pub use forwarder::Forwarder;
 pub use frames::{Transmit, Wire};
 pub use histogram::DurationHistogram;
 pub use link::allowance::Allowance;
-pub use link::capabilities::{Capabilities, Carrier, Heard};
+pub use link::capabilities::{Capabilities, Carrier, IdleOptions};
 pub use link::{Occupancy, Sender};
 pub use pipeline::LearnedRoute;
 pub use state::{MemoryUse, Refused};

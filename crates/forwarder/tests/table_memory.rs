@@ -18,14 +18,14 @@ use packet::{Component, HopOptions, Interest, InterestBuf, Name};
 const IDLE: usize = 512;
 
 /// Does something that should allocate at most what was foretold, and not much less.
-fn grow<R>(foretold: usize, change: impl FnOnce() -> R) -> R {
+fn grow<R>(predicted: usize, change: impl FnOnce() -> R) -> R {
     allocator::reset_peak();
     let before = allocator::in_use();
     let result = change();
     let grown = allocator::peak() - before;
-    assert!(grown <= foretold, "{grown} were allocated, {foretold} foretold");
+    assert!(grown <= predicted, "{grown} were allocated, {predicted} predicted");
     // Of what is replaced by something longer, not all is there at once.
-    assert!(foretold <= grown * 3 / 2 + IDLE, "{grown} were allocated, {foretold} foretold");
+    assert!(predicted <= grown * 3 / 2 + IDLE, "{grown} were allocated, {predicted} predicted");
     result
 }
 
@@ -56,19 +56,22 @@ struct PitRun {
     keys: Vec<PitKey>,
     /// Bytes in use, and those that the PIT said it takes, when a step began.
     in_use: usize,
-    said: usize,
+    counted: usize,
 }
 
 impl PitRun {
     fn begin(&mut self) {
-        (self.in_use, self.said) = (allocator::in_use(), self.pit.memory());
+        (self.in_use, self.counted) = (allocator::in_use(), self.pit.memory());
     }
 
     /// The PIT counts as much as the step allocated, each block rounded up.
     fn check(&self, what: &str) {
         let added = allocator::in_use() - self.in_use;
-        let said = self.pit.memory() - self.said;
-        assert!((added..=added * 3 / 2).contains(&said), "{what}: {added} were added, not {said}");
+        let counted = self.pit.memory() - self.counted;
+        assert!(
+            (added..=added * 3 / 2).contains(&counted),
+            "{what}: {added} were added, not {counted}"
+        );
     }
 
     fn insert(&mut self, what: &str, letters: usize, can_be_prefix: bool) {
@@ -82,8 +85,8 @@ impl PitRun {
             let interest = Interest::decode(&wire).unwrap();
             let name = self.hasher.hash(interest.name());
             let record = record(1, 6, 0);
-            let foretold = self.pit.growth(name.whole(), wire.len(), &record);
-            self.keys.push(grow(foretold, || {
+            let predicted = self.pit.growth(name.whole(), wire.len(), &record);
+            self.keys.push(grow(predicted, || {
                 let key = self.pit.insert(&interest, &name, record).unwrap();
                 self.pit.set_retry(key, Time::ZERO + Duration::from_secs(1));
                 key
@@ -102,12 +105,12 @@ impl PitRun {
             let interest = Interest::decode(&wire).unwrap();
             let name = self.hasher.hash(interest.name());
             let record = record(5000 + n, 6, 0);
-            let foretold = self.pit.growth(name.whole(), wire.len(), &record);
+            let predicted = self.pit.growth(name.whole(), wire.len(), &record);
             let insert = || self.pit.insert(&interest, &name, record);
             let before = allocator::in_use();
             self.keys.push(insert().unwrap());
             let grown = allocator::in_use() - before;
-            assert!(grown <= foretold, "{grown} were allocated, {foretold} foretold");
+            assert!(grown <= predicted, "{grown} were allocated, {predicted} predicted");
         }
         self.check("digests");
     }
@@ -118,8 +121,8 @@ impl PitRun {
         for key in self.keys.clone() {
             for face in faces.clone() {
                 let record = record(face, token, option);
-                let foretold = self.pit.growth_of(key, &record);
-                grow(foretold, || self.pit.put_in_record(key, record)).unwrap();
+                let predicted = self.pit.growth_of(key, &record);
+                grow(predicted, || self.pit.put_in_record(key, record)).unwrap();
             }
         }
         self.check(what);
@@ -130,8 +133,8 @@ impl PitRun {
         for key in self.keys.clone() {
             for face in faces.clone() {
                 let out = OutRecord::new(FaceId(face), 1, Time::ZERO, Time::ZERO);
-                let foretold = self.pit.growth_upstream(key);
-                grow(foretold, || self.pit.put_out_record(key, out)).unwrap();
+                let predicted = self.pit.growth_upstream(key);
+                grow(predicted, || self.pit.put_out_record(key, out)).unwrap();
             }
         }
         self.check("upstreams");
@@ -148,8 +151,8 @@ impl PitRun {
             let bits = SegmentBits::first(8);
             let segments = Segments { first: 0, convention: Convention::Typed, bits };
             let record = record(1, 6, 0);
-            let foretold = self.pit.growth(name.whole(), wire.len(), &record);
-            self.keys.push(grow(foretold, || {
+            let predicted = self.pit.growth(name.whole(), wire.len(), &record);
+            self.keys.push(grow(predicted, || {
                 let key = self.pit.insert_run(&interest, &name, &segments, record).unwrap();
                 self.pit.set_retry(key, Time::ZERO + Duration::from_secs(1));
                 key
@@ -163,15 +166,15 @@ impl PitRun {
         for key in self.keys.clone() {
             for face in 2..20 {
                 let record = record(face, 32, 0);
-                let foretold = self.pit.growth_of(key, &record);
+                let predicted = self.pit.growth_of(key, &record);
                 let join = || self.pit.join_run(key, record, SegmentBits::first(4));
-                grow(foretold, join).unwrap();
+                grow(predicted, join).unwrap();
             }
             for face in 100..106 {
                 let mut out = OutRecord::new(FaceId(face), 1, Time::ZERO, Time::ZERO);
                 out.release(Time::ZERO);
-                let foretold = self.pit.growth_upstream(key);
-                grow(foretold, || {
+                let predicted = self.pit.growth_upstream(key);
+                grow(predicted, || {
                     self.pit.put_out_record(key, out).unwrap();
                     self.pit.note_asked(key, FaceId(face), SegmentBits::first(8));
                 });
@@ -183,12 +186,12 @@ impl PitRun {
     fn split_runs(&mut self) {
         self.begin();
         for key in self.keys.clone() {
-            let foretold = self.pit.growth_copy(key);
+            let predicted = self.pit.growth_copy(key);
             // Its lists are copied once more on the way: they may be there for the moment.
             let before = allocator::in_use();
             let part = self.pit.split_run(key, SegmentBits::first(2)).unwrap();
             let grown = allocator::in_use() - before;
-            assert!((grown..=2 * grown + IDLE).contains(&foretold), "{grown}, not {foretold}");
+            assert!((grown..=2 * grown + IDLE).contains(&predicted), "{grown}, not {predicted}");
             self.keys.push(part);
         }
         self.check("parts of runs");
@@ -214,7 +217,7 @@ fn the_pit() {
     let (pit, keys) = (Pit::new(config), Vec::with_capacity(2000));
     let in_use = allocator::in_use() - keys.capacity() * size_of::<PitKey>();
     assert_eq!(pit.memory(), in_use - before, "an empty PIT");
-    let mut run = PitRun { hasher, pit, keys, in_use: 0, said: 0 };
+    let mut run = PitRun { hasher, pit, keys, in_use: 0, counted: 0 };
     run.insert_digests();
     run.remove();
     run.insert("plain", 1, false);
@@ -241,40 +244,43 @@ struct FibRun {
     names: Vec<Name>,
     /// Bytes in use, and those that the FIB said it takes, when a step began.
     in_use: usize,
-    said: usize,
+    counted: usize,
 }
 
 impl FibRun {
     fn begin(&mut self) {
-        (self.in_use, self.said) = (allocator::in_use(), self.fib.memory());
+        (self.in_use, self.counted) = (allocator::in_use(), self.fib.memory());
     }
 
     /// The bytes that the step added or removed. The tree of faces is an estimate.
     fn check(&self, what: &str) {
         let real = allocator::in_use().abs_diff(self.in_use);
-        let said = self.fib.memory().abs_diff(self.said);
-        assert!((real * 9 / 10..=real * 3 / 2 + 256).contains(&said), "{what}: {real}, not {said}");
+        let counted = self.fib.memory().abs_diff(self.counted);
+        assert!(
+            (real * 9 / 10..=real * 3 / 2 + 256).contains(&counted),
+            "{what}: {real}, not {counted}"
+        );
     }
 
     fn add(&mut self, n: usize, face: u64) {
         let prefix = self.hasher.hash(self.names[n].as_ref());
-        let foretold = self.fib.growth(&prefix, FaceId(face));
+        let predicted = self.fib.growth(&prefix, FaceId(face));
         allocator::reset_peak();
         let before = allocator::in_use();
         self.fib.add(&prefix, FaceId(face), 1).unwrap();
         let grown = allocator::peak() - before;
         // A node of the tree has room for eleven faces and twelve nodes below it.
         let node = if self.fib.routes_of(FaceId(face)) == 1 { 3 * (11 * 48 + 12 * 8) } else { 0 };
-        assert!(grown <= foretold + node, "{grown} were allocated, {foretold} foretold");
+        assert!(grown <= predicted + node, "{grown} were allocated, {predicted} predicted");
         let idle = 3 * block(size_of::<[u64; 4]>()) + 64 * self.fib.next_hops(&prefix).len();
-        assert!(foretold <= grown + idle, "{grown} were allocated, {foretold} foretold");
+        assert!(predicted <= grown + idle, "{grown} were allocated, {predicted} predicted");
     }
 }
 
 fn the_fib() {
     let names = (0..1000).map(|n| format!("/some/prefix/{n}").parse().unwrap()).collect();
     let (hasher, fib) = (NameHasher::new(1), Fib::new(10_000));
-    let mut run = FibRun { hasher, fib, names, in_use: 0, said: 0 };
+    let mut run = FibRun { hasher, fib, names, in_use: 0, counted: 0 };
     for face in 1..10 {
         run.begin();
         (0..500).for_each(|n| run.add(n, face));

@@ -36,14 +36,14 @@ mod tests {
 
     #[test]
     fn files_without_an_end_and_other_than_text_are_errors() {
-        let said = |path: &Path| text(path).unwrap_err().to_string();
-        assert_eq!(said(Path::new("/dev/zero")), "it has more than 16 MB");
+        let problem = |path: &Path| text(path).unwrap_err().to_string();
+        assert_eq!(problem(Path::new("/dev/zero")), "it has more than 16 MB");
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         std::fs::write(&path, b"\xff\xfe").unwrap();
-        assert_eq!(said(&path), "it is not text in UTF-8");
+        assert_eq!(problem(&path), "it is not text in UTF-8");
         File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
-        assert_eq!(said(&path), "it has more than 16 MB");
+        assert_eq!(problem(&path), "it has more than 16 MB");
         std::fs::write(&path, "text").unwrap();
         assert_eq!(text(&path).unwrap(), "text");
     }

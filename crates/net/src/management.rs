@@ -213,13 +213,13 @@ struct Question<'a, 'i> {
 
 /// The result of a command.
 enum Outcome {
-    Said(Box<ControlResponse>),
+    Response(Box<ControlResponse>),
     ToDo(Box<(Task, ControlParameters)>),
 }
 
 impl From<ControlResponse> for Outcome {
     fn from(response: ControlResponse) -> Outcome {
-        Outcome::Said(Box::new(response))
+        Outcome::Response(Box::new(response))
     }
 }
 
@@ -297,9 +297,9 @@ impl Management {
         if forwarder.counts_memory() {
             let asked = self.datasets.memory() + self.hub.memory() + self.traces.memory();
             let chosen: usize = self.strategies.iter().map(|(p, s)| strategies::bytes(p, s)).sum();
-            let told = self.rib.memory() + chosen;
-            let heard = self.certificates.memory() + self.authority.memory();
-            forwarder.set_driver_memory(told + asked + heard);
+            let routes = self.rib.memory() + chosen;
+            let trust = self.certificates.memory() + self.authority.memory();
+            forwarder.set_driver_memory(routes + asked + trust);
         }
     }
 
@@ -413,12 +413,12 @@ impl Management {
             Ok((command, is_bounded)) => self.execute(host, question, &command, is_bounded),
             Err(doubt) => {
                 let refusal = self.defer_or_reject(host.forwarder, doubt, question)?;
-                Outcome::Said(Box::new(refusal.into()))
+                Outcome::Response(Box::new(refusal.into()))
             }
         };
         let reply = Reply { name: name.to_name(), token: Bytes::copy_from_slice(question.token) };
         Some(match outcome {
-            Outcome::Said(response) => {
+            Outcome::Response(response) => {
                 self.refusals.note(question.now, from, &verb(name), &response);
                 Answer::Frame(reply.with(&response))
             }

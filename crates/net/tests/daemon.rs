@@ -148,7 +148,7 @@ fn malformed_packets_are_counted_and_the_stream_goes_on() {
 
 // Other projects' programs, "Faces": [peer-1].
 #[test]
-fn udp_from_this_host_is_local_if_the_operator_says_so() {
+fn udp_from_this_host_is_local_only_if_configured() {
     let ask = |daemon: &Running| {
         let peer = udp_peer();
         let mut asked = packet::InterestBuf::new("/localhost/nfd/cs/info".parse().unwrap());

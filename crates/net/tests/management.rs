@@ -453,23 +453,27 @@ fn congestion_marking_is_set_and_reported() {
     assert_eq!(made.body.marking_interval_ns, Some(10_000_000));
     assert_eq!(made.body.congestion_threshold, None);
     let face = made.body.face_id.unwrap();
-    let told = |client: &mut Connection| {
+    let marking = |client: &mut Connection| {
         let entry = listed(client, &uri).unwrap();
         let interval = number(&entry, numbers::BASE_CONGESTION_MARKING_INTERVAL);
         (interval, number(&entry, numbers::DEFAULT_CONGESTION_THRESHOLD))
     };
     // The threshold is NFD's default.
-    assert_eq!(told(&mut client), (Some(10_000_000), Some(65_536)));
+    assert_eq!(marking(&mut client), (Some(10_000_000), Some(65_536)));
     let wider = ControlParameters { congestion_threshold: Some(1_000_000), ..about(face) };
     let changed = control(&mut client, "faces/update", &wider);
     assert_eq!((changed.code, changed.body.congestion_threshold), (200, Some(1_000_000)));
-    assert_eq!(told(&mut client), (Some(10_000_000), Some(1_000_000)));
+    assert_eq!(marking(&mut client), (Some(10_000_000), Some(1_000_000)));
     let absurd = ControlParameters { marking_interval_ns: Some(0), ..about(face) };
     let refused = control(&mut client, "faces/update", &absurd);
     assert_eq!(refused.code, 400, "{}", refused.text);
     let off = ControlParameters { flags: Some(0), mask: Some(4), ..about(face) };
     assert_eq!(control(&mut client, "faces/update", &off).body.flags, Some(0));
-    assert_eq!(told(&mut client), (Some(10_000_000), Some(1_000_000)), "for when it is on again");
+    assert_eq!(
+        marking(&mut client),
+        (Some(10_000_000), Some(1_000_000)),
+        "for when it is on again"
+    );
 }
 
 #[test]
@@ -540,7 +544,7 @@ fn is_any_marked(producer: &mut UnixStream, consumer: &mut UdpSocket, daemon: &R
 }
 
 #[test]
-fn a_face_that_ends_in_silence_says_when() {
+fn a_face_that_ends_when_idle_reports_when() {
     let daemon = Running::start("[on_demand]\nidle = \"90 s\"");
     let peer = udp_peer();
     let mut interest = InterestBuf::new("/nowhere".parse().unwrap());

@@ -49,7 +49,7 @@ fn data_cross_a_group_of_ipv4_in_fragments() {
 
 // Other projects' programs, "Faces": [peer-7].
 #[test]
-fn a_group_says_on_which_interface() {
+fn a_multicast_face_names_its_interface() {
     let of = |face: &str| config::parse(&format!("[[face]]\n{face}"), "t.toml");
     let error = |face: &str| of(face).unwrap_err().to_string();
     assert!(error("uri = \"udp4://224.0.23.170\"").contains("needs an `interface`"));
@@ -67,7 +67,7 @@ fn a_group_says_on_which_interface() {
 
 /// A link-type of several, in the list of faces.
 #[test]
-fn a_list_of_faces_says_that_there_may_be_several() {
+fn a_list_of_faces_shows_multi_access_links() {
     let daemon = member(&format!("udp4://224.0.23.170:{}", port()), "interface = \"lo\"");
     let list = daemon.connect().dataset(&"/localhost/nfd/faces/list".parse().unwrap()).unwrap();
     // LinkType 134 is 1: multi-access.

@@ -10,11 +10,11 @@ use std::path::Path;
 
 /// Compares a page, from a heading on if one is given, with what the code says; with
 /// `WEIR_REGENERATE=1` writes it.
-fn is_current(page: &str, from: Option<&str>, says: &str) {
+fn is_current(page: &str, from: Option<&str>, generated: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(page);
     let written = fs::read_to_string(&path).unwrap_or_default();
     let at = from.map_or(0, |from| written.find(from).unwrap_or(written.len()));
-    let current = format!("{}{says}", &written[..at]);
+    let current = format!("{}{generated}", &written[..at]);
     if std::env::var_os("WEIR_REGENERATE").is_some() {
         fs::write(&path, &current).expect("the page can be written");
         return;
@@ -47,7 +47,7 @@ fn the_reasons_on_the_page_of_counters_are_current() {
     });
     let bounds = DurationHistogram::BOUNDS.map(|bound| (bound.0 as f64 / 1e9).to_string());
     let bounds = bounds.join(", ");
-    let says = format!(
+    let text = format!(
         "## Metrics\n\nWith `listen` under `[metrics]` in [the configuration]\
          (configuration.md#metrics), `GET /metrics` answers in the\ntext format of \
          [Prometheus](https://prometheus.io). Labels tell what a number is of: `type` is \
@@ -66,7 +66,7 @@ fn the_reasons_on_the_page_of_counters_are_current() {
         table(drops),
         table(faults),
     );
-    is_current("counters.md", Some("## Metrics"), &says);
+    is_current("counters.md", Some("## Metrics"), &text);
 }
 
 /// The dashboard and the alerts of `packaging` use no other metrics, and all of them are of use.

@@ -140,7 +140,7 @@ fn strategies_come_and_go() {
 }
 
 /// The names of Interests that come to a peer, until one is there.
-fn heard_until(peer: &UdpSocket, last: &str) -> Vec<String> {
+fn names_until(peer: &UdpSocket, last: &str) -> Vec<String> {
     let (mut names, mut buffer) = (Vec::<String>::new(), [0; 9000]);
     while names.last().is_none_or(|name| name != last) {
         let len = peer.recv(&mut buffer).unwrap();
@@ -174,12 +174,12 @@ fn a_strategy_that_is_gone_does_not_go_on() {
     };
     ask("/a/1", 1);
     ask("/end/1", 2);
-    assert_eq!(heard_until(&peers[1], "/end/1"), ["/a/1", "/end/1"], "all are asked");
+    assert_eq!(names_until(&peers[1], "/end/1"), ["/a/1", "/end/1"], "all are asked");
     daemon.now(&text);
     ask("/a/2", 3);
     ask("/end/2", 4);
-    assert_eq!(heard_until(&peers[1], "/end/2"), ["/end/2"], "the first one alone is asked");
-    assert_eq!(heard_until(&peers[0], "/a/2").last().unwrap(), "/a/2");
+    assert_eq!(names_until(&peers[1], "/end/2"), ["/end/2"], "the first one alone is asked");
+    assert_eq!(names_until(&peers[0], "/a/2").last().unwrap(), "/a/2");
 }
 
 #[test]

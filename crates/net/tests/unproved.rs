@@ -88,15 +88,16 @@ fn a_range_brings_one_packet_before_the_proof_and_all_after_it() {
         answers(&peer)
     };
     // Nacks overtake Data in a queue: what comes late is found behind the next marker.
-    let (early, said) = ask(&[ranged(1)], 1);
+    let (early, announced) = ask(&[ranged(1)], 1);
     let (late, _) = ask(&[], 2);
     assert_eq!(early + late, 1);
-    let token = said[0].get::<AddressChallenge>().expect("who sends ranges is asked for a proof");
+    let token =
+        announced[0].get::<AddressChallenge>().expect("who sends ranges is asked for a proof");
     assert_eq!(proved(&daemon, &uri_of(&peer)), Some(false));
-    let (_, said) = ask(&[idle(token.0.wrapping_add(1))], 3);
-    assert_eq!(said[0].get(), Some(token), "a wrong one proves nothing");
-    let (_, said) = ask(&[idle(token.0)], 4);
-    assert_eq!((said.len(), said[0].get()), (1, Some(Capability::ALL)));
+    let (_, announced) = ask(&[idle(token.0.wrapping_add(1))], 3);
+    assert_eq!(announced[0].get(), Some(token), "a wrong one proves nothing");
+    let (_, announced) = ask(&[idle(token.0)], 4);
+    assert_eq!((announced.len(), announced[0].get()), (1, Some(Capability::ALL)));
     assert_eq!(proved(&daemon, &uri_of(&peer)), Some(true));
     peer.send(&ranged(5)).unwrap();
     for _ in 0..64 {

@@ -112,12 +112,12 @@ fn a_page_produces_for_others() {
 }
 
 #[test]
-fn pages_of_other_servers_may_not_connect_unless_the_operator_says_so() {
+fn pages_of_other_servers_may_connect_only_if_configured() {
     let refused = |daemon: &Running, origin: &str| match attach(daemon, Some(origin)) {
         Ok(_) => false,
         Err(Error::Http(answer)) => {
-            let told = String::from_utf8(answer.body().clone().unwrap()).unwrap();
-            assert!(told.contains(origin) && told.contains("websocket_origins"), "{told}");
+            let text = String::from_utf8(answer.body().clone().unwrap()).unwrap();
+            assert!(text.contains(origin) && text.contains("websocket_origins"), "{text}");
             answer.status() == 403
         }
         Err(error) => panic!("{origin}: {error}"),
@@ -164,7 +164,7 @@ fn invalid_messages_close_the_face_and_not_the_daemon() {
 }
 
 #[test]
-fn a_page_on_this_host_is_local_if_the_operator_says_so() {
+fn a_page_on_this_host_is_local_only_if_configured() {
     let daemon = start("[on_demand]\nlocal = true");
     let mut page = attach(&daemon, None).unwrap();
     page.send(Message::binary(asking("/localhost/nfd/faces/channels"))).unwrap();

@@ -181,15 +181,15 @@ fn a_choice_reads_its_file() {
     let mut none: Choice = "cubic".parse().unwrap();
     load(&mut none, folder.path()).unwrap();
     assert_eq!(none.to_string(), "cubic");
-    let said = |path: &str| {
+    let problem = |path: &str| {
         let mut choice: Choice = format!("learned:model={path}").parse().unwrap();
         load(&mut choice, folder.path()).unwrap_err()
     };
     for path in ["q.onnx", ".", "/dev/zero"] {
-        assert!(matches!(said(path), ModelError::Read { .. }), "{path}");
+        assert!(matches!(problem(path), ModelError::Read { .. }), "{path}");
     }
     std::fs::write(folder.path().join("text"), "a text").unwrap();
-    let text = said("text").to_string();
+    let text = problem("text").to_string();
     assert!(text.contains("the model `text`: it is no ONNX model"), "{text}");
 }
 

@@ -38,7 +38,7 @@ pub fn question(results: &Results) -> String {
 
 /// One sentence, and another one if runs are left out.
 pub fn answer(results: &Results) -> String {
-    let said = match &*results.groups {
+    let text = match &*results.groups {
         [] => "No run is whole.".to_owned(),
         [group] => match &*group.runs {
             [run] => of_run(run),
@@ -47,15 +47,15 @@ pub fn answer(results: &Results) -> String {
         _ => of_groups(results),
     };
     match results.interrupted {
-        0 => said,
-        1 => format!("{said} One run was interrupted and is left out."),
-        n => format!("{said} {n} runs were interrupted and are left out."),
+        0 => text,
+        1 => format!("{text} One run was interrupted and is left out."),
+        n => format!("{text} {n} runs were interrupted and are left out."),
     }
 }
 
 fn of_run(run: &RunResult) -> String {
     let by_hand: Vec<&Flow> = run.flows.iter().filter(|flow| flow.workload.is_none()).collect();
-    let mut said = match (&*by_hand, &*run.workloads) {
+    let mut text = match (&*by_hand, &*run.workloads) {
         ([], []) => "Nobody asked for anything".to_owned(),
         ([], classes) => demand(classes),
         ([flow], []) => one(flow),
@@ -70,23 +70,23 @@ fn of_run(run: &RunResult) -> String {
         let was_cold = caching.warmup_detected && caching.warmup_end_s > 0.0;
         let after = if was_cold { " after the warm-up" } else { "" };
         let share = with_unit(ratio * 100.0, "%");
-        said += &format!("; content stores gave {share} of all answers{after}");
+        text += &format!("; content stores gave {share} of all answers{after}");
     }
     if let Some(link) = busiest(run) {
         let share = with_unit(used(run, link) * 100.0, "%");
         let way = way(&link.from, &link.to);
-        said += &format!("; {way} was used most, {share} of the time");
+        text += &format!("; {way} was used most, {share} of the time");
     }
     let lost: u64 = run.links.iter().map(|link| link.drops).sum();
-    said += &match lost {
+    text += &match lost {
         0 => "; no packet was lost.".to_owned(),
         1 => "; one packet was lost.".to_owned(),
         n => format!("; {n} packets were lost."),
     };
     if run.interrupted {
-        said += &format!(" It was interrupted after {} simulated.", with_unit(run.duration_s, "s"));
+        text += &format!(" It was interrupted after {} simulated.", with_unit(run.duration_s, "s"));
     }
-    said
+    text
 }
 
 fn one(flow: &Flow) -> String {
@@ -114,7 +114,7 @@ const MOST_CLASSES: usize = 3;
 
 /// The results of a workload's flows.
 fn demand(classes: &[Workload]) -> String {
-    let mut said = Vec::new();
+    let mut text = Vec::new();
     for class in classes.iter().take(MOST_CLASSES) {
         let Workload { started, completed, .. } = class;
         let name = class_label(&class.workload, &class.class);
@@ -122,17 +122,17 @@ fn demand(classes: &[Workload]) -> String {
         if let Some(median) = class.fct_p50_s {
             one += &format!(", half of these in {} or less", with_unit(median, "s"));
         }
-        said.push(one);
+        text.push(one);
     }
     if classes.len() > MOST_CLASSES {
-        said.push(format!("and there are {} classes more", classes.len() - MOST_CLASSES));
+        text.push(format!("and there are {} classes more", classes.len() - MOST_CLASSES));
     }
-    capital(&said.join("; "))
+    capital(&text.join("; "))
 }
 
 fn several(flows: &[&Flow], jain: Option<f64>) -> String {
     let complete = flows.iter().filter(|flow| flow.complete).count();
-    let mut said = match flows.len() - complete {
+    let mut text = match flows.len() - complete {
         0 if complete == 2 => "Both flows were complete".to_owned(),
         0 => format!("All {} flows were complete", flows.len()),
         _ => format!("{complete} of {} flows were complete", flows.len()),
@@ -144,16 +144,16 @@ fn several(flows: &[&Flow], jain: Option<f64>) -> String {
             .zip(&rates)
             .map(|(flow, rate)| format!("{} at {} {}", flow.control, flow.node, digits(*rate)))
             .collect();
-        said += &format!("; goodput in Mbit/s: {}", listed(&each));
+        text += &format!("; goodput in Mbit/s: {}", listed(&each));
     } else {
         let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
         let most = rates.iter().copied().fold(0.0, f64::max);
-        said += &format!(", at {} to {} Mbit/s", digits(least), digits(most));
+        text += &format!(", at {} to {} Mbit/s", digits(least), digits(most));
     }
     if let Some(jain) = jain {
-        said += &format!(" (Jain index {jain:.2})");
+        text += &format!(" (Jain index {jain:.2})");
     }
-    said
+    text
 }
 
 fn of_groups(results: &Results) -> String {

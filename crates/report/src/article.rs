@@ -48,7 +48,7 @@ mod tests {
     use crate::picture::{Axis, Form};
 
     #[test]
-    fn pictures_stand_where_the_text_says() {
+    fn pictures_stand_at_their_places_in_the_text() {
         let picture = Picture {
             id: "rate".to_owned(),
             title: "Rates <1>".to_owned(),

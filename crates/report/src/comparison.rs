@@ -133,7 +133,7 @@ impl Comparison {
     pub fn sentence(&self) -> String {
         let share = self.tolerated();
         let of = "goodputs, completion times and mean queues";
-        let said = match (self.main, self.beyond) {
+        let text = match (self.main, self.beyond) {
             (0, _) => format!("There are no {of} to compare"),
             (n, 0) => format!("None of {n} {of} differs by more than {share}"),
             (n, beyond) => {
@@ -141,11 +141,11 @@ impl Comparison {
                 format!("Of {n} {of} {beyond} {verb} by more than {share}{}", self.most())
             }
         };
-        let said = said + &self.unmarked();
+        let text = text + &self.unmarked();
         match self.alone {
-            0 => said,
-            1 => said + "; one of them alone has a flow or workload more",
-            n => format!("{said}; {n} flows and workloads are in one of them alone"),
+            0 => text,
+            1 => text + "; one of them alone has a flow or workload more",
+            n => format!("{text}; {n} flows and workloads are in one of them alone"),
         }
     }
 

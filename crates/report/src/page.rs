@@ -38,8 +38,8 @@ pub fn page(folders: &[PathBuf]) -> Result<String, ReportError> {
     let mut tables = (String::new(), String::new());
     tables::first(&mut tables.0, &results);
     tables::rest(&mut tables.1, &results);
-    let said = [answer::question(&results), answer::answer(&results)];
-    Ok(html(&results, "report", &said, &tables))
+    let sentences = [answer::question(&results), answer::answer(&results)];
+    Ok(html(&results, "report", &sentences, &tables))
 }
 
 /// The same pictures with the differences of two folders.
@@ -50,8 +50,8 @@ pub(crate) fn compared(results: &Results, comparison: &Comparison) -> String {
     let mut tables = (String::new(), String::new());
     differences::first(&mut tables.0, comparison);
     differences::rest(&mut tables.1, comparison);
-    let said = [question, comparison.sentence() + "."];
-    html(results, "comparison", &said, &tables)
+    let sentences = [question, comparison.sentence() + "."];
+    html(results, "comparison", &sentences, &tables)
 }
 
 /// A page with these tables and all pictures of the results.

@@ -86,14 +86,14 @@ impl Server {
 
 fn counters(observer: &Observer) -> Response<String> {
     match observer.metrics() {
-        Some(text) => said(StatusCode::OK, TEXT, text.as_ref().to_owned()),
+        Some(text) => text_response(StatusCode::OK, TEXT, text.as_ref().to_owned()),
         None => plain(StatusCode::SERVICE_UNAVAILABLE, "the forwarder does not answer\n"),
     }
 }
 
 fn health(Health { is_good, json }: Health) -> Response<String> {
     let status = if is_good { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    said(status, JSON, json)
+    text_response(status, JSON, json)
 }
 
 fn failed() -> Response<String> {
@@ -101,10 +101,10 @@ fn failed() -> Response<String> {
 }
 
 fn plain(status: StatusCode, text: &str) -> Response<String> {
-    said(status, TEXT, text.to_owned())
+    text_response(status, TEXT, text.to_owned())
 }
 
-fn said(status: StatusCode, format: HeaderValue, text: String) -> Response<String> {
+fn text_response(status: StatusCode, format: HeaderValue, text: String) -> Response<String> {
     let mut response = Response::new(text);
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, format);

@@ -66,7 +66,7 @@ impl Scenario {
 }
 
 /// The label of a link: its rate and delay, both ways if they differ.
-fn said_of(link: &Link) -> String {
+fn link_label(link: &Link) -> String {
     let [there, back] = &link.directions;
     let (rate, other) = (there.rate.to_string(), back.rate.to_string());
     let rates = if rate == other { rate } else { format!("→{rate} ←{other}") };

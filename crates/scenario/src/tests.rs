@@ -224,7 +224,7 @@ fn routes_take_the_smallest_delay_or_the_fewest_hops() {
 }
 
 #[test]
-fn a_generated_network_can_be_said_more_about() {
+fn nodes_of_a_generated_network_can_be_configured() {
     let s = one("[scenario]\nduration = \"1 s\"\n\
          [topology]\ngenerator = \"dumbbell\"\nsize = 2\nrate = \"10 Mbit/s\"\n\
          access = { rate = \"1 Gbit/s\", delay = \"1 ms\" }\n\
@@ -303,7 +303,7 @@ fn a_set_field_is_not_swept() {
 }
 
 #[test]
-fn the_file_with_its_defaults_says_the_same() {
+fn the_file_with_its_defaults_means_the_same() {
     let text = line(
         "[[fault]]\nat = \"1 s\"\nkind = \"link-down\"\nlink = [\"a\", \"b\"]\n\
          [[consumer]]\nat = \"b\"\nname = \"/x\"\nrate = \"5 /s\"",

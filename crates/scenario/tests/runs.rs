@@ -338,7 +338,7 @@ impl Watch for Kept {
 }
 
 #[test]
-fn samples_are_taken_of_what_the_file_says_and_change_nothing() {
+fn samples_are_taken_as_configured_and_change_nothing() {
     let mut batch = tutorial(&["record.interval=100 ms", "record.nodes=none"]);
     let text = batch.runs[0].filled.to_string() + "links = [[\"far\", \"near\"]]\n";
     let text = text.replace("links = \"all\"\n", "");

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_missing_is_said_with_those_that_have_it() {
+    fn a_missing_part_is_an_error_that_names_schemes_with_it() {
         let choice: Choice = "codel".parse().unwrap();
         assert!(choice.marker().is_ok());
         let Err(error) = choice.controller() else { panic!("CoDel has no consumer") };

@@ -197,12 +197,12 @@ fn ric_and_rem_have_the_window_and_the_queue_that_are_published() {
     let windows: Vec<f64> = outcome.trace.iter().filter(steady).map(|(_, _, w)| *w).collect();
     let window = windows.iter().sum::<f64>() / windows.len() as f64;
     let queue = report.queue_mean(took) / 1000.0;
-    let said = format!("W {window:.2}, queue {queue:.0} kB, {}", outcome.line(&path));
+    let measured = format!("W {window:.2}, queue {queue:.0} kB, {}", outcome.line(&path));
     // Published: 23.27 chunks, 235.8 kB, 39.91 Mbit/s in the steady state, no timeout.
-    assert!((21.0..25.0).contains(&window), "{said}");
-    assert!((150.0..260.0).contains(&queue), "{said}");
-    assert!(outcome.goodput(&path) >= 39.0e6, "{said}");
-    assert_eq!((outcome.timeouts, outcome.losses, report.overflows), (0, 0, 0), "{said}");
+    assert!((21.0..25.0).contains(&window), "{measured}");
+    assert!((150.0..260.0).contains(&queue), "{measured}");
+    assert!(outcome.goodput(&path) >= 39.0e6, "{measured}");
+    assert_eq!((outcome.timeouts, outcome.losses, report.overflows), (0, 0, 0), "{measured}");
 }
 
 #[test]

@@ -241,13 +241,13 @@ fn mistakes_are_reported_with_their_place() {
         ("\naimd = \"AIMD\"", "\nreno = \"AIMD\"", 115, "nothing is called `reno`"),
         ("title = \"One flow\"", "titel = \"One flow\"", 8, "titel"),
     ] {
-        let said = mistakes(&changed("expected.toml", from, to));
-        let first = said.lines().next().unwrap_or_default();
-        assert!(first.contains(&format!("expected.toml:{line}:")), "{to}: {said}");
-        assert!(first.contains(wanted), "{to}: {said}");
+        let found = mistakes(&changed("expected.toml", from, to));
+        let first = found.lines().next().unwrap_or_default();
+        assert!(first.contains(&format!("expected.toml:{line}:")), "{to}: {found}");
+        assert!(first.contains(wanted), "{to}: {found}");
     }
-    let said = mistakes(&changed("expected.toml", "deviation = \"it-does-not\"\n", ""));
-    assert!(said.contains("expected.toml:49:8: a sensitivity names the heading"), "{said}");
+    let found = mistakes(&changed("expected.toml", "deviation = \"it-does-not\"\n", ""));
+    assert!(found.contains("expected.toml:49:8: a sensitivity names the heading"), "{found}");
 }
 
 #[test]
@@ -288,9 +288,9 @@ fn experiments_and_scenarios_belong_together() {
 
 #[test]
 fn mistakes_in_scenarios_are_reported_once() {
-    let said = mistakes(&changed("bottleneck.toml", "10 Mbit/s", "10 parsecs"));
-    assert!(said.contains("bottleneck.toml:11:8: "), "{said}");
-    assert_eq!(said.matches("bottleneck.toml:11:8: ").count(), 1, "said once: {said}");
+    let found = mistakes(&changed("bottleneck.toml", "10 Mbit/s", "10 parsecs"));
+    assert!(found.contains("bottleneck.toml:11:8: "), "{found}");
+    assert_eq!(found.matches("bottleneck.toml:11:8: ").count(), 1, "found once: {found}");
 }
 
 #[test]

@@ -43,8 +43,8 @@ pub fn build(namespaces: &[String], plan: &Plan) -> Result<(), TestbedError> {
         }
         let made = namespaces::run("tc", &["-n", name, "-batch", "-"], &lines);
         made.map_err(|error| match error {
-            TestbedError::Failed { said, .. } if said.contains(UNKNOWN) => {
-                TestbedError::NoTokenBuckets(said)
+            TestbedError::Failed { output, .. } if output.contains(UNKNOWN) => {
+                TestbedError::NoTokenBuckets(output)
             }
             other => other,
         })?;
@@ -81,9 +81,10 @@ pub fn passed(testbed: &str, plan: &Plan) -> Result<Vec<[Passed; 2]>, TestbedErr
     let mut all = Vec::new();
     for node in &plan.nodes {
         let name = namespaces::namespace(testbed, &node.short);
-        let said = namespaces::run("tc", &["-n", &name, "-s", "-j", "qdisc", "show"], "")?.stdout;
+        let output = namespaces::run("tc", &["-n", &name, "-s", "-j", "qdisc", "show"], "")?.stdout;
         // Others than ours have other fields.
-        let disciplines: Vec<serde_json::Value> = serde_json::from_slice(&said).unwrap_or_default();
+        let disciplines: Vec<serde_json::Value> =
+            serde_json::from_slice(&output).unwrap_or_default();
         let ours = disciplines.into_iter().filter_map(|one| serde_json::from_value(one).ok());
         let ours = ours.filter(|one: &Passed| one.kind == "tbf");
         all.push(ours.collect::<Vec<_>>());

@@ -75,7 +75,7 @@ impl Process {
 
     /// Its output until now.
     #[must_use]
-    pub fn said(&self) -> String {
+    pub fn output(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
@@ -88,14 +88,14 @@ impl Process {
     }
 
     fn lost(&self) -> TestbedError {
-        let said = self.said();
-        let from = said.len().saturating_sub(LONGEST_EXCERPT);
-        let from = (from..said.len()).find(|at| said.is_char_boundary(*at)).unwrap_or(0);
+        let output = self.output();
+        let from = output.len().saturating_sub(LONGEST_EXCERPT);
+        let from = (from..output.len()).find(|at| output.is_char_boundary(*at)).unwrap_or(0);
         TestbedError::Ended {
             what: self.what.clone(),
             node: self.node.clone(),
             status: self.ended.map_or_else(|| "?".to_owned(), |status| status.to_string()),
-            log: said[from..].trim().to_owned(),
+            log: output[from..].trim().to_owned(),
         }
     }
 

@@ -28,12 +28,12 @@ pub enum TestbedError {
         error: io::Error,
     },
     /// A program failed.
-    #[error("`{command}` failed: {said}")]
+    #[error("`{command}` failed: {output}")]
     Failed {
         /// The command.
         command: String,
         /// Its output.
-        said: String,
+        output: String,
     },
     /// A process ended that should run on.
     #[error("{what} at {node} ended ({status}); its last words:\n{log}")]

@@ -180,8 +180,8 @@ impl InProcessApps {
     fn hear(&mut self, now: Time, app: usize) {
         let Some(connection) = self.connections.get_mut(&app) else { return };
         let mut end = End { apps: &mut self.apps, app, now };
-        let heard = connection.hear(&mut end).and_then(|()| connection.speak(&mut end));
-        if heard.is_err() {
+        let result = connection.hear(&mut end).and_then(|()| connection.speak(&mut end));
+        if result.is_err() {
             self.connections.remove(&app);
         }
         self.apps.received(app);

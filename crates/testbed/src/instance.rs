@@ -252,7 +252,7 @@ impl Testbed {
             self.producers.push(Some(producer));
         }
         for producer in self.producers.iter_mut().flatten() {
-            while !producer.said().contains(SERVING) {
+            while !producer.output().contains(SERVING) {
                 producer.check()?;
                 if !goes_on() {
                     return Err(TestbedError::Interrupted);

@@ -83,7 +83,7 @@ pub fn run(program: &str, arguments: &[&str], input: &str) -> Result<Output, Tes
         true => Ok(output),
         false => Err(TestbedError::Failed {
             command: format!("{program} {}", arguments.join(" ")),
-            said: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            output: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         }),
     }
 }

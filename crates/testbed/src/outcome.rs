@@ -53,7 +53,7 @@ pub struct Ended {
     /// With its node, and when.
     pub crashed: Option<Duration>,
     /// Its messages.
-    pub said: String,
+    pub output: String,
 }
 
 /// A link's direction by number: the sending node and the name of its face.
@@ -141,7 +141,7 @@ fn flow(
     if ended.crashed.is_some() {
         transfer.error = Some("its node crashed".to_owned());
     } else if ended.by_itself && !transfer.complete && transfer.error.is_none() && begun {
-        let why = ended.said.lines().rev().find(|line| line.starts_with("weir: "));
+        let why = ended.output.lines().rev().find(|line| line.starts_with("weir: "));
         let why = why.map_or("it ended", |line| line.trim_start_matches("weir: "));
         transfer.error = Some(why.to_owned());
     }

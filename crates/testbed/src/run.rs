@@ -214,7 +214,7 @@ impl Course {
             let Some(process) = process else { continue };
             self.ended[number].by_itself = process.has_ended();
             process.end(PATIENCE);
-            self.ended[number].said = process.said();
+            self.ended[number].output = process.output();
         }
         let fetches = self.testbed.plan.fetches.iter().enumerate();
         let fetched = fetches.zip(&self.ended).map(|((number, fetch), ended)| {

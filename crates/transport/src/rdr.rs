@@ -247,10 +247,10 @@ mod tests {
     #[test]
     fn a_segment_size_of_nothing_is_none() {
         let name: Name = "/demo/file".parse().unwrap();
-        for (told, known) in [(0, None), (1, Some(1)), (8000, Some(8000))] {
+        for (encoded, known) in [(0, None), (1, Some(1)), (8000, Some(8000))] {
             let mut content = Vec::new();
             "/demo/file/v=1".parse::<Name>().unwrap().encode_into(&mut content);
-            tlv::put_nni_tlv(&mut content, SEGMENT_SIZE, told);
+            tlv::put_nni_tlv(&mut content, SEGMENT_SIZE, encoded);
             let metadata = Metadata::decode(name.as_ref(), &content).unwrap();
             assert_eq!(metadata.segment_size, known);
         }

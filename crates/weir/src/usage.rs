@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use clap::Parser;
 
-    fn said(arguments: &[&str]) -> String {
+    fn message(arguments: &[&str]) -> String {
         let Err(error) = Cli::try_parse_from(arguments) else { panic!("{arguments:?} is right") };
         answer(&error, arguments).unwrap_err().to_string()
     }
@@ -84,10 +84,10 @@ mod tests {
     #[test]
     fn mistakes_are_one_line_with_the_way_to_the_help() {
         assert_eq!(
-            said(&["weir", "get"]),
+            message(&["weir", "get"]),
             "the following required arguments were not provided: <NAME>; see `weir get --help`"
         );
-        let wrong = said(&["weir", "get", "a"]);
+        let wrong = message(&["weir", "get", "a"]);
         assert!(wrong.starts_with("invalid value 'a' for '<NAME>': `a` is not a name"), "{wrong}");
         for (arguments, part) in [
             (&["weir", "statu"][..], "some similar subcommands exist: 'strategy', 'status'"),
@@ -104,8 +104,8 @@ mod tests {
             (&["weir", "sim", "run", "f", "--seed", "x"], "it is not a whole number"),
             (&["weir", "sim", "run", "f", "--seed", "5000000000"], "4294967295"),
         ] {
-            let said = said(arguments);
-            assert!(said.contains(part) && !said.contains('\n'), "{said}");
+            let message = message(arguments);
+            assert!(message.contains(part) && !message.contains('\n'), "{message}");
         }
     }
 

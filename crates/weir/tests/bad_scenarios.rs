@@ -45,8 +45,8 @@ fn weir(folder: &Path, arguments: &[&str]) -> Output {
         .expect("the program can be run")
 }
 
-/// Checks and runs a text; gives what both said, which must be alike but for nothing.
-fn said(text: &[u8]) -> String {
+/// Checks and runs a text. Returns the messages of both commands, which must be the same.
+fn reported(text: &[u8]) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("s.toml"), text).expect("a file");
     let check = weir(folder.path(), &["scenario", "check", "s.toml"]);
@@ -63,8 +63,8 @@ fn said(text: &[u8]) -> String {
 }
 
 /// The lines that say a mistake: those with the file's name and a place.
-fn mistakes(said: &str) -> Vec<&str> {
-    said.lines().filter(|line| line.starts_with("s.toml:")).collect()
+fn mistakes(reported: &str) -> Vec<&str> {
+    reported.lines().filter(|line| line.starts_with("s.toml:")).collect()
 }
 
 /// A text of the right file, its replacement, and the messages that this brings: each its place and
@@ -139,23 +139,23 @@ fn each_mistake_is_one_message_with_its_place_and_the_way_out() {
     for (right, wrong, messages) in CASES {
         let text = RIGHT.replacen(right, wrong, 1);
         assert_ne!(text, RIGHT, "{right}");
-        let said = said(text.as_bytes());
-        let found = mistakes(&said);
-        assert_eq!(found.len(), messages.len(), "{wrong}: {said}");
+        let reported = reported(text.as_bytes());
+        let found = mistakes(&reported);
+        assert_eq!(found.len(), messages.len(), "{wrong}: {reported}");
         for (line, (place, words)) in found.iter().zip(*messages) {
-            assert!(line.starts_with(place) && line.contains(words), "{wrong}: {said}");
+            assert!(line.starts_with(place) && line.contains(words), "{wrong}: {reported}");
         }
         let many = messages.len();
         let head = if many == 1 { "a mistake".to_owned() } else { format!("{many} mistakes") };
         assert!(
-            said.starts_with(&format!("weir: s.toml has {head}; nothing was run; fix")),
-            "{said}"
+            reported.starts_with(&format!("weir: s.toml has {head}; nothing was run; fix")),
+            "{reported}"
         );
     }
 }
 
 #[test]
-fn mistakes_of_all_kinds_in_one_file_are_all_said() {
+fn mistakes_of_all_kinds_in_one_file_are_all_reported() {
     let text = RIGHT
         .replacen("\"1 s\"", "\"-1 s\"", 1)
         .replacen("10 Mbit/s\"\ndelay", "0 Mbit/s\"\ndelay", 1)
@@ -165,9 +165,9 @@ fn mistakes_of_all_kinds_in_one_file_are_all_said() {
         .replacen("via = \"c\"", "via = \"a\"", 1)
         + "[[consumer]]\nat = \"b\"\nname = \"/nowhere\"\n[[consumer]]\nat = \"e\"\nname = \"/x\"\n\
            [[consumer]]\nat = \"a\"\nname = \"/x\"\n";
-    let said = said(text.as_bytes());
+    let reported = reported(text.as_bytes());
     let places: Vec<&str> =
-        mistakes(&said).iter().filter_map(|line| line.split_once(": ").map(|m| m.0)).collect();
+        mistakes(&reported).iter().filter_map(|line| line.split_once(": ").map(|m| m.0)).collect();
     let wanted = [
         "s.toml:2:12",
         "s.toml:8:8",
@@ -178,19 +178,19 @@ fn mistakes_of_all_kinds_in_one_file_are_all_said() {
         "s.toml:32:8",
         "s.toml:34:6",
     ];
-    assert_eq!(places, wanted, "{said}");
+    assert_eq!(places, wanted, "{reported}");
 }
 
 #[test]
 fn a_file_that_is_none_is_refused_before_it_is_read_through() {
-    let large = said(&vec![b'#'; 4_000_001]);
+    let large = reported(&vec![b'#'; 4_000_001]);
     assert!(large.contains("s.toml has 4000001 bytes, a scenario at most 4000000"), "{large}");
     let crowd = format!("{RIGHT}{}", "x = 1\n".repeat(100_000));
-    assert!(mistakes(&said(crowd.as_bytes())).len() <= 2, "TOML itself refuses the second `x`");
+    assert!(mistakes(&reported(crowd.as_bytes())).len() <= 2, "TOML itself refuses the second `x`");
     let crowd: String = (0..100_000).map(|i| format!("[[node]]\nx{i} = 1\n")).collect();
-    let said = said(crowd.as_bytes());
-    assert!(mistakes(&said).len() <= 202, "so many are said and no more");
-    assert!(said.contains("more is wrong than is shown"));
+    let reported = reported(crowd.as_bytes());
+    assert!(mistakes(&reported).len() <= 202, "so many are reported and no more");
+    assert!(reported.contains("more is wrong than is shown"));
     let folder = tempfile::tempdir().expect("a folder");
     let missing = weir(folder.path(), &["sim", "run", "none.toml", "--out", "out"]);
     assert_eq!(missing.status.code(), Some(7));

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_demand_without_a_test_says_why() {
+    fn a_demand_without_a_test_has_a_reason() {
         assert!(check("none yet", "")[0].contains("has no test"));
         assert!(check("", "")[0].contains("has no test"));
         for reason in ["does not apply: Weir has no `ether` faces", "not met: it is refused"] {

@@ -61,8 +61,8 @@ mod tests {
         // A component has a byte of type and three of length.
         let of = |bytes: usize| format!("/{}", "a".repeat(bytes - 4)).parse::<Name>().unwrap();
         check_length(&of(8736)).unwrap();
-        let said = check_length(&of(8737)).unwrap_err().to_string();
-        assert!(said.contains("8737 bytes") && said.contains("room for 8736"), "{said}");
+        let error = check_length(&of(8737)).unwrap_err().to_string();
+        assert!(error.contains("8737 bytes") && error.contains("room for 8736"), "{error}");
     }
 
     #[test]

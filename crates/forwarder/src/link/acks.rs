@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_begins_anew_is_heard() {
+    fn a_sender_that_restarts_its_numbers_is_accepted() {
         let mut seen = Seen::new();
         assert!(seen.is_first(u64::MAX / 2));
         for start in [3, u64::MAX - 5] {

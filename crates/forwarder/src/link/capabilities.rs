@@ -27,19 +27,19 @@ pub enum Carrier {
     Datagrams,
 }
 
-/// The content of a peer's IDLE frame.
+/// The options of a peer's IDLE frame.
 #[derive(Clone, Copy, Debug)]
-pub struct Heard {
+pub struct IdleOptions {
     capability: Capability,
     challenge: Option<AddressChallenge>,
     echo: Option<AddressEcho>,
 }
 
-impl Heard {
+impl IdleOptions {
     /// Reads the options that accompany a Capability in an IDLE frame.
     #[must_use]
-    pub fn new(capability: Capability, options: &HopOptions) -> Heard {
-        Heard { capability, challenge: options.get(), echo: options.get() }
+    pub fn new(capability: Capability, options: &HopOptions) -> IdleOptions {
+        IdleOptions { capability, challenge: options.get(), echo: options.get() }
     }
 }
 
@@ -142,11 +142,11 @@ impl Capabilities {
         self.answer |= self.challenge.is_some() && self.announce != Announce::Never;
     }
 
-    /// The other end said what it understands.
-    pub fn heard(&mut self, now: Time, heard: &Heard, is_stream: bool) {
-        self.now = heard.capability;
+    /// The other end has sent an IDLE frame with what it understands.
+    pub fn on_idle(&mut self, now: Time, options: &IdleOptions, is_stream: bool) {
+        self.now = options.capability;
         self.until = (!is_stream).then(|| now + VALID);
-        match heard.echo.filter(|_| self.on_datagrams) {
+        match options.echo.filter(|_| self.on_datagrams) {
             Some(AddressEcho(token)) => {
                 if self.challenge == Some(token) {
                     self.challenge = None;
@@ -156,7 +156,7 @@ impl Capabilities {
             None => self.due |= self.announce == Announce::Answer && self.next.is_none(),
         }
         if self.announce == Announce::First && self.on_datagrams {
-            match heard.challenge {
+            match options.challenge {
                 Some(AddressChallenge(token)) => {
                     (self.token, self.due) = (token, true);
                     self.retry.get_or_insert(RETRY);
@@ -242,8 +242,8 @@ mod tests {
         Capabilities::new(Capability::ALL, Capability(0), announce)
     }
 
-    fn plain(capability: Capability) -> Heard {
-        Heard { capability, challenge: None, echo: None }
+    fn plain(capability: Capability) -> IdleOptions {
+        IdleOptions { capability, challenge: None, echo: None }
     }
 
     #[test]
@@ -267,10 +267,10 @@ mod tests {
     fn the_accepting_side_announces_capabilities_only_in_reply() {
         let mut capabilities = capabilities(Announce::Answer);
         assert!(!capabilities.is_due() && capabilities.next_deadline().is_none());
-        capabilities.heard(at(5), &plain(Capability::ALL), true);
+        capabilities.on_idle(at(5), &plain(Capability::ALL), true);
         let mut out = Vec::new();
         assert!(capabilities.say(at(5), &mut out).is_some());
-        capabilities.heard(at(6), &plain(Capability::ALL), true);
+        capabilities.on_idle(at(6), &plain(Capability::ALL), true);
         assert!(!capabilities.is_due(), "the answer was given");
         assert_eq!(capabilities.next_deadline(), Some(at(35)));
     }
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn a_link_that_is_opened_anew_begins_anew() {
         let mut capabilities = capabilities(Announce::Answer);
-        capabilities.heard(at(0), &plain(Capability::ALL), true);
+        capabilities.on_idle(at(0), &plain(Capability::ALL), true);
         capabilities.opened();
         assert!(capabilities.is_due() && capabilities.peer() == Capability(0));
     }
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn capabilities_expire_on_datagrams_without_renewal() {
         let mut capabilities = capabilities(Announce::Answer);
-        capabilities.heard(at(0), &plain(Capability(Capability::OPTIONS)), false);
+        capabilities.on_idle(at(0), &plain(Capability(Capability::OPTIONS)), false);
         capabilities.say(at(0), &mut Vec::new());
         assert!(
             capabilities.peer().has(Capability::OPTIONS)
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(capabilities.next_deadline(), Some(at(95)));
         capabilities.on_deadline(at(95));
         assert_eq!((capabilities.peer(), capabilities.next_deadline()), (Capability(0), None));
-        capabilities.heard(at(200), &plain(Capability::ALL), false);
+        capabilities.on_idle(at(200), &plain(Capability::ALL), false);
         assert!(capabilities.is_due(), "it is told anew");
     }
 
@@ -313,7 +313,7 @@ mod tests {
         let mut frame = Vec::new();
         let len = from.say(at(secs), &mut frame)?;
         let options = packet::LpPacket::decode(&frame).unwrap().to_options();
-        to.heard(at(secs), &Heard::new(options.get().unwrap(), &options), false);
+        to.on_idle(at(secs), &IdleOptions::new(options.get().unwrap(), &options), false);
         Some((options, len))
     }
 
@@ -360,11 +360,11 @@ mod tests {
         let mut listener = datagrams(Announce::Answer, Some(77));
         for token in [0, 76, u64::MAX] {
             let echo = Some(AddressEcho(token));
-            listener.heard(at(0), &Heard { echo, ..plain(Capability::ALL) }, false);
+            listener.on_idle(at(0), &IdleOptions { echo, ..plain(Capability::ALL) }, false);
             assert!(!listener.is_proved());
         }
         let challenge = Some(AddressChallenge(77));
-        listener.heard(at(0), &Heard { challenge, ..plain(Capability::ALL) }, false);
+        listener.on_idle(at(0), &IdleOptions { challenge, ..plain(Capability::ALL) }, false);
         assert!(!listener.is_proved(), "a challenge is no echo");
     }
 
@@ -422,14 +422,14 @@ mod tests {
     #[test]
     fn peers_without_the_exchange_are_served_as_before() {
         let mut listener = datagrams(Announce::Answer, Some(77));
-        listener.heard(at(0), &plain(Capability::ALL), false);
+        listener.on_idle(at(0), &plain(Capability::ALL), false);
         let mut frame = Vec::new();
         assert_eq!(listener.say(at(0), &mut frame), Some(7), "as long as what it answers");
         assert_eq!(frame, [0x64, 5, 0xfd, 0x03, 0x88, 1, 2], "options, and no ranges");
         // An opener learns from a listener without the exchange that nothing is to be proved.
         let mut opener = datagrams(Announce::First, None);
         opener.say(at(0), &mut Vec::new());
-        opener.heard(at(0), &plain(Capability::ALL), false);
+        opener.on_idle(at(0), &plain(Capability::ALL), false);
         assert_eq!((opener.peer(), opener.is_due()), (Capability::ALL, false));
     }
 }

@@ -70,10 +70,15 @@ impl Flows {
     /// bring. The size of a segment is that of the flow's latest Data; before, the size that the
     /// consumer announces, within the limit of a Data packet; otherwise that of the face's latest
     /// Data. An observed size overrides an announced one, because shapers charge for it.
-    pub(crate) fn expected(&self, flow: Flow, said: Option<ExpectedBytes>, segments: u16) -> Size {
+    pub(crate) fn expected(
+        &self,
+        flow: Flow,
+        announced: Option<ExpectedBytes>,
+        segments: u16,
+    ) -> Size {
         let own = self.seen.get(&flow).and_then(|s| s.size);
-        if let (None, Some(ExpectedBytes(said))) = (own, said) {
-            return Size(said.clamp(1, Size(packet::MAX_PACKET as u64).times(segments).0));
+        if let (None, Some(ExpectedBytes(bytes))) = (own, announced) {
+            return Size(bytes.clamp(1, Size(packet::MAX_PACKET as u64).times(segments).0));
         }
         own.or(self.latest).unwrap_or(DEFAULT_SIZE).times(segments)
     }
@@ -128,13 +133,13 @@ mod tests {
     #[test]
     fn the_expected_size_is_bounded_and_replaced_by_the_measured_size() {
         let mut flows = Flows::default();
-        let said = |said| Some(ExpectedBytes(said));
-        assert_eq!(flows.expected(1, said(32_768), 32), Size(32_768));
-        assert_eq!(flows.expected(1, said(0), 1), Size(1));
-        assert_eq!(flows.expected(1, said(u64::MAX), 1), Size(packet::MAX_PACKET as u64));
-        assert_eq!(flows.expected(1, said(u64::MAX), 256), Size(packet::MAX_PACKET as u64 * 256));
+        let stated = |bytes| Some(ExpectedBytes(bytes));
+        assert_eq!(flows.expected(1, stated(32_768), 32), Size(32_768));
+        assert_eq!(flows.expected(1, stated(0), 1), Size(1));
+        assert_eq!(flows.expected(1, stated(u64::MAX), 1), Size(packet::MAX_PACKET as u64));
+        assert_eq!(flows.expected(1, stated(u64::MAX), 256), Size(packet::MAX_PACKET as u64 * 256));
         flows.touch(ms(0), 1, Some(Size(500)), usize::MAX);
-        assert_eq!(flows.expected(1, said(1), 1), Size(500), "what was seen is believed more");
+        assert_eq!(flows.expected(1, stated(1), 1), Size(500), "what was seen is believed more");
     }
 
     #[test]

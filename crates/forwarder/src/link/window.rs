@@ -64,7 +64,7 @@ struct Marker {
     upto: u64,
     sent_at: Time,
     /// The bytes acknowledged at that time.
-    heard: u64,
+    acknowledged: u64,
     /// Set if the bytes sent before it count as lost.
     gone: bool,
 }
@@ -84,7 +84,7 @@ pub(crate) struct Window {
     bound: u64,
     sent: u64,
     /// How much of `sent` the peer is known to have read, or is taken for gone.
-    heard: u64,
+    acknowledged: u64,
     /// `sent` at the latest marker.
     marked: Option<u64>,
     markers: VecDeque<Marker>,
@@ -103,7 +103,7 @@ impl Window {
         Window {
             bound,
             sent: 0,
-            heard: 0,
+            acknowledged: 0,
             marked: None,
             markers: VecDeque::with_capacity(MAX_MARKERS),
             peer: Peer::Unknown,
@@ -123,7 +123,7 @@ impl Window {
     /// The first instant at which the next packet may leave, as far as the peer is concerned.
     pub(crate) fn opens(&self) -> Time {
         let free = self.peer != Peer::Acknowledges || self.lately.get() >= SLOW;
-        if free || self.sent - self.heard < self.limit() {
+        if free || self.sent - self.acknowledged < self.limit() {
             return Time::ZERO;
         }
         let waiting = self.markers.iter().find(|marker| !marker.gone);
@@ -149,7 +149,7 @@ impl Window {
                 tx,
                 upto,
                 sent_at: now,
-                heard: self.heard,
+                acknowledged: self.acknowledged,
                 gone: false,
             });
             self.marked = Some(self.sent);
@@ -164,7 +164,7 @@ impl Window {
     pub(crate) fn expire(&mut self, now: Time) {
         for marker in self.markers.iter_mut().take_while(|m| m.sent_at + PATIENCE <= now) {
             marker.gone = true;
-            self.heard = self.heard.max(marker.upto);
+            self.acknowledged = self.acknowledged.max(marker.upto);
         }
         while self.markers.front().is_some_and(|marker| marker.sent_at + LOST <= now) {
             self.markers.pop_front();
@@ -182,13 +182,13 @@ impl Window {
         self.markers.drain(..=at);
         self.peer = Peer::Acknowledges;
         self.unanswered = 0;
-        self.heard = self.heard.max(marker.upto);
+        self.acknowledged = self.acknowledged.max(marker.upto);
         let rtt = now.since(marker.sent_at).max(Duration(1));
         self.smallest.sample(now, rtt);
         self.lately.sample(now, rtt);
         // Acknowledged while the marker was on its way: the rate times this round-trip time. The
         // smallest one's part of it is what the path holds when nothing waits anywhere.
-        let delivered = u128::from(self.heard.saturating_sub(marker.heard));
+        let delivered = u128::from(self.acknowledged.saturating_sub(marker.acknowledged));
         let path = delivered * u128::from(self.smallest.get().0) / u128::from(rtt.0);
         let path = u64::try_from(path).unwrap_or(u64::MAX);
         self.path = path.max(self.path - self.path / 8);

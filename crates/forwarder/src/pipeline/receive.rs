@@ -14,7 +14,7 @@ use crate::counters::DropReason;
 use crate::events::Step;
 use crate::frames::{Packet, Wire};
 use crate::link::Sender;
-use crate::link::capabilities::Heard;
+use crate::link::capabilities::IdleOptions;
 use crate::link::reassembly::Reassembler;
 use crate::tables::FaceId;
 
@@ -64,7 +64,7 @@ fn learn(p: &mut Pipeline<'_>, face: FaceId, header: &LpPacket<'_>) {
     {
         let link = state.link_mut();
         let is_stream = link.is_stream();
-        link.capabilities.heard(now, &Heard::new(capability, &options), is_stream);
+        link.capabilities.on_idle(now, &IdleOptions::new(capability, &options), is_stream);
         p.wake(face);
     }
 }

@@ -248,11 +248,11 @@ mod tests {
         for slot in 0..20_000 {
             let (hash, before) = (rng.next_u64(), index.memory());
             let old = index.shards[index.shard(half(hash))].memory();
-            let foretold = index.growth(hash);
+            let predicted = index.growth(hash);
             index.insert(hash, slot);
             let new = index.shards[index.shard(half(hash))].memory();
             assert_eq!(index.memory(), before - old + new);
-            assert!(if new == old { foretold == 0 } else { foretold >= new }, "{old} {new}");
+            assert!(if new == old { predicted == 0 } else { predicted >= new }, "{old} {new}");
         }
     }
 

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_says_where_it_lies_in_its_packet() {
+    fn a_view_has_an_offset_in_its_packet() {
         let packet = [7; 10];
         assert_eq!(offset_of(&packet, &packet[3..5]), 3);
         assert_eq!(offset_of(&packet, &packet), 0);

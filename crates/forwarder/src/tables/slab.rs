@@ -429,13 +429,13 @@ mod tests {
             for (op, value) in ops {
                 match op {
                     0 => {
-                        let (foretold, end) = (slab.growth(1), slab.end_after(1));
+                        let (predicted, end) = (slab.growth(1), slab.end_after(1));
                         let before = slab.memory();
                         let slot = slab.insert(value).unwrap();
                         prop_assert_eq!(model.insert(slot, value), None);
                         prop_assert_eq!(slab.end(), end);
-                        prop_assert!(slab.memory() <= before + foretold);
-                        prop_assert_eq!(slab.memory() > before, foretold > 0);
+                        prop_assert!(slab.memory() <= before + predicted);
+                        prop_assert_eq!(slab.memory() > before, predicted > 0);
                     }
                     1 => {
                         let n = usize::from(value) % model.len().max(1);

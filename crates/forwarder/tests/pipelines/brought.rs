@@ -35,8 +35,8 @@ impl Stamper for Toll {
         interest: &mut InterestMeta,
     ) {
         interest.options.set_raw(OUT, b"out");
-        let told = (interest.flow, interest.segment, interest.expected);
-        self.0.lock().unwrap().out.push(told);
+        let reported = (interest.flow, interest.segment, interest.expected);
+        self.0.lock().unwrap().out.push(reported);
     }
 
     fn on_data_in(
@@ -126,10 +126,10 @@ fn stamps_on_data_go_downstream_and_not_into_the_store() {
     assert_eq!(sent.header.options.get_raw(STAMP), Some(&b"data"[..]));
     assert_eq!(sent.header.options.get_raw(OTHER), Some(&b"upstream"[..]));
     assert_eq!(sent.header.congestion_mark, 5, "a mark is not taken back");
-    let told = std::mem::take(&mut *toll.0.lock().unwrap());
-    let flow = told.out[0].0;
-    assert_eq!(told.out, [(flow, 5, Size(8192))]);
-    assert_eq!(told.data, [(flow, Size(answer.len() as u64), ms(20))]);
+    let reported = std::mem::take(&mut *toll.0.lock().unwrap());
+    let flow = reported.out[0].0;
+    assert_eq!(reported.out, [(flow, 5, Size(8192))]);
+    assert_eq!(reported.data, [(flow, Size(answer.len() as u64), ms(20))]);
     // From the content store it comes without.
     b.ask(d, &interest("/a/seg=5", 2));
     let sent = b.one(d);

@@ -16,7 +16,7 @@ fn silent(announce: Announce) -> FaceConfig {
 }
 
 /// The next announcement of a face, if there is one.
-fn said(b: &mut Bench, face: FaceId) -> Option<Capability> {
+fn announced(b: &mut Bench, face: FaceId) -> Option<Capability> {
     let sent = b.transmissions(face);
     assert!(sent.len() <= 1, "{sent:?}");
     let (_, frame) = sent.first()?;
@@ -39,14 +39,14 @@ fn sends_options(b: &mut Bench, d: FaceId, u: FaceId, nonce: u32) -> bool {
 }
 
 #[test]
-fn a_face_that_never_said_it_knows_options_gets_none() {
+fn a_face_that_never_announced_options_gets_none() {
     let mut b = Bench::new();
     let (d, u) = (b.face(), b.face_with(silent(Announce::Never)));
     b.route("/a", u);
     assert!(!sends_options(&mut b, d, u, 1));
     b.receive(u, &idle(Capability(Capability::OPTIONS)));
     assert!(sends_options(&mut b, d, u, 2));
-    assert_eq!(said(&mut b, u), None, "it was not to answer");
+    assert_eq!(announced(&mut b, u), None, "it was not to answer");
     b.receive(u, &idle(Capability(0)));
     assert!(!sends_options(&mut b, d, u, 3));
     b.receive(u, &[0x64, 0]);
@@ -54,17 +54,17 @@ fn a_face_that_never_said_it_knows_options_gets_none() {
 }
 
 #[test]
-fn a_face_says_it_when_it_comes_up_and_every_30_s() {
+fn a_face_announces_its_capability_when_it_comes_up_and_every_30_s() {
     let mut b = Bench::new();
     let u = b.face_with(silent(Announce::First));
     assert_eq!(b.fw.poll_ready(), Some(u));
-    assert_eq!(said(&mut b, u), Some(Capability::ALL));
+    assert_eq!(announced(&mut b, u), Some(Capability::ALL));
     for _ in 0..3 {
         b.pass(ms(29_999));
         assert_eq!(b.fw.poll_ready(), None);
         b.pass(ms(1));
         assert_eq!(b.fw.poll_ready(), Some(u));
-        assert_eq!(said(&mut b, u), Some(Capability::ALL));
+        assert_eq!(announced(&mut b, u), Some(Capability::ALL));
     }
     b.check_books(u);
 }
@@ -78,7 +78,7 @@ fn an_accepted_face_speaks_when_spoken_to() {
     assert!(b.sent(app).iter().all(|sent| sent.header.nack.is_some()), "a Nack and no more");
     b.receive(app, &idle(Capability::ALL));
     assert_eq!(b.fw.poll_ready(), Some(app));
-    assert_eq!(said(&mut b, app), Some(Capability::ALL));
+    assert_eq!(announced(&mut b, app), Some(Capability::ALL));
 }
 
 #[test]

@@ -458,16 +458,16 @@ struct Recorder(Arc<Mutex<Vec<(bool, Time)>>>);
 
 impl Strategy for Recorder {
     fn on_interest(&mut self, s: &mut StrategyCx<'_, '_>) {
-        let told = s.upstreams.iter().map(|left| (left.falls_short, left.expires));
-        self.0.lock().unwrap().extend(told);
+        let recorded = s.upstreams.iter().map(|left| (left.falls_short, left.expires));
+        self.0.lock().unwrap().extend(recorded);
         s.out.extend(s.next_hops.first().map(|hop| Action::Forward(hop.face)));
     }
 }
 
 #[test]
 fn strategies_know_whether_what_left_goes_as_far_and_lasts_as_long() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let mut b = Bench::with(ForwarderConfig::new(Box::new(Recorder(told.clone()))));
+    let recorded = Arc::new(Mutex::new(Vec::new()));
+    let mut b = Bench::with(ForwarderConfig::new(Box::new(Recorder(recorded.clone()))));
     let (d, e, u) = (b.face(), b.face(), b.face());
     b.route("/a", u);
     // 255 is the largest hop limit, so an Interest without one stops here.
@@ -480,13 +480,13 @@ fn strategies_know_whether_what_left_goes_as_far_and_lasts_as_long() {
     let short = [true, false, true, false, false];
     let seconds = |n: u64| b.now + Duration::from_secs(n);
     let expected = (1..).zip(short).map(|(n, short)| (short, seconds(n)));
-    assert_eq!(*told.lock().unwrap(), expected.collect::<Vec<_>>());
+    assert_eq!(*recorded.lock().unwrap(), expected.collect::<Vec<_>>());
 }
 
 #[test]
 fn strategies_know_whether_what_left_may_have_gone_elsewhere() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let mut b = Bench::with(ForwarderConfig::new(Box::new(Recorder(told.clone()))));
+    let recorded = Arc::new(Mutex::new(Vec::new()));
+    let mut b = Bench::with(ForwarderConfig::new(Box::new(Recorder(recorded.clone()))));
     let (d, e, u) = (b.face(), b.face(), b.face());
     b.route("/", u);
     let hints: [&[&str]; 7] = [&["/x"], &[], &[], &["/x", "/y"], &["/y", "/x"], &["/z"], &["/z"]];
@@ -495,6 +495,6 @@ fn strategies_know_whether_what_left_may_have_gone_elsewhere() {
         let from = if n % 2 == 0 { d } else { e };
         b.ask(from, &InterestBuf { forwarding_hint, ..interest("/a", n) });
     }
-    let short: Vec<bool> = told.lock().unwrap().iter().map(|(short, _)| *short).collect();
+    let short: Vec<bool> = recorded.lock().unwrap().iter().map(|(short, _)| *short).collect();
     assert_eq!(short, [true, false, true, true, true, false]);
 }

@@ -27,28 +27,28 @@ impl Strategy for Patient {
 
 struct World {
     bench: Bench,
-    heard: Arc<Mutex<Vec<u64>>>,
+    received: Arc<Mutex<Vec<u64>>>,
     down: FaceId,
     up: [FaceId; 2],
 }
 
 /// A node without a content store, two next hops for /a, and an Interest that went to both.
 fn world() -> World {
-    let heard = Arc::new(Mutex::new(Vec::new()));
+    let received = Arc::new(Mutex::new(Vec::new()));
     let content_store = ContentStoreConfig { capacity: 0, ..ContentStoreConfig::default() };
-    let strategy = Box::new(Patient(heard.clone()));
+    let strategy = Box::new(Patient(received.clone()));
     let mut bench =
         Bench::with(ForwarderConfig { content_store, ..ForwarderConfig::new(strategy) });
     let (down, up) = (bench.face(), [bench.face(), bench.face()]);
     up.iter().for_each(|face| bench.route("/a", *face));
     bench.ask(down, &interest("/a", 1));
     up.iter().for_each(|face| drop(bench.one(*face)));
-    World { bench, heard, down, up }
+    World { bench, received, down, up }
 }
 
 impl World {
-    fn heard(&self) -> Vec<u64> {
-        self.heard.lock().unwrap().clone()
+    fn received(&self) -> Vec<u64> {
+        self.received.lock().unwrap().clone()
     }
 }
 
@@ -59,7 +59,7 @@ fn a_slower_answer_reaches_only_the_strategy() {
     w.bench.one(w.down);
     w.bench.pass(ms(40));
     w.bench.receive(w.up[1], &data("/a", b"x"));
-    assert_eq!(w.heard(), w.up.map(|face| face.0));
+    assert_eq!(w.received(), w.up.map(|face| face.0));
     assert_eq!(w.bench.sent(w.down), []);
     let stats = w.bench.fw.stats();
     assert_eq!((stats.satisfied, stats.expired), (1, 0));
@@ -72,7 +72,7 @@ fn repeated_answers_of_a_face_are_dropped() {
     for _ in 0..3 {
         w.bench.receive(w.up[0], &data("/a", b"x"));
     }
-    assert_eq!(w.heard(), [w.up[0].0]);
+    assert_eq!(w.received(), [w.up[0].0]);
     assert_eq!(w.bench.drops(w.up[0], DropReason::Unsolicited), 2);
 }
 

@@ -151,7 +151,7 @@ fn every_malformed_option_is_ignored_and_counted_by_reason() {
 }
 
 #[test]
-fn a_malformed_capability_says_nothing() {
+fn a_malformed_capability_is_counted() {
     let (_, values) = wrong(OptionFault::Capability);
     for value in values {
         let mut path = Path::new();

@@ -64,13 +64,14 @@ fn frames(b: &mut Bench, face: FaceId) -> (Vec<Vec<u8>>, Vec<HopOptions>) {
 fn a_range_from_an_unproved_address_brings_what_a_plain_interest_brings() {
     let (mut b, peer) = full_store(unproved());
     b.ask(peer, &interest("/a/v=1/seg=0", 5000));
-    let (plain, said) = frames(&mut b, peer);
-    assert!(plain.len() == 1 && said.is_empty(), "a plain consumer never gets an IDLE frame");
+    let (plain, announced) = frames(&mut b, peer);
+    assert!(plain.len() == 1 && announced.is_empty(), "a plain consumer never gets an IDLE frame");
     b.receive(peer, &ranged(5001));
-    let (packets, said) = frames(&mut b, peer);
+    let (packets, announced) = frames(&mut b, peer);
     assert_eq!(packets, plain);
-    let said: Vec<_> = said.iter().map(|options| options.get::<AddressChallenge>()).collect();
-    assert_eq!(said, [Some(AddressChallenge(TOKEN))], "who sends ranges can prove itself");
+    let announced: Vec<_> =
+        announced.iter().map(|options| options.get::<AddressChallenge>()).collect();
+    assert_eq!(announced, [Some(AddressChallenge(TOKEN))], "who sends ranges can prove itself");
     let faults = &b.fw.counters(peer).unwrap().option_faults;
     assert_eq!((faults.of(OptionFault::RangeUnproved), faults.total()), (1, 1));
     assert!(!b.fw.is_proved(peer));
@@ -80,22 +81,22 @@ fn a_range_from_an_unproved_address_brings_what_a_plain_interest_brings() {
 fn an_address_that_echoes_the_token_gets_whole_ranges() {
     let (mut b, peer) = full_store(unproved());
     b.receive(peer, &idle(|options| _ = options.set(&AddressEcho(0))));
-    let (_, said) = frames(&mut b, peer);
-    assert_eq!(said[0].get(), Some(Capability(Capability::OPTIONS)));
-    assert_eq!(said[0].get(), Some(AddressChallenge(TOKEN)));
+    let (_, announced) = frames(&mut b, peer);
+    assert_eq!(announced[0].get(), Some(Capability(Capability::OPTIONS)));
+    assert_eq!(announced[0].get(), Some(AddressChallenge(TOKEN)));
     for (token, proved) in [(TOKEN + 1, false), (TOKEN, true)] {
         b.receive(peer, &idle(|options| _ = options.set(&AddressEcho(token))));
-        let (_, said) = frames(&mut b, peer);
-        assert_eq!((said.len(), b.fw.is_proved(peer)), (1, proved));
-        assert_eq!(said[0].get::<AddressChallenge>().is_some(), !proved);
-        assert_eq!(said[0].get::<Capability>().unwrap().has(Capability::RANGE), proved);
+        let (_, announced) = frames(&mut b, peer);
+        assert_eq!((announced.len(), b.fw.is_proved(peer)), (1, proved));
+        assert_eq!(announced[0].get::<AddressChallenge>().is_some(), !proved);
+        assert_eq!(announced[0].get::<Capability>().unwrap().has(Capability::RANGE), proved);
     }
     b.receive(peer, &ranged(5001));
     assert_eq!(frames(&mut b, peer).0.len(), 256);
 }
 
 #[test]
-fn faces_need_no_proof_unless_the_driver_says_so() {
+fn faces_need_no_proof_unless_the_driver_sets_a_challenge() {
     let (mut b, peer) = full_store(unproved());
     b.fw.set_challenge(peer, None);
     b.receive(peer, &ranged(5001));
@@ -134,8 +135,8 @@ fn data_beyond_the_allowance_is_dropped_and_counted() {
     b.check_books(peer);
     // The proof may go on: its frames are no longer than those that they answer.
     b.receive(peer, &idle(|options| _ = options.set(&AddressEcho(0))));
-    let (packets, said) = frames(&mut b, peer);
-    assert_eq!((packets.len(), said.len()), (0, 1));
+    let (packets, announced) = frames(&mut b, peer);
+    assert_eq!((packets.len(), announced.len()), (0, 1));
     b.fw.set_allowance(peer, Allowance::Unreachable);
     b.receive(peer, &idle(|options| _ = options.set(&AddressEcho(0))));
     ask(&mut b, 20);

@@ -307,7 +307,7 @@ fn ranges_are_bounded_by_the_configuration_and_by_what_a_face_may_have_pending()
 }
 
 #[test]
-fn a_node_that_takes_no_ranges_says_so_and_reads_none() {
+fn a_node_that_takes_no_ranges_requests_only_the_first_segment() {
     let mut config = ForwarderConfig::new(Box::new(Cheapest));
     config.max_range = 0;
     let mut b = Bench::with(config);

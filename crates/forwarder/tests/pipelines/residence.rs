@@ -83,9 +83,9 @@ fn data_state_the_time_in_this_node_to_a_downstream_that_asked() {
 /// millisecond, which is too little for an answer. Besides, the neighbour has each for a while.
 /// This ends before the meter finds that nothing waits less, since Interests do not leave less.
 struct Full {
-    /// For how many milliseconds it has one, and what it says.
+    /// For how many milliseconds it has one, and the time that it reports.
     has: fn(u64) -> u64,
-    says: fn(u64) -> u64,
+    reports: fn(u64) -> u64,
     /// The time between two answers, in microseconds.
     apart: u64,
     is_repeated: bool,
@@ -93,7 +93,7 @@ struct Full {
 
 impl Default for Full {
     fn default() -> Full {
-        Full { has: |_| 200, says: |_| 200, apart: 1250, is_repeated: false }
+        Full { has: |_| 200, reports: |_| 200, apart: 1250, is_repeated: false }
     }
 }
 
@@ -113,13 +113,13 @@ impl Full {
             }
             let apart = Duration::from_micros(if n < 500 { 1000 } else { self.apart });
             due = (b.now + ms(10)).max(due + apart);
-            answers.insert((due + ms((self.has)(n)), n), (self.says)(n));
+            answers.insert((due + ms((self.has)(n)), n), (self.reports)(n));
             while let Some(first) = answers.first_entry()
                 && first.key().0 <= b.now
             {
-                let ((_, n), says) = first.remove_entry();
+                let ((_, n), reports) = first.remove_entry();
                 let answer = data(&format!("/a/{n}"), &[0; 900]);
-                let answer = frame(&with(ResidenceTime::of(ms(says).0)), &answer);
+                let answer = frame(&with(ResidenceTime::of(ms(reports).0)), &answer);
                 b.receive(u, &answer);
                 bits = 8.0 * answer.len() as f64;
             }
@@ -141,15 +141,15 @@ fn the_rate_of_a_link_is_that_of_the_data_which_wait_there() {
 fn a_neighbour_that_takes_its_time_is_no_full_link() {
     // By the golden ratio: any few Interests have all times in equal parts.
     let varies = |n: u64| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % 200;
-    assert_eq!(Full { has: varies, says: varies, apart: 1000, ..Full::default() }.rate(), 0.0);
-    assert!(Full { has: varies, says: varies, ..Full::default() }.rate() > 0.0);
+    assert_eq!(Full { has: varies, reports: varies, apart: 1000, ..Full::default() }.rate(), 0.0);
+    assert!(Full { has: varies, reports: varies, ..Full::default() }.rate() > 0.0);
 }
 
 /// The answer may be that to an earlier Interest (Karn), or the neighbour lies.
 #[test]
 fn answers_whose_times_are_not_known_measure_nothing() {
     assert_eq!(Full { is_repeated: true, ..Full::default() }.rate(), 0.0);
-    assert_eq!(Full { says: |_| 2_000_000, ..Full::default() }.rate(), 0.0);
+    assert_eq!(Full { reports: |_| 2_000_000, ..Full::default() }.rate(), 0.0);
     let lies = |n: u64| if n < 200 && n.is_multiple_of(20) { 2_000_000 } else { 200 };
-    assert_eq!(Full { says: lies, apart: 1000, ..Full::default() }.rate(), 0.0);
+    assert_eq!(Full { reports: lies, apart: 1000, ..Full::default() }.rate(), 0.0);
 }

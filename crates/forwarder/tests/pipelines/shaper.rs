@@ -293,7 +293,7 @@ fn the_waiting_room_is_bounded() {
         }
         assert_eq!(gate.get(|s| s.queue.len()), 3, "{stage:?}");
         assert_eq!(b.drops(shaped, DropReason::HeldLimit), 2);
-        assert_eq!(b.sent(d).len(), 2, "who is turned away is told");
+        assert_eq!(b.sent(d).len(), 2, "a rejected Interest gets a Nack");
         let view = b.fw.link_view(b.now, shaped).unwrap();
         assert_eq!((view.held.packets, view.held.bytes), (3, Size(3 * 8192)));
         assert_eq!((view.offered, view.offered_bytes), (5, Size(5 * 8192)));
@@ -378,8 +378,8 @@ fn a_range_costs_its_expected_data_and_returns_each_segment() {
         b.sent(d);
         b.pass(ms(5000));
         let returned = gate.get(|state| state.returned.clone());
-        let told: Vec<_> = returned.iter().map(|r| (r.expected.0, r.size.is_some())).collect();
-        assert_eq!(told, [(one, true), (one, true), (2 * one, false)], "{stage:?}");
+        let reported: Vec<_> = returned.iter().map(|r| (r.expected.0, r.size.is_some())).collect();
+        assert_eq!(reported, [(one, true), (one, true), (2 * one, false)], "{stage:?}");
         assert!(b.fw.pit().is_empty());
     }
 }

@@ -211,7 +211,7 @@ fn offer(h: &mut Harness, n: usize) -> Outcome {
 }
 
 #[test]
-fn admission_lets_in_the_share_that_it_says() {
+fn admission_lets_in_the_configured_share() {
     let mut h = Harness::new(PolicyKind::Lru);
     h.store.set_admission(Admission::Probability(Ratio::new(0.25).unwrap()));
     let admitted = (0..4000).filter(|n| offer(&mut h, *n) == Outcome::Inserted).count();

@@ -54,7 +54,7 @@ mod tests {
 
     // Other projects' programs, "Finding a forwarder": [peer-42].
     #[test]
-    fn the_first_file_that_is_there_counts_whatever_it_says() {
+    fn the_first_existing_file_counts_whatever_its_content() {
         let folder = tempfile::tempdir().unwrap();
         let paths = ["none", "first", "second"].map(|name| folder.path().join(name));
         std::fs::write(&paths[2], "transport=tcp://127.0.0.1").unwrap();

@@ -4,7 +4,7 @@ use crate::client::{Address, Endpoint};
 use crate::clock::Clock;
 use crate::framing::{MAX_FRAME, Unframer};
 use control::{Duration, Time};
-use forwarder::{Announce, Capabilities, Carrier, Heard};
+use forwarder::{Announce, Capabilities, Carrier, IdleOptions};
 use packet::LpPacket;
 use packet::options::Capability;
 use packet::tlv::DecodeError;
@@ -265,8 +265,8 @@ impl Connection {
             endpoint.on_deadline(now);
             return Ok(Turn::Moved);
         }
-        let said = own.is_some_and(|at| at <= now);
-        Ok(if ready || said { Turn::Moved } else { Turn::Idle })
+        let is_due = own.is_some_and(|at| at <= now);
+        Ok(if ready || is_due { Turn::Moved } else { Turn::Idle })
     }
 
     /// Sends waiting frames as far as the socket accepts them; for callers that poll several
@@ -404,7 +404,7 @@ fn hand_on(now: Time, frame: &[u8], capabilities: &mut Capabilities, endpoint: &
     {
         let options = lp.to_options();
         if let Some(capability) = options.get::<Capability>() {
-            capabilities.heard(now, &Heard::new(capability, &options), false);
+            capabilities.on_idle(now, &IdleOptions::new(capability, &options), false);
         }
         return;
     }

@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn key_chains_are_at_the_configured_place_or_the_default() {
         let home = Path::new("/a/.ndn");
-        for (said, pib) in [
+        for (locator, pib) in [
             (None, "/a/.ndn/pib.db"),
             (Some("pib-sqlite3"), "/a/.ndn/pib.db"),
             (Some("pib-sqlite3:"), "/a/.ndn/pib.db"),
@@ -65,9 +65,9 @@ mod tests {
             (Some("pib-sqlite3:/x/pib.db"), "/x/pib.db"),
             (Some("pib-sqlite3:///x/my.db"), "/x/my.db"),
         ] {
-            assert_eq!(KeyPlaces::of(said, None, home).pib, Path::new(pib), "{said:?}");
+            assert_eq!(KeyPlaces::of(locator, None, home).pib, Path::new(pib), "{locator:?}");
         }
-        let tpm = |said| KeyPlaces::of(None, said, home).tpm;
+        let tpm = |locator| KeyPlaces::of(None, locator, home).tpm;
         assert_eq!(tpm(None), Path::new("/a/.ndn/ndnsec-key-file"));
         assert_eq!(tpm(Some("tpm-file:/keys")), Path::new("/keys"));
     }

@@ -108,8 +108,9 @@ fn a_full_file_is_understood() {
 fn a_listener_that_is_not_built_in_is_a_mistake() {
     assert_eq!(good("[listen]\nwebsocket = \"off\"").listen.websocket, []);
     let found = wrong("[listen]\nwebsocket = 9696");
-    let is_said = |text: &String| text.contains("2:13: `websocket`: this program is built without");
-    assert!(found.len() == 1 && is_said(&found[0]), "{found:?}");
+    let is_expected =
+        |text: &String| text.contains("2:13: `websocket`: this program is built without");
+    assert!(found.len() == 1 && is_expected(&found[0]), "{found:?}");
 }
 
 #[test]
@@ -169,9 +170,9 @@ fn without_a_limit_in_the_file_it_is_a_share_of_the_hosts_memory() {
         assert_eq!(limit(text, Some(20 * MB)), Some(Size(16 * MB)), "less is too little");
         assert_eq!(limit(text, None), Some(Size(256 * MB)));
     }
-    for (text, said) in [("unlimited", None), ("32 MB", Some(Size(32 * MB)))] {
+    for (text, expected) in [("unlimited", None), ("32 MB", Some(Size(32 * MB)))] {
         let text = format!("[daemon]\nmemory = \"{text}\"");
-        assert_eq!(limit(&text, Some(1000 * MB)), said);
+        assert_eq!(limit(&text, Some(1000 * MB)), expected);
     }
     // The store does not swell, and single bounds stay what they are on hosts that have the memory.
     let (large, usual) = (within("", Some(8000 * MB)), good(""));
@@ -261,7 +262,7 @@ fn a_scheme_for_the_whole_link_gives_its_parts() {
 
 #[test]
 fn every_mistake_has_its_place_the_text_and_the_way_out() {
-    for (text, at, said) in [
+    for (text, at, expected) in [
         ("a = ", "1:5", &["not TOML"][..]),
         ("daemon = 1", "1:10", &["is a section, not the number 1"]),
         ("[damon]\n", "1:2", &["`damon`", "did you mean `daemon`?", "`listen`"]),
@@ -310,16 +311,16 @@ fn every_mistake_has_its_place_the_text_and_the_way_out() {
         ),
         ("[[route]]\nprefix = \"/a\"\nface = \"up\"", "3:8", &["no face `up`", "none"]),
     ] {
-        is_wrong(text, at, said);
+        is_wrong(text, at, expected);
     }
 }
 
-/// The text has one mistake, at this place, and what is said of it has these words.
-fn is_wrong(text: &str, at: &str, said: &[&str]) {
+/// The text has one mistake, at this place, and its message has these words.
+fn is_wrong(text: &str, at: &str, expected: &[&str]) {
     let found = wrong(text);
     let first = &found[0];
     assert!(first.starts_with(&format!("{at}: ")), "{text}: {found:?}");
-    for words in said {
+    for words in expected {
         assert!(first.contains(words), "{text}: {first} lacks {words}");
     }
     assert_eq!(found.len(), 1, "{text}: {found:?}");
@@ -327,7 +328,7 @@ fn is_wrong(text: &str, at: &str, said: &[&str]) {
 
 #[test]
 fn bounds_that_contradict_each_other_are_mistakes() {
-    for (text, at, said) in [
+    for (text, at, expected) in [
         ("[daemon]\nmemory = \"4 MB\"", "2:10", &["4.00 MB is too little", "16.0 MB or more"][..]),
         ("[daemon]\nmemory = 32", "2:10", &["text in quotes", "the number 32"]),
         (
@@ -351,7 +352,7 @@ fn bounds_that_contradict_each_other_are_mistakes() {
             &["`queue`", "30.0 MB"],
         ),
     ] {
-        is_wrong(text, at, said);
+        is_wrong(text, at, expected);
     }
 }
 
@@ -444,8 +445,8 @@ fn announcement_and_hub_sections_are_read() {
     let by_trust = &good("[[authorize]]\nfrom = \"remote\"\ntrust = \"t\"").authorize[0];
     assert_eq!((by_trust.trust.as_deref(), &by_trust.key), (Some(Path::new("t")), &None));
     assert!(good("").routable.is_empty());
-    let told = good("[hub]\nprefixes = [\"/a\", \"/b/c\"]").routable;
-    assert_eq!(told.iter().map(ToString::to_string).collect::<Vec<_>>(), ["/a", "/b/c"]);
+    let routable = good("[hub]\nprefixes = [\"/a\", \"/b/c\"]").routable;
+    assert_eq!(routable.iter().map(ToString::to_string).collect::<Vec<_>>(), ["/a", "/b/c"]);
     assert_eq!(good("[hub]\nprefixes = \"/a\"").routable.len(), 1);
     assert!(wrong("[hub]\nprefixes = \"a%\"")[0].contains("a%"));
 }

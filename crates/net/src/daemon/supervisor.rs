@@ -46,37 +46,37 @@ fn notify_at(place: &[u8], state: &str) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn heard(socket: &UnixDatagram) -> String {
+    fn received(socket: &UnixDatagram) -> String {
         let mut bytes = [0; 256];
         let length = socket.recv(&mut bytes).unwrap();
         String::from_utf8(bytes[..length].to_vec()).unwrap()
     }
 
     #[test]
-    fn a_supervisor_hears_at_a_path() {
+    fn a_supervisor_is_notified_at_a_path() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notify");
         let socket = UnixDatagram::bind(&path).unwrap();
         notify_at(path.as_os_str().as_encoded_bytes(), READY).unwrap();
-        assert_eq!(heard(&socket), "READY=1");
+        assert_eq!(received(&socket), "READY=1");
         drop(socket);
         assert!(notify_at(path.as_os_str().as_encoded_bytes(), READY).is_err());
     }
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_supervisor_hears_at_a_name_without_a_file() {
+    fn a_supervisor_is_notified_at_a_name_without_a_file() {
         use std::os::linux::net::SocketAddrExt;
         let name = format!("weir-supervisor-{}", std::process::id());
         let address = std::os::unix::net::SocketAddr::from_abstract_name(&name).unwrap();
         let socket = UnixDatagram::bind_addr(&address).unwrap();
         notify_at(format!("@{name}").as_bytes(), STOPPING).unwrap();
-        assert_eq!(heard(&socket), "STOPPING=1");
-        let said = reloading();
-        notify_at(format!("@{name}").as_bytes(), &said).unwrap();
-        let (first, since) = said.split_once("\nMONOTONIC_USEC=").unwrap();
+        assert_eq!(received(&socket), "STOPPING=1");
+        let reload = reloading();
+        notify_at(format!("@{name}").as_bytes(), &reload).unwrap();
+        let (first, since) = reload.split_once("\nMONOTONIC_USEC=").unwrap();
         assert_eq!(first, "RELOADING=1");
         assert!(since.parse::<u64>().unwrap() > 0);
-        assert_eq!(heard(&socket), said);
+        assert_eq!(received(&socket), reload);
     }
 }

@@ -39,13 +39,13 @@ const FACES: usize = 8;
 pub(super) enum What {
     /// A command Interest, and its PIT token.
     Command { wire: Bytes, token: Bytes },
-    /// An announcement that a strategy heard of.
-    Announcement(Heard),
+    /// An announcement that a strategy received.
+    Announcement(ReceivedAnnouncement),
 }
 
-/// An announcement that a strategy heard of.
+/// An announcement that a strategy received.
 #[derive(Clone, Debug)]
-pub(super) struct Heard {
+pub(super) struct ReceivedAnnouncement {
     pub announcement: Bytes,
     /// How long a route by it may live.
     pub longest: Duration,
@@ -69,7 +69,7 @@ impl Waiting {
     fn bytes(&self) -> usize {
         match &self.what {
             What::Command { wire, token } => wire.len() + token.len(),
-            What::Announcement(heard) => heard.announcement.len(),
+            What::Announcement(received) => received.announcement.len(),
         }
     }
 }

@@ -132,9 +132,9 @@ impl Management {
             let Waiting { what, from, since, wall_ms, is_last } = waiting;
             let (wire, token) = match what {
                 What::Command { wire, token } => (wire, token),
-                What::Announcement(heard) => {
+                What::Announcement(received) => {
                     let hearing = Hearing { now, since, wall_ms, face: from, is_last };
-                    self.hear(host.forwarder, hearing, heard);
+                    self.hear(host.forwarder, hearing, received);
                     continue;
                 }
             };

@@ -1,7 +1,7 @@
 //! Routes that a strategy learns of from prefix announcements.
 
 use super::announcement::{Announcement, announced};
-use super::certificates::{Heard, Waiting, What};
+use super::certificates::{ReceivedAnnouncement, Waiting, What};
 use super::rib::{CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, Route, RouteKey};
 use super::routes::ANNOUNCED_COST;
 use super::{Management, is_reserved};
@@ -46,7 +46,7 @@ impl Management {
         match learned_route {
             LearnedRoute::Announced { face, announcement, longest } => {
                 let hearing = Hearing { now, since: now, wall_ms, face, is_last: false };
-                self.hear(forwarder, hearing, Heard { announcement, longest });
+                self.hear(forwarder, hearing, ReceivedAnnouncement { announcement, longest });
             }
             LearnedRoute::Refused { face, name } => {
                 let key = RouteKey { face, origin: ORIGIN_ANNOUNCEMENT };
@@ -64,15 +64,20 @@ impl Management {
     }
 
     /// An announcement was heard: it makes a route, waits for certificates or is not believed.
-    pub(super) fn hear(&mut self, forwarder: &mut Forwarder, hearing: Hearing, heard: Heard) {
+    pub(super) fn hear(
+        &mut self,
+        forwarder: &mut Forwarder,
+        hearing: Hearing,
+        received: ReceivedAnnouncement,
+    ) {
         let Hearing { now, since, wall_ms, face, is_last } = hearing;
-        let read = match Announcement::read(&heard.announcement, wall_ms) {
+        let read = match Announcement::read(&received.announcement, wall_ms) {
             Ok(read) => read,
             Err(doubt) => return note_refused(face, &doubt),
         };
-        if let Err(doubt) = self.announcers.judge(&heard.announcement, wall_ms) {
+        if let Err(doubt) = self.announcers.judge(&received.announcement, wall_ms) {
             let refused = self.wait_or_reject(forwarder, now, doubt, || Waiting {
-                what: What::Announcement(heard),
+                what: What::Announcement(received),
                 from: face,
                 since,
                 wall_ms,
@@ -83,9 +88,9 @@ impl Management {
             }
             return;
         }
-        let life = heard.longest.min(Duration::from_millis(read.expires_in_ms));
+        let life = received.longest.min(Duration::from_millis(read.expires_in_ms));
         match self.add_learned(forwarder, &read.prefix, face, since + life) {
-            Ok(()) => self.know(forwarder, &heard.announcement),
+            Ok(()) => self.know(forwarder, &received.announcement),
             Err(why) => note_refused(face, &why),
         }
     }

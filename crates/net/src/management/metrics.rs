@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_follow_the_line_that_says_what_they_are() {
+    fn samples_follow_their_help_and_type_lines() {
         let (mut forwarder, info) = node();
         let interest = packet::InterestBuf::new("/a".parse().unwrap()).encode();
         forwarder.receive(Time(0), info.id, Wire::Borrowed(&interest));

@@ -177,7 +177,7 @@ fn a_registration_is_for_the_face_it_came_from_and_echoes_what_was_set() {
 
 // Other projects' programs, "Commands": [peer-20].
 #[test]
-fn a_route_expires_when_it_said_and_can_be_refreshed() {
+fn a_route_expires_after_its_expiration_period_and_can_be_refreshed() {
     let mut node = Node::new(10);
     let asked = ControlParameters { expiration_ms: Some(1000), ..of("/a") };
     node.command("rib/register", &asked);

@@ -16,26 +16,26 @@ const MOST_NAMED: usize = 6;
 /// Notes on the comparison of these runs, each without a full stop.
 pub fn of(comparison: &Comparison, runs: &[Vec<&RunResult>; 2]) -> Vec<String> {
     let Comparison { first, second, cases, only_first, only_second, .. } = comparison;
-    let mut said = Vec::new();
+    let mut notes = Vec::new();
     if first.scenario != second.scenario {
         let names = format!("{} and {}", first.scenario, second.scenario);
-        said.push(format!("the scenarios have different names, {names}"));
+        notes.push(format!("the scenarios have different names, {names}"));
     }
     let names = [first.name.as_str(), second.name.as_str()];
-    said.extend(drivers(names, runs));
-    said.extend(lengths(runs).map(|lengths| said_of(names, lengths)));
+    notes.extend(drivers(names, runs));
+    notes.extend(lengths(runs).map(|lengths| length_note(names, lengths)));
     for (name, runs) in names.iter().zip(runs) {
         match runs.iter().filter(|run| run.interrupted).count() {
             0 => {}
-            n => said.push(format!("{n} of {} runs of {name} were interrupted", runs.len())),
+            n => notes.push(format!("{n} of {} runs of {name} were interrupted", runs.len())),
         }
     }
-    said.extend(settings(names[0], only_first));
-    said.extend(settings(names[1], only_second));
-    said.extend(things(names[0], cases.iter().flat_map(|case| &case.only_first).collect()));
-    said.extend(things(names[1], cases.iter().flat_map(|case| &case.only_second).collect()));
-    said.push(intervals(comparison));
-    said
+    notes.extend(settings(names[0], only_first));
+    notes.extend(settings(names[1], only_second));
+    notes.extend(things(names[0], cases.iter().flat_map(|case| &case.only_first).collect()));
+    notes.extend(things(names[1], cases.iter().flat_map(|case| &case.only_second).collect()));
+    notes.push(intervals(comparison));
+    notes
 }
 
 /// The programs that ran them, if they differ.
@@ -64,7 +64,7 @@ pub fn lengths(runs: &[Vec<&RunResult>; 2]) -> Option<[f64; 2]> {
     ((first - second).abs() > SAME_LENGTH * first).then_some(lengths)
 }
 
-fn said_of(names: [&str; 2], lengths: [f64; 2]) -> String {
+fn length_note(names: [&str; 2], lengths: [f64; 2]) -> String {
     let ([first, second], [one, other]) = (names, lengths.map(|s| with_unit(s, "s")));
     format!(
         "runs of {first} last {one}, of {second} {other}; use and mean queues of links are of the \
@@ -85,7 +85,7 @@ fn things(name: &str, only: BTreeSet<&Thing>) -> Option<String> {
 
 /// How intervals were found.
 fn intervals(comparison: &Comparison) -> String {
-    let said = [
+    let notes = [
         (
             Method::Paired,
             "± is half of a 95 % interval; differences are of runs with the same seed, by \
@@ -98,12 +98,12 @@ fn intervals(comparison: &Comparison) -> String {
         ),
         (Method::Single, "with a single run in one of them no interval of a difference is claimed"),
     ];
-    let said: Vec<&str> = said
+    let notes: Vec<&str> = notes
         .into_iter()
         .filter(|(method, _)| comparison.cases.iter().any(|case| case.method == *method))
         .map(|(_, text)| text)
         .collect();
-    said.join("; ")
+    notes.join("; ")
 }
 
 fn some(names: &[String]) -> String {

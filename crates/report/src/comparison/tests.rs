@@ -75,7 +75,7 @@ fn other_seeds_make_two_samples() {
     // As in the test of the interval itself.
     assert!((difference.mean - 8.0).abs() < 1e-9);
     assert!((difference.ci95.unwrap() - 4.69398).abs() < 1e-5);
-    assert!(found.notes.iter().any(|said| said.contains("Welch")), "{:?}", found.notes);
+    assert!(found.notes.iter().any(|text| text.contains("Welch")), "{:?}", found.notes);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn single_runs_claim_no_interval() {
 }
 
 #[test]
-fn runs_belong_together_by_what_tells_them_apart() {
+fn runs_are_matched_by_the_settings_that_distinguish_them() {
     let rates = |control: &str, more: &str| {
         ["10 Mbit/s", more].map(|rate| run(1, 8.0, &[("link.rate", rate), ("control", control)]))
     };
@@ -122,9 +122,9 @@ fn flows_of_only_one_result_are_reported() {
     // The flows end after a second; of 10 and 20 s the mean queue is 4 kB.
     let queue = of(&found.cases[0], "link", "queue_mean_bytes");
     assert_eq!((queue.first.unwrap().mean, queue.second.unwrap().mean), (40_000.0, 80_000.0));
-    let said = found.notes.join("\n");
+    let text = found.notes.join("\n");
     for wanted in ["only b has flow d /film", "a last 10.0 s, of b 20.0 s", "1 of 1 runs of b"] {
-        assert!(said.contains(wanted), "{wanted}: {said}");
+        assert!(text.contains(wanted), "{wanted}: {text}");
     }
 }
 
@@ -153,8 +153,8 @@ fn a_sentence_names_what_is_farthest_apart() {
     let found = compared(vec![run(1, 8.0, &[])], vec![slow]).unwrap();
     // Goodput and completion, of the flow and of everything, and the queue.
     assert_eq!((found.main, found.beyond), (5, 5));
-    let said = found.sentence();
-    assert!(said.ends_with("most the mean queue of p > c (+150 %)"), "{said}");
+    let text = found.sentence();
+    assert!(text.ends_with("most the mean queue of p > c (+150 %)"), "{text}");
     let shown: Vec<&str> = found.first_of(&found.cases[0]).map(|one| one.quantity).collect();
     assert_eq!(
         shown,
@@ -172,8 +172,8 @@ fn a_difference_below_the_resolution_has_no_mark_and_is_named() {
     let found = compared(vec![first], vec![other]).unwrap();
     let queue = of(&found.cases[0], "link", "queue_mean_bytes").row().unwrap();
     assert_eq!((&*queue.cells[6], &*queue.mark), ("-16.7", ""));
-    let said = found.sentence();
-    assert!(said.starts_with("None of 5 ") && said.ends_with("by less than a packet"), "{said}");
+    let text = found.sentence();
+    assert!(text.starts_with("None of 5 ") && text.ends_with("by less than a packet"), "{text}");
     assert!(found.legend("a").contains("by more than a packet in a queue"));
 }
 
@@ -201,8 +201,8 @@ fn different_drivers_are_reported() {
         result.id.driver = driver.to_owned();
         vec![result]
     };
-    let said = |one: &str, other: &str| compared(by(one), by(other)).unwrap().notes.join("; ");
-    let both = said("simulator", "testbed");
+    let text = |one: &str, other: &str| compared(by(one), by(other)).unwrap().notes.join("; ");
+    let both = text("simulator", "testbed");
     assert!(both.contains("a was simulated, b ran on real daemons"), "{both}");
-    assert!(!said("testbed", "testbed").contains("daemons"));
+    assert!(!text("testbed", "testbed").contains("daemons"));
 }

@@ -80,7 +80,7 @@ fn panel(group: &Group) -> Option<Panel> {
             role: node.role.clone(),
             x: short(x),
             y: short(y),
-            says: node_says(run, node),
+            says: node_text(run, node),
         }
     });
     let links = run.links.iter().filter_map(|link| {
@@ -90,7 +90,7 @@ fn panel(group: &Group) -> Option<Panel> {
             rate: link.rate_mbps,
             label: label(link),
             used: short(used(run, link)),
-            says: link_says(run, link),
+            says: link_text(run, link),
         })
     });
     Some(Panel {
@@ -109,33 +109,33 @@ fn label(link: &Link) -> String {
     }
 }
 
-fn node_says(run: &RunResult, node: &Node) -> String {
+fn node_text(run: &RunResult, node: &Node) -> String {
     let flows = run.flows.iter().filter(|flow| flow.node == node.node && flow.workload.is_none());
     let asks: Vec<String> = flows.map(|f| format!("{} asks for {}", f.control, f.name)).collect();
-    let mut says = format!("{}: {}", node.node, node.role);
+    let mut text = format!("{}: {}", node.node, node.role);
     if let [first, ..] = &*asks {
-        says += &format!("; {first}");
+        text += &format!("; {first}");
         if asks.len() > 1 {
-            says += &format!(" and {} more", asks.len() - 1);
+            text += &format!(" and {} more", asks.len() - 1);
         }
     }
     let own = run.flows.iter().filter(|flow| flow.node == node.node && flow.workload.is_some());
     match own.count() {
         0 => {}
-        n => says += &format!("; {} of workloads", many(n, "flow")),
+        n => text += &format!("; {} of workloads", many(n, "flow")),
     }
-    says += &format!("; {} in, {} Data out", many_interests(node.interests_in), node.data_out);
+    text += &format!("; {} in, {} Data out", many_interests(node.interests_in), node.data_out);
     if node.cs_hits > 0 {
-        says += &format!(", {} answered by its store", node.cs_hits);
+        text += &format!(", {} answered by its store", node.cs_hits);
     }
-    says
+    text
 }
 
 fn many_interests(count: u64) -> String {
     many(usize::try_from(count).unwrap_or(usize::MAX), "Interest")
 }
 
-fn link_says(run: &RunResult, link: &Link) -> String {
+fn link_text(run: &RunResult, link: &Link) -> String {
     format!(
         "{}: {}; used {} of the time; queue {} kB on average, {} at most; {} lost",
         way(&link.from, &link.to),
@@ -187,7 +187,7 @@ mod tests {
         run.flows = vec![Flow { end_s: Some(5.0), ..Flow::default() }];
         run.links[0].queue_mean_bytes = 1000.0;
         // Both in the first half of the run alone.
-        let says = link_says(run, &run.links[0]);
-        assert!(says.contains("used 50.0 % of the time; queue 2.00 kB on average"), "{says}");
+        let text = link_text(run, &run.links[0]);
+        assert!(text.contains("used 50.0 % of the time; queue 2.00 kB on average"), "{text}");
     }
 }

@@ -241,8 +241,8 @@ impl<'r> Drawing<'r> {
         title: String,
         groups: &[usize],
         entities: &[&str],
-        says_group: bool,
-        says_entity: bool,
+        names_group: bool,
+        names_entity: bool,
     ) -> Panel {
         // The neighbouring panel counts too.
         let all = self.results.groups.len() * self.things;
@@ -253,7 +253,7 @@ impl<'r> Drawing<'r> {
             for (number, entity) in entities.iter().enumerate() {
                 let Some(tracks) = self.tracks(*group, entity) else { continue };
                 let flow = self.flow(*group, entity);
-                let colour = match (&flow, says_group) {
+                let colour = match (&flow, names_group) {
                     (Some((control, _)), _) => colours::scheme(control),
                     (None, true) => by_group[*group],
                     (None, false) if self.subject == "workload" => {
@@ -263,7 +263,7 @@ impl<'r> Drawing<'r> {
                 };
                 let name = flow.map_or_else(|| shown(self.subject, entity), |(_, name)| name);
                 let group_label = &self.results.groups[*group].label;
-                let label = match (says_group, says_entity || group_label.is_empty()) {
+                let label = match (names_group, names_entity || group_label.is_empty()) {
                     (true, true) if !group_label.is_empty() => format!("{group_label}: {name}"),
                     (true, false) => group_label.clone(),
                     _ => name,

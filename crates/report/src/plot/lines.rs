@@ -83,7 +83,7 @@ impl Division {
     }
 
     /// The panels that are drawn, if they are not all.
-    pub fn said_of_panels(&self) -> String {
+    pub fn panels_note(&self) -> String {
         match self.panels.len() < self.all {
             true => format!(
                 " Drawn are the first {} of {} panels, in the order of the sweep, because more \

@@ -93,7 +93,7 @@ pub fn picture(
         id: format!("{}-and-{}", up.name, across.name),
         title: finding([across, up], &spots),
         caption: caption(results, [across, up], &spots)
-            + &said_of_panels(table, &division)
+            + &panels_note(table, &division)
             + if are_cut(&panels, &y) { " Intervals end at the edge of the axis." } else { "" },
         form: Form::Scatter,
         x,
@@ -225,7 +225,7 @@ fn finding([across, up]: [&Measure; 2], spots: &[Spot]) -> String {
 }
 
 /// The meaning of panels: conditions, under each of which there is a choice.
-fn said_of_panels(table: &Table<'_>, division: &Division) -> String {
+fn panels_note(table: &Table<'_>, division: &Division) -> String {
     let names: Vec<String> =
         division.facet.iter().map(|field| table.fields[*field].name.clone()).collect();
     match division.all {
@@ -233,7 +233,7 @@ fn said_of_panels(table: &Table<'_>, division: &Division) -> String {
         _ => format!(
             " A panel, with its own front, for each condition: {}.{}",
             listed(&names),
-            division.said_of_panels()
+            division.panels_note()
         ),
     }
 }

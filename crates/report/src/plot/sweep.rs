@@ -51,7 +51,7 @@ pub fn picture(
         title: finding(measure, &field.name, &courses),
         caption: caption(results, measure, &panels, &y)
             + &unfinished(&courses)
-            + &division.said_of_panels(),
+            + &division.panels_note(),
         form: Form::Sweep,
         corner: corner(measure, &field.name),
         heads: match places.len() <= MOST_HEADS {

@@ -280,15 +280,15 @@ fn flows_that_did_not_finish_are_counted_and_make_means_lower_bounds() {
     assert_eq!(cubic.raw, [0.0, 5.0], "nothing where no flow finished");
     assert!(bbr.cells[1].starts_with("≥ 12.0"), "{:?}", bbr.cells);
     assert_eq!(cubic.cells[1], "-");
-    let said = "5 of 8 flows finished";
-    assert!(picture.caption.contains(said), "{}", picture.caption);
+    let finished = "5 of 8 flows finished";
+    assert!(picture.caption.contains(finished), "{}", picture.caption);
     let named = "with bbr at 2 % 1 of 2 and with cubic at 2 % 0 of 2";
     assert!(picture.caption.contains(named), "{}", picture.caption);
     assert!(picture.title.contains("most with bbr, at least 8.00 s"), "{}", picture.title);
 }
 
 #[test]
-fn a_page_draws_the_first_panels_and_says_so_and_a_file_has_a_limit() {
+fn a_page_draws_the_first_panels_with_a_note_and_a_file_has_a_limit() {
     let runs = |panels: usize| {
         let queues = (0..panels).flat_map(|queue| {
             let queue = format!("{queue} packets or so");

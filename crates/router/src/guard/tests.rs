@@ -162,7 +162,7 @@ fn pages_of_origins_that_are_allowed_may_ask() {
 }
 
 #[test]
-fn the_answer_says_which_origin_may_see_it() {
+fn the_answer_names_the_origin_that_may_read_it() {
     let guard = Guard::new(&[], &["http://player.example".to_owned()]).unwrap();
     let admit =
         |fields: &[(&str, &str)]| admit(&guard, &GET, "/a", Version::HTTP_11, fields).unwrap();
@@ -178,12 +178,12 @@ fn the_answer_says_which_origin_may_see_it() {
 #[test]
 fn invalid_hosts_and_origins_are_reported() {
     for host in ["", "a:80", "http://a", "a/b", "u@a", "a b"] {
-        let said = Guard::new(&[host.to_owned()], &[]).unwrap_err();
-        assert!(said.starts_with("--host ") && said.contains("; write"), "{said}");
+        let error = Guard::new(&[host.to_owned()], &[]).unwrap_err();
+        assert!(error.starts_with("--host ") && error.contains("; write"), "{error}");
     }
     for origin in ["", "null", "a", "://a", "http://", "http://a/b", "http://u@a", "*"] {
-        let said = Guard::new(&[], &[origin.to_owned()]).unwrap_err();
-        assert!(said.starts_with("--origin ") && said.contains("; write"), "{said}");
+        let error = Guard::new(&[], &[origin.to_owned()]).unwrap_err();
+        assert!(error.starts_with("--origin ") && error.contains("; write"), "{error}");
     }
 }
 
@@ -263,9 +263,9 @@ fn a_refusal_repeats_a_part_and_no_control_characters() {
     let (uri, local) = (Uri::from_static("/a"), "192.0.2.7".parse().unwrap());
     let version = Version::HTTP_11;
     let head = Head { method: &GET, uri: &uri, version, headers: &headers, local };
-    let said = Guard::default().admit(&head).unwrap_err().text;
-    assert!(said.contains(r"a page of \u{9b}31mRED\u{9d}\u{202e}xxx"), "{said}");
-    assert!(said.len() < 500, "{said}");
+    let error = Guard::default().admit(&head).unwrap_err().text;
+    assert!(error.contains(r"a page of \u{9b}31mRED\u{9d}\u{202e}xxx"), "{error}");
+    assert!(error.len() < 500, "{error}");
     let several = text(&[("host", "localhost"), ("origin", "a"), ("origin", "b")]);
     assert_eq!(several, "the request has several Origin headers; send one, or none");
 }

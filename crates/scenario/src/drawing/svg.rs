@@ -3,7 +3,7 @@
 mod labels;
 
 use self::labels::Labels;
-use super::{Role, said_of};
+use super::{Role, link_label};
 use crate::layout::{Arrangement, Layout};
 use crate::model::Scenario;
 use std::collections::BTreeMap;
@@ -91,14 +91,14 @@ pub fn svg(scenario: &Scenario, layout: &Layout) -> String {
 
 /// The picture in words.
 fn described(scenario: &Scenario, roles: &[Role]) -> String {
-    let mut said = vec![format!("{} nodes, {} links", roles.len(), scenario.links.len())];
+    let mut parts = vec![format!("{} nodes, {} links", roles.len(), scenario.links.len())];
     for role in [Role::Consumer, Role::Producer, Role::Both, Role::Forwarder] {
         let count = roles.iter().filter(|other| **other == role).count();
         if count > 0 {
-            said.push(format!("{count} × {}", role.name()));
+            parts.push(format!("{count} × {}", role.name()));
         }
     }
-    said.join("; ")
+    parts.join("; ")
 }
 
 /// How thick a link is: two more for each power of ten of its rate, from 1 Mbit/s on.
@@ -178,15 +178,15 @@ fn links(out: &mut String, scenario: &Scenario, names: &[Option<Name>], places: 
         let ends = [[x1 + dx, y1 + dy], [x2 + dx, y2 + dy]];
         let thick = thickness(link.directions.iter().map(|d| d.rate.0).max().unwrap_or(0), many);
         let [from, to] = link.ends.map(|end| escaped(&scenario.nodes[end].name));
-        let said = said_of(link);
+        let label = link_label(link);
         let _ = writeln!(
             out,
             "<line class=\"l\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" \
-             stroke-width=\"{thick:.1}\"><title>{from} to {to}: {said}, queue {}</title></line>",
+             stroke-width=\"{thick:.1}\"><title>{from} to {to}: {label}, queue {}</title></line>",
             ends[0][0], ends[0][1], ends[1][0], ends[1][1], link.directions[0].queue,
         );
         labels.line(ends);
-        lines.push((ends, thick, said));
+        lines.push((ends, thick, label));
     }
     if many > MOST_LABELS {
         return;
@@ -200,8 +200,8 @@ fn links(out: &mut String, scenario: &Scenario, names: &[Option<Name>], places: 
             labels.keep_free([left, y - 11.0, right, y + 4.0]);
         }
     }
-    for (ends, thick, said) in lines {
-        let (rate, delay) = said.split_once(", ").unwrap_or((&said, ""));
+    for (ends, thick, label) in lines {
+        let (rate, delay) = label.split_once(", ").unwrap_or((&label, ""));
         let [x, y] = labels.place(ends, thick, [rate, delay]);
         let _ = writeln!(
             out,

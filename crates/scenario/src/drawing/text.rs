@@ -1,7 +1,7 @@
 //! The network in the terminal.
 
 use super::canvas::Canvas;
-use super::{Role, said_of};
+use super::{Role, link_label};
 use crate::layout::{Arrangement, Layout};
 use crate::model::{Link, Scenario};
 use std::collections::BTreeMap;
@@ -73,8 +73,8 @@ impl Columns {
         for link in &scenario.links {
             let [a, b] = link.ends;
             let (ends, label) = match places[a].1 < places[b].1 {
-                true => ([a, b], said_of(link)),
-                false => ([b, a], said_of(&turned(link))),
+                true => ([a, b], link_label(link)),
+                false => ([b, a], link_label(&turned(link))),
             };
             if places[ends[1]].1 != places[ends[0]].1 + 1 {
                 return None;
@@ -220,7 +220,7 @@ fn neighbours(scenario: &Scenario, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some((link, _)) = same {
         let queue = link.directions[0].queue;
-        lines.push(format!("all links: {}, {queue}", said_of(link)));
+        lines.push(format!("all links: {}, {queue}", link_label(link)));
     }
     let mut near: Vec<Vec<String>> = vec![Vec::new(); scenario.nodes.len()];
     for link in &scenario.links {
@@ -228,7 +228,7 @@ fn neighbours(scenario: &Scenario, width: usize) -> Vec<String> {
             let name = &scenario.nodes[link.ends[1]].name;
             near[at].push(match same {
                 Some(_) => name.clone(),
-                None => format!("{name} ({})", said_of(&link)),
+                None => format!("{name} ({})", link_label(&link)),
             });
         }
     }

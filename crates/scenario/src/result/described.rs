@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_says_what_it_holds() {
+    fn a_record_lists_its_fields() {
         let field = |name, help, kind, optional| Field { name, help, kind, optional };
         let name = field("name", " Its name, all of it.", Kind::Text, false);
         let taken = field("taken_s", " How long it took.", Kind::Number, true);

@@ -146,12 +146,12 @@ const CASES: &[Case] = &[
 
 #[test]
 fn mistakes_of_workloads_have_their_place_and_the_way_out() {
-    for (more, at, said) in CASES {
+    for (more, at, expected) in CASES {
         let found = wrong(&line(more), &[]);
         let first = &found[0];
         assert!(first.starts_with(&format!("{at}: ")), "{more}: {found:?}");
         assert_eq!(found.len(), 1, "{more}: {found:?}");
-        for words in *said {
+        for words in *expected {
             assert!(first.contains(words), "{more}: {first} lacks {words}");
         }
     }
@@ -270,7 +270,7 @@ fn a_trace_is_read_in_the_order_of_time() {
 
 #[test]
 fn a_bad_line_of_a_trace_is_named() {
-    for (row, at, said) in [
+    for (row, at, expected) in [
         ("-1,a,/w/a,5", "3:1", "the time `-1` is negative"),
         ("soon,a,/w/a,5", "3:1", "or a number of seconds"),
         ("1,e,/w/a,5", "3:3", "there is no node `e`"),
@@ -281,7 +281,7 @@ fn a_bad_line_of_a_trace_is_named() {
     ] {
         let error = traced(&format!("time,node,name,size\n0,a,/w/one,5\n{row}\n")).unwrap_err();
         assert!(error.contains(&format!("FOLDER/t.csv:{at}: ")), "{row}: {error}");
-        assert!(error.contains(said), "{row}: {error}");
+        assert!(error.contains(expected), "{row}: {error}");
     }
     let error = traced("time,nod,name\n").unwrap_err();
     assert!(error.contains("t.csv:1:6: `nod` is not a column") && error.contains("`node`?"));

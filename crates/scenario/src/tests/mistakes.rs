@@ -139,12 +139,12 @@ const CASES: &[Case] = &[
 
 #[test]
 fn every_mistake_has_its_place_the_text_and_the_way_out() {
-    for (more, at, said) in CASES {
+    for (more, at, expected) in CASES {
         let found = wrong(&line(more), &[]);
         let first = &found[0];
         assert!(first.starts_with(&format!("{at}: ")), "{more}: {found:?}");
         assert_eq!(found.len(), 1, "{more}: {found:?}");
-        for words in *said {
+        for words in *expected {
             assert!(first.contains(words), "{more}: {first} lacks {words}");
         }
     }

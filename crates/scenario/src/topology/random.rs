@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn waxman_joins_pairs_as_often_as_its_formula_says() {
+    fn waxman_joins_pairs_with_the_probability_of_its_formula() {
         // The sum of the probabilities of all pairs, and its deviation: each pair is drawn alone.
         let w = square(120, 7, 0.3, 0.5);
         let sketch = waxman(&w);

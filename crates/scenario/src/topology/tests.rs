@@ -91,7 +91,7 @@ fn the_internet_topology_zoo_is_read() {
 }
 
 #[test]
-fn other_graphml_says_quantities_with_their_units() {
+fn other_graphml_has_quantities_with_units() {
     let s = scenario("file = \"topologies/units.graphml\"", ["a", "c"]);
     assert_eq!(
         links(&s),
@@ -237,9 +237,9 @@ fn wrong(topology: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_wrong_section_says_what_it_lacks() {
+fn a_wrong_section_is_an_error_that_names_what_it_lacks() {
     let rate = "rate = \"1 Mbit/s\"";
-    for (fields, at, said) in [
+    for (fields, at, expected) in [
         (rate.to_owned(), "t.toml:1:1", "needs a `generator`, or a `file`"),
         (format!("generator = \"line\"\nfile = \"x\"\n{rate}"), "t.toml:3:8", "or a `file`"),
         (format!("generator = \"lien\"\n{rate}"), "t.toml:2:13", "did you mean `line`?"),
@@ -287,8 +287,8 @@ fn a_wrong_section_says_what_it_lacks() {
         ),
     ] {
         let found = wrong(&fields);
-        let is_said = |m: &String| m.starts_with(&format!("{at}: ")) && m.contains(said);
-        assert!(found.iter().any(is_said), "{fields}: {found:#?}");
+        let is_expected = |m: &String| m.starts_with(&format!("{at}: ")) && m.contains(expected);
+        assert!(found.iter().any(is_expected), "{fields}: {found:#?}");
     }
 }
 
@@ -303,10 +303,10 @@ fn wrong_in(format: &str, text: &str) -> Vec<String> {
 }
 
 fn explained(cases: &[(&str, String, &str, &str)]) {
-    for (format, text, at, said) in cases {
+    for (format, text, at, expected) in cases {
         let found = wrong_in(format, text);
-        let is_said = |m: &String| m.starts_with(at) && m.contains(said);
-        assert!(found.iter().any(is_said), "{text}: {found:#?}");
+        let is_expected = |m: &String| m.starts_with(at) && m.contains(expected);
+        assert!(found.iter().any(is_expected), "{text}: {found:#?}");
     }
 }
 
@@ -418,7 +418,7 @@ fn wrong_lines_of_mini_ndn_are_explained() {
         (format!("{}[faces]\na:b cost=-1\n", link("")), "f:7:1", "a number from 0 on"),
         ("[nodes]\n".to_owned(), "f:1:1", "there is no node in it"),
     ];
-    explained(&cases.map(|(text, at, said)| ("mini-ndn", text, at, said)));
+    explained(&cases.map(|(text, at, expected)| ("mini-ndn", text, at, expected)));
 }
 
 #[test]
@@ -434,7 +434,7 @@ fn hostile_files_are_refused_and_not_worked_on() {
     assert!(wrong_in("graphml", &deep)[0].contains("no `<graphml>` with a `<graph>`"));
     let many = wrong_in("ndnsim", &format!("router\n{}", "a\n".repeat(100_000)));
     let of_file = many.iter().filter(|m| m.starts_with("f:")).count();
-    assert_eq!(of_file, 21, "so many are said, and that there are more");
+    assert_eq!(of_file, 21, "so many are reported, and that there are more");
     let crowd: String = (0..30_000).map(|i| format!("n{i}\n")).collect();
     assert!(wrong_in("ndnsim", &format!("router\n{crowd}"))[0].contains("at most 20000 nodes"));
     let folder = tempfile::tempdir().unwrap();

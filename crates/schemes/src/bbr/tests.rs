@@ -286,7 +286,7 @@ fn an_old_minimum_is_measured_again_with_half_a_pipe() {
 }
 
 #[test]
-fn a_path_that_says_nothing_is_not_asked_at_full_rate() {
+fn a_silent_path_is_not_asked_at_full_rate() {
     let mut bench = cruising();
     // Interests leave all the time, so something is always in flight.
     bench.send(300 * MS, 50);

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_come_as_often_as_the_probability_says() {
+    fn marks_have_the_calculated_probability() {
         let mut rem = rem(&[]);
         let mut rng = Rng::stream(3, &[]);
         rem.average.bytes = 375_000.0;

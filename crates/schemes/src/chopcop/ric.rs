@@ -295,7 +295,7 @@ impl Controller for Ric {
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
-        self.timer.heard(cx.now);
+        self.timer.on_data(cx.now);
         let number = arrival.memo[0];
         self.chunks.set_busy(number, arrival.in_flight);
         let Some(chunk) = self.chunks.get_mut(number) else { return };

@@ -56,7 +56,7 @@ fn the_spacing_of_the_pair_sets_the_window() {
 }
 
 #[test]
-fn a_pair_that_tells_nothing_is_tried_again_and_not_for_ever() {
+fn a_pair_without_a_measurement_is_tried_again_and_not_for_ever() {
     let mut play = play(&[("pairs", "4")]);
     first(&mut play);
     // Sizes differ.

@@ -293,8 +293,8 @@ impl Doubt {
             }
         }
         let is_as_offered = seen.found >= BINDING * arriving * seen.offered;
-        let says_otherwise = if self.stands { is_as_offered } else { is_lossy || is_slow };
-        self.evidence = if says_otherwise { self.evidence + 1 } else { 0 };
+        let contradicts = if self.stands { is_as_offered } else { is_lossy || is_slow };
+        self.evidence = if contradicts { self.evidence + 1 } else { 0 };
         if self.evidence >= if is_plain { 1 } else { self.enough } {
             self.judge(!self.stands, if self.stands { PROOF } else { TRUST });
             self.proof = Proof { at: now, is_of_pace: !is_lossy, blamed: [lost, 0.0] };

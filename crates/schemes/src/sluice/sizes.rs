@@ -91,10 +91,10 @@ impl Sizes {
         }
         let guessed = &mut self.guessed[interest.flow as usize % HASHES];
         let least = if *guessed == 0 { self.first } else { self.typical };
-        let says = [ExpectedBytes::TYPE, Range::TYPE];
-        let says_so = says.iter().any(|option| interest.options.get_raw(*option).is_some());
-        let said = if says_so || least == 0 { interest.expected.0 } else { 0 };
-        let guess = charge(Size((least.max(said) as f64 * self.answered) as u64));
+        let stating = [ExpectedBytes::TYPE, Range::TYPE];
+        let is_stated = stating.iter().any(|option| interest.options.get_raw(*option).is_some());
+        let stated = if is_stated || least == 0 { interest.expected.0 } else { 0 };
+        let guess = charge(Size((least.max(stated) as f64 * self.answered) as u64));
         if *guessed == 0 {
             *guessed = u32::try_from(guess).unwrap_or(u32::MAX);
         }
@@ -123,10 +123,10 @@ impl Sizes {
 mod tests {
     use super::*;
 
-    /// The charge for an Interest of which the host expects so much; `says`: it says so.
-    fn charged(sizes: &mut Sizes, now: Time, flow: Flow, expected: u64, says: bool) -> u64 {
+    /// The charge for an Interest of which the host expects so much, and which states it or not.
+    fn charged(sizes: &mut Sizes, now: Time, flow: Flow, expected: u64, is_stated: bool) -> u64 {
         let mut options = packet::HopOptions::new();
-        if says {
+        if is_stated {
             options.set(&ExpectedBytes(expected));
         }
         let (size, expected, expires) = (Size(50), Size(expected), Time::MAX);

@@ -20,7 +20,7 @@ fn certificate() -> Certificate {
 }
 
 #[test]
-fn a_self_signed_certificate_says_whose_key_it_is() {
+fn a_self_signed_certificate_names_the_identity_of_its_key() {
     let made = certificate();
     let read = Certificate::decode(made.wire().clone()).unwrap();
     assert_eq!(read, made);

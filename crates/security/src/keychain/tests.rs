@@ -290,7 +290,7 @@ fn a_damaged_certificate_is_named_with_what_to_do() {
 }
 
 #[test]
-fn a_key_without_its_certificate_says_so() {
+fn a_key_without_its_certificate_is_an_error() {
     let (_dir, chain) = open();
     let key = store(&chain, "/alice", 1, 10);
     fs::remove_file(chain.path(key.as_ref(), "cert")).unwrap();

@@ -202,7 +202,7 @@ fn a_trusted_key_is_found_by_its_digest() {
 }
 
 #[test]
-fn a_policy_says_whether_it_needs_a_key_and_takes_certificates() {
+fn a_policy_reports_whether_it_needs_a_key_and_takes_certificates() {
     use crate::certificate::Certificate;
     use crate::trust::{Chains, Schema, Validator};
     use crate::validity::Validity;

@@ -112,7 +112,7 @@ fn the_edge_alone_keeps_copies() {
 }
 
 #[test]
-fn prob_cache_leaves_copies_as_often_as_its_formula_says() {
+fn prob_cache_leaves_copies_with_the_probability_of_its_formula() {
     const OBJECTS: u64 = 4000;
     let asked: Vec<_> = (0..OBJECTS).map(|n| (10 * n, 0, n)).collect();
     let rule = on_path(OnPath::ProbCache(ProbCache::default()));
@@ -126,7 +126,7 @@ fn prob_cache_leaves_copies_as_often_as_its_formula_says() {
 }
 
 #[test]
-fn a_probability_leaves_copies_as_often_as_it_says() {
+fn copies_are_left_with_the_configured_probability() {
     let asked: Vec<_> = (0..4000).map(|n| (10 * n, 0, n)).collect();
     let rule = Admission::Probability(Ratio::new(0.125).unwrap());
     let (counts, _) = copies(&run(rule, 5000, &asked));

@@ -108,7 +108,7 @@ fn one_more_node_does_not_change_the_draws_of_the_others() {
 }
 
 #[test]
-fn a_full_queue_drops_and_says_so() {
+fn a_full_queue_drops_packets_and_counts_them() {
     // The load is twice the capacity of the last link, with a queue of 10 packets.
     let mut line = line(1, 2, &wire(100, 1));
     let (a, b) = (line.nodes[0], line.nodes[1]);

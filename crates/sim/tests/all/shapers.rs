@@ -89,18 +89,18 @@ fn shapers_by_flow_keep_the_queue_and_leave_the_neighbour_what_it_asks_for() {
         let outcome = greedy_and_modest(Some(shaper), None);
         let [greedy, modest] = &outcome.flows[..] else { panic!("two flows") };
         let near = link(&outcome, "b", "c");
-        let said = format!("{shaper}: {near:?} {greedy:?} {modest:?}");
-        assert_eq!(near.tally.dropped.0, 0, "{said}");
-        assert!(near.queue.max < 375_000, "{said}");
-        assert!(share(modest) > 0.999, "{said}");
+        let measured = format!("{shaper}: {near:?} {greedy:?} {modest:?}");
+        assert_eq!(near.tally.dropped.0, 0, "{measured}");
+        assert!(near.queue.max < 375_000, "{measured}");
+        assert!(share(modest) > 0.999, "{measured}");
         // The greedy consumer gets the remaining three quarters, less the Nacks that it causes, 3
         // for each Data packet. With static shares it gets half.
         let left = if shaper.contains("static") { 0.5 } else { 0.75 };
         let got = greedy.transfer.counters.data as f64 / 15.0 / CAPACITY;
-        assert!((0.8 * left..1.3 * left).contains(&got), "{got} {said}");
+        assert!((0.8 * left..1.3 * left).contains(&got), "{got} {measured}");
         let used = near.sent.bytes as f64 * 8.0 / 15.0 / 10e6;
-        assert!(used > 0.95 * (0.25 + left), "{used} {said}");
-        assert!(greedy.transfer.counters.nacks > 0, "{said}");
+        assert!(used > 0.95 * (0.25 + left), "{used} {measured}");
+        assert!(greedy.transfer.counters.nacks > 0, "{measured}");
     }
 }
 
@@ -123,22 +123,22 @@ fn his_keeps_the_queue_and_serves_all_alike() {
         let outcome = greedy_and_modest(None, Some(shaper));
         let [greedy, modest] = &outcome.flows[..] else { panic!("two flows") };
         let near = link(&outcome, "b", "c");
-        let said = format!("{shaper}: {near:?} {greedy:?} {modest:?}");
-        assert_eq!(near.tally.dropped.0, 0, "{said}");
-        assert!(near.queue.max < 375_000, "{said}");
+        let measured = format!("{shaper}: {near:?} {greedy:?} {modest:?}");
+        assert_eq!(near.tally.dropped.0, 0, "{measured}");
+        assert!(near.queue.max < 375_000, "{measured}");
         // This shaper does not distinguish flows: it rejects equal shares of all. 1250 of 4062 are
         // 31 %.
         for flow in [greedy, modest] {
-            assert!((0.2..0.45).contains(&share(flow)), "{said}");
+            assert!((0.2..0.45).contains(&share(flow)), "{measured}");
             assert!(
                 flow.transfer.counters.nacks > 0 && flow.transfer.counters.timeouts == 0,
-                "{said}"
+                "{measured}"
             );
         }
         let used = (greedy.transfer.counters.data + modest.transfer.counters.data) as f64
             / 15.0
             / CAPACITY;
-        assert!(used > 0.9, "{used} {said}");
+        assert!(used > 0.9, "{used} {measured}");
     }
 }
 
@@ -182,21 +182,21 @@ fn credit_does_not_leak_when_data_is_lost_or_a_nack_returns() {
         ask(&mut net, a, c, "/p/later", 0.8 * CAPACITY, [26_000, 31_000]);
         let outcome = net.run(at_ms(36_000));
         let [lossy, nothing, later] = &outcome.flows[..] else { panic!("three flows") };
-        let said = format!("{at_b:?} {at_c:?}: {lossy:?} {nothing:?} {later:?}");
+        let measured = format!("{at_b:?} {at_c:?}: {lossy:?} {nothing:?} {later:?}");
         assert!(
             lossy.transfer.counters.timeouts > 1000
                 && nothing.transfer.counters.nacks > 1000
                 && nothing.transfer.counters.data == 0,
-            "{said}"
+            "{measured}"
         );
         assert_eq!(
             (later.transfer.counters.data, later.transfer.counters.nacks),
             (later.transfer.counters.interests, 0),
-            "{said}"
+            "{measured}"
         );
         // 30 ms of propagation, and the transmission times of an Interest and a Data packet on each
         // link.
-        assert!(later.transfer.rtt_mean.unwrap() < Duration::from_millis(33), "{said}");
+        assert!(later.transfer.rtt_mean.unwrap() < Duration::from_millis(33), "{measured}");
     }
 }
 
@@ -230,14 +230,15 @@ fn ric_and_rem_reach_the_published_baseline() {
     let rate = near.sent.bytes as f64 * 8.0 / took / 1e6;
     let window = flow.transfer.window_mean.unwrap() / 32.0;
     let queue = near.queue.mean * outcome.duration.as_secs_f64() / took / 1000.0;
-    let said = format!("W {window:.2}, queue {queue:.0} kB, {rate:.2} Mbit/s, {flow:?} {near:?}");
-    assert!(flow.transfer.complete, "{said}");
-    assert!((21.0..25.0).contains(&window), "{said}");
-    assert!((150.0..260.0).contains(&queue), "{said}");
-    assert!(rate >= 39.0, "{said}");
+    let measured =
+        format!("W {window:.2}, queue {queue:.0} kB, {rate:.2} Mbit/s, {flow:?} {near:?}");
+    assert!(flow.transfer.complete, "{measured}");
+    assert!((21.0..25.0).contains(&window), "{measured}");
+    assert!((150.0..260.0).contains(&queue), "{measured}");
+    assert!(rate >= 39.0, "{measured}");
     assert_eq!(
         (flow.transfer.counters.timeouts, flow.transfer.counters.gaps, near.tally.dropped.0),
         (0, 0, 0),
-        "{said}"
+        "{measured}"
     );
 }

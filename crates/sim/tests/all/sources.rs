@@ -66,7 +66,7 @@ impl Path {
 
 /// The properties of a received Data packet.
 #[derive(Clone)]
-struct Said {
+struct Report {
     segment: u64,
     rtt: Duration,
     served: ServedBy,
@@ -76,7 +76,7 @@ struct Said {
 /// A controller with one Interest at a time that records the Data received.
 struct Spy {
     inner: Box<dyn Controller>,
-    said: Arc<Mutex<Vec<Said>>>,
+    reports: Arc<Mutex<Vec<Report>>>,
 }
 
 impl Controller for Spy {
@@ -101,7 +101,7 @@ impl Controller for Spy {
         if let Some(list) = options.get() {
             let (segment, rtt) = (arrival.segment, arrival.rtt.unwrap());
             let served = options.get().unwrap();
-            self.said.lock().unwrap().push(Said { segment, rtt, served, list });
+            self.reports.lock().unwrap().push(Report { segment, rtt, served, list });
         }
         self.inner.on_data(cx, arrival);
     }
@@ -125,32 +125,32 @@ fn router_reports_survive_eight_caches_and_give_exact_round_trips() {
     let wire = WireSpec { rate: None, ..WireSpec::new(Rate(1), ms(DELAY)) };
     let mut path = path(&wire, 1);
     path.fetch(0, controller("fixed"));
-    let said = Arc::new(Mutex::new(Vec::new()));
-    path.fetch(60_000, Box::new(Spy { inner: controller("cctcp"), said: said.clone() }));
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    path.fetch(60_000, Box::new(Spy { inner: controller("cctcp"), reports: reports.clone() }));
     let outcome = path.net.run(at_ms(200_000));
     assert!(
         outcome.flows.iter().all(|flow| flow.transfer.counters.data > 500),
         "{:?}",
         outcome.flows
     );
-    let said = said.lock().unwrap();
+    let reports = reports.lock().unwrap();
     let distance = |hops: u8| ms(2 * DELAY * u64::from(hops));
     let (mut most, mut seen, mut listed) = (0, BTreeMap::new(), BTreeMap::new());
-    for said in said.iter() {
-        assert_eq!(said.rtt, distance(said.served.hops), "{:?}", said.served);
-        let before = listed.get(&said.segment);
-        assert!(before.is_none_or(|node| *node == said.served.node), "{} moved", said.segment);
-        most = most.max(said.list.holders().len());
-        for holder in said.list.holders() {
+    for report in reports.iter() {
+        assert_eq!(report.rtt, distance(report.served.hops), "{:?}", report.served);
+        let before = listed.get(&report.segment);
+        assert!(before.is_none_or(|node| *node == report.served.node), "{} moved", report.segment);
+        most = most.max(report.list.holders().len());
+        for holder in report.list.holders() {
             // Equation 1.
-            let rtt = Duration(said.rtt.0 - holder.elapsed);
+            let rtt = Duration(report.rtt.0 - holder.elapsed);
             assert_eq!(rtt, distance(holder.hops.unwrap()), "{holder:?}");
-            assert!(holder.hops.unwrap() < said.served.hops);
+            assert!(holder.hops.unwrap() < report.served.hops);
             assert_eq!(*seen.entry(holder.hops.unwrap()).or_insert(holder.node), holder.node);
         }
         // The nearest of the requested ones.
-        for holder in said.list.holders() {
-            said.list.held(holder).for_each(|n| _ = listed.entry(n).or_insert(holder.node));
+        for holder in report.list.holders() {
+            report.list.held(holder).for_each(|n| _ = listed.entry(n).or_insert(holder.node));
         }
     }
     assert_eq!(seen.into_keys().collect::<Vec<_>>(), (1..=8).collect::<Vec<_>>());

@@ -104,7 +104,7 @@ fn no_more_is_published_than_the_run_can_fetch() {
 }
 
 #[test]
-fn all_that_cannot_be_built_is_said_at_once() {
+fn everything_that_cannot_be_built_is_reported_at_once() {
     let text = LINE.replace("loss = \"1 %\"", "duplicate = \"1 %\"")
         + "[[link]]\nbetween = [\"consumer\", \"producer\"]\nrate = \"1 Mbit/s\"\n\
            corrupt = \"1 %\"\n\

@@ -58,8 +58,8 @@ fn a_claim_beyond_the_verified_segments_counts_for_nothing() {
         (Some(0), 10_000),
         (Some(u64::MAX), 10_000),
     ] {
-        let told = bounds(&Signer::Digest, TrustPolicy::DigestOnly, claim);
-        assert_eq!(told, [(bound, false)], "{claim:?}");
+        let reported = bounds(&Signer::Digest, TrustPolicy::DigestOnly, claim);
+        assert_eq!(reported, [(bound, false)], "{claim:?}");
     }
 }
 
@@ -68,8 +68,8 @@ fn a_bound_is_signed_where_a_trusted_key_has_signed_the_manifest() {
     let secret = SecretKey::generate(KeyType::Ed25519, &[5; 32]).unwrap();
     let trusted = TrustedKey::new(name("/alice/KEY/1"), secret.public(), name("/alice"));
     let signer = Signer::Key { secret, key_locator: name("/alice/KEY/1") };
-    let told = bounds(&signer, TrustPolicy::Keys(vec![trusted]), None);
-    assert_eq!(told, [(SIZE as u64, true)]);
-    let told = bounds(&signer, TrustPolicy::AnySigned(Vec::new()), None);
-    assert_eq!(told, [(SIZE as u64, false)]);
+    let reported = bounds(&signer, TrustPolicy::Keys(vec![trusted]), None);
+    assert_eq!(reported, [(SIZE as u64, true)]);
+    let reported = bounds(&signer, TrustPolicy::AnySigned(Vec::new()), None);
+    assert_eq!(reported, [(SIZE as u64, false)]);
 }

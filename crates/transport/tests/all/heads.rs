@@ -89,7 +89,7 @@ fn a_small_object_takes_one_round_trip() {
 }
 
 #[test]
-fn without_metadata_the_first_head_tells_the_version() {
+fn without_metadata_the_first_head_gives_the_version() {
     for lost in [0, 1, 2] {
         let mut metadata_lost = false;
         let mut tamper = |_, frame: Bytes| {
@@ -270,8 +270,8 @@ fn forged_heads_cannot_fail_the_fetch() {
 
 /// True for metadata and the first head until the first retransmission: they are lost.
 fn late(at: Time, frame: &Bytes) -> bool {
-    let tells = under(frame, rdr::METADATA).is_some() || head_number(frame) == Some(0);
-    tells && at < Time::ZERO + Duration::from_millis(15)
+    let gives_version = under(frame, rdr::METADATA).is_some() || head_number(frame) == Some(0);
+    gives_version && at < Time::ZERO + Duration::from_millis(15)
 }
 
 #[test]
@@ -528,7 +528,7 @@ fn asked(producer: &mut Publish, name: Name, prefix: bool) -> Option<(Name, usiz
 }
 
 #[test]
-fn a_producer_answers_as_many_heads_as_it_says() {
+fn a_producer_answers_as_many_heads_as_it_announces() {
     let mut producer = Publish::new();
     producer.add(object(100).1);
     let heads = |n: u64| head::prefix(name("/a/file").as_ref(), n);
@@ -559,7 +559,7 @@ fn a_producer_answers_as_many_heads_as_it_says() {
 
 /// Heads with false metadata reach a consumer that lacks the last of 30 segments. For two seconds
 /// nothing arrives that could show it: no metadata and no manifest.
-fn told(lie: impl Fn(rdr::Metadata) -> rdr::Metadata) {
+fn fetch_with_false_heads(lie: impl Fn(rdr::Metadata) -> rdr::Metadata) {
     let (content, publication) = object(30);
     let mut tamper = |now: Time, frame: Bytes| {
         let Some(data) = under(&frame, head::KEYWORD) else {
@@ -583,12 +583,12 @@ fn told(lie: impl Fn(rdr::Metadata) -> rdr::Metadata) {
 
 #[test]
 fn a_wrong_segment_size_in_a_head_does_not_misplace_the_last_segment() {
-    told(|truth| rdr::Metadata { segment_size: Some(1200), ..truth });
+    fetch_with_false_heads(|truth| rdr::Metadata { segment_size: Some(1200), ..truth });
 }
 
 #[test]
 fn a_head_does_not_cut_off_the_end_of_an_object() {
-    told(|truth| {
+    fetch_with_false_heads(|truth| {
         let announced = truth.manifest.unwrap();
         let layout = Layout::new(29, announced.layout.fanout()).unwrap();
         rdr::Metadata { manifest: Some(Announcement { layout, ..announced }), ..truth }

@@ -140,7 +140,7 @@ fn segments_fit_whatever_the_name() {
 
 // Other projects' programs, "Files": [peer-38].
 #[test]
-fn every_segment_says_where_the_end_is_and_metadata_names_the_manifest() {
+fn every_segment_has_the_final_block_id_and_metadata_names_the_manifest() {
     let mut producer = producer();
     for n in 0..3 {
         let interest = InterestBuf::new(name(&format!("/a/file/v=7/seg={n}")));

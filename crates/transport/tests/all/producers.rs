@@ -84,13 +84,13 @@ impl Foreign {
         let content = self.segments.get(usize::try_from(n).ok()?)?.clone();
         let component = (self.numbered)(n);
         let mut data = DataBuf::new(self.object.clone().with(&component), content);
-        let says = match self.last {
+        let has_end = match self.last {
             Final::All => true,
             Final::Last => component == self.last_component(),
             Final::First => n == 0,
             Final::Metadata => false,
         };
-        data.final_block = says.then(|| self.last_component());
+        data.final_block = has_end.then(|| self.last_component());
         data.freshness_ms = Some(10_000);
         Some(data)
     }
@@ -174,7 +174,7 @@ fn ndnserve_in_both_naming_conventions() {
 
 // Other projects' programs, "Files": [peer-48].
 #[test]
-fn a_file_server_says_the_end_in_its_metadata() {
+fn a_file_server_gives_the_end_in_its_metadata() {
     let content = bytes(300_500);
     for last in [Final::Metadata, Final::Last, Final::All] {
         let version = Component::version(1_700_000_000_000_000_000);

@@ -116,11 +116,11 @@ fn canonical(uri: &str) -> Result<String, Failure> {
     })
 }
 
-/// Flags and their mask, of switches that were said something of.
+/// Flags and their mask, of the switches that are given.
 fn flags(switches: &[(Option<Switch>, u64)]) -> (Option<u64>, Option<u64>) {
-    let said = switches.iter().filter_map(|(switch, bit)| Some(((*switch)?, *bit)));
+    let given = switches.iter().filter_map(|(switch, bit)| Some(((*switch)?, *bit)));
     let (mut flags, mut mask) = (0, 0);
-    for (switch, bit) in said {
+    for (switch, bit) in given {
         mask |= bit;
         flags |= if switch == Switch::On { bit } else { 0 };
     }

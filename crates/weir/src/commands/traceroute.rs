@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_who_replied_and_what_comes_next() {
+    fn a_line_shows_the_node_that_replied_and_its_next_hop() {
         let reply = |name: Option<&str>, next, is_stored| {
             let name = name.map(|name| name.parse().unwrap());
             Answer::Reply(Reply { node: 0xab, name, next, is_stored }, Duration::from_micros(1500))

@@ -469,10 +469,10 @@ mod tests {
         sink.begin(&info(1));
         sink.bounded(u64::MAX, false);
         sink.write(0, 0, b"abc");
-        let said = sink.take_failure().unwrap().to_string();
+        let error = sink.take_failure().unwrap().to_string();
         assert!(
-            said.contains("file.part: it needs ") && said.ends_with(" are free there"),
-            "{said}"
+            error.contains("file.part: it needs ") && error.ends_with(" are free there"),
+            "{error}"
         );
         drop(sink);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);

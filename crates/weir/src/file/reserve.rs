@@ -157,11 +157,11 @@ mod tests {
         for is_signed in [true, false] {
             let file = tempfile::tempfile().unwrap();
             let mut reserve = Reserve::new(0, 0, None);
-            let said = reserve.bound(&file, 1_000_000_000_000_000_000, is_signed).unwrap_err();
-            assert_eq!(said.kind(), io::ErrorKind::StorageFull);
-            let said = said.to_string();
-            assert!(said.starts_with("it needs 1000000 TB more, and "), "{said}");
-            assert!(said.ends_with(" are free there"), "{said}");
+            let error = reserve.bound(&file, 1_000_000_000_000_000_000, is_signed).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+            let error = error.to_string();
+            assert!(error.starts_with("it needs 1000000 TB more, and "), "{error}");
+            assert!(error.ends_with(" are free there"), "{error}");
             assert!(taken(&file) < LEAST);
         }
     }
@@ -172,8 +172,8 @@ mod tests {
         check_length(&file, 1_000_000).unwrap();
         let error = check_length(&file, u64::MAX).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
-        let said = error.to_string();
-        assert!(said.starts_with("the file system takes no file of "), "{said}");
+        let error = error.to_string();
+        assert!(error.starts_with("the file system takes no file of "), "{error}");
     }
 
     #[test]

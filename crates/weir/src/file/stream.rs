@@ -128,13 +128,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_says_by_its_name_that_it_takes_no_more() {
+    fn a_full_stream_is_an_error_with_its_name() {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let mut sink = StreamSink::new(full, "the stream", &Stop::never()).unwrap();
         sink.write(0, 0, b"abc");
         sink.drain();
-        let said = sink.take_failure().unwrap().to_string();
-        assert!(said.starts_with("cannot write the stream: "), "{said}");
+        let error = sink.take_failure().unwrap().to_string();
+        assert!(error.starts_with("cannot write the stream: "), "{error}");
     }
 
     #[test]

@@ -121,12 +121,12 @@ mod tests {
     #[test]
     fn a_malformed_pattern_is_named() {
         let args = FilterArgs { include: vec!["a[".to_owned()], exclude: Vec::new() };
-        let said = Filter::new(&args).unwrap_err().to_string();
-        assert!(said.contains("`a[` is not a pattern"), "{said}");
+        let error = Filter::new(&args).unwrap_err().to_string();
+        assert!(error.contains("`a[` is not a pattern"), "{error}");
         for empty in ["", "/", "./"] {
             let args = FilterArgs { include: Vec::new(), exclude: vec![empty.to_owned()] };
-            let said = Filter::new(&args).unwrap_err().to_string();
-            assert!(said.contains(&format!("`{empty}` is empty")), "{said}");
+            let error = Filter::new(&args).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{empty}` is empty")), "{error}");
         }
         assert!(!filter(&[], &["./a.jpg"]).takes_file(b"a.jpg"));
     }

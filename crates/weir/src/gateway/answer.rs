@@ -482,7 +482,7 @@ mod tests {
     #[test]
     fn of_the_segments_at_the_ends_of_a_range_only_its_bytes_are_given() {
         let (mut sink, mut take) = answering(Some("bytes=900-3099"));
-        assert!(take.try_recv().is_err(), "nothing is said before something was verified");
+        assert!(take.try_recv().is_err(), "nothing is answered before something was verified");
         for n in 0..3 {
             sink.write(n, n * 1000, &segment(n as u8, 1000));
         }
@@ -499,8 +499,11 @@ mod tests {
         for (n, bytes) in [(0, 999), (0, 1001), (3, 1000), (3, 0)] {
             let (mut sink, mut take) = answering(None);
             sink.write(n, n * 1000, &segment(0, bytes));
-            let said = sink.take_failure().unwrap().to_string();
-            assert!(said.starts_with("/a/film.webm is not as long as its metadata say"), "{said}");
+            let error = sink.take_failure().unwrap().to_string();
+            assert!(
+                error.starts_with("/a/film.webm is not as long as its metadata say"),
+                "{error}"
+            );
             assert!(take.try_recv().is_err(), "there is still time for a proper status");
         }
         let (mut sink, take) = answering(None);

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_is_taken_if_the_client_says_so() {
+    fn gzip_is_used_only_if_the_client_accepts_it() {
         let accepts = |value: &str| accepts_gzip(&headers(ACCEPT_ENCODING, value));
         for yes in ["gzip", "br, gzip", "GZIP;q=0.1", "*", "deflate, *;q=0.5", "gzip ; q=1.0"] {
             assert!(accepts(yes), "{yes}");

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_parts_are_separated_by_what_the_type_says() {
+    fn several_parts_are_separated_by_the_boundary_of_the_type() {
         let (parts, media_type) = Parts::several(&[0..5, 1000..2001], "text/plain", 5000);
         let boundary = media_type.strip_prefix("multipart/byteranges; boundary=").unwrap();
         let mut body = String::new();

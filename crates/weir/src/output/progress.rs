@@ -154,8 +154,8 @@ impl RunProgress {
         self.runs[run] = (now, events);
         let simulated = self.runs.iter().fold(0_u64, |sum, (now, _)| sum.saturating_add(*now));
         let events: u64 = self.runs.iter().map(|(_, events)| events).sum();
-        let said = self.said(simulated as f64 / 1e9, events as f64 / seconds.max(1e-9), seconds);
-        self.bar.set_prefix(said);
+        let text = self.text(simulated as f64 / 1e9, events as f64 / seconds.max(1e-9), seconds);
+        self.bar.set_prefix(text);
         self.bar.set_position(simulated);
     }
 
@@ -166,7 +166,7 @@ impl RunProgress {
         self.bar.set_prefix(format!("hashing {}: {share:.0} %", shortened(object, numbers - 16)));
     }
 
-    fn said(&self, now: f64, events: f64, seconds: f64) -> String {
+    fn text(&self, now: f64, events: f64, seconds: f64) -> String {
         let share = now / self.total.max(1e-9);
         let events = match events {
             e if e >= 999_500.0 => format!("{:.2} M", e / 1e6),
@@ -241,19 +241,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_says_how_far_it_is() {
+    fn a_run_shows_its_progress() {
         let run = RunProgress::new("x", [20_000_000_000, 40_000_000_000].into_iter(), true);
-        assert_eq!(run.said(0.1, 812_400.0, 1.0), "0.100 of 60.0 s, 812 k events/s");
+        assert_eq!(run.text(0.1, 812_400.0, 1.0), "0.100 of 60.0 s, 812 k events/s");
         // A quarter is done in 40 s: three quarters take 120 s.
         assert_eq!(
-            run.said(15.0, 1_234_000.0, 40.0),
+            run.text(15.0, 1_234_000.0, 40.0),
             "15.0 of 60.0 s, 1.23 M events/s, 2 min 00 s left"
         );
-        let longest = run.said(59_999.0, 999_000.0, 86_399.0);
+        let longest = run.text(59_999.0, 999_000.0, 86_399.0);
         assert!(longest.len() <= RUN_NUMBERS, "{longest}");
         let narrow = RunProgress { is_narrow: true, ..run };
-        assert_eq!(narrow.said(15.0, 1_234_000.0, 40.0), "25 %, 2 min 00 s left");
-        let longest = narrow.said(59.9, 999_000.0, 86_399_000.0);
+        assert_eq!(narrow.text(15.0, 1_234_000.0, 40.0), "25 %, 2 min 00 s left");
+        let longest = narrow.text(59.9, 999_000.0, 86_399_000.0);
         assert!(longest.len() <= NARROW_RUN_NUMBERS, "{longest}");
     }
 

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_it_is_an_error_that_says_how_to_build_it() {
+    fn a_folder_without_a_site_is_an_error_with_the_command_to_build_it() {
         let folder = tempfile::tempdir().unwrap();
         let error = find(Some(folder.path())).unwrap_err();
         assert_eq!(error.kind(), Kind::File);

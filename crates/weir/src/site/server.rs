@@ -69,11 +69,11 @@ fn respond(
     let (method, uri) = (request.method(), request.uri());
     let (version, headers) = (request.version(), request.headers());
     if let Err(refusal) = guard.admit(&Head { method, uri, version, headers, local }) {
-        return said(refusal.status, &refusal.text);
+        return text_response(refusal.status, &refusal.text);
     }
     if !matches!(*method, Method::GET | Method::HEAD) {
         let mut refused =
-            said(StatusCode::METHOD_NOT_ALLOWED, "the documentation can only be read");
+            text_response(StatusCode::METHOD_NOT_ALLOWED, "the documentation can only be read");
         refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return refused;
     }
@@ -82,7 +82,8 @@ fn respond(
             with_headers(Response::new(SiteBody::file(file, bytes)), media_type(&name))
         }
         Some(Found::Moved(to)) => {
-            let mut moved = said(StatusCode::MOVED_PERMANENTLY, &format!("the page is {to}"));
+            let mut moved =
+                text_response(StatusCode::MOVED_PERMANENTLY, &format!("the page is {to}"));
             // Its letters are those of a field's value.
             if let Ok(to) = HeaderValue::from_str(&to) {
                 moved.headers_mut().insert(LOCATION, to);
@@ -92,12 +93,12 @@ fn respond(
         None => {
             let path = shortened(uri.path(), SHOWN);
             let text = format!("the documentation has no {path}; its first page is /");
-            said(StatusCode::NOT_FOUND, &text)
+            text_response(StatusCode::NOT_FOUND, &text)
         }
     }
 }
 
-fn said(status: StatusCode, text: &str) -> Response<SiteBody> {
+fn text_response(status: StatusCode, text: &str) -> Response<SiteBody> {
     let mut response = with_headers(Response::new(SiteBody::text(format!("{text}\n"))), TEXT);
     *response.status_mut() = status;
     response

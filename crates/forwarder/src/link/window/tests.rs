@@ -39,10 +39,10 @@ fn an_acknowledgement_stands_for_everything_before() {
     assert_eq!(markers.len(), 3, "a sixth of 70,000 is more than one packet: each second one");
     window.on_ack(Time(2 * MS), markers[1]);
     assert_eq!(window.opens(), Time::ZERO);
-    assert_eq!(window.sent - window.heard, 30_000);
+    assert_eq!(window.sent - window.acknowledged, 30_000);
     window.on_ack(Time(2 * MS), markers[0]);
     window.on_ack(Time(2 * MS), 12_345);
-    assert_eq!(window.sent - window.heard, 30_000, "an old one and a wild one say nothing");
+    assert_eq!(window.sent - window.acknowledged, 30_000, "an old one and a wild one say nothing");
 }
 
 #[test]

@@ -207,7 +207,7 @@ mod tests {
         let aged = Aged { base: s(3), factor: 1.5, most: s(60) };
         let given = rule("age:base=3 s,factor=1.5,most=1 min");
         assert_eq!(given, Ok(Admission::OnPath(OnPath::Aged(aged))));
-        for (text, said) in [
+        for (text, expected) in [
             ("lcdd", "`lcdd` is not a rule"),
             ("lcd:p=1", "`lcd` has no parameter `p`"),
             ("probcache:win=5", "it has `window` and `power`"),
@@ -217,7 +217,7 @@ mod tests {
             ("120 %", "is not a rule"),
         ] {
             let error = rule(text).unwrap_err().to_string();
-            assert!(error.contains(said), "{text}: {error}");
+            assert!(error.contains(expected), "{text}: {error}");
         }
     }
 }

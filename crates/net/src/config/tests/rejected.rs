@@ -93,7 +93,7 @@ fn a_value_of_any_length_is_shown_in_part() {
 
 #[test]
 fn settings_with_which_nothing_works_are_mistakes() {
-    for (text, at, said) in [
+    for (text, at, expected) in [
         ("[listen]\nudp = [7000, \"0.0.0.0:7000\"]", "2:7", &["0.0.0.0:7000 is listed twice"][..]),
         ("[listen]\nunix = \"/a\\u0000b\"", "2:8", &["no NUL"]),
         ("[listen]\nunix_links = \"/a\\u0000b\"", "2:14", &["no NUL"]),
@@ -120,6 +120,6 @@ fn settings_with_which_nothing_works_are_mistakes() {
             &["line 4 has a route for /a to this face, too"],
         ),
     ] {
-        is_wrong(text, at, said);
+        is_wrong(text, at, expected);
     }
 }

@@ -52,7 +52,7 @@ impl Timer {
     }
 
     /// Data has come.
-    pub fn heard(&mut self, now: Time) {
+    pub fn on_data(&mut self, now: Time) {
         self.heard_at = Some(now);
     }
 

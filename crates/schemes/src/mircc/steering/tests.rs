@@ -214,7 +214,7 @@ fn congestion_nacks_reach_the_consumer_and_no_route_nacks_do_not() {
 }
 
 #[test]
-fn a_retransmission_goes_the_way_that_it_says() {
+fn a_retransmission_takes_the_path_of_its_hint() {
     let mut n = node(1, &[10, 10]);
     let mut data = HopOptions::new();
     n.interest(&mut asked());

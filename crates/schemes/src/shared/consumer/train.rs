@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_train_that_came_in_one_wakeup_says_nothing() {
+    fn a_train_that_came_in_one_wakeup_is_no_sample() {
         assert_eq!(rate(0, &[50; 10]), None);
         assert_eq!(rate(0, &[0, 50, 100, 150, 200, 250, 300, 350]), None);
     }

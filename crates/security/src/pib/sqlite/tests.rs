@@ -147,7 +147,7 @@ pub(in super::super) fn cell(number: usize, values: &[Value]) -> Vec<u8> {
 /// Otherwise 39 + (length - 39) mod 508 of them are, if that is not too much, or else 39; a page
 /// of the rest has 508.
 #[test]
-fn payloads_of_every_length_are_split_as_the_format_says() {
+fn payloads_of_every_length_are_split_as_the_format_requires() {
     for (len, here) in [(477, 477), (478, 39), (546, 39), (547, 39), (548, 40), (985, 477)] {
         // The header of the record has three bytes, its length and a type of two.
         let value: Vec<u8> = (0..len - 3).map(|i| i as u8).collect();

@@ -44,7 +44,7 @@ impl Party {
         self.vouches_for(Party::alone(identity, seed), Validity::days(NOW - DAY, 5))
     }
 
-    fn says(&self, uri: &str) -> Vec<u8> {
+    fn publishes(&self, uri: &str) -> Vec<u8> {
         let mut wire = Vec::new();
         self.signer().encode(&DataBuf::new(name(uri), b"hello".to_vec()), &mut wire);
         wire
@@ -93,17 +93,17 @@ fn a_chain_leads_to_an_anchor_and_is_remembered() {
     let group = root.names("/site/group", 2);
     let alice = group.names("/site/group/alice", 3);
     let validator = validator(&[&root], Schema::Hierarchy);
-    let wire = alice.says("/site/group/alice/file");
+    let wire = alice.publishes("/site/group/alice/file");
 
     let network = [&alice, &group];
     assert_eq!(ask(&validator, &wire, &network, NOW), (Ok(key(&alice)), 2));
     // Now no fetch is necessary, for her or for others of the group.
     assert_eq!(ask(&validator, &wire, &[], NOW), (Ok(key(&alice)), 0));
     let bob = group.names("/site/group/bob", 4);
-    let wire = bob.says("/site/group/bob/file");
+    let wire = bob.publishes("/site/group/bob/file");
     assert_eq!(ask(&validator, &wire, &[&bob], NOW), (Ok(key(&bob)), 1));
     // A packet signed by the anchor itself needs only its own certificate.
-    assert_eq!(ask(&validator, &root.says("/site/x"), &[], NOW), (Ok(key(&root)), 0));
+    assert_eq!(ask(&validator, &root.publishes("/site/x"), &[], NOW), (Ok(key(&root)), 0));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_missing_certificate_is_named_with_the_chain_so_far() {
     let group = root.names("/site/group", 2);
     let alice = group.names("/site/group/alice", 3);
     let validator = validator(&[&root], Schema::Hierarchy);
-    let (verdict, _) = ask(&validator, &alice.says("/site/group/alice/f"), &[&alice], NOW);
+    let (verdict, _) = ask(&validator, &alice.publishes("/site/group/alice/f"), &[&alice], NOW);
     let refused = verdict.unwrap_err();
     assert_eq!(refused.why, Broken::Missing(group.certificate.name().clone()));
     assert_eq!(refused.chain, [alice.certificate.name().clone()]);
@@ -127,23 +127,23 @@ fn a_self_signed_key_is_unknown() {
     let eve = Party::alone("/site/eve", 5);
     let validator = validator(&[&root], Schema::Hierarchy);
     let unknown = Broken::Unknown(eve.certificate.name().clone());
-    assert_eq!(why(&validator, &eve.says("/site/eve/file"), &[&eve]), unknown);
+    assert_eq!(why(&validator, &eve.publishes("/site/eve/file"), &[&eve]), unknown);
     // Nor does it help to call oneself like the anchor.
     let mallory = Party::alone("/site", 6);
     let unknown = Broken::Unknown(mallory.certificate.name().clone());
-    assert_eq!(why(&validator, &mallory.says("/site/file"), &[&mallory]), unknown);
+    assert_eq!(why(&validator, &mallory.publishes("/site/file"), &[&mallory]), unknown);
 }
 
 #[test]
 fn names_below_no_anchor_are_rejected_before_any_fetch() {
     let (root, eve) = (Party::alone("/site", 1), Party::alone("/eve", 5));
     let validator = validator(&[&root], Schema::Hierarchy);
-    let (verdict, fetched) = ask(&validator, &eve.says("/eve/file"), &[&eve], NOW);
+    let (verdict, fetched) = ask(&validator, &eve.publishes("/eve/file"), &[&eve], NOW);
     let refused = Broken::NoAnchor { packet: name("/eve/file"), key: key(&eve) };
     let error = verdict.unwrap_err();
-    let said = error.to_string();
+    let text = error.to_string();
     assert_eq!((error.why, fetched), (refused, 0));
-    assert_eq!(said.matches("/eve/file").count(), 1, "the packet is named once: {said}");
+    assert_eq!(text.matches("/eve/file").count(), 1, "the packet is named once: {text}");
 }
 
 #[test]
@@ -153,16 +153,16 @@ fn keys_cannot_sign_names_outside_their_identity() {
     let validator = validator(&[&root], Schema::Hierarchy);
     let refused = |packet: &str| Broken::NotAllowed { packet: name(packet), key: key(&alice) };
     assert_eq!(
-        why(&validator, &alice.says("/site/bob/file"), &[&alice]),
+        why(&validator, &alice.publishes("/site/bob/file"), &[&alice]),
         refused("/site/bob/file")
     );
-    assert_eq!(why(&validator, &root.says("/other"), &[]), {
+    assert_eq!(why(&validator, &root.publishes("/other"), &[]), {
         Broken::NotAllowed { packet: name("/other"), key: key(&root) }
     });
     // Her certificate for a superior identity is invalid.
     let fake = alice.names("/site", 7);
     let packet = fake.certificate.name().to_string();
-    assert_eq!(why(&validator, &fake.says("/site/file"), &[&fake, &alice]), refused(&packet));
+    assert_eq!(why(&validator, &fake.publishes("/site/file"), &[&fake, &alice]), refused(&packet));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn certificates_are_valid_for_a_time() {
     let validator = validator(&[&root], Schema::Hierarchy).with_skew(60);
     let short = Validity::new(NOW, NOW + 100).unwrap();
     let alice = root.vouches_for(Party::alone("/site/alice", 3), short);
-    let wire = alice.says("/site/alice/file");
+    let wire = alice.publishes("/site/alice/file");
     for (at, good) in [
         (NOW - 61, false),
         (NOW - 60, true),
@@ -188,7 +188,7 @@ fn certificates_are_valid_for_a_time() {
     assert!(text.contains("is not valid before 2026-11-20 14:03:07 UTC"), "{text}");
     // An anchor expires, too, and with it all keys that it certifies, remembered or not.
     let bob = root.vouches_for(Party::alone("/site/bob", 5), Validity::days(NOW, 1000));
-    let wire = bob.says("/site/bob/file");
+    let wire = bob.publishes("/site/bob/file");
     assert!(ask(&validator, &wire, &[&bob], NOW).0.is_ok());
     let refused = ask(&validator, &wire, &[&bob], NOW + 20 * DAY).0.unwrap_err();
     let ended = root.certificate.name();
@@ -220,7 +220,7 @@ fn a_circle_is_no_chain() {
     let a = Party { certificate: a.certificate.issued(&as_b, &issue("b")), ..a };
     let b = Party { certificate: b.certificate.issued(&as_a, &issue("a")), ..b };
     let circle = Broken::Circular(a.certificate.name().clone());
-    assert_eq!(why(&validator, &a.says("/a/file"), &[&a, &b]), circle);
+    assert_eq!(why(&validator, &a.publishes("/a/file"), &[&a, &b]), circle);
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn a_chain_has_an_end() {
         chain.push(chain[i - 2].names(&deeper, 10 + i as u8));
     }
     let network: Vec<&Party> = chain.iter().collect();
-    let wire = chain[3].says("/s/1/2/3/4/file");
+    let wire = chain[3].publishes("/s/1/2/3/4/file");
     let enough = validator(&[&root], Schema::Hierarchy).with_depth(4);
     assert_eq!(ask(&enough, &wire, &network, NOW).0, Ok(key(&chain[3])));
     let short = validator(&[&root], Schema::Hierarchy).with_depth(3);
@@ -245,7 +245,7 @@ fn forgeries_are_refused_and_do_not_stay() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
     let validator = validator(&[&root], Schema::Hierarchy);
-    let mut wire = alice.says("/site/alice/file");
+    let mut wire = alice.publishes("/site/alice/file");
     let at = wire.windows(5).position(|bytes| bytes == b"hello").unwrap();
     wire[at] ^= 1;
     let forged = Broken::Signature { packet: name("/site/alice/file"), key: key(&alice) };
@@ -257,7 +257,7 @@ fn forgeries_are_refused_and_do_not_stay() {
     let fake = Certificate::issue(&key(&alice), eve.secret.public(), &eve.signer(), &issue);
     assert_eq!(fake.name(), alice.certificate.name());
     validator.offer(&Data::decode(fake.wire()).unwrap()).unwrap();
-    let wire = alice.says("/site/alice/file");
+    let wire = alice.publishes("/site/alice/file");
     let refused = validator.verify(&Data::decode(&wire).unwrap(), NOW).unwrap_err();
     assert!(refused.missing().is_none(), "{refused}");
     assert_eq!(ask(&validator, &wire, &[&alice], NOW).0, Ok(key(&alice)));
@@ -279,7 +279,8 @@ fn rules_say_who_may_sign_what() {
     ];
     let validator = validator(&[&root], Schema::Rules(rules));
     let network = [&admin, &ann];
-    let verdict = |party: &Party, uri: &str| ask(&validator, &party.says(uri), &network, NOW).0;
+    let verdict =
+        |party: &Party, uri: &str| ask(&validator, &party.publishes(uri), &network, NOW).0;
     assert_eq!(verdict(&ann, "/blog/article/ann/1"), Ok(key(&ann)));
     for (party, uri) in [
         (&ann, "/blog/article/bob/1"),
@@ -292,7 +293,7 @@ fn rules_say_who_may_sign_what() {
     }
     // An author certifies no other key.
     let ben = ann.names("/blog/author/ben", 4);
-    let refused = ask(&validator, &ben.says("/blog/article/ben/1"), &[&ben, &ann], NOW).0;
+    let refused = ask(&validator, &ben.publishes("/blog/article/ben/1"), &[&ben, &ann], NOW).0;
     assert!(matches!(refused.unwrap_err().why, Broken::NotAllowed { .. }));
 }
 
@@ -301,7 +302,7 @@ fn offered_certificates_are_bounded() {
     let root = Party::alone("/site", 1);
     let alice = root.names("/site/alice", 3);
     let validator = validator(&[&root], Schema::Hierarchy);
-    let wire = alice.says("/site/alice/file");
+    let wire = alice.publishes("/site/alice/file");
     assert!(ask(&validator, &wire, &[&alice], NOW).0.is_ok());
     let eve = Party::alone("/eve", 5);
     for version in 0..1000 {
@@ -376,7 +377,7 @@ fn a_shared_secret_cannot_certify_other_keys() {
     below.certificate = below.certificate.issued(&signer, &issue);
     let anchor = Party::alone("/film", 4);
     let validator = validator(&[&anchor], Schema::Hierarchy).with_shared(vec![trusted]);
-    let (verdict, fetched) = ask(&validator, &below.says("/film/ann/1"), &[&below], NOW);
+    let (verdict, fetched) = ask(&validator, &below.publishes("/film/ann/1"), &[&below], NOW);
     let error = verdict.unwrap_err();
     assert_eq!((error.chain.len(), fetched), (1, 1));
     assert!(matches!(error.why, Broken::NotAllowed { .. }), "{error}");
@@ -434,8 +435,8 @@ fn of_two_anchors_of_a_key_the_one_named_counts() {
     let old = Party { secret: new.secret.clone(), certificate: old };
     for anchors in [[&new, &old], [&old, &new]] {
         let validator = validator(&anchors, Schema::Hierarchy);
-        assert_eq!(ask(&validator, &new.says("/site/x"), &[], NOW).0, Ok(key(&new)));
-        let refused = why(&validator, &old.says("/site/x"), &[]);
+        assert_eq!(ask(&validator, &new.publishes("/site/x"), &[], NOW).0, Ok(key(&new)));
+        let refused = why(&validator, &old.publishes("/site/x"), &[]);
         let ended = old.certificate.name();
         assert!(matches!(refused, Broken::NotValid { certificate, .. } if certificate == *ended));
     }
@@ -454,7 +455,7 @@ fn a_certificate_in_waiting_is_replaced_and_a_verified_one_is_not() {
     let offer = |certificate: &Certificate| {
         validator.offer(&Data::decode(certificate.wire()).unwrap()).unwrap();
     };
-    let wire = alice.says("/site/alice/file");
+    let wire = alice.publishes("/site/alice/file");
     offer(&fake);
     offer(&alice.certificate);
     assert_eq!(ask(&validator, &wire, &[], NOW), (Ok(key(&alice)), 0));
@@ -478,7 +479,7 @@ fn only_the_certificate_that_is_named_is_used() {
     let validator = validator(&[&root], Schema::Hierarchy);
     validator.offer(&Data::decode(other.wire()).unwrap()).unwrap();
     let missing = Broken::Missing(alice.certificate.name().clone());
-    assert_eq!(why(&validator, &alice.says("/site/alice/file"), &[]), missing);
+    assert_eq!(why(&validator, &alice.publishes("/site/alice/file"), &[]), missing);
     // Another key's certificate under the same beginning is not the named key's.
     let by_key = Signer::Key { secret: alice.secret.clone(), key_locator: key(&alice) };
     let wire = signed(&by_key, "/site/alice/file");

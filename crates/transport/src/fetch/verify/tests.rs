@@ -150,7 +150,7 @@ fn a_segment_is_ready_once_its_leaf_is_there() {
 }
 
 #[test]
-fn only_what_is_verified_says_how_long_the_object_is() {
+fn only_verified_segments_determine_the_length_of_the_object() {
     let mut verification = verification();
     verification.stash(3, &[1; 500], Some(digest(3)));
     assert!(!verification.has_verified(4, 500), "it may be anything");

@@ -16,11 +16,11 @@ pub fn comparison(comparison: &Comparison) -> Result<(), Failure> {
     let width = output::width(std::io::stdout());
     let names = names(comparison);
     let (first, second) = (side(&comparison.first), side(&comparison.second));
-    let said = match names[0] == comparison.first.name {
+    let title = match names[0] == comparison.first.name {
         true => format!("{}: {first} and {second}", comparison.first.scenario),
         false => format!("{}: first {first}, second {second}", comparison.first.scenario),
     };
-    output::wrapped(&said)?;
+    output::wrapped(&title)?;
     for case in comparison.cases.iter().take(MOST) {
         output::result("")?;
         if comparison.cases.len() > 1 {

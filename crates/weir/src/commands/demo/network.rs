@@ -167,13 +167,13 @@ impl Network {
         let Some(stderr) = self.children[child].stderr.take() else {
             return Err(Failure::new(Kind::Failed, "the producer has no output"));
         };
-        let (mut said, mut lines) = (String::new(), BufReader::new(stderr));
-        while !said.contains("serving ") {
-            match lines.read_line(&mut said) {
+        let (mut printed, mut lines) = (String::new(), BufReader::new(stderr));
+        while !printed.contains("serving ") {
+            match lines.read_line(&mut printed) {
                 Ok(n) if n > 0 => {}
                 _ => {
                     self.check_stop()?;
-                    let why = said.trim().trim_start_matches("weir: ");
+                    let why = printed.trim().trim_start_matches("weir: ");
                     return Err(Failure::new(Kind::Failed, format!("the producer ended: {why}")));
                 }
             }

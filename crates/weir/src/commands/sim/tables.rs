@@ -94,11 +94,11 @@ pub fn sweep(result: &SweepResult) -> Result<(), Failure> {
     heads.extend(shown.iter().map(|(column, rank)| Column::right(column.short, *rank)));
     let mut table = Table::new(heads);
     for c in combinations {
-        let told = c.settings.iter().filter(|(key, _)| keys.contains(&key.as_str()));
-        let told: Vec<&str> = told.map(|(_, value)| value.as_str()).collect();
+        let varied = c.settings.iter().filter(|(key, _)| keys.contains(&key.as_str()));
+        let varied: Vec<&str> = varied.map(|(_, value)| value.as_str()).collect();
         let of =
             runs.iter().filter(|run| run.id.settings == c.settings && !run.interrupted).count();
-        let mut row = vec![told.join(", "), of.to_string()];
+        let mut row = vec![varied.join(", "), of.to_string()];
         row.extend(shown.iter().map(|(column, _)| column.cell(c)));
         table.row(row);
     }

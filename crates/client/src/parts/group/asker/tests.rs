@@ -249,7 +249,7 @@ fn none(asked: &str) -> Bytes {
 fn only_answers_to_the_last_interest_end_an_attempt_for_one_that_is_gone() {
     for is_nack in [true, false] {
         let mut asker = asker();
-        let says_no = |asker: &mut Asker, now: Time, name: &str| match is_nack {
+        let reject = |asker: &mut Asker, now: Time, name: &str| match is_nack {
             true => asker.on_nack(now, name.parse::<Name>().unwrap().as_ref()),
             false => assert!(asker.receive(&Data::decode(&none(name)).unwrap()).is_none()),
         };
@@ -257,16 +257,16 @@ fn only_answers_to_the_last_interest_end_an_attempt_for_one_that_is_gone() {
         let own = sent(&mut asker, Time::ZERO).unwrap();
         let now = Time::ZERO + ATTEMPT;
         let history = sent(&mut asker, now).unwrap();
-        says_no(&mut asker, now, &own);
+        reject(&mut asker, now, &own);
         assert_eq!(sent(&mut asker, now), None);
         assert_eq!(asker.poll_given_up(), None, "the history has not answered");
         assert_eq!(asker.next_deadline(), Some(now + LIFETIME));
-        says_no(&mut asker, now, &history);
+        reject(&mut asker, now, &history);
         assert_eq!(sent(&mut asker, now), None);
         assert!(asker.poll_given_up().is_some());
         asker.ask_gone(now, "/alice/2".parse().unwrap());
         let own = sent(&mut asker, now).unwrap();
-        says_no(&mut asker, now, &own);
+        reject(&mut asker, now, &own);
         assert_eq!(sent(&mut asker, now).unwrap(), "/chat/32=history/alice/2", "at once");
     }
 }

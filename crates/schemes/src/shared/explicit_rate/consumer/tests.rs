@@ -422,7 +422,7 @@ fn a_clock_that_goes_back_does_not_stop_a_consumer() {
 }
 
 #[test]
-fn data_tells_the_lane_of_the_path_that_it_came_by() {
+fn data_determines_the_lane_of_its_path() {
     let mut b = bench(&[]);
     b.find_paths(&[(1, 8_000_000, 8_000_000), (2, 8_000_000, 8_000_000)]);
     let options = [from(1, None), from(2, None), from(3, None)];

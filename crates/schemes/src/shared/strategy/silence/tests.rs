@@ -251,7 +251,7 @@ fn unanswered_names_cost_few_copies() {
 }
 
 #[test]
-fn an_interest_that_says_its_path_takes_it() {
+fn an_interest_that_names_its_path_takes_it() {
     let mut world = World::silenced();
     let mut label = PathLabel::default();
     label.set_mode(LabelMode::Strict);
