@@ -131,8 +131,8 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Reports to the shapers on both sides of a PIT entry that Data of this size came for a portion
-    /// of it from an upstream.
+    /// Reports to the shapers on both sides of a PIT entry that Data of this size came from an
+    /// upstream for a portion of it.
     pub(super) fn credit_data(&mut self, key: PitKey, portion: Portion, from: FaceId, size: Size) {
         if !self.has_parts() {
             return;

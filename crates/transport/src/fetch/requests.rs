@@ -153,8 +153,7 @@ impl Requests {
         self.ranges.most(self.controller.range())
     }
 
-    /// The maximum number of segments that an Interest may request if `segment` is its first. A run
-    /// crosses no multiple of [`Requests::most`], so that a chunk is requested as a whole.
+    /// That number from `segment` on: a run ends at its multiples, so chunks are requested whole.
     pub fn most_from(&self, segment: u64) -> u16 {
         let most = self.most();
         most - (segment % u64::from(most)) as u16
