@@ -394,6 +394,11 @@ impl Link {
     /// When the first timer of the link goes off.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Time> {
+        if self.hop.is_none() && !self.has_parts() {
+            // Most links: none of the other timers is ever set.
+            let capabilities = self.timer(Timer::Capabilities);
+            return sooner(capabilities, self.timer(Timer::Reassembly));
+        }
         Timer::ALL.into_iter().fold(None, |first, timer| sooner(first, self.timer(timer)))
     }
 

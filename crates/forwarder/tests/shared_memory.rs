@@ -11,7 +11,11 @@ use forwarder::{FaceConfig, FaceId, ForwarderConfig, Medium};
 use packet::LpHeader;
 use support::{Bench, Cheapest, data, frame, interest, ms};
 
-const LIMIT: usize = 8 << 20;
+/// A limit at which memory is scarce from the start.
+const SCARCE: usize = 8 << 20;
+
+/// A limit at which it is plentiful at first, so that changes are not counted one by one.
+const PLENTIFUL: usize = 128 << 20;
 
 /// Memory that one packet may use while it is processed, and this test for its own.
 const SMALL: usize = 256 << 10;
@@ -21,15 +25,16 @@ struct Run {
     faces: Vec<FaceId>,
     before: usize,
     rng: Rng,
+    limit: usize,
 }
 
 impl Run {
-    fn new() -> Run {
+    fn new(limit: usize, store: usize) -> Run {
         let before = allocator::in_use();
         allocator::reset_peak();
         let mut config = ForwarderConfig::new(Box::new(Cheapest));
-        config.memory = LIMIT;
-        config.content_store.capacity = LIMIT;
+        config.memory = limit;
+        config.content_store.capacity = store;
         config.dead_nonces = 5000;
         let mut bench = Bench::with(config);
         let face = |n| FaceConfig {
@@ -39,7 +44,12 @@ impl Run {
         };
         let faces: Vec<FaceId> = (0..8).map(|n| bench.face_with(face(n))).collect();
         bench.route("/a", faces[0]);
-        Run { bench, faces, before, rng: Rng::stream(1, &["memory"]) }
+        Run { bench, faces, before, rng: Rng::stream(1, &["memory"]), limit }
+    }
+
+    /// As many as fill the memory that `many` fill where it is scarce.
+    fn scaled(&self, many: usize) -> u32 {
+        (many * (self.limit / SCARCE)) as u32
     }
 
     fn any_face(&mut self) -> FaceId {
@@ -48,7 +58,7 @@ impl Run {
 
     /// Asks for segments, answers them all, and takes nothing off the wire.
     fn fill_queues(&mut self) {
-        for n in 0..6000 {
+        for n in 0..self.scaled(6000) {
             let face = self.any_face();
             let uri = format!("/a/object/{n}");
             self.bench.ask(face, &interest(&uri, n));
@@ -58,14 +68,14 @@ impl Run {
     }
 
     fn flood_interests(&mut self) {
-        for n in 0..40_000 {
+        for n in 0..self.scaled(40_000) {
             let face = self.any_face();
             self.bench.ask(face, &interest(&format!("/a/never/there/{n}"), n));
         }
     }
 
     fn begin_packets(&mut self) {
-        for n in 0..4000 {
+        for n in 0..u64::from(self.scaled(4000)) {
             let face = self.any_face();
             let header = LpHeader {
                 sequence: Some(n * 10),
@@ -91,8 +101,8 @@ impl Run {
         let peak = allocator::peak() - self.before;
         let memory = self.bench.fw.memory();
         let accounted = memory.total();
-        assert!(accounted <= LIMIT, "{what}: {memory:?}");
-        assert!(peak <= LIMIT + SMALL, "{what}: a peak of {peak}, {memory:?}");
+        assert!(accounted <= self.limit, "{what}: {memory:?}");
+        assert!(peak <= self.limit + SMALL, "{what}: a peak of {peak}, {memory:?}");
         assert!(accounted + SMALL >= measured, "{what}: {measured} in use, {memory:?}");
     }
 }
@@ -100,19 +110,22 @@ impl Run {
 /// One test, so that nothing else allocates meanwhile.
 #[test]
 fn the_limit_is_kept_in_real_memory() {
-    let mut run = Run::new();
-    for round in 0..3 {
-        run.fill_queues();
-        run.check(&format!("{round}: queues"));
-        run.flood_interests();
-        run.check(&format!("{round}: Interests"));
-        run.begin_packets();
-        run.check(&format!("{round}: packets in parts"));
-        run.drain();
-        run.check(&format!("{round}: drained"));
-        run.bench.pass(ms(5000));
-        run.check(&format!("{round}: expired"));
+    for (limit, store) in [(SCARCE, SCARCE), (PLENTIFUL, SCARCE)] {
+        let mut run = Run::new(limit, store);
+        for round in 0..3 {
+            let at = format!("{limit} bytes, round {round}");
+            run.fill_queues();
+            run.check(&format!("{at}: queues"));
+            run.flood_interests();
+            run.check(&format!("{at}: Interests"));
+            run.begin_packets();
+            run.check(&format!("{at}: packets in parts"));
+            run.drain();
+            run.check(&format!("{at}: drained"));
+            run.bench.pass(ms(5000));
+            run.check(&format!("{at}: expired"));
+        }
+        let refused = run.bench.fw.memory().refused;
+        assert!(refused.packets > 0 && refused.interests > 0, "{refused:?}");
     }
-    let refused = run.bench.fw.memory().refused;
-    assert!(refused.packets > 0 && refused.interests > 0, "{refused:?}");
 }

@@ -134,11 +134,18 @@ impl<'a> NameRef<'a> {
     /// Where each component ends in [`NameRef::as_bytes`]: the bytes that the prefix of 1, 2, …
     /// components has.
     pub fn prefix_ends(&self) -> impl Iterator<Item = usize> + use<'a> {
-        let whole = self.value.len();
-        let mut reader = Reader::new(self.value);
+        let (bytes, mut end) = (self.value, 0);
         std::iter::from_fn(move || {
-            reader.next_element().ok().flatten()?;
-            Some(whole - reader.rest().len())
+            // The name was checked. Nearly all components have a type and a length of one byte.
+            end = match bytes[end..] {
+                [1..=0xfc, len @ 0..=0xfc, ..] => end + 2 + usize::from(len),
+                _ => {
+                    let mut reader = Reader::new(&bytes[end..]);
+                    reader.next_element().ok().flatten()?;
+                    bytes.len() - reader.rest().len()
+                }
+            };
+            Some(end)
         })
     }
 

@@ -29,6 +29,8 @@ pub(crate) fn on_deadline(p: &mut Pipeline<'_>) {
         p.faces.postpone(p.now, face);
     }
     p.faces.finish_due(due);
+    // Faces without traffic release what their queues kept.
+    p.faces.recount(p.tables);
 }
 
 /// Ends entries that have expired.

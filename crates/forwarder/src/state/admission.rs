@@ -72,7 +72,7 @@ impl Faces {
         expires: &mut Time,
         tables: &mut Tables,
     ) -> Result<Room, Refusal> {
-        if !self.budget.is_limited() {
+        if self.is_free(tables) {
             return Ok(Room::granted());
         }
         let bytes = tables.growth(change);
@@ -93,7 +93,7 @@ impl Faces {
 
     /// True if the table with `more` bytes is below a quarter of the smallest possible limit: then
     /// every Interest is admitted without further arithmetic.
-    fn has_plenty(&self, more: usize, tables: &Tables) -> bool {
+    pub(super) fn has_plenty(&self, more: usize, tables: &Tables) -> bool {
         let pit = tables.pit();
         let config = pit.config();
         // An entry takes its place at least, so that the bound on their number is no smaller.

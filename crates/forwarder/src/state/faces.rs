@@ -57,6 +57,8 @@ pub(crate) struct Faces {
     deadlines: Deadlines,
     due: Vec<FaceId>,
     pub(super) budget: Budget,
+    /// Faces that have changed since they were counted.
+    touched: Vec<FaceId>,
     stats: ForwarderStats,
     taps: Taps,
     packet_tap: Option<PacketTap>,
@@ -75,6 +77,7 @@ impl Faces {
             deadlines: Deadlines::default(),
             due: Vec::new(),
             budget: Budget::new(memory, dead_nonces),
+            touched: Vec::new(),
             stats: ForwarderStats::default(),
             taps: Taps::default(),
             packet_tap: None,
@@ -258,15 +261,21 @@ impl Faces {
         tables: &mut Tables,
         f: impl FnOnce(&mut Link, &mut Env<'_>, &Node<'_>) -> R,
     ) -> Option<R> {
-        let room = self.room(id, tables);
-        let Faces { table, stats, taps, packet_tap, node, budget, .. } = self;
-        let face = table.get_mut(id)?;
+        let mut room = usize::MAX;
+        let mut face = self.table.get_mut(id)?;
+        if !self.budget.passes(face) {
+            room = self.room(id, tables);
+            face = self.table.get_mut(id)?;
+        }
+        let Faces { stats, taps, packet_tap, node, budget, .. } = self;
         let mut tap = taps.of(Reporter::Face(id));
         let packet_tap = packet_tap.as_mut().map(|tap| (tap, id));
         let mut env = Env { now, tap: &mut tap, stats, room, packet_tap };
         let (store, hasher) = (tables.cache().store(), tables.hasher());
         let result = f(&mut face.link, &mut env, &Node { id: node.id, store, hasher });
-        budget.count(face);
+        if room != usize::MAX {
+            budget.count(face);
+        }
         Some(result)
     }
 
@@ -360,7 +369,38 @@ impl Faces {
     /// Reserves the memory for a change of a table; see [`Room`].
     #[inline]
     pub(crate) fn reserve(&mut self, change: Change<'_>, tables: &mut Tables) -> Option<Room> {
+        // The part of the routes is bounded to the byte.
+        if !matches!(change, Change::Route { .. }) && self.is_free(tables) {
+            return Some(Room::granted());
+        }
         self.budget.reserve(change, tables)
+    }
+
+    /// True if the next change of the tables need not be counted.
+    #[inline]
+    pub(super) fn is_free(&mut self, tables: &mut Tables) -> bool {
+        if !self.budget.is_limited() {
+            return true;
+        }
+        if self.budget.has_ended_series() {
+            self.recount(tables);
+        }
+        self.budget.is_next_free()
+    }
+
+    /// Counts what has changed without being counted.
+    pub(crate) fn recount(&mut self, tables: &mut Tables) {
+        if !self.budget.is_limited() {
+            return;
+        }
+        for id in self.touched.drain(..) {
+            if let Some(face) = self.table.get_mut(id) {
+                self.budget.count(face);
+            }
+        }
+        let most = self.budget.most_of_series(tables);
+        let has_plenty = self.has_plenty(most, tables);
+        self.budget.begin_series(has_plenty, tables);
     }
 
     /// Makes room for what is about to be queued on a face.
@@ -371,31 +411,36 @@ impl Faces {
         tables: &mut Tables,
         bytes: impl FnOnce(&Link) -> usize,
     ) {
-        if !self.budget.is_limited() {
+        let Some(face) = self.table.get(face) else { return };
+        if self.budget.passes(face) {
             return;
         }
-        let Some(face) = self.table.get(face) else { return };
         self.budget.reserve_queue(face.own(), bytes(&face.link), tables);
     }
 
-    /// How many bytes a face's link may add now.
-    #[inline]
-    fn room(&mut self, face: FaceId, tables: &mut Tables) -> usize {
-        if !self.budget.is_limited() {
+    /// How many bytes the link of a face may add which [`Budget::passes`] does not pass:
+    /// `usize::MAX` if it does in a new series.
+    fn room(&mut self, id: FaceId, tables: &mut Tables) -> usize {
+        let is_free = self.is_free(tables);
+        let Faces { table, budget, touched, .. } = self;
+        let Some(face) = table.get_mut(id) else { return 0 };
+        if is_free && budget.takes_part(face, touched) {
             return usize::MAX;
         }
-        let own = self.table.get(face).map_or(0, Face::own);
-        self.budget.room(own, tables)
+        budget.room(face.own(), tables)
     }
 
     /// Gives the buffers of a packet back that a link has put together.
     pub(crate) fn recycle(&mut self, id: FaceId, whole: Partial, tables: &mut Tables) {
-        let room = self.room(id, tables);
+        let passes = self.table.get(id).is_some_and(|face| self.budget.passes(face));
+        let room = if passes { usize::MAX } else { self.room(id, tables) };
         let Faces { table, budget, .. } = self;
         if let Some(face) = table.get_mut(id) {
             face.link.reassembler.set_room(room);
             face.link.reassembler.recycle(whole);
-            budget.count(face);
+            if room != usize::MAX {
+                budget.count(face);
+            }
         }
     }
 
@@ -419,10 +464,15 @@ impl Faces {
 
     /// The memory in use.
     pub(crate) fn memory(&self, tables: &Tables) -> MemoryUse {
-        self.budget.in_use(tables)
+        let mut memory = self.budget.in_use(tables);
+        for face in self.touched.iter().filter_map(|id| self.table.get(*id)) {
+            memory.faces = memory.faces - face.counted + face.memory();
+        }
+        memory
     }
 
     pub(crate) fn set_memory_limit(&mut self, bytes: usize, tables: &mut Tables) {
+        self.recount(tables);
         self.budget.set_limit(bytes, tables);
     }
 
@@ -448,6 +498,7 @@ impl Faces {
     }
 
     pub(crate) fn has_room_for_route(&mut self, bytes: usize, tables: &mut Tables) -> bool {
+        self.recount(tables);
         self.budget.has_room_for_route(bytes, tables)
     }
 
@@ -457,6 +508,7 @@ impl Faces {
         outside: usize,
         tables: &mut Tables,
     ) -> bool {
+        self.recount(tables);
         self.budget.has_room_for_face(scope, outside, tables)
     }
 }

@@ -23,6 +23,8 @@ pub type Lengths = u128;
 pub struct NameHasher {
     keys: [u64; 2],
     keyed: Sip,
+    /// The hash of the empty name.
+    empty: u64,
 }
 
 /// A prefix whose hash was made on the way to that of the whole name.
@@ -54,7 +56,8 @@ impl NameHasher {
     pub fn new(seed: u64) -> Self {
         let mut rng = Rng::stream(seed, &["name hash"]);
         let keys = [rng.next_u64(), rng.next_u64()];
-        NameHasher { keys, keyed: Sip::new(keys) }
+        let keyed = Sip::new(keys);
+        NameHasher { keys, keyed, empty: keyed.finish(0, 0) }
     }
 
     /// The name with the hashes of all its prefixes.
@@ -77,10 +80,12 @@ impl NameHasher {
         // A prefix that ends later than any packet is a local mistake and matches nothing.
         let deepest = name.len().min(MAX_PREFIX);
         if lengths & 1 == 1 {
-            made.push(Prefix { hash: state.finish(0, 0), components: 0, end: 0 });
+            made.push(Prefix { hash: self.empty, components: 0, end: 0 });
         }
-        // The lowest bit is for the next component's end.
-        let mut wanted = (lengths >> 1) as u64 & (u64::MAX >> (MAX_PREFIX - deepest.max(1)));
+        // The lowest bit is for the next component's end. The name itself is no prefix.
+        let proper = deepest.saturating_sub(usize::from(name.len() <= MAX_PREFIX));
+        let those = u64::MAX.checked_shr((MAX_PREFIX - proper) as u32).unwrap_or(0);
+        let mut wanted = (lengths >> 1) as u64 & those;
         let mut ends = name.prefix_ends();
         while wanted != 0
             && let Some(end) = ends.next()

@@ -37,6 +37,8 @@ pub(crate) struct Face {
     pub(in crate::state) counted: usize,
     /// Those that the driver keeps for it.
     pub(in crate::state) outside: usize,
+    /// The last series of changes in which it was not counted.
+    pub(in crate::state) series: u64,
     /// The replies to probes until now are within the rate from this instant.
     pub(in crate::state) probes_paid: Time,
     pub(in crate::state) link: Link,
@@ -65,6 +67,7 @@ impl Face {
             bare: Face::BARE + config.outside,
             counted: 0,
             outside: config.outside,
+            series: 0,
             probes_paid: Time::ZERO,
             link: Link::new(seed, node, own, &mut config),
         }
