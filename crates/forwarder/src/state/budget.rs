@@ -12,9 +12,9 @@
 //! always use its share of that, so faces that do not drain their queues cannot stop the others.
 //! Pending Interests follow the same rule.
 //!
-//! Counting each change costs an eighth of the forwarder's time. While there is far more memory than
-//! is used, the changes of a whole series ([`Series`]) are therefore made without being counted:
-//! together they cannot add more than is free. All that they touched is counted after the series.
+//! Counting each change costs an eighth of the forwarder's time. While there is far more memory
+//! than is used, the changes of a whole series ([`Series`]) are therefore not counted: together
+//! they cannot add more than is free. All that they touched is counted after the series.
 //!
 //! Everything here is arithmetic on counts: no clock, no call to the system. Without a limit
 //! nothing is counted.
@@ -111,8 +111,8 @@ struct Series {
 /// The changes of a series.
 const SERIES: u32 = 64;
 
-/// The most that one change adds to a link or a table, besides the doubling of one that is full: the
-/// buffers of a packet that is put together, from frames of the longest datagrams.
+/// The most that one change adds to a link or a table, besides the doubling of one that is full:
+/// the buffers of a packet that is put together, from frames of the longest datagrams.
 const EACH: usize = 320 << 10;
 
 /// There is much more than needed while this part of what is shared would be left if the content
@@ -215,8 +215,8 @@ impl Budget {
         self.series.free
     }
 
-    /// True if the next change of this face need not be counted: there is no limit, or it takes part
-    /// in a series.
+    /// True if the next change of this face need not be counted: there is no limit, or it takes
+    /// part in a series.
     #[inline]
     pub(super) fn passes(&mut self, face: &Face) -> bool {
         if !self.is_limited() {

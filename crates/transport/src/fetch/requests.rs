@@ -153,7 +153,7 @@ impl Requests {
         self.ranges.most(self.controller.range())
     }
 
-    /// That number from `segment` on: a run ends at its multiples, so chunks are requested whole.
+    /// The same from `segment` on: a run ends at multiples of it, so chunks are requested whole.
     pub fn most_from(&self, segment: u64) -> u16 {
         let most = self.most();
         most - (segment % u64::from(most)) as u16
