@@ -222,8 +222,7 @@ impl Budget {
         if !self.is_limited() {
             return true;
         }
-        let passes =
-            self.series.free && self.series.left > 0 && face.series == self.series.number;
+        let passes = self.series.free && self.series.left > 0 && face.series == self.series.number;
         self.series.left -= u32::from(passes);
         passes
     }
