@@ -6,6 +6,7 @@ import random
 import re
 import subprocess
 import time
+import unittest.mock
 
 from alone import Alone
 from support import content
@@ -24,8 +25,8 @@ class Repository(Alone):
 
     def setUp(self):
         super().setUp()
-        os.environ["WEIR_HOME"] = str(self.here / "home")
-        self.addCleanup(os.environ.pop, "WEIR_HOME")
+        home = {"WEIR_HOME": str(self.here / "home")}
+        self.enterContext(unittest.mock.patch.dict(os.environ, home))
         self.store = self.here / "store"
 
     def command(self, *words):
