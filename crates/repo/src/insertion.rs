@@ -8,6 +8,7 @@ use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, HOLDS, MEMBERS, NAMES, NEXT, 
 use crate::staging::Staging;
 use crate::store::{Store, Writing, add, count};
 use crate::{Digest, index};
+use packet::Name;
 use redb::ReadableTable;
 use security::certificate::is_certificate_name;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,7 @@ pub struct Insertion<'a> {
     write: Writing<'a>,
     /// The number of the named thing that is being inserted.
     top: Option<u64>,
-    /// The store had it before.
+    /// The store had the named thing already, with this version.
     was_there: bool,
     /// The bytes of content that are new in this store.
     new_bytes: u64,
@@ -36,7 +37,7 @@ pub struct Insertion<'a> {
 /// The result of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inserted {
-    /// The store had all of it before.
+    /// True if the store had the named thing already, with this version.
     pub was_there: bool,
     /// Bytes that the store did not have.
     pub new_bytes: u64,
@@ -94,10 +95,12 @@ impl<'a> Insertion<'a> {
                 let old = tops.get(number)?.map(|old| codec::decode_top(old.value()));
                 match &old {
                     None => drop(tops.insert(number, &record[..])?),
-                    // Certificates that are new have prefixes of their own.
+                    // New certificates have prefixes of their own. The old ones are still there.
                     Some(Some(old)) if !self.is_unverified => {
-                        let top = Top { prefixes: top.prefixes.clone(), ..old.clone() };
-                        tops.insert(number, &codec::encode_top(&top)[..])?;
+                        let mut both = old.clone();
+                        let is_new = |prefix: &&Name| !old.prefixes.contains(prefix);
+                        both.prefixes.extend(top.prefixes.iter().filter(is_new).cloned());
+                        tops.insert(number, &codec::encode_top(&both)[..])?;
                     }
                     Some(_) => {}
                 }
