@@ -8,7 +8,6 @@ use crate::index::{BLOBS, BYTES, CHANGES, ENTRIES, HOLDS, MEMBERS, NAMES, NEXT, 
 use crate::staging::Staging;
 use crate::store::{Store, Writing, add, count};
 use crate::{Digest, index};
-use packet::Name;
 use redb::ReadableTable;
 use security::certificate::is_certificate_name;
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,8 +97,9 @@ impl<'a> Insertion<'a> {
                     // New certificates have prefixes of their own. The old ones are still there.
                     Some(Some(old)) if !self.is_unverified => {
                         let mut both = old.clone();
-                        let is_new = |prefix: &&Name| !old.prefixes.contains(prefix);
-                        both.prefixes.extend(top.prefixes.iter().filter(is_new).cloned());
+                        let given = top.prefixes.iter();
+                        let new = given.filter(|prefix| !old.prefixes.contains(prefix));
+                        both.prefixes.extend(new.cloned());
                         tops.insert(number, &codec::encode_top(&both)[..])?;
                     }
                     Some(_) => {}
