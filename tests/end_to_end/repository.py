@@ -6,6 +6,7 @@ import random
 import re
 import subprocess
 import time
+import unittest.mock
 
 from alone import Alone
 from support import content
@@ -24,8 +25,8 @@ class Repository(Alone):
 
     def setUp(self):
         super().setUp()
-        os.environ["WEIR_HOME"] = str(self.here / "home")
-        self.addCleanup(os.environ.pop, "WEIR_HOME")
+        home = {"WEIR_HOME": str(self.here / "home")}
+        self.enterContext(unittest.mock.patch.dict(os.environ, home))
         self.store = self.here / "store"
 
     def command(self, *words):
@@ -309,6 +310,47 @@ class Repository(Alone):
         self.assertEqual((len(gone["removed"]), gone["freed_bytes"]), (1, 40_000))
         self.assertEqual(self.blobs(), [])
         self.repo("rm", "/a/file", status=NOT_FOUND)
+
+    def test_a_folder_without_changes_stays_one_version(self):
+        """Another one is newer than the last, also if the clock of this host went back."""
+        folder = self.here / "folder"
+        small_files(folder, 5)
+        [first] = self.json("put", "/a/tree", folder)
+        [again] = self.json("put", "/a/tree", folder)
+        self.assertEqual((again["name"], again["was_there"]), (first["name"], True))
+        self.assertEqual(again["new_bytes"], 0)
+        _, said = self.repo("put", "/a/tree", folder)
+        self.assertIn(f"{first['name']} was there (", said)
+        self.assertEqual(len(self.json("ls")), 1)
+        (folder / "more").write_text("x", encoding="utf-8")
+        [changed] = self.json("put", "/a/tree", folder)
+        self.assertEqual((changed["was_there"], changed["new_bytes"]), (False, 1))
+        self.assertEqual(len(self.json("ls")), 2)
+        # The tree before is not the newest one.
+        (folder / "more").unlink()
+        [back] = self.json("put", "/a/tree", folder)
+        versions = [int(one["name"].rpartition("=")[2]) for one in (first, changed, back)]
+        self.assertEqual(sorted(set(versions)), versions)
+
+    def test_counts_are_singular_and_signatures_are_not_called_verified(self):
+        """Of one byte; `stat` names the key that the signature names."""
+        self.key("/a")
+        file = self.here / "file"
+        file.write_text("x", encoding="utf-8")
+        self.repo("put", "/a/file", file)
+        said, _ = self.repo("stat", "/a/file")
+        self.assertRegex(said, r"(?m)^content +1 B \(1 byte\)$")
+        self.assertRegex(said, r"(?m)^signed by +/a/KEY/\S+ \(not verified here\)$")
+
+    def test_run_reports_a_store_that_it_makes(self):
+        """The name of the folder may be wrong; a second start finds the store."""
+        made = f"made an empty store in {self.store}"
+        for is_new in (True, False):
+            child = self.serve()
+            said = (self.here / "run.log").read_text(encoding="utf-8")
+            self.assertEqual(made in said, is_new, said)
+            self.assertIn("serving 0 objects (0 B); nothing is registered yet;", said)
+            child.stop()
 
     def test_the_prefix_of_what_is_removed_is_not_registered_any_more(self):
         """Another repository or publisher answers for it then."""

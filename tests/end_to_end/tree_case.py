@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import stat
+import unittest.mock
 from pathlib import Path
 
 from alone import Alone
@@ -40,8 +41,8 @@ class TreeCase(Alone):
 
     def setUp(self):
         super().setUp()
-        os.environ["WEIR_HOME"] = str(self.here / "home")
-        self.addCleanup(os.environ.pop, "WEIR_HOME")
+        home = {"WEIR_HOME": str(self.here / "home")}
+        self.enterContext(unittest.mock.patch.dict(os.environ, home))
         self.folder = self.here / "published"
         self.folder.mkdir()
         self.copy = self.here / "copy"

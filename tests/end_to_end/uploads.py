@@ -458,7 +458,7 @@ class Uploads(Alone):
 
     def test_the_content_type_of_an_upload_is_kept(self):
         gateway = self.gateway()
-        given = "video/x-own; codecs=\"a b\""
+        given = 'video/x-own; codecs="avc1.42E01E, mp4a.40.2"; a="\\"; b";'
         options = {"Content_Type": given}
         status, headers, _ = self.put(gateway, "/up/film.html", b"content", **options)
         self.assertEqual(status, 201)

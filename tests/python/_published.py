@@ -5,6 +5,7 @@ import subprocess
 import sysconfig
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import weir
@@ -27,8 +28,8 @@ class WithDaemon(unittest.TestCase):
         cls.daemon.start()
         cls.addClassCleanup(cls.daemon.process.kill)
         cls.socket = str(cls.daemon.socket)
-        os.environ["WEIR_HOME"] = str(cls.folder / "home")
-        cls.addClassCleanup(os.environ.pop, "WEIR_HOME")
+        home = {"WEIR_HOME": str(cls.folder / "home")}
+        cls.enterClassContext(unittest.mock.patch.dict(os.environ, home))
         for name in ("alice", "mallory"):
             made = subprocess.run(
                 [PROGRAM, "key", "new", f"/{name}"], capture_output=True, check=True

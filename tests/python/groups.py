@@ -227,8 +227,11 @@ class Groups(WithGroup):
             + "threading.Thread(target=lambda: list(group), daemon=True).start()\n"
             + "pid = os.fork()\n"
             + "if pid == 0:\n"
-            + "    try: group.publish('x')\n"
-            + "    except weir.UsageError: os._exit(7)\n"
+            + "    for call in (lambda: group.publish('x'), lambda: group.error):\n"
+            + "        try: call()\n"
+            + "        except weir.UsageError: continue\n"
+            + "        os._exit(1)\n"
+            + "    os._exit(7)\n"
             + "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
         )
         self.check_end(child, out, ["7"])

@@ -1,8 +1,11 @@
 """Runs unittest cases and says how each went, in the words that `scripts/suite` counts."""
 
+import os
 import sys
+import tempfile
 import time
 import unittest
+import unittest.mock
 
 
 class Result(unittest.TestResult):
@@ -66,7 +69,12 @@ def run(names, before_counts=None, afterwards=None):
     result = Result()
     if afterwards:
         result.afterwards = afterwards
-    unittest.defaultTestLoader.loadTestsFromNames(names).run(result)
+    # No test uses the state directory of the user, or leaves something there.
+    with (
+        tempfile.TemporaryDirectory(prefix="weir-home-") as home,
+        unittest.mock.patch.dict(os.environ, {"WEIR_HOME": home}),
+    ):
+        unittest.defaultTestLoader.loadTestsFromNames(names).run(result)
     if before_counts:
         before_counts()
     failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)

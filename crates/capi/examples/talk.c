@@ -55,8 +55,11 @@ int main(int argc, char **argv) {
         /* The other thread takes what has come, and ends. */
         weir_group_close(group);
         pthread_join(thread, NULL);
+    } else if (status == WEIR_OK) {
+        fprintf(stderr, "talk: no thread\n");
+        status = WEIR_FAILED;
     } else {
-        fprintf(stderr, "talk: %s\n", status == WEIR_OK ? "no thread" : weir_last_error());
+        fprintf(stderr, "talk: %s\n", weir_last_error());
     }
     weir_group_free(group);
     weir_client_free(client);

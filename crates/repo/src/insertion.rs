@@ -20,7 +20,7 @@ pub struct Insertion<'a> {
     write: Writing<'a>,
     /// The number of the named thing that is being inserted.
     top: Option<u64>,
-    /// The store had it before.
+    /// The store had the named thing already, with this version.
     was_there: bool,
     /// The bytes of content that are new in this store.
     new_bytes: u64,
@@ -36,7 +36,7 @@ pub struct Insertion<'a> {
 /// The result of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inserted {
-    /// The store had all of it before.
+    /// True if the store had the named thing already, with this version.
     pub was_there: bool,
     /// Bytes that the store did not have.
     pub new_bytes: u64,
@@ -94,10 +94,13 @@ impl<'a> Insertion<'a> {
                 let old = tops.get(number)?.map(|old| codec::decode_top(old.value()));
                 match &old {
                     None => drop(tops.insert(number, &record[..])?),
-                    // Certificates that are new have prefixes of their own.
+                    // New certificates have prefixes of their own. The old ones are still there.
                     Some(Some(old)) if !self.is_unverified => {
-                        let top = Top { prefixes: top.prefixes.clone(), ..old.clone() };
-                        tops.insert(number, &codec::encode_top(&top)[..])?;
+                        let mut both = old.clone();
+                        let given = top.prefixes.iter();
+                        let new = given.filter(|prefix| !old.prefixes.contains(prefix));
+                        both.prefixes.extend(new.cloned());
+                        tops.insert(number, &codec::encode_top(&both)[..])?;
                     }
                     Some(_) => {}
                 }

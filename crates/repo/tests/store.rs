@@ -545,3 +545,31 @@ fn a_verified_insertion_adds_certificates_to_an_object_that_is_there() {
     assert!(again.was_there);
     assert!(kept(&store, &good.entry).is_some());
 }
+
+/// Those that were there have the routes to what the store has as well.
+#[test]
+fn a_verified_insertion_of_an_object_that_is_there_adds_its_prefixes() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path()).unwrap();
+    let made = object("/a/x", 1, b"x");
+    let put = |prefixes: &[&str], is_verified: bool| {
+        let mut staging = store.stage().unwrap();
+        staging.copy(&mut &b"x"[..]).unwrap();
+        let mut insertion = Insertion::new(&store, &mut staging).unwrap();
+        if !is_verified {
+            insertion.unverified();
+        }
+        let prefixes = prefixes.iter().map(|prefix| prefix.parse().unwrap()).collect();
+        insertion.top(&made.entry, &Top { bytes: 1, prefixes, ..Top::default() }).unwrap();
+        insertion.commit().unwrap();
+    };
+    put(&["/a/x", "/a/KEY/1"], true);
+    put(&["/a/x", "/b/KEY/2"], true);
+    put(&["/a/x", "/c/KEY/3"], false);
+    let view = View::new(&store).unwrap();
+    let name: Name = "/a/x".parse().unwrap();
+    let number = view.number(name.as_ref(), 1).unwrap().unwrap();
+    let kept: Vec<String> =
+        view.top(number).unwrap().unwrap().prefixes.iter().map(ToString::to_string).collect();
+    assert_eq!(kept, ["/a/x", "/a/KEY/1", "/b/KEY/2"]);
+}

@@ -17,6 +17,14 @@ use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
+/// A count of things whose plural ends in `s`: `1 file`, `2 files`.
+pub fn counted(count: impl Into<u64>, one: &str) -> String {
+    match count.into() {
+        1 => format!("1 {one}"),
+        many => format!("{many} {one}s"),
+    }
+}
+
 /// Prints a result on standard output.
 ///
 /// # Errors

@@ -6,12 +6,11 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Set by SIGINT and SIGTERM.
+/// Says when work ends: at SIGINT and SIGTERM, and if it is a part, when it is not needed any more.
 #[derive(Clone)]
 pub struct Stop {
-    signal: Arc<AtomicBool>,
-    /// Set when a part of the work is not needed any more.
-    unneeded: Option<Arc<AtomicBool>>,
+    /// The signal, and those of this part and of all parts around it.
+    reasons: Vec<Arc<AtomicBool>>,
 }
 
 /// Work that is needed until this is dropped.
@@ -35,26 +34,27 @@ impl Stop {
             signal_hook::flag::register_conditional_shutdown(signal, 5, Arc::clone(&flag))?;
             signal_hook::flag::register(signal, Arc::clone(&flag))?;
         }
-        Ok(Stop { signal: flag, unneeded: None })
+        Ok(Stop { reasons: vec![flag] })
     }
 
-    /// The same for a part of the work, which also ends when the other value is dropped.
+    /// The same for a part of this work, which also ends when the other value is dropped.
     pub fn part(&self) -> (Stop, Needed) {
         let unneeded = Arc::new(AtomicBool::new(false));
-        let stop = Stop { signal: Arc::clone(&self.signal), unneeded: Some(unneeded.clone()) };
+        let mut stop = self.clone();
+        stop.reasons.push(unneeded.clone());
         (stop, Needed(unneeded))
     }
 
     /// A signal that never comes.
     #[cfg(test)]
     pub fn never() -> Stop {
-        Stop { signal: Arc::new(AtomicBool::new(false)), unneeded: None }
+        Stop { reasons: vec![Arc::default()] }
     }
 
     /// As if the signal had come.
     #[cfg(test)]
     pub fn request(&self) {
-        self.signal.store(true, Ordering::Relaxed);
+        self.reasons[0].store(true, Ordering::Relaxed);
     }
 
     /// `input`, as long as no signal has come: reading from a terminal or a pipe can take for ever.
@@ -73,9 +73,7 @@ impl Stop {
     /// A signal came, or the work is not needed any more.
     #[must_use]
     pub fn requested(&self) -> bool {
-        let unneeded = self.unneeded.as_ref();
-        self.signal.load(Ordering::Relaxed)
-            || unneeded.is_some_and(|unneeded| unneeded.load(Ordering::Relaxed))
+        self.reasons.iter().any(|reason| reason.load(Ordering::Relaxed))
     }
 }
 
@@ -125,7 +123,12 @@ mod tests {
         assert!(!part.requested());
         drop(needed);
         assert!(part.requested() && !stop.requested() && !other.requested());
+        let (inner, _inner_needed) = other.part();
+        let (outer, outer_needed) = stop.part();
+        let (nested, _nested_needed) = outer.part();
+        drop(outer_needed);
+        assert!(nested.requested() && !inner.requested());
         stop.request();
-        assert!(other.requested());
+        assert!(other.requested() && inner.requested());
     }
 }

@@ -173,6 +173,17 @@ class Library(unittest.TestCase):
         said = self.call("go-talk", "/c/lab", "/c/lab/bob", "/c/none", "hello", status=1)
         self.assertIn("/c/none", said)
 
+    def test_a_member_in_c_without_a_thread_fails(self):
+        """The system starts no thread for it; its exit status tells."""
+        self.key("/c/lab")
+        failing = self.folder / "failing.c"
+        failing.write_text("int __wrap_pthread_create(void) { return 11; }\n")
+        talk = self.folder / "talk_alone.c"
+        talk.write_bytes((CAPI / "examples/talk.c").read_bytes())
+        self.compile(talk, "cc", "-Wl,--wrap=pthread_create", failing)
+        said = self.call("talk_alone", "/c/lab", "/c/lab/alice", "/c/lab", status=1)
+        self.assertIn("no thread", said)
+
     def test_wrong_arguments_are_errors_and_no_memory_is_lost(self):
         """Null, text that is not UTF-8, cancelling, blocks, ranges, groups."""
         self.key("/c/lab")

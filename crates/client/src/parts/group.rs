@@ -338,11 +338,7 @@ impl Participant {
             && let Some(stream) = self.wanting.pop_first()
         {
             while let Some(seq) = self.streams.next_gone(&stream) {
-                let name = wire::publication(&stream, &self.group, seq);
-                if !self.asker.ask_gone(now, name) {
-                    self.streams.put_back(&stream, seq);
-                    break;
-                }
+                self.ask_gone(now, &wire::publication(&stream, &self.group, seq));
             }
             while let Some((seq, is_old)) = self.streams.next_wanted(&stream) {
                 let name = wire::publication(&stream, &self.group, seq);

@@ -4,7 +4,7 @@ use super::line::{ChatLine, Known, Sent};
 use super::printer::Printer;
 use super::room::{Event, Room};
 use crate::exit::Failure;
-use crate::output::json_text;
+use crate::output::{counted, json_text};
 use control::{Size, Time};
 use net::text::{shortened, visible};
 use packet::Name;
@@ -135,7 +135,8 @@ impl Screen {
             };
             let seq = entry.seq;
             let (name, start) = (self.label(&stream.name), human_instant(stream.boot));
-            lines.push(format!("{name}: {state}; {seq} messages since {start}"));
+            let messages = counted(seq, "message");
+            lines.push(format!("{name}: {state}; {messages} since {start}"));
         }
         if self.json {
             return self.line(|| ChatLine::Members { members });

@@ -7,7 +7,7 @@ use crate::cli::chat::ChatArgs;
 use crate::exit::{Failure, Kind};
 use crate::identity::{self, Signing};
 use crate::outage::{Outage, Outcome};
-use crate::output::Progress;
+use crate::output::{self, Progress};
 use crate::signals::Stop;
 use client::parts::group;
 use control::{Duration, Rng};
@@ -360,9 +360,9 @@ impl Session<'_> {
         self.screen.line(|| ChatLine::Left(left))?;
         match unfetched {
             0 => Ok(()),
-            1 => Err(Failure::new(Kind::Failed, "no other member has fetched 1 message")),
             many => {
-                let text = format!("no other member has fetched {many} messages");
+                let messages = output::counted(many as u64, "message");
+                let text = format!("no other member has fetched {messages}");
                 Err(Failure::new(Kind::Failed, text))
             }
         }

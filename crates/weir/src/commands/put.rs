@@ -197,9 +197,8 @@ fn line(object: &Object) -> String {
         (Some(files), _) => (files, "file"),
         (None, segments) => (segments.unwrap_or_default(), "segment"),
     };
-    let plural = if count == 1 { "" } else { "s" };
-    let parts = format!("{count} {unit}{plural}");
-    format!("serving {} ({}, {parts}); Ctrl-C ends it", object.name, Size(object.bytes))
+    let (size, parts) = (Size(object.bytes), output::counted(count, unit));
+    format!("serving {} ({size}, {parts}); Ctrl-C ends it", object.name)
 }
 
 /// Serves the certificates, too, so that consumers that trust an issuer can follow the chain.

@@ -63,6 +63,14 @@ fn create(args: &StoreArgs) -> Result<Store, Failure> {
     Ok(Store::create(&folder(args)?)?)
 }
 
+/// The store, and whether it was made because it was not there.
+fn open_or_create(args: &StoreArgs) -> Result<(Store, bool), Failure> {
+    match Store::open(&folder(args)?) {
+        Err(StoreError::None(folder)) => Ok((Store::create(&folder)?, true)),
+        opened => Ok((opened?, false)),
+    }
+}
+
 /// The store, which must be there.
 fn open(args: &StoreArgs) -> Result<Store, Failure> {
     Ok(Store::open(&folder(args)?)?)

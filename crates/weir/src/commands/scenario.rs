@@ -13,10 +13,7 @@ pub fn run(command: &ScenarioCommand) -> Result<(), Failure> {
     match command {
         ScenarioCommand::Check(args) => {
             let batch = load(args, None)?;
-            let runs = match batch.runs.len() {
-                1 => "1 run".to_owned(),
-                n => format!("{n} runs"),
-            };
+            let runs = output::counted(batch.runs.len() as u64, "run");
             output::result(&format!("{}: no mistakes, {runs}", args.file.display()))
         }
         ScenarioCommand::Show(args) => show::run(&load(&args.scenario, None)?, args.svg.as_deref()),

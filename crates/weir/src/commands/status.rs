@@ -125,7 +125,11 @@ fn other(connection: &mut Connection, general: General, as_json: bool) -> Result
     }
     let uptime = Duration::from_millis(uptime_ms);
     let lines = [
-        format!("{version}, up {uptime}, {fib} routes, {pit} pending, {cached} packets cached"),
+        format!(
+            "{version}, up {uptime}, {}, {pit} pending, {} cached",
+            output::counted(fib, "route"),
+            output::counted(cached, "packet"),
+        ),
         format!("of the Interests it satisfied {satisfied} and not {unsatisfied}"),
         format!("it has no {COUNTERS}: what it drops and what waits in queues is not known"),
     ];
@@ -143,12 +147,12 @@ fn summary(counters: &Value) -> Vec<String> {
     let hits = number(counters, "/content_store/hits");
     let misses = number(counters, "/content_store/misses");
     let mut lines = vec![
-        format!("up {uptime}, {routes} routes, {pending} pending"),
+        format!("up {uptime}, {}, {pending} pending", output::counted(routes, "route")),
         format!(
-            "content store {} of {}, {} packets",
+            "content store {} of {}, {}",
             Size(number(counters, "/content_store/bytes")),
             Size(number(counters, "/content_store/capacity")),
-            number(counters, "/content_store/entries"),
+            output::counted(number(counters, "/content_store/entries"), "packet"),
         ),
         format!("cache hits: {hits} of {}", hits + misses),
     ];

@@ -2,6 +2,7 @@
 
 use super::check::{Check, Verdict};
 use super::system::System;
+use crate::output::counted;
 use control::Size;
 use net::config::Config;
 use net::socket::udp::Offloads;
@@ -152,8 +153,7 @@ fn offloads(found: Result<Offloads, String>) -> [Check; 2] {
 
 /// `since` is the version of Linux that has the function.
 fn offload(name: &'static str, segments: usize, since: &str) -> Check {
-    let plural = if segments == 1 { "" } else { "s" };
-    let found = format!("{segments} datagram{plural} per call");
+    let found = format!("{} per call", counted(segments as u64, "datagram"));
     let check = Check::good(name, found, SEVERAL_DATAGRAMS);
     if segments > 1 {
         return check;

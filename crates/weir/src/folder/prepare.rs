@@ -265,17 +265,17 @@ impl Publisher {
             let watch = source.watch().map_err(|error| cannot_publish(&at, &error))?;
             let (size, modified) = (source_size(&source), source.modified());
             let version = File::version_of(modified);
-            let mut found = self.hash_version(todo, version, hash);
+            let mut found = self.hash_version(todo, version, size, modified, hash);
             // The version of a changed file is new even if its clock has stood still.
             if let (Ok(Some(hashed)), Some(before)) = (&found, &todo.before)
                 && before.version >= version
                 && before.below != hashed.below
             {
-                found = self.hash_version(todo, before.version + 1, hash);
+                found = self.hash_version(todo, before.version + 1, size, modified, hash);
             }
             match found {
                 _ if watch.changed().is_some() => {}
-                Ok(hashed) => return Ok(hashed.map(|hashed| Hashed { size, modified, ..hashed })),
+                Ok(hashed) => return Ok(hashed),
                 // It was removed meanwhile.
                 Err(PublishError::Read { error, .. }) if is_gone(&error) => return Ok(None),
                 Err(PublishError::Read { error, .. }) => return Err(cannot_publish(&at, &error)),
@@ -285,18 +285,19 @@ impl Publisher {
         Ok(None)
     }
 
-    /// Hashes a file as the object of this version.
+    /// Hashes a file of this size and time as the object of this version.
     fn hash_version(
         &self,
         todo: &Todo,
         version: u64,
+        size: u64,
+        modified: u64,
         hash: &mut Hash<'_>,
     ) -> Result<Option<Hashed>, PublishError> {
         let spec = Catalogue::spec(&self.base, &todo.path, version);
         let (segment_size, object) = (spec.segment_size, spec.object());
         let source = FileSource::open_here(&scan::join(&self.folder, &todo.path))
             .map_err(|error| PublishError::Read { offset: 0, error })?;
-        let (size, modified) = (source_size(&source), source.modified());
         let preparation = Preparation::new(spec, source, &self.signer)?;
         let fanout = largest_fanout(object.as_ref(), &self.signer);
         Ok(hash(preparation)?.map(|manifest| Hashed {

@@ -58,7 +58,7 @@ pub fn begin(gateway: &Arc<Gateway>, ask: Ask, answered: Answered, slot: Arc<Slo
     let (give, take) = oneshot::channel();
     let (stop, needed) = gateway.stop.part();
     let gateway = Arc::clone(gateway);
-    // Without a thread there is no answer, and the client gets an error.
+    // Without a thread, `give` is dropped, and the client gets an error.
     let _ = std::thread::Builder::new().spawn(move || {
         answer(&gateway, ask, give, answered, &stop);
         drop(slot);
@@ -66,7 +66,7 @@ pub fn begin(gateway: &Arc<Gateway>, ask: Ask, answered: Answered, slot: Arc<Slo
     Coming { take, _needed: needed }
 }
 
-/// `stop` ends also when the client has gone, or has the head.
+/// `stop` is also set when the client has gone, or has the head.
 fn answer(
     gateway: &Gateway,
     ask: Ask,
@@ -100,10 +100,9 @@ fn conclude(
     give: oneshot::Sender<Outcome>,
     mut answered: Answered,
 ) {
-    if give.is_closed() {
+    if give.send(outcome).is_err() {
         answered.fail(GONE);
     }
-    let _ = give.send(outcome);
     gateway.log.answered(&answered);
 }
 
@@ -346,6 +345,19 @@ impl Answering {
         body.is_some_and(|body| body.is_none_or(|body| body.content_len() == Some(self.given)))
     }
 
+    /// True if the client has all that this run of segments is for. The fetch may go on: under the
+    /// name of a version it does not know the end of the object before that has come, and then
+    /// takes the segments behind the run for wanted ones.
+    fn has_given_run(&self) -> bool {
+        let Some(plan) = &self.plan else { return false };
+        let Some(body) = &plan.body else { return true };
+        let Some(next) = body.all().get(self.part) else { return true };
+        let run = plan.runs().and_then(|runs| runs.get(self.run).cloned());
+        plan.sizes
+            .zip(run)
+            .is_some_and(|(sizes, run)| next.bytes.start >= run.end.saturating_mul(sizes.segment))
+    }
+
     /// Gives what a segment has of the current part. Returns false if there is nothing.
     fn give_part(&mut self, offset: u64, content: &[u8]) -> bool {
         let body = self.plan.as_ref().and_then(|plan| plan.body.as_ref());
@@ -420,7 +432,7 @@ impl Keep for Answering {
     }
 
     fn is_satisfied(&self) -> bool {
-        self.waits.is_none() && self.plan.as_ref().is_some_and(|plan| plan.body.is_none())
+        self.waits.is_none() && self.has_given_run()
     }
 
     fn take_failure(&mut self) -> Option<Failure> {
@@ -529,6 +541,27 @@ mod tests {
         assert_eq!(head.headers.get("accept-ranges").unwrap(), "bytes");
     }
 
+    /// As of a segment that has come before the packet that describes the version.
+    #[test]
+    fn the_fetch_of_a_range_ends_with_it_although_the_end_of_the_object_is_not_known() {
+        let (mut sink, _take) = asked(&Method::GET, Some("bytes=100-1099,3000-3099"));
+        let name: Name = "/a/film.webm/v=7".parse().unwrap();
+        let (size, segment_size) = (3500, 1000);
+        sink.stored = Some(Kept { name: name.clone(), size, segment_size, media_type: None });
+        let (segments, segment_size, size, root_digest) = (None, None, None, None);
+        let info = ObjectInfo { name, segments, segment_size, size, root_digest };
+        sink.begin(&info);
+        sink.write(0, 0, &segment(0, 1000));
+        assert!(!sink.is_satisfied());
+        sink.write(1, 1000, &segment(1, 1000));
+        assert!(sink.is_satisfied() && sink.complete().is_err(), "the first of two runs");
+        sink.run = 1;
+        assert!(!sink.is_satisfied());
+        sink.begin(&info);
+        sink.write(3, 3000, &segment(3, 500));
+        assert!(sink.is_satisfied() && sink.complete().is_ok() && sink.take_failure().is_none());
+    }
+
     #[test]
     fn a_forged_size_does_not_end_an_answer() {
         let (mut sink, take) = asked(&Method::GET, None);
@@ -536,7 +569,7 @@ mod tests {
         let (segments, segment_size, size, root_digest) = (Some(4), None, Some(1000), None);
         sink.begin(&ObjectInfo { name, segments, segment_size, size, root_digest });
         sink.write(0, 0, &segment(0, 1000));
-        assert!(sink.take_failure().is_none());
+        assert!(sink.take_failure().is_none() && !sink.is_satisfied());
         drop(sink);
         assert_eq!(body(take), (200, segment(0, 1000), false), "the answer is cut, not whole");
     }

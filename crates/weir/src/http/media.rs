@@ -63,29 +63,66 @@ pub fn media_type(file: &str) -> &'static str {
 /// Bytes of the longest media type of an upload.
 const LONGEST: usize = 200;
 
+/// Optional whitespace (RFC 9110, section 5.6.3).
+const SPACE: [char; 2] = [' ', '\t'];
+
 /// The media type with its parameters (RFC 9110, section 8.3.1); `None` if it is malformed or
-/// longer than 200 bytes. Without the parameters if one of them is malformed, or has characters in
-/// quotes at which other programs could split it.
+/// longer than 200 bytes. Without the parameters if one of them is malformed.
 #[must_use]
 pub fn read_media_type(text: &str) -> Option<&str> {
-    let mut parts = text.split(';');
-    let bare = parts.next()?.trim_ascii();
+    let (bare, parameters) = text.split_once(';').unwrap_or((text, ""));
+    let bare = bare.trim_matches(SPACE);
     let (kind, subtype) = bare.split_once('/')?;
     if text.len() > LONGEST || !is_token(kind) || !is_token(subtype) {
         return None;
     }
-    Some(if parts.map(str::trim_ascii).all(is_parameter) { text } else { bare })
+    Some(if are_parameters(parameters) { text } else { bare })
 }
 
-fn is_parameter(text: &str) -> bool {
-    let Some((name, value)) = text.split_once('=') else { return false };
-    let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
-    let is_value = quoted.map_or_else(|| is_token(value), |quoted| quoted.bytes().all(is_quotable));
-    is_token(name) && is_value
+/// True for parameters with semicolons between them. Each may be empty (RFC 9110, section 5.6.6).
+fn are_parameters(mut text: &str) -> bool {
+    loop {
+        text = text.trim_start_matches(SPACE);
+        if !text.is_empty() && !text.starts_with(';') {
+            let Some(rest) = after_parameter(text) else { return false };
+            text = rest.trim_start_matches(SPACE);
+        }
+        match text.strip_prefix(';') {
+            Some(rest) => text = rest,
+            None => return text.is_empty(),
+        }
+    }
 }
 
-fn is_quotable(byte: u8) -> bool {
-    matches!(byte, b' '..=b'~') && !b"\"\\,;".contains(&byte)
+/// The text behind the parameter at its beginning; `None` if that is malformed.
+fn after_parameter(text: &str) -> Option<&str> {
+    let (_, value) = text.split_once('=').filter(|(name, _)| is_token(name))?;
+    if let Some(quoted) = value.strip_prefix('"') {
+        return after_quoted(quoted);
+    }
+    let end = value.bytes().position(|byte| !is_part_of_token(byte)).unwrap_or(value.len());
+    // A byte that is not part of a token may be the first of a longer character.
+    value.get(end..).filter(|_| end > 0)
+}
+
+/// The text behind the end of a quoted string (RFC 9110, section 5.6.4); `None` if it has no end,
+/// or characters that may not be in it.
+fn after_quoted(text: &str) -> Option<&str> {
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '"' => return text.get(at + 1..),
+            '\\' => _ = characters.next().filter(|(_, escaped)| is_quotable(*escaped))?,
+            other if is_quotable(other) => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// A character that may be in a quoted string. Others than those of ASCII are obsolete.
+fn is_quotable(character: char) -> bool {
+    matches!(character, '\t' | ' '..='~')
 }
 
 /// A token (RFC 9110, section 5.6.2).
@@ -169,19 +206,44 @@ mod tests {
             "TEXT/x-a.b+c",
             "text/plain; charset=utf-8",
             "video/mp4;codecs=\"avc1.42E01E mp4a\" ; a=b",
+            // Quoted strings may have anything but controls.
+            "video/mp4; codecs=\"avc1.42E01E, mp4a.40.2\"",
+            "text/plain; a=\"b;c\"",
+            "text/plain; a=\"b\\\"; c=\\\\\";d=e",
+            "text/plain; a=\"\"",
+            "text/plain; a=\"b, text/html\"",
+            "text/plain; a=\"\tb=c\"",
+            // Parameters may be empty.
+            "text/plain;",
+            "text/plain; ;\t; a=b;",
         ] {
             assert_eq!(read_media_type(good), Some(good));
         }
         for bare in [
-            "text/plain;",
             "text/plain; charset",
             "text/plain; =x",
+            "text/plain; a=",
+            "text/plain; a =b",
+            "text/plain; a= b",
             "text/plain; a=\"b",
-            "text/plain; a=\"b, text/html\"",
-            "text/plain; a=\"b;c\"",
-            "text/plain; a=\"b\\\"\"",
+            "text/plain; a=\"b\\",
+            "text/plain; a=\"b\\\"",
+            "text/plain; a=\"b\"c",
+            "text/plain; a=\"b\", text/html",
+            "text/plain; a=b\"c\"",
+            "text/plain; a=b c",
             "text/plain; a=\u{e9}",
+            "text/plain; a=b\u{e9}",
+            "text/plain; a=\"\u{e9}\"",
+            "text/plain; a=\"\\\u{e9}\"",
             "text/plain;codecs=vp8,opus",
+            // Nothing begins a header of its own.
+            "text/plain; a=\"b\r\nSet-Cookie: c=d\"",
+            "text/plain; a=\"b\\\r\\\nSet-Cookie: c=d\"",
+            "text/plain; a=b\r\nSet-Cookie: c=d",
+            "text/plain;\r\n",
+            "text/plain; a=\"\0\"",
+            "text/plain; a=\"\x7f\"",
         ] {
             assert_eq!(read_media_type(bare), Some("text/plain"), "{bare}");
         }
@@ -194,6 +256,8 @@ mod tests {
             "text /plain",
             "text/plain, text/html",
             "text/plain\r\nx: y",
+            "text/plain\r\n; a=b",
+            "\r\ntext/plain; a=b",
         ] {
             assert_eq!(read_media_type(wrong), None, "{wrong}");
         }

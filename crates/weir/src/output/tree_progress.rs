@@ -58,7 +58,7 @@ impl TreeProgress {
     pub fn at(&mut self, total: u64, there: u64, files: u64) {
         self.all.set_length(total);
         self.all.set_position(there);
-        self.all.set_prefix(format!(", {files} files"));
+        self.all.set_prefix(format!(", {}", super::counted(files, "file")));
     }
 
     /// The files under way.

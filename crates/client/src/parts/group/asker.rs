@@ -6,32 +6,33 @@ use control::{Duration, Rng, Time};
 use packet::{Bytes, ContentType, Data, InterestBuf, Name, NameRef};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Interests for a packet, half of them by its own name.
+/// Interests for a packet before it is given up, half of them by its own name.
 const ATTEMPTS: u32 = 8;
-/// Those of one turn. Then other packets have theirs.
+/// Interests of one turn. Then other packets have theirs.
 const ATTEMPTS_OF_TURN: u32 = 2;
-/// The lifetime of each.
+/// Interests for a publication that its sender no longer keeps: one by each name.
+const ATTEMPTS_GONE: u32 = 2;
+/// Interests for a certificate for which only sync Interests wait.
+const ATTEMPTS_UNKNOWN: u32 = 2;
+/// The lifetime of an Interest.
 const LIFETIME: Duration = Duration::from_secs(1);
-/// The time until the next one, by the other name.
+/// The time until the next Interest for the same packet, by the other name.
 const ATTEMPT: Duration = Duration::from_millis(500);
 /// The pause after a Nack for both names: a route may be on its way.
 const PAUSE: Duration = Duration::from_millis(300);
 /// Packets that are asked for at a time.
 const AT_ONCE: usize = 16;
-/// Those of them that others leave to publications that their sender keeps no longer: later
+/// Places among those that are reserved for publications that their sender no longer keeps: later
 /// publications of the stream wait for these.
 const AT_ONCE_GONE: usize = 2;
+/// Places up to which sources that do not answer get those that others do not need.
+const AT_ONCE_UNANSWERED: usize = 12;
 /// Packets that are asked for, or wait for their turn. With more, those of the source with the most
 /// make room. A full vector has about 130 streams, each with up to three windows of 64 numbers.
 const MOST: usize = 32_768;
-/// Interests for a packet that its sender keeps no longer, one by each name.
-const ATTEMPTS_GONE: u32 = 2;
-/// Certificates of them for which only sync Interests wait, and the Interests for each. Any sender
-/// can name one that does not exist.
+/// Wanted certificates for which only sync Interests wait. Any sender can name one that does not
+/// exist.
 const MOST_UNKNOWN: usize = 64;
-const ATTEMPTS_UNKNOWN: u32 = 2;
-/// Turns at a time, up to which sources that do not answer get what others do not need.
-const AT_ONCE_UNANSWERED: usize = 12;
 /// Sources that are remembered as not answering.
 const MOST_UNANSWERED: usize = 1_024;
 
@@ -42,7 +43,7 @@ enum Class {
     Live,
     /// Publications that only others have claimed: the sender may be gone.
     Old,
-    /// Publications that their sender keeps no longer: a cache or the history may have them.
+    /// Publications that their sender no longer keeps: a cache or the history may have them.
     Gone,
     /// Certificates that sync Interests name.
     Unknown,

@@ -1,4 +1,4 @@
-//! Publications that their member has and keeps no longer, and its signed statement about them.
+//! Publications that their member no longer keeps, and its signed statement about them.
 //!
 //! The statement is a Data packet in place of such a publication. It has the ContentType Nack, as
 //! answers of other NDN producers without content. Its Content is `seq=LOW`: the member keeps no
@@ -102,7 +102,9 @@ impl Participant {
         }
     }
 
-    fn ask_gone(&mut self, now: Time, wanted: &Name) {
+    /// Asks for a publication that its member keeps no longer. Without room for it, it counts as
+    /// one that could not be fetched, so that later ones do not wait for it.
+    pub(super) fn ask_gone(&mut self, now: Time, wanted: &Name) {
         if !self.asker.ask_gone(now, wanted.clone()) {
             self.absent(wanted);
         }

@@ -314,9 +314,9 @@ mod tests {
         kept.publish(packet("/a/3", 1), false);
         let answers = ["/a/1", "/chat/32=history/a/2"].map(|name| asked(&mut kept, name, false));
         assert_eq!(kept.unfetched(), 2, "an Interest came");
-        for (at, answer) in answers.iter().flatten().enumerate() {
+        for (at, answer) in answers.iter().enumerate() {
             let mut frame = Vec::new();
-            LpHeader::default().encode_into(answer, &mut frame);
+            LpHeader::default().encode_into(answer.as_ref().unwrap(), &mut frame);
             kept.sent(&frame);
             assert_eq!(kept.unfetched(), 1 - at);
         }

@@ -187,18 +187,14 @@ impl Streams {
         self.all.get_mut(stream)?.next_gone()
     }
 
-    /// Takes back a publication that [`Streams::next_wanted`] or [`Streams::next_gone`] returned
-    /// last, and that cannot be asked for now.
+    /// Takes back a publication that [`Streams::next_wanted`] returned last, and that cannot be
+    /// asked for now.
     pub fn put_back(&mut self, stream: &Stream, seq: u64) {
         if let Some(line) = self.all.get_mut(stream)
             && line.pending.get(&seq) == Some(&None)
         {
             line.pending.remove(&seq);
-            if seq < line.gone.low {
-                line.gone.wanted = Some((line.gone.wanted.map_or(seq, |(first, _)| first), seq));
-            } else {
-                line.wanted = Some((seq, line.wanted.map_or(seq, |(_, last)| last)));
-            }
+            line.wanted = Some((seq, line.wanted.map_or(seq, |(_, last)| last)));
         }
     }
 
@@ -314,6 +310,7 @@ impl Incoming {
             self.skip(first, oldest - 1);
         }
         self.wanted = Some((first.max(oldest), last));
+        self.divide();
     }
 
     fn skip(&mut self, first: u64, last: u64) {
@@ -327,17 +324,15 @@ impl Incoming {
         self.gone.low = known.max(low);
         let asked = self.pending.range(known..self.gone.low);
         let asked = asked.filter(|(_, arrival)| arrival.is_none()).map(|(seq, _)| *seq);
-        let mut asked: Vec<u64> = asked.collect();
+        let asked: Vec<u64> = asked.collect();
         asked.iter().for_each(|seq| _ = self.pending.remove(seq));
         if let (Some(first), Some(last)) = (asked.first(), asked.last()) {
             self.look_elsewhere(*first, *last);
         }
-        // These were asked for elsewhere, too.
-        let range = known..self.gone.low;
-        self.missing.retain(|seq, _| !range.contains(seq));
-        let late: Vec<u64> = self.late.range(range).copied().collect();
-        late.iter().for_each(|seq| _ = self.late.remove(seq));
-        asked.extend(late);
+        // A member that keeps them may come back, however often none had them.
+        for (_, tries) in self.missing.range_mut(known..self.gone.low) {
+            tries.rounds = tries.rounds.min(ROUNDS);
+        }
         self.divide();
         asked
     }
@@ -391,7 +386,8 @@ impl Incoming {
 
     /// Gives up publications of which neither the member nor others have any, as far as is known.
     fn give_up(&mut self, first: u64, last: u64) {
-        let lost = (first..=last).filter(|seq| !self.is_known(*seq)).collect::<Vec<_>>();
+        let is_new = |seq: &u64| !self.is_known(*seq) && !self.missing.contains_key(seq);
+        let lost = (first..=last).filter(is_new).collect::<Vec<_>>();
         self.is_report_due |= !lost.is_empty();
         self.unreported.extend(lost);
     }
@@ -413,7 +409,6 @@ impl Incoming {
     }
 
     fn next_gone(&mut self) -> Option<u64> {
-        self.divide();
         while let Some((first, seq)) = self.gone.wanted {
             if self.gone_asked() >= PROBES {
                 return None;
@@ -429,7 +424,6 @@ impl Incoming {
     }
 
     fn next_wanted(&mut self) -> Option<(u64, bool)> {
-        self.divide();
         while let Some((seq, last)) = self.wanted {
             let is_old = seq > self.confirmed;
             // Claims of others take no place of those that the member has made itself.
@@ -449,7 +443,10 @@ impl Incoming {
 
     fn miss(&mut self, seq: u64) {
         self.pending.remove(&seq);
-        self.late.remove(&seq);
+        if self.late.remove(&seq) && !self.missing.contains_key(&seq) {
+            // It was reported, and newer ones have taken its place among those to ask for again.
+            return;
+        }
         if seq < self.gone.low {
             return self.miss_gone(seq);
         }

@@ -53,8 +53,7 @@ fn names(comparison: &Comparison) -> [String; 2] {
 }
 
 fn side(side: &Side) -> String {
-    let runs = if side.runs == 1 { "1 run".to_owned() } else { format!("{} runs", side.runs) };
-    format!("{} ({runs})", side.folder)
+    format!("{} ({})", side.folder, output::counted(side.runs as u64, "run"))
 }
 
 /// The rows of a case, under a row for each thing; how many are left out.

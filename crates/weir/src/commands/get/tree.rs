@@ -474,16 +474,12 @@ impl Summary {
         format!(
             "{}: {}, {}; fetched {}, {}{removed} in {took}; {proof}",
             self.name,
-            count(files),
+            output::counted(files, "file"),
             Size(bytes),
-            count(fetched_files),
+            output::counted(fetched_files, "file"),
             Size(fetched_bytes),
         )
     }
-}
-
-fn count(files: u64) -> String {
-    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }
 
 fn show(fetch: &TreeFetch, progress: &mut TreeProgress) {

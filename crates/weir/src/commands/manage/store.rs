@@ -3,6 +3,7 @@
 use super::{Session, flag_names, flags};
 use crate::cli::manage::{CsCommand, ListArgs};
 use crate::exit::Failure;
+use crate::output::counted;
 use net::client::lists;
 use net::management::parameters::ControlParameters;
 use packet::Name;
@@ -71,7 +72,8 @@ pub fn run(command: &CsCommand) -> Result<(), Failure> {
 fn holds(capacity: u64, flags: u64) -> String {
     let admit = if flags & ADMIT == 0 { "off" } else { "on" };
     let serve = if flags & SERVE == 0 { "off" } else { "on" };
-    format!("at most {capacity} packets; admit {admit}, serve {serve}")
+    let packets = counted(capacity, "packet");
+    format!("at most {packets}; admit {admit}, serve {serve}")
 }
 
 fn info(args: &ListArgs) -> Result<(), Failure> {
@@ -83,8 +85,8 @@ fn info(args: &ListArgs) -> Result<(), Failure> {
         Info { configured, entries: store.entries, hits: store.hits, misses: store.misses };
     let asked = store.hits + store.misses;
     let line = format!(
-        "{} packets, {}\ncache hits: {} of {asked}",
-        store.entries,
+        "{}, {}\ncache hits: {} of {asked}",
+        counted(store.entries, "packet"),
         holds(store.capacity, store.flags),
         store.hits,
     );
@@ -110,5 +112,5 @@ fn erase(prefix: &Name, count: Option<u64>, list: &ListArgs) -> Result<(), Failu
         }
     }
     let object = Erased { prefix: prefix.to_string(), erased };
-    session.print(&object, &format!("{erased} packets erased"))
+    session.print(&object, &format!("{} erased", counted(erased, "packet")))
 }

@@ -108,7 +108,7 @@ impl Target {
     fn lost(&self, packets: u64) -> Result<(), Failure> {
         match self {
             Target::Lines(_) => {
-                output::note(&format!("{packets} packets are missing here"));
+                output::note(&format!("packets missing here: {packets}"));
                 Ok(())
             }
             Target::Json => output::json(&Printed::Lost(Lost { lost: packets })),
@@ -118,12 +118,12 @@ impl Target {
 
     fn end(&self, path: Option<&Path>, lost: u64) {
         if let (Target::File(file), Some(path)) = (self, path) {
-            let written = file.written();
-            output::note(&format!("{written} packets in {}", path.display()));
+            let written = output::counted(file.written(), "packet");
+            output::note(&format!("{written} in {}", path.display()));
         }
         if lost > 0 {
             output::note(&format!(
-                "{lost} packets are missing: they came faster than they were read; \
+                "packets missing: {lost}; they came faster than they were read; \
                  --face and --prefix select fewer"
             ));
         }

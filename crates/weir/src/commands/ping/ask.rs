@@ -241,11 +241,11 @@ fn show(args: &PingArgs, summary: &Tally) -> Result<(), Failure> {
             rtt_stdev_ms: deviation,
         }));
     }
-    let interests = if sent == 1 { "Interest" } else { "Interests" };
+    let interests = output::counted(sent, "Interest");
     let rest = sent - answered - rejected - given_up;
     let waiting = if rest > 0 { format!(", {rest} still waiting") } else { String::new() };
     output::wrapped(&format!(
-        "{sent} {interests}, {answered} answered, {rejected} rejected, {given_up} without an \
+        "{interests}, {answered} answered, {rejected} rejected, {given_up} without an \
          answer ({:.1} %){waiting}",
         100.0 * summary.lost()
     ))?;

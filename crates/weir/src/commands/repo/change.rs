@@ -96,7 +96,7 @@ pub fn gc(args: &RepoGcArgs) -> Result<(), Failure> {
         return output::json(&Collected { files, freed_bytes: bytes });
     }
     if !args.output.quiet {
-        let what = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+        let what = output::counted(files, "file");
         output::note(&format!("removed {what} without a name, {} freed", Size(bytes)));
     }
     Ok(())

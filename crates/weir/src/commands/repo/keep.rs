@@ -23,7 +23,7 @@ pub struct Summary {
     files: Option<u64>,
     /// Bytes that the store did not have.
     new_bytes: u64,
-    /// The store had all of it before.
+    /// True if the store had it already, with this version.
     was_there: bool,
 }
 
@@ -115,8 +115,7 @@ pub fn insert(
     }
     if !shown.quiet {
         let what = match files {
-            Some(1) => format!("{}, 1 file", Size(bytes)),
-            Some(files) => format!("{}, {files} files", Size(bytes)),
+            Some(files) => format!("{}, {}", Size(bytes), output::counted(files, "file")),
             None => Size(bytes).to_string(),
         };
         let end = if was_there { "was there" } else { "is stored" };

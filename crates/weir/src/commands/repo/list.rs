@@ -27,7 +27,7 @@ pub struct Row {
     added_ms: u64,
     /// Bytes of content in a segment.
     segment_size: u32,
-    /// The key that signed, or null.
+    /// The key that the signature names, or null. The signature is not verified here.
     key: Option<String>,
     /// The SHA-256 of the content of an object, or null.
     sha256: Option<String>,
@@ -110,12 +110,13 @@ pub fn stat(args: &RepoNameArgs) -> Result<(), Failure> {
         let mut fields = vec![
             ("name", row.name),
             ("type", row.r#type.to_owned()),
-            ("content", format!("{} ({} bytes)", Size(row.bytes), row.bytes)),
+            ("content", format!("{} ({})", Size(row.bytes), output::counted(row.bytes, "byte"))),
         ];
         fields.extend(row.files.map(|files| ("files", files.to_string())));
         fields.push(("segments of", Size(row.segment_size.into()).to_string()));
-        let key = row.key.unwrap_or_else(|| "a digest only".to_owned());
-        fields.push(("signed by", key));
+        // The store has objects whose signatures were not verified, and does not know which.
+        let key = row.key.map(|key| format!("{key} (not verified here)"));
+        fields.push(("signed by", key.unwrap_or_else(|| "a digest only".to_owned())));
         fields.extend(row.sha256.map(|digest| ("sha256", digest)));
         fields.push(("stored", human_instant(row.added_ms / 1000)));
         let prefixes: Vec<String> = named.top.prefixes.iter().map(ToString::to_string).collect();

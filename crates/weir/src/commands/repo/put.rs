@@ -38,7 +38,7 @@ pub fn run(args: &RepoPutArgs) -> Result<(), Failure> {
     let progress = Progress::new(&format!("storing {}", args.file.display()), args.output.quiet);
     let watched = Watched { progress: &progress, stop: &stop };
     let ready = match is_folder {
-        true => tree::prepare_tree(args, &signer, &mut staging, &watched),
+        true => tree::prepare_tree(args, &signer, &store, &mut staging, &watched),
         false => file(args, &signer, &mut staging, &watched),
     };
     progress.end();

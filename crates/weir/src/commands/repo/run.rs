@@ -61,7 +61,11 @@ pub struct Summary {
 
 /// Serves a store.
 pub fn run(args: &RepoRunArgs) -> Result<(), Failure> {
-    let store = Arc::new(super::create(&args.store)?);
+    let (store, is_new) = super::open_or_create(&args.store)?;
+    if is_new && !args.output.quiet {
+        output::note(&format!("made an empty store in {}", store.folder().display()));
+    }
+    let store = Arc::new(store);
     let _serving = store.serve()?;
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let (mut reach, note) = Reach::producer(&args.reach, args.listen)?;
@@ -143,15 +147,12 @@ fn begin(prefixes: &Prefixes, usage: Usage, args: &RepoRunArgs) -> Result<(), Fa
     }
     if !args.output.quiet {
         let below = match serving.len() {
-            0 => "nothing is registered yet".to_owned(),
-            1..=3 => format!("below {}", serving.join(", ")),
-            more => format!("below {} and {} more", serving[0], more - 1),
+            0 => "; nothing is registered yet".to_owned(),
+            1..=3 => format!(" below {}", serving.join(", ")),
+            more => format!(" below {} and {} more", serving[0], more - 1),
         };
-        let count = match objects {
-            1 => "1 object".to_owned(),
-            n => format!("{n} objects"),
-        };
-        output::note(&format!("serving {count} ({}) {below}; Ctrl-C ends it", Size(bytes)));
+        let (count, size) = (output::counted(objects, "object"), Size(bytes));
+        output::note(&format!("serving {count} ({size}){below}; Ctrl-C ends it"));
     }
     Ok(())
 }

@@ -6,16 +6,17 @@ use crate::cli::repo::RepoPutArgs;
 use crate::exit::{Failure, Kind};
 use crate::folder::{self, Catalogue, Filter, Publisher};
 use packet::{Bytes, Component, Name};
-use repo::{Body, Entry, Object, Place, Staging};
+use repo::{Body, Entry, Object, Place, Staging, Store, View};
 use security::Signer;
 use std::collections::BTreeSet;
 use std::fs::File;
 use transport::publish::{Preparation, Spec};
 
-/// Copies a folder, and makes its tree.
+/// Copies a folder, and makes its tree. If the store has the same tree, it is of the same version.
 pub fn prepare_tree(
     args: &RepoPutArgs,
     signer: &Signer,
+    store: &Store,
     staging: &mut Staging,
     watched: &Watched<'_>,
 ) -> Result<Ready, Failure> {
@@ -28,7 +29,8 @@ pub fn prepare_tree(
         hashes: None,
     };
     let observers = folder::Watched { progress: watched.progress, stop: watched.stop };
-    let made = publisher.publish(None, &BTreeSet::new(), &observers)?;
+    let mut made = publisher.publish(None, &BTreeSet::new(), &observers)?;
+    made.version = version(&made, store)?;
     for path in made.files.keys() {
         file(&made, path, staging, watched)?;
     }
@@ -77,14 +79,35 @@ fn file(
     staging.hold(&entry).map_err(|error| keep::unwritable(&error))
 }
 
-/// The object of a directory.
-fn directory(made: &Catalogue, path: &[u8]) -> Result<Entry, Failure> {
+/// The newest version in the store, if that is the same tree; otherwise a newer one.
+fn version(made: &Catalogue, store: &Store) -> Result<u64, Failure> {
+    let view = View::new(store)?;
+    let (name, content) = listed(made, &[])?;
+    let Some(newest) = view.newest(name.as_ref())? else { return Ok(made.version) };
+    let number = view.number(name.as_ref(), newest)?;
+    // A record that cannot be read is not the same.
+    let entry = number.and_then(|number| view.entry(number).ok().flatten());
+    let place = entry.as_ref().and_then(Entry::object).map(|object| &object.place);
+    Ok(match place {
+        Some(Place::Inline(known)) if known[..] == content[..] => newest,
+        _ => made.version.max(newest.saturating_add(1)),
+    })
+}
+
+/// The name of a directory's object, without the version, and its content.
+fn listed(made: &Catalogue, path: &[u8]) -> Result<(Name, Vec<u8>), Failure> {
     let Some(record) = made.directories.get(path) else {
         return Err(Failure::new(Kind::Failed, "the tree has no such directory"));
     };
     let mut content = Vec::new();
     record.root.encode_into(&mut content);
-    let name: Name = ::tree::name_of(&made.base, path).with(&Component::keyword(::tree::KEYWORD));
+    let name = ::tree::name_of(&made.base, path).with(&Component::keyword(::tree::KEYWORD));
+    Ok((name, content))
+}
+
+/// The object of a directory.
+fn directory(made: &Catalogue, path: &[u8]) -> Result<Entry, Failure> {
+    let (name, content) = listed(made, path)?;
     let spec = Spec::new(name.clone(), made.version);
     let place = Place::Inline(Bytes::copy_from_slice(&content));
     let mut object = Preparation::new(spec, content, &made.signer)?.run(&made.signer)?;

@@ -134,11 +134,12 @@ impl Keeper for StoreKeeper {
 
     fn find(&self, name: &Name, version: Option<u64>) -> Result<Option<Kept>, Failure> {
         let view = self.shown.latest();
-        let newest = view.newest(name.as_ref())?;
-        // Packets have no version.
-        let Some(version) = version.or(newest).filter(|version| *version > 0) else {
-            return Ok(None);
+        let version = match version {
+            Some(version) => Some(version),
+            None => view.newest(name.as_ref())?,
         };
+        // Packets have no version.
+        let Some(version) = version.filter(|version| *version > 0) else { return Ok(None) };
         let Some(number) = view.number(name.as_ref(), version)? else { return Ok(None) };
         let Some(entry) = view.entry(number)? else { return Ok(None) };
         let Some(object) = entry.object() else { return Ok(None) };

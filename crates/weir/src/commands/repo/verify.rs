@@ -80,8 +80,8 @@ pub fn run(args: &RepoLsArgs) -> Result<(), Failure> {
             .then("remove their objects with `weir repo rm`, and store them again"));
     }
     if !args.output.json && !args.output.quiet {
-        let what = if objects == 1 { "object" } else { "objects" };
-        output::note(&format!("{folder}: {objects} {what}, {bytes}, all as they were stored"));
+        let objects = output::counted(objects, "object");
+        output::note(&format!("{folder}: {objects}, {bytes}, all as they were stored"));
     }
     Ok(())
 }

@@ -255,3 +255,60 @@ fn a_publication_that_is_gone_is_sought_again_after_a_rest() {
     let late = streams.arrived(&stream(), 3, arrival(1)).released;
     assert_eq!(late.len(), 1);
 }
+
+/// They could not be fetched from anywhere, and then their member states that it keeps them no
+/// longer. Another member that has them may come back.
+#[test]
+fn missing_publications_of_which_the_member_has_none_any_more_are_sought_elsewhere() {
+    let mut streams = Streams::new(10, 2);
+    updated(&mut streams, 1, 3, true);
+    streams.absent(&stream(), 1);
+    streams.absent(&stream(), 2);
+    let outcome = streams.arrived(&stream(), 3, arrival(1));
+    assert_eq!(outcome.missing, Some((1, 2, 2)));
+    let mut now = Time::ZERO;
+    for _ in 0..300 {
+        streams.again(now, |_| true);
+        streams.absent(&stream(), 1);
+        streams.absent(&stream(), 2);
+        now += REST;
+    }
+    let both = [(stream(), 1), (stream(), 2)];
+    assert_eq!(streams.again(now, |_| true), both);
+    assert!(streams.gone(&stream(), 3).is_empty());
+    for _ in 0..ROUNDS - 1 {
+        assert_eq!(streams.absent(&stream(), 1), Outcome::default(), "reported once");
+        assert_eq!(streams.absent(&stream(), 2), Outcome::default(), "reported once");
+        now += REST;
+        assert_eq!(streams.again(now, |_| true), both);
+    }
+    let late = streams.arrived(&stream(), 1, arrival(1)).released;
+    assert!(late[0].is_late && late.len() == 1);
+    assert_eq!(streams.absent(&stream(), 2), Outcome::default());
+    assert!(streams.again(now + REST, |_| true).is_empty(), "no more than its rounds");
+}
+
+#[test]
+fn missing_publications_between_others_that_are_gone_are_reported_once() {
+    let mut streams = Streams::new(100, 2);
+    updated(&mut streams, 41, 41, false);
+    assert_eq!(streams.absent(&stream(), 41).missing, Some((41, 41, 1)));
+    updated(&mut streams, 1, 80, false);
+    streams.gone(&stream(), 81);
+    let (all, missing) = sought(&mut streams);
+    assert_eq!(all, (73..=80).rev().collect::<Vec<_>>());
+    assert_eq!(missing, Some((1, 80, 79)));
+}
+
+/// They are asked for again when newer ones have taken their places among those that may be.
+#[test]
+fn a_publication_that_is_not_asked_for_any_more_is_reported_once() {
+    let mut streams = Streams::new(10, 2);
+    updated(&mut streams, 1, 1, true);
+    assert_eq!(streams.absent(&stream(), 1).missing, Some((1, 1, 1)));
+    assert_eq!(streams.again(Time::ZERO, |_| true), [(stream(), 1)]);
+    streams.all.get_mut(&stream()).unwrap().missing.clear();
+    assert_eq!(streams.absent(&stream(), 1), Outcome::default());
+    streams.gone(&stream(), 2);
+    assert_eq!(streams.absent(&stream(), 1), Outcome::default());
+}
