@@ -20,6 +20,7 @@ mod folders;
 mod head;
 mod log;
 mod mirror;
+mod observed;
 mod page;
 mod pieces;
 mod receive;
