@@ -23,6 +23,7 @@ mod mirror;
 mod observed;
 mod page;
 mod pieces;
+mod player;
 mod receive;
 mod reply;
 mod respond;
@@ -42,6 +43,7 @@ pub use log::Log;
 #[cfg(test)]
 pub use log::Printed;
 pub use page::{Item, MOST};
+pub use player::Player;
 pub use server::serve;
 pub use slots::Slots;
 pub use tls::Tls;
