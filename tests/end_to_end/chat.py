@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import re
-import socket
 import subprocess
 import tempfile
 import unittest
@@ -13,6 +12,7 @@ from pathlib import Path
 from alone import Alone
 from support import content, weir
 from support.children import Failed, wait_until
+from support.ports import free_udp_port
 
 GROUP = "/chat"
 BEAT = "300 ms"
@@ -21,13 +21,6 @@ NAMES = ("a", "b", "c")
 # Characters that change how a terminal shows others.
 ACTIVE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 HOSTILE = b"\x1b[2J\x1b]0;title\x07 \xe2\x80\xaeback\xe2\x81\xa6 \xff\xfe \xc2\x9b31m\tend"
-
-
-def free_udp_port():
-    """A UDP port of the loopback interface that no program has at the moment."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Member:

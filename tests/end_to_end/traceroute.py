@@ -6,18 +6,12 @@ import struct
 import unittest
 
 from support import content, ndn, weir
+from support.ports import free_udp_port
 from tools import NOT_FOUND, PATIENCE, USAGE, Tools
 
 KEYWORD, SEQUENCE = 32, 58
 # The second forwarder of the row with this name does not reply.
 SILENT = "quiet"
-
-
-def free_udp_port():
-    """A UDP port of the loopback interface that no program has at the moment."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Traceroute(Tools):

@@ -61,6 +61,8 @@ class Tarball(unittest.TestCase):
             self.assertIn(part, others)
         own = {"LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "COPYRIGHT-library.html"}
         self.assertLessEqual(own, {path.name for path in doc.iterdir()})
+        library = {path.name for path in (self.top / "share/weir/player").iterdir()}
+        self.assertEqual(library, {"shaka-player.js", "LICENSE.shaka-player"})
 
     def test_no_folder_of_the_builder_is_in_the_program(self):
         """Neither that of the sources nor the user's."""

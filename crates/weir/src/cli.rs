@@ -31,6 +31,8 @@ pub mod swarm;
 pub mod sweep;
 #[path = "cli/upload.rs"]
 pub mod upload;
+#[path = "cli/web.rs"]
+pub mod web;
 
 use chat::ChatArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -212,13 +214,8 @@ pub struct GatewayArgs {
     /// Let pages of this origin read content, such as http://player.example:8000; may be repeated.
     #[arg(long, value_name = "URL")]
     pub origin: Vec<String>,
-    /// Encrypt by TLS, with the certificates in this file (PEM): the gateway's own first, then
-    /// those that certify it.
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    pub tls_cert: Option<PathBuf>,
-    /// The private key of the certificate (PEM).
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    pub tls_key: Option<PathBuf>,
+    #[command(flatten)]
+    pub web: web::WebArgs,
     /// Append a line for each answer to this file, in the combined format of web servers. A file
     /// that is moved away is begun anew within a second; one of 100 MB is put aside as FILE.1.
     #[arg(long, value_name = "FILE")]

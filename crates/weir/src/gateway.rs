@@ -20,8 +20,10 @@ mod folders;
 mod head;
 mod log;
 mod mirror;
+mod observed;
 mod page;
 mod pieces;
+mod player;
 mod receive;
 mod reply;
 mod respond;
@@ -41,6 +43,7 @@ pub use log::Log;
 #[cfg(test)]
 pub use log::Printed;
 pub use page::{Item, MOST};
+pub use player::Player;
 pub use server::serve;
 pub use slots::Slots;
 pub use tls::Tls;

@@ -1,7 +1,8 @@
 //! Requests and answers of `weir gateway`, as pure functions of their bytes.
 //!
 //! [`router::guard`] decides whether the sender may ask at all, [`ask`] reads what it asks for,
-//! [`plan`] plans the answer when the object is known. [`put`] reads uploads.
+//! [`plan`] plans the answer when the object is known, and [`timing`] describes its origin. [`put`]
+//! reads uploads.
 
 pub mod ask;
 pub mod encoding;
@@ -11,3 +12,4 @@ pub mod parts;
 pub mod plan;
 pub mod put;
 pub mod range;
+pub mod timing;

@@ -7,5 +7,5 @@ mod place;
 mod server;
 
 pub use files::SiteFiles;
-pub use place::find;
+pub use place::{find, places};
 pub use server::serve;

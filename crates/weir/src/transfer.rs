@@ -5,7 +5,7 @@ use crate::exit::{Failure, Kind};
 use crate::identity;
 use client::parts::keys::at_present;
 use client::parts::{check_depth, check_length};
-use control::{Duration, Time};
+use control::{Controller, Duration, Time};
 use net::client::Endpoint;
 use packet::{Data, Name};
 use schemes::Choice;
@@ -99,7 +99,19 @@ impl Transfers {
     /// # Errors
     /// The scheme has no controller.
     pub fn fetch(&self, config: FetchConfig) -> Result<Fetch, Failure> {
-        Ok(Fetch::new(config, self.choice.controller()?))
+        self.fetch_by(config, |controller| controller)
+    }
+
+    /// The same, under what `by` makes of the controller.
+    ///
+    /// # Errors
+    /// The scheme has no controller.
+    pub fn fetch_by(
+        &self,
+        config: FetchConfig,
+        by: impl FnOnce(Box<dyn Controller>) -> Box<dyn Controller>,
+    ) -> Result<Fetch, Failure> {
+        Ok(Fetch::new(config, by(self.choice.controller()?)))
     }
 }
 

@@ -5,7 +5,7 @@ mod uploads;
 
 use crate::cli::GatewayArgs;
 use crate::exit::{Failure, Kind};
-use crate::gateway::{Gateway, Log, Slots, Tls, serve};
+use crate::gateway::{Gateway, Log, Player, Slots, Tls, serve};
 use crate::signals::Stop;
 use crate::transfer::Transfers;
 use folders::Fetched;
@@ -23,8 +23,9 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
     let token = uploads::check(args)?;
     let guard = Guard::new(&args.host, &args.origin);
     let guard = guard.map_err(|wrong| Failure::new(Kind::Usage, wrong))?;
-    let files = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
+    let files = args.web.tls_cert.as_deref().zip(args.web.tls_key.as_deref());
     let tls = files.map(|(chain, key)| Tls::read(chain, key)).transpose()?;
+    let player = Player::find(args.web.player.as_deref())?;
     let transfers = Transfers::new(&args.transfer)?;
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     let address = Address::find(args.forwarder.socket.as_deref())?;
@@ -53,6 +54,7 @@ pub fn run(args: &GatewayArgs) -> Result<(), Failure> {
         mirrors: args.mirror.clone(),
         guard,
         folders: Box::new(folders),
+        player,
         uploads,
         slots,
         client_timeout,

@@ -8,17 +8,19 @@ use crate::gateway::folder;
 use crate::gateway::head::{Head, Outcome, WAITING};
 use crate::gateway::log::Answered;
 use crate::gateway::mirror;
+use crate::gateway::observed::Observed;
 use crate::gateway::slots::Slot;
 use crate::gateway::status::status;
 use crate::gateway::uploads::Kept;
 use crate::output::Progress;
 use crate::signals::{Needed, Stop};
-use control::{Duration, Size};
+use control::{Duration, Size, Time};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::StatusCode;
-use hyper::header::CONTENT_RANGE;
+use hyper::header::{CONTENT_RANGE, HeaderName, HeaderValue};
 use net::client::Connection;
+use net::clock::monotonic;
 use packet::Name;
 use router::guard::Refusal;
 use std::io::Write;
@@ -30,12 +32,15 @@ use weir::http::ask::Ask;
 use weir::http::parts::Part;
 use weir::http::plan::Plan;
 use weir::http::range::Wanted;
+use weir::http::timing::Timing;
 
 /// Bytes of content of a segment, if its publisher did not choose another size.
 const SEGMENT: u64 = 8000;
 /// The longest patience for objects that this process serves: one that was removed meanwhile does
 /// not come again.
 const STORED: Duration = Duration::from_secs(5);
+/// Times and places for pages of the gateway; see [`Timing`].
+const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 /// The failure of an answer that is not needed any more.
 const GONE: &str = "the client went away";
 
@@ -171,7 +176,8 @@ fn fetch_run(
     if first.is_stored {
         config.patience = config.patience.min(STORED);
     }
-    let mut fetch = gateway.transfers.fetch(config).map_err(bad)?;
+    let by = |controller| sink.observed.by(controller);
+    let mut fetch = gateway.transfers.fetch_by(config, by).map_err(bad)?;
     let progress = Progress::new("", true);
     let (verbose, resumes, absence) = (false, false, None);
     let (stop, rate) = (&gateway.stop, None);
@@ -262,6 +268,8 @@ struct Answering {
     /// Compresses the body, if it is to be.
     packer: Option<GzEncoder<Vec<u8>>>,
     failure: Option<Failure>,
+    began: Time,
+    observed: Observed,
 }
 
 impl Answering {
@@ -270,6 +278,7 @@ impl Answering {
         let (waits, reader) = (Some(give), Some(reader));
         let (plan, object, stored, packer, failure) = (None, None, None, None, None);
         let (run, part, given) = (0, 0, 0);
+        let (began, observed) = (monotonic(), Observed::default());
         Ok(Answering {
             ask,
             plan,
@@ -283,6 +292,8 @@ impl Answering {
             given,
             packer,
             failure,
+            began,
+            observed,
         })
     }
 
@@ -290,7 +301,13 @@ impl Answering {
     fn give_head(&mut self) {
         let (Some(give), Some(plan)) = (self.waits.take(), &self.plan) else { return };
         let body = self.reader.take().filter(|_| plan.body.is_some());
-        let (status, headers) = (plan.status, plan.headers.clone());
+        let (status, mut headers) = (plan.status, plan.headers.clone());
+        let first_bytes = monotonic().since(self.began);
+        let (round_trip, origin) = self.observed.end();
+        let timing = Timing { first_bytes, round_trip, origin }.value();
+        if let Ok(timing) = HeaderValue::from_str(&timing) {
+            headers.insert(SERVER_TIMING, timing);
+        }
         // If the client has gone, the reader is dropped with the head, and the fetch ends.
         let _ = give.send(Ok(Head { status, headers, body }));
     }

@@ -2,6 +2,7 @@
 
 use crate::gateway::folders::Folders;
 use crate::gateway::log::Log;
+use crate::gateway::player::Player;
 use crate::gateway::slots::Slots;
 use crate::gateway::tls::Tls;
 use crate::gateway::uploads::Uploads;
@@ -27,6 +28,8 @@ pub struct Gateway {
     pub guard: Guard,
     /// The folders of trees.
     pub folders: Box<dyn Folders>,
+    /// The page that plays content.
+    pub player: Player,
     /// The uploads, if there may be any.
     pub uploads: Option<Uploads>,
     /// The slots of requests.

@@ -1,5 +1,6 @@
 //! A folder of a tree as a page for people, or as a list for programs.
 
+use crate::gateway::player::PLACE;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use control::Size;
@@ -9,7 +10,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use tree::{Entry, Kind};
-use weir::http::media::media_type;
+use weir::http::media::{is_playable, media_type};
 
 /// Entries of a page; the rest of a larger folder is found by searching.
 pub const MOST: usize = 5000;
@@ -161,7 +162,8 @@ impl Folder {
         let _ = writeln!(page, "<p>{more}{count} {what}</p>");
         page += "<table>\n<thead><tr><th>name</th><th class=\"n\">size</th>\
                  <th class=\"t\">modified</th></tr></thead>\n<tbody>\n";
-        self.entries.iter().for_each(|item| row(&mut page, item));
+        let name = self.name.to_string();
+        self.entries.iter().for_each(|item| row(&mut page, &name, item));
         page += "</tbody>\n</table>\n";
         self.upload.into_iter().for_each(|upload| page += &upload.form());
         page += "</main>\n";
@@ -209,7 +211,18 @@ pub fn policy(uploads: bool) -> String {
     )
 }
 
-fn row(page: &mut String, item: &Item) {
+/// The link to the player; empty for other files. `folder` is the name of the folder.
+fn play(folder: &str, item: &Item) -> String {
+    if item.kind != "file" || !is_playable(&item.path) {
+        return String::new();
+    }
+    let path = item.link.trim_start_matches('.');
+    // Both are of the characters of a path; in a query, a percent sign needs one of its own.
+    let name = format!("{}{path}", folder.trim_end_matches('/')).replace('%', "%25");
+    format!(" <a class=\"play\" href=\"{PLACE}?name={}\">play</a>", escaped(&name))
+}
+
+fn row(page: &mut String, folder: &str, item: &Item) {
     let shown = escaped(&visible(&item.path));
     let name = match item.kind {
         "directory" => format!("<a href=\"{}\">{shown}/</a>", item.link),
@@ -221,7 +234,7 @@ fn row(page: &mut String, item: &Item) {
             "<a href=\"{0}\"><img src=\"{0}\" alt=\"\" loading=\"lazy\">{shown}</a>",
             item.link
         ),
-        _ => format!("<a href=\"{}\">{shown}</a>", item.link),
+        _ => format!("<a href=\"{}\">{shown}</a>{}", item.link, play(folder, item)),
     };
     let size = item.size.map_or_else(String::new, |size| Size(size).to_string());
     let time = security::human_instant(item.modified / 1_000_000_000);
@@ -294,6 +307,19 @@ mod tests {
             assert_eq!(Item::new(path, &link(b"x", b"y")).link, expected);
         }
         assert_eq!(folder(Vec::new(), None).path(), "/a/<a href=\"../\">tree</a>/sub/");
+    }
+
+    #[test]
+    fn films_have_a_link_to_the_player() {
+        let size = Some(9);
+        let films = ["a film.webm", "...", "<x>.m3u8", "part1.m4s", "dir.webm"];
+        let items = films.map(|path| Item::stored(path, size, path.starts_with("dir"), 0));
+        let page = folder(items.to_vec(), None).page();
+        let links = page.split("class=\"play\" href=\"").skip(1);
+        let links: Vec<_> = links.map(|rest| rest.split('"').next().unwrap()).collect();
+        let place = "/localhost/player/?name=/a/tree/sub";
+        let expected = ["%253Cx%253E.m3u8", "a%2520film.webm"];
+        assert_eq!(links, expected.map(|file| format!("{place}/{file}")));
     }
 
     #[test]

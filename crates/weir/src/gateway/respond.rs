@@ -67,6 +67,17 @@ pub async fn respond(
     }
     leave(version, headers, body);
     let puts = gateway.uploads.is_some();
+    if admitted.is_ok()
+        && let Some(found) = gateway.player.answer(method, uri.path(), headers)
+    {
+        let response = found.unwrap_or_else(|refusal| {
+            answered.fail(&refusal.text);
+            reply::refused(&refusal, method, puts)
+        });
+        answered.status = response.status().as_u16();
+        gateway.log.answered(&answered);
+        return finish(gateway, response, origin, asked);
+    }
     let served = Served { prefixes: &gateway.prefixes, mirrors: &gateway.mirrors };
     let ask = admitted.and_then(|()| Ask::read(method, uri, headers, served));
     let response = match ask {

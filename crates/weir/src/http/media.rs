@@ -60,6 +60,17 @@ pub fn media_type(file: &str) -> &'static str {
     found.map_or(BINARY, |at| TYPES[at].1)
 }
 
+/// True if the player may be able to play a file of this name alone: a film, a sound or a playlist.
+#[must_use]
+pub fn is_playable(file: &str) -> bool {
+    match media_type(file) {
+        "application/vnd.apple.mpegurl" | "application/dash+xml" => true,
+        // Parts of films.
+        "video/iso.segment" | "video/mp2t" => false,
+        other => other.starts_with("video/") || other.starts_with("audio/"),
+    }
+}
+
 /// Bytes of the longest media type of an upload.
 const LONGEST: usize = 200;
 
@@ -264,6 +275,16 @@ mod tests {
         let long = format!("text/{}", "x".repeat(LONGEST - 5));
         assert!(read_media_type(&long).is_some());
         assert_eq!(read_media_type(&format!("{long}x")), None);
+    }
+
+    #[test]
+    fn films_sounds_and_playlists_can_be_played() {
+        for file in ["a.webm", "a.MP4", "a.mp3", "a.m3u8", "a.mpd"] {
+            assert!(is_playable(file), "{file}");
+        }
+        for file in ["a.m4s", "a.ts", "a.png", "a.html", "a.vtt", "a"] {
+            assert!(!is_playable(file), "{file}");
+        }
     }
 
     #[test]

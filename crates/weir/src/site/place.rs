@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 const MARK: &str = "versions.json";
 /// The folder of packages, beside `bin`.
 const INSTALLED: &str = "share/doc/weir/site";
+/// The folder of a checkout, in `target`.
+const BUILT: &str = "site";
 
 /// The folder of the documentation.
 ///
@@ -22,7 +24,8 @@ pub fn find(given: Option<&Path>) -> Result<PathBuf, Failure> {
         let next = "build it in a checkout of Weir: scripts/docs site DIR";
         return Err(Failure::new(Kind::File, what).then(next));
     }
-    let places = std::env::current_exe().map(|program| places(&program)).unwrap_or_default();
+    let program = std::env::current_exe();
+    let places = program.map(|program| places(&program, INSTALLED, BUILT)).unwrap_or_default();
     if let Some(found) = places.iter().find(|place| has_site(place)) {
         return Ok(found.clone());
     }
@@ -40,15 +43,15 @@ fn has_site(folder: &Path) -> bool {
     folder.join(MARK).is_file()
 }
 
-/// The places where the documentation of a program may be: `PREFIX/share` of `PREFIX/bin/weir`, and
-/// `target` of `target/PROFILE/weir` or `target/TRIPLE/PROFILE/weir`.
-fn places(program: &Path) -> Vec<PathBuf> {
+/// The places where files of a program may be: `PREFIX/INSTALLED` of `PREFIX/bin/weir`, and
+/// `target/BUILT` of `target/PROFILE/weir` or `target/TRIPLE/PROFILE/weir`.
+pub fn places(program: &Path, installed: &str, built: &str) -> Vec<PathBuf> {
     let mut above = program.ancestors().skip(2);
     let prefix = above.next();
     let of_checkout = [prefix, above.next()].into_iter().flatten();
     let of_checkout = of_checkout.filter(|folder| folder.ends_with("target"));
-    let installed = prefix.map(|prefix| prefix.join(INSTALLED));
-    installed.into_iter().chain(of_checkout.map(|target| target.join("site"))).collect()
+    let installed = prefix.map(|prefix| prefix.join(installed));
+    installed.into_iter().chain(of_checkout.map(|target| target.join(built))).collect()
 }
 
 #[cfg(test)]
@@ -56,7 +59,7 @@ mod tests {
     use super::*;
 
     fn of(program: &str) -> Vec<String> {
-        let all = places(Path::new(program));
+        let all = places(Path::new(program), INSTALLED, BUILT);
         all.iter().map(|place| place.display().to_string()).collect()
     }
 

@@ -40,7 +40,7 @@ pub fn check(args: &GatewayArgs) -> Result<Option<Token>, Failure> {
         return Err(Failure::new(Kind::Usage, what)
             .then("name a file with one by --put-token, or listen on 127.0.0.1"));
     }
-    if token.is_some() && !is_local && args.tls_cert.is_none() && !args.quiet {
+    if token.is_some() && !is_local && args.web.tls_cert.is_none() && !args.quiet {
         output::note(
             "the token of uploads crosses the network unencrypted; --tls-cert encrypts it",
         );
