@@ -74,6 +74,16 @@ impl RttEstimate {
         }
     }
 
+    /// An estimate from an upper bound of the round trip: a timeout of half as much again, instead
+    /// of the three round trips after a first sample.
+    #[must_use]
+    pub fn of_bound(bound: Duration) -> RttEstimate {
+        let mut estimate = RttEstimate::new();
+        estimate.sample(bound);
+        estimate.variation = Duration(bound.0 / 8);
+        estimate
+    }
+
     /// Takes the only sample of a round trip, from a packet that was sent once (Karn's rule is the
     /// caller's).
     pub fn sample(&mut self, rtt: Duration) {

@@ -63,6 +63,62 @@ fn a_flow_finds_its_object_at_a_second_without_a_loss() {
     assert_eq!((seen.timeouts, seen.mistaken), (0, 0), "{seen:?}");
 }
 
+/// The first timeout of RFC 6298 is shorter than these paths. Discovery repeats its Interests until
+/// the first answer, and from there on the round trip is known. So the first round trips bring as
+/// much as those of a path of the same capacity on which no timer matters.
+#[test]
+fn round_trips_of_seconds_are_mistaken_for_no_loss() {
+    let schemes = FILLING.map(|(scheme, _)| scheme).into_iter().chain(["bbr", "sluice"]);
+    for scheme in schemes {
+        let begun = |rtt: f64| {
+            let path = || Path::new(scheme, MBPS * 2000.0 / rtt, rtt, 2.0 * rtt);
+            // With 9 of them, slow start has not filled the path.
+            [path().flow(0), path().finding()].map(|path| path.run(0, (9.0 * rtt) as u64))
+        };
+        let short = begun(100.0);
+        for rtt in [1400.0, 2000.0, 3000.0, 3100.0, 3500.0] {
+            for (seen, short) in begun(rtt).into_iter().zip(&short) {
+                assert_eq!((seen.timeouts, seen.mistaken), (0, 0), "{scheme}, {rtt} ms: {seen:?}");
+                // After 125, 375, 875 and 1875 ms.
+                assert!(seen.repeated <= 4, "{scheme} at {rtt} ms: {seen:?}");
+                let share = seen.data as f64 / short.data as f64;
+                assert!(share >= 0.5, "{scheme} at {rtt} ms: {seen:?}, {short:?}");
+            }
+        }
+    }
+}
+
+/// The queue doubles the round trip, so that answers take longer than the lifetime of Interests if
+/// that stays at 4 s.
+#[test]
+fn a_path_of_two_or_three_seconds_is_filled() {
+    for scheme in ["aimd", "bbr", "cubic", "sluice"] {
+        for rtt in [2000.0, 3000.0] {
+            let seen = Path::new(scheme, MBPS, rtt, rtt).flow(0).run(120_000, 180_000);
+            // BBR sends with half of its window for one or two round trips in ten seconds.
+            assert!(seen.share >= 0.75, "{scheme} at {rtt} ms: {seen:?}");
+            assert_eq!(seen.mistaken, 0, "{scheme} at {rtt} ms: {seen:?}");
+        }
+    }
+}
+
+/// The answer to an Interest of discovery for any packet of the object is segment 0. It arrives
+/// soon after the first range was requested, and is no sample of that request.
+#[test]
+fn a_long_path_is_filled_with_ranges_as_well_as_without() {
+    for scheme in ["aimd", "bbr", "cubic", "sluice"] {
+        let share = |range| {
+            let path = Path::new(scheme, 1.0, 2000.0, 2000.0).ranges(range).finding();
+            path.run(20_000, 40_000).share
+        };
+        let alone = share(1);
+        for range in [2, 8, 32] {
+            let share = share(range);
+            assert!(share >= 0.85 * alone, "{scheme} with {range}: {share}, without {alone}");
+        }
+    }
+}
+
 /// The answer to the first Interest comes after it was repeated several times. Counted from one of
 /// the repetitions, the round trip would be too short, and the next answers would look as if a
 /// queue had grown, which ends a slow start.
