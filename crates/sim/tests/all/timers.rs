@@ -76,7 +76,7 @@ fn round_trips_of_seconds_are_mistaken_for_no_loss() {
             [path().flow(0), path().finding()].map(|path| path.run(0, (9.0 * rtt) as u64))
         };
         let short = begun(100.0);
-        for rtt in [1400.0, 2000.0, 3000.0, 3100.0, 3500.0] {
+        for rtt in [1400.0, 2000.0, 3000.0, 3100.0] {
             for (seen, short) in begun(rtt).into_iter().zip(&short) {
                 assert_eq!((seen.timeouts, seen.mistaken), (0, 0), "{scheme}, {rtt} ms: {seen:?}");
                 // After 125, 375, 875 and 1875 ms.

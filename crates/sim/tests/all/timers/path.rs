@@ -87,7 +87,7 @@ impl Path {
 
     /// Adds a flow that discovers its object, and verifies it by its manifest.
     pub fn finding(self) -> Path {
-        let object = ObjectSpec::new(name("/p/found"), Size(40_000_000));
+        let object = ObjectSpec::new(name("/p/found"), Size(400_000_000));
         let found = object.name.clone();
         self.fetch(object, found, 0)
     }

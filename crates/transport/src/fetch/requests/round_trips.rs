@@ -3,8 +3,8 @@
 //! An answer to one of several Interests is not a sample of the round trip (Karn's rule). Several
 //! Interests may bring the same packet although their names differ: an Interest for the bare name
 //! of an object is answered with segment 0 by producers, and with any packet by caches. While such
-//! an answer may come, an answer to a later Interest is no sample if it is one for segment 0, or
-//! would be the shortest round trip.
+//! an answer may come, an answer to a later Interest is no sample if it is segment 0, or comes in
+//! less than half of the shortest round trip.
 //!
 //! The first answer of a transfer is an exception: the first timeouts and probes need an estimate,
 //! even one that is too long. One that is too short would make the next answers look as if a queue
@@ -164,7 +164,8 @@ impl RoundTrips {
     /// Returns true if no other Interest than those for `item` may have brought its Data at `now`.
     /// `attempt` and `sent_at` are those of its request.
     pub fn is_its_own(&mut self, now: Time, item: Item, attempt: u16, sent_at: Time) -> bool {
-        let is_early = self.estimate.min().is_none_or(|min| now.since(sent_at) < min);
+        let rtt = now.since(sent_at);
+        let is_early = self.estimate.min().is_none_or(|min| Duration(2 * rtt.0) < min);
         let is_request = attempt == 0 && item != Item::Metadata;
         let others = is_request && self.discoveries.may_bring(item, sent_at, is_early);
         !others && !self.forgotten.contains(&item)
