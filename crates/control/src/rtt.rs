@@ -74,13 +74,15 @@ impl RttEstimate {
         }
     }
 
-    /// An estimate from an upper bound of the round trip: a timeout of half as much again, instead
-    /// of the three round trips after a first sample.
+    /// An estimate from an upper bound of the round trip: a timeout of twice the bound, instead of
+    /// the three round trips after a first sample. The next answers wait in the queue that the first
+    /// requests fill, which is at most as long as the path where buffers are one
+    /// bandwidth-delay product.
     #[must_use]
     pub fn of_bound(bound: Duration) -> RttEstimate {
         let mut estimate = RttEstimate::new();
         estimate.sample(bound);
-        estimate.variation = Duration(bound.0 / 8);
+        estimate.variation = Duration(bound.0 / 4);
         estimate
     }
 

@@ -58,7 +58,8 @@ fn a_flow_finds_its_object_at_a_second_without_a_loss() {
     // of its capacity.
     let rounds = 4.0 + (MBPS * rtt * 1000.0 / SEGMENT).log2();
     let from = (rounds * rtt) as u64;
-    let seen = Path::new("aimd", MBPS, rtt, 2.0 * rtt).finding().run(from, from + rtt as u64);
+    let seen =
+        Path::new("aimd", MBPS, rtt, 2.0 * rtt).finding(400_000_000).run(from, from + rtt as u64);
     assert!(seen.share >= 0.5, "{seen:?}");
     assert_eq!((seen.timeouts, seen.mistaken), (0, 0), "{seen:?}");
 }
@@ -73,7 +74,8 @@ fn round_trips_of_seconds_are_mistaken_for_no_loss() {
         let begun = |rtt: f64| {
             let path = || Path::new(scheme, MBPS * 2000.0 / rtt, rtt, 2.0 * rtt);
             // With 9 of them, slow start has not filled the path.
-            [path().flow(0), path().finding()].map(|path| path.run(0, (9.0 * rtt) as u64))
+            [path().flow(0), path().finding(400_000_000)]
+                .map(|path| path.run(0, (9.0 * rtt) as u64))
         };
         let short = begun(100.0);
         for rtt in [1400.0, 2000.0, 3000.0, 3100.0] {
@@ -95,8 +97,12 @@ fn a_path_of_two_or_three_seconds_is_filled() {
     for scheme in ["aimd", "bbr", "cubic", "sluice"] {
         for rtt in [2000.0, 3000.0] {
             let seen = Path::new(scheme, MBPS, rtt, rtt).flow(0).run(120_000, 180_000);
-            // BBR sends with half of its window for one or two round trips in ten seconds.
-            assert!(seen.share >= 0.75, "{scheme} at {rtt} ms: {seen:?}");
+            // A window that is halved when the queue is full still fills the path. BBR sends with
+            // half of its window in every ten seconds, for a round trip that begins when the one
+            // before has ended (BBR draft, section 4.3.4.4).
+            let lost =
+                if matches!(scheme, "bbr" | "sluice") { 0.5 * 2.0 * rtt / 10_000.0 } else { 0.05 };
+            assert!(seen.share >= 1.0 - lost, "{scheme} at {rtt} ms: {seen:?}");
             assert_eq!(seen.mistaken, 0, "{scheme} at {rtt} ms: {seen:?}");
         }
     }
@@ -108,7 +114,7 @@ fn a_path_of_two_or_three_seconds_is_filled() {
 fn a_long_path_is_filled_with_ranges_as_well_as_without() {
     for scheme in ["aimd", "bbr", "cubic", "sluice"] {
         let share = |range| {
-            let path = Path::new(scheme, 1.0, 2000.0, 2000.0).ranges(range).finding();
+            let path = Path::new(scheme, 1.0, 2000.0, 2000.0).ranges(range).finding(10_000_000);
             path.run(20_000, 40_000).share
         };
         let alone = share(1);
@@ -129,7 +135,7 @@ fn a_path_over_one_or_two_satellites_is_filled_at_once() {
             // Slow start, and the round trips in which the object and the first window are found.
             let rounds = 4.0 + (MBPS * rtt * 1000.0 / SEGMENT).log2();
             let (from, to) = ((rounds * rtt) as u64, ((rounds + 10.0) * rtt) as u64);
-            let seen = Path::new(scheme, MBPS, rtt, rtt).finding().run(from, to);
+            let seen = Path::new(scheme, MBPS, rtt, rtt).finding(400_000_000).run(from, to);
             // BBR drains the queue of its start at half the pace, and once in ten seconds it sends
             // for a round trip with half of the window: one of these ten round trips, and a half.
             assert!(seen.share >= 0.85, "{scheme} at {rtt} ms: {seen:?}");

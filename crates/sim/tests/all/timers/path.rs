@@ -85,9 +85,9 @@ impl Path {
         self.fetch(object, versioned, start)
     }
 
-    /// Adds a flow that discovers its object, and verifies it by its manifest.
-    pub fn finding(self) -> Path {
-        let object = ObjectSpec::new(name("/p/found"), Size(400_000_000));
+    /// Adds a flow that discovers an object of so many bytes, and verifies it by its manifest.
+    pub fn finding(self, bytes: u64) -> Path {
+        let object = ObjectSpec::new(name("/p/found"), Size(bytes));
         let found = object.name.clone();
         self.fetch(object, found, 0)
     }
