@@ -109,6 +109,8 @@ impl ControlPlane {
     ) {
         if self.wake_ups.take_signal() && !is_stopping {
             self.reread(forwarder, faces);
+            // A text of before would report the earlier configuration.
+            self.report = Report::default();
         }
         let mut askers = Vec::new();
         while let Some(question) = self.wake_ups.next_question() {
