@@ -171,6 +171,15 @@ impl RoundTrips {
         !others && !self.forgotten.contains(&item)
     }
 
+    /// Returns true if the answer at `now` to an Interest of `sent_at` may be that to an earlier one
+    /// for the bare name, because none came so soon yet. Then it does not show that Interests
+    /// between the two were lost. For a sample of the round trip the limit is half as long: where
+    /// no cache answers, the shortest round trip is a sample.
+    pub fn may_be_sought(&self, now: Time, sent_at: Time) -> bool {
+        let is_early = self.estimate.min().is_none_or(|min| now.since(sent_at) < min);
+        is_early && self.discoveries.bare.front().is_some_and(|bare| *bare < sent_at)
+    }
+
     /// Takes the round trip of an answered Interest, if it is a valid sample or the first answer.
     /// Returns the round trip that the controller is told.
     pub fn sample(&mut self, now: Time, item: Item, sent: &Answering) -> Option<Duration> {

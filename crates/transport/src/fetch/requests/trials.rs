@@ -33,7 +33,8 @@ impl Requests {
             self.round_trips.answered_once(rtt);
         }
         let mut shows_gaps = None;
-        if !late && is_its_own && item != Item::Metadata {
+        let shows_order = is_its_own && !self.round_trips.may_be_sought(now, flying.asked_at);
+        if !late && shows_order && item != Item::Metadata {
             self.note_overtaken(item, &flying, rtt);
             // Metadata is excepted: its latest Interest may have left after others that are in
             // flight. An answer to a retransmission may belong to the first Interest, so Interests

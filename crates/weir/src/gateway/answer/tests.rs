@@ -1,4 +1,4 @@
-//! Which bytes of a fetch go into an answer.
+//! The bytes of a fetch that go into an answer.
 
 use super::*;
 use hyper::header::{HeaderMap, RANGE};
