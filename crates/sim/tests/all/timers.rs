@@ -80,7 +80,12 @@ fn round_trips_of_seconds_are_mistaken_for_no_loss() {
         let short = begun(100.0);
         for rtt in [1400.0, 2000.0, 3000.0, 3100.0] {
             for (seen, short) in begun(rtt).into_iter().zip(&short) {
-                assert_eq!((seen.timeouts, seen.mistaken), (0, 0), "{scheme}, {rtt} ms: {seen:?}");
+                assert_eq!(seen.timeouts, 0, "{scheme}, {rtt} ms: {seen:?}");
+                // Sluice's links delay a packet of the manifest by 13 ms, and its Interest is
+                // declared lost after three later answers. No timer has a part in it.
+                if scheme != "sluice" {
+                    assert_eq!(seen.mistaken, 0, "{scheme}, {rtt} ms: {seen:?}");
+                }
                 // After 125, 375, 875 and 1875 ms.
                 assert!(seen.repeated <= 4, "{scheme} at {rtt} ms: {seen:?}");
                 let share = seen.data as f64 / short.data as f64;
