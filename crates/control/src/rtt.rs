@@ -75,8 +75,8 @@ impl RttEstimate {
     }
 
     /// An estimate from an upper bound of the round trip: a timeout of twice the bound, instead of
-    /// the three round trips after a first sample. The next answers wait in the queue that the first
-    /// requests fill, which is at most as long as the path where buffers are one
+    /// the three round trips after a first sample. The next answers wait in the queue that the
+    /// first requests fill. It is at most as long as the path where buffers are one
     /// bandwidth-delay product.
     #[must_use]
     pub fn of_bound(bound: Duration) -> RttEstimate {

@@ -171,8 +171,8 @@ impl RoundTrips {
         !others && !self.forgotten.contains(&item)
     }
 
-    /// Returns true if the answer at `now` to an Interest of `sent_at` may be that to an earlier one
-    /// for the bare name, because none came so soon yet. Then it does not show that Interests
+    /// Returns true if the answer at `now` to an Interest of `sent_at` may be that to an earlier
+    /// one for the bare name, because none came so soon yet. Then it does not show that Interests
     /// between the two were lost. For a sample of the round trip the limit is half as long: where
     /// no cache answers, the shortest round trip is a sample.
     pub fn may_be_sought(&self, now: Time, sent_at: Time) -> bool {
