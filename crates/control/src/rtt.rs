@@ -74,18 +74,6 @@ impl RttEstimate {
         }
     }
 
-    /// An estimate from an upper bound of the round trip: a timeout of twice the bound, instead of
-    /// the three round trips after a first sample. The next answers wait in the queue that the
-    /// first requests fill. It is at most as long as the path where buffers are one
-    /// bandwidth-delay product.
-    #[must_use]
-    pub fn of_bound(bound: Duration) -> RttEstimate {
-        let mut estimate = RttEstimate::new();
-        estimate.sample(bound);
-        estimate.variation = Duration(bound.0 / 4);
-        estimate
-    }
-
     /// Takes the only sample of a round trip, from a packet that was sent once (Karn's rule is the
     /// caller's).
     pub fn sample(&mut self, rtt: Duration) {

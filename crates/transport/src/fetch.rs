@@ -336,7 +336,7 @@ impl Fetch {
         }
         self.give_up_certificate(now);
         if self.object.is_none() {
-            self.requests.cancel_overdue_heads(now, round_trips::longest(self.config.lifetime));
+            self.requests.cancel_overdue_heads(now);
         }
         self.requests.on_deadline(now);
         if self.is_due(Timer::Certainty, now) {

@@ -171,13 +171,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn an_upper_bound_allows_as_much_again() {
-    let mut rtt = RttEstimate::of_bound(Duration::from_secs(2));
-    assert_eq!(rtt.smoothed(), Some(Duration::from_secs(2)));
-    assert_eq!(rtt.rto(), Duration::from_secs(4));
-    // A bound below the margin leaves the margin.
-    rtt = RttEstimate::of_bound(Duration::from_millis(80));
-    assert_eq!(rtt.rto(), Duration::from_millis(280));
-}

@@ -13,7 +13,7 @@ pub struct FetchConfig {
     pub policy: TrustPolicy,
     /// Delivers segments in order, for a sink that cannot seek.
     pub in_order: bool,
-    /// The lifetime of Interests. It is longer on paths on which answers take longer.
+    /// The lifetime of Interests.
     pub lifetime: Duration,
     /// The fetch fails after this long without progress; discovery after 8 s, if that
     /// is shorter and no Nack has reported congestion.

@@ -57,10 +57,7 @@ impl Fetch {
         let options = link.to_options();
         let size = Size(data.wire().len() as u64);
         let mark = link.congestion_mark();
-        // A segment that was requested by its head comes by its own name if an Interest for any
-        // packet of the object has brought it.
-        let is_named = !matches!(item, Item::Segment(n) if self.heads.is_asked(n));
-        let answered = Answered { item, is_named, size, mark, options: &options };
+        let answered = Answered { item, size, mark, options: &options };
         if self.requests.answered(now, &answered) == Answer::Unwanted {
             return;
         }
@@ -148,8 +145,7 @@ impl Fetch {
         let options = link.to_options();
         let size = Size(data.wire().len() as u64);
         let item = Item::Segment(number);
-        let (mark, is_named) = (link.congestion_mark(), self.heads.is_asked(number));
-        let answered = Answered { item, is_named, size, mark, options: &options };
+        let answered = Answered { item, size, mark: link.congestion_mark(), options: &options };
         if self.requests.answered(now, &answered) == Answer::Unwanted {
             return;
         }

@@ -9,7 +9,7 @@ mod trials;
 
 use crate::fetch::allowance::Allowance;
 use crate::fetch::error::StallCause;
-use crate::fetch::flight::{Flight, Flying, Item, Launch, Place};
+use crate::fetch::flight::{Flight, Flying, Item, Launch, Place, Tolerance};
 use crate::fetch::order;
 use crate::fetch::range::{self, Ranges};
 use crate::fetch::reordering::Reordering;
@@ -23,7 +23,7 @@ use echo::Echoes;
 use lost::{Lost, LostRequests};
 use packet::options::SegmentBits;
 use packet::{HopOptions, NackReason};
-use round_trips::{RoundTrips, Seeking};
+use round_trips::{LONGEST_FIRST, RoundTrips};
 use silence::Silence;
 use suspension::TransferSuspension;
 
@@ -62,8 +62,6 @@ pub enum Answer {
 pub struct Answered<'a> {
     /// The request that it answers.
     pub item: Item,
-    /// The latest Interest for the item has its name; an Interest for a head has another.
-    pub is_named: bool,
     /// Its size.
     pub size: Size,
     /// Its congestion mark.
@@ -97,10 +95,6 @@ struct Answering {
     memo: Memo,
     /// The Interest had been declared lost.
     late: bool,
-    /// No other Interest than those for the item may have brought the Data.
-    is_its_own: bool,
-    /// The answered Interest and its round trip, if they are evidence about earlier Interests.
-    shows_gaps: Option<(Flying, Duration)>,
 }
 
 impl Requests {
@@ -222,17 +216,13 @@ impl Requests {
 
     fn send_once_more(&mut self, now: Time, item: Item) -> Option<(Item, u16)> {
         let attempt = self.flight.probe(item, now)?;
+        self.round_trips.sent(now, item, attempt);
         self.suspension.sent(now);
         self.stats.probes += 1;
         self.stats.counters.gaps += 1;
         self.stats.counters.interests += 1;
         self.stats.counters.retransmissions += 1;
         Some((item, attempt))
-    }
-
-    /// Records that an Interest of discovery was sent.
-    pub fn sought(&mut self, interest: Seeking) {
-        self.round_trips.sought(interest);
     }
 
     /// The bytes that the driver allows.
@@ -314,6 +304,7 @@ impl Requests {
 
     fn launch(&mut self, now: Time, item: Item, launch: &Launch) {
         let lost = self.lost.remove(item);
+        self.round_trips.sent(now, item, launch.attempt);
         self.flight.launch(item, launch);
         if let Some(first) = lost.and_then(|lost| lost.repeats) {
             self.flight.repeats(item, first);
@@ -326,9 +317,39 @@ impl Requests {
 
     /// Records the arrival of a Data packet.
     pub fn answered(&mut self, now: Time, data: &Answered<'_>) -> Answer {
-        let Some(sent) = self.answering(now, data) else {
-            self.stats.duplicates += 1;
-            return Answer::Unwanted;
+        let mut shows_gaps = None;
+        let sent = match (self.flight.remove(data.item), self.lost.remove(data.item)) {
+            (Some(flying), _) => {
+                self.ranges.answered(flying.place);
+                // If the request was sent twice, this may answer either Interest. The longer
+                // round trip is used, so that nothing is declared lost too early.
+                let rtt = now.since(flying.asked_at);
+                let late = self.answers_the_first(now, &flying);
+                if flying.attempt == 0 && !flying.is_probe() {
+                    self.round_trips.answered_once(rtt);
+                }
+                if !late && data.item != Item::Metadata {
+                    self.note_overtaken(data.item, &flying, rtt);
+                    // Metadata is excepted: its latest Interest may have left after others that are
+                    // in flight. An answer to a retransmission may belong to the first Interest, so
+                    // Interests sent between the two get a full round trip.
+                    let least = self.round_trips.shortest().filter(|_| flying.attempt > 0);
+                    shows_gaps = Some((flying, rtt.max(least.unwrap_or_default())));
+                }
+                let sent_at = flying.repeats.filter(|_| late).unwrap_or(flying.asked_at);
+                let Flying { attempt, lane, memo, .. } = flying;
+                Answering { attempt, sent_at, lane, memo, late }
+            }
+            (None, Some(Lost { attempt, sent_at, lane, memo, cause, .. })) => {
+                if cause == Cause::Gap {
+                    self.note_mistake(now, lane, sent_at);
+                }
+                Answering { attempt: attempt - 1, sent_at, lane, memo, late: true }
+            }
+            (None, None) => {
+                self.stats.duplicates += 1;
+                return Answer::Unwanted;
+            }
         };
         self.stats.counters.false_timeouts += u64::from(sent.late);
         let rtt = self.round_trips.sample(now, data.item, &sent);
@@ -342,9 +363,7 @@ impl Requests {
         self.stats.data_bytes += data.size.0;
         self.stats.counters.marks += u64::from(data.mark > 0);
         let segment = data.item.segment();
-        if sent.is_its_own {
-            self.note_spread(now, sent.lane, now.since(sent.sent_at), data.options);
-        }
+        self.note_spread(now, sent.lane, now.since(sent.sent_at), data.options);
         let arrival = Arrival {
             segment,
             lane: sent.lane,
@@ -360,7 +379,7 @@ impl Requests {
         let came_in = self.controller.came_in(&arrival);
         let mut cx = Cx { now, rng: &mut self.rng, tap: &mut self.tap };
         self.controller.on_data(&mut cx, &arrival);
-        if let (Some(lane), Some((flying, rtt))) = (came_in, sent.shows_gaps) {
+        if let (Some(lane), Some((flying, rtt))) = (came_in, shows_gaps) {
             self.flight.answered(now, &flying, lane, order::origin(data.options), rtt);
         }
         Answer::Wanted
@@ -431,14 +450,14 @@ impl Requests {
         self.lost.remove_if(unneeded);
     }
 
-    /// Cancels the requests for segments that have timed out and left more than `longest` ago. Used
-    /// during discovery, when these are requests for heads, which the producer may not have. Before
-    /// the first answer the round trip is unknown, and may be longer than any timeout.
-    pub fn cancel_overdue_heads(&mut self, now: Time, longest: Duration) {
+    /// Cancels the requests for segments that have timed out. Used during discovery, when these
+    /// are requests for heads, which the producer may not have. Before the first answer the round
+    /// trip is unknown, and may be longer than any timeout.
+    pub fn cancel_overdue_heads(&mut self, now: Time) {
         let segments = self.flight.items().filter(|item| matches!(item, Item::Segment(_)));
         let flying = segments.filter_map(|item| Some((item, self.flight.get(item)?)));
         let overdue = flying.filter(|(_, flying)| flying.deadline <= now);
-        let overdue = overdue.map(|(item, flying)| (item, flying.sent_at + longest));
+        let overdue = overdue.map(|(item, flying)| (item, flying.sent_at + LONGEST_FIRST));
         for (item, until) in overdue.collect::<Vec<_>>() {
             if now >= until || !self.flight.defer(item, until) {
                 self.cancel(item);
@@ -451,15 +470,14 @@ impl Requests {
     pub fn restart(&mut self, now: Time, again: bool) {
         let items: Vec<Item> = self.flight.items().collect();
         for item in items {
-            match self.flight.remove(item).filter(|_| again) {
-                Some(flying) => self.lost.ask_again(now, item, flying.attempt.saturating_add(1)),
-                None => self.round_trips.forgot(item),
+            if let Some(flying) = self.flight.remove(item).filter(|_| again) {
+                self.lost.ask_again(now, item, flying.attempt.saturating_add(1));
             }
         }
         match again {
             // The pauses applied to the old forwarder.
             true => self.lost.release_all(now),
-            false => self.lost.take().for_each(|item| self.round_trips.forgot(item)),
+            false => self.lost.clear(),
         }
         self.suspension = TransferSuspension::default();
         self.echoes.restart();
@@ -522,22 +540,13 @@ impl Requests {
         self.lost.lowest().or_else(|| Some((self.flight.items().next()?, StallCause::Unanswered)))
     }
 
-    /// True if the timeout of `item` is moved to a later instant: by the controller; by the spread
-    /// that the path reports; because the round trip was unknown when the Interest left; or because
-    /// probes repeat a discovery as long as nothing was answered.
+    /// True if the controller has moved the timeout of `item` to a later instant.
     fn is_deferred(&mut self, now: Time, item: Item) -> bool {
-        if item == Item::Metadata
-            && self.rtt().smoothed().is_none()
-            && let Some(probe_at) = self.probe_at()
-        {
-            return self.flight.defer(item, probe_at.max(now + MIN_TOLERANCE));
-        }
         let flying = self.flight.get(item);
         let until = flying.and_then(|f| {
             let spread = self.flight.spread_of(now, f.lane);
             let told = (spread > Duration::ZERO).then(|| self.rtt().overdue_at(f.sent_at) + spread);
-            let own = self.round_trips.overdue_at(f.sent_at);
-            told.max(own).max(Some(self.controller.overdue_at(f.lane, f.sent_at)))
+            told.max(Some(self.controller.overdue_at(f.lane, f.sent_at)))
         });
         until.is_some_and(|until| until > now && self.flight.defer(item, until))
     }
@@ -552,15 +561,29 @@ impl Requests {
         if cause == Cause::Timeout {
             self.round_trips.back_off();
         }
-        match cause {
-            Cause::Gap | Cause::Timeout => self.ranges.lost(flying.place),
-            Cause::Nack(_) => self.round_trips.refused(item),
+        if matches!(cause, Cause::Gap | Cause::Timeout) {
+            self.ranges.lost(flying.place);
         }
         let not_before = (flying.sent_at + pause(flying.attempt)).max(now);
         let attempt = flying.attempt.saturating_add(1);
         let first = flying.repeats.or((flying.attempt == 0).then_some(sent_at));
         let repeats = first.filter(|_| cause == Cause::Gap);
         self.lost.insert(item, Lost { attempt, sent_at, lane, memo, cause, repeats, not_before });
+    }
+
+    /// The tolerance for reordering (RFC 8985, section 6.2, step 4): a quarter of the smallest
+    /// round-trip time, or the minimum after three later answers; more if the network was seen to
+    /// reorder ([`Reordering`]).
+    fn tolerance(&self) -> Tolerance {
+        let window = self.reordering.window();
+        let overtaken = self.least_tolerance().max(window);
+        let thrice = if window == Duration::ZERO { MIN_TOLERANCE } else { overtaken };
+        Tolerance { overtaken, thrice }
+    }
+
+    /// The tolerance if the network was not seen to reorder.
+    fn least_tolerance(&self) -> Duration {
+        Duration(self.rtt().min().unwrap_or(Duration::ZERO).0 / 4).max(MIN_TOLERANCE)
     }
 
     fn probe_at(&self) -> Option<Time> {

@@ -5,10 +5,9 @@ use crate::fetch::error::FetchError;
 use crate::fetch::flight::Item;
 use crate::fetch::object::{Object, Sink};
 use crate::fetch::range::rejected;
-use crate::fetch::requests::Each;
-use crate::fetch::requests::round_trips::{self, Seeking};
+use crate::fetch::requests::{Each, round_trips};
 use crate::fetch::{Fetch, SEGMENT_OVERHEAD, heads};
-use control::{Duration, Permit, RttEstimate, Size, Time};
+use control::{Permit, Size, Time};
 use packet::interest_buf::encode_plain_interest;
 use packet::options::{Anticipated, SegmentBits, segments_in};
 use packet::tlv::types;
@@ -43,7 +42,7 @@ impl Fetch {
             return false;
         }
         if let Some((item, attempt)) = self.requests.take_probe(now) {
-            self.encode(now, item, attempt, &HopOptions::new(), out);
+            self.encode(item, attempt, &HopOptions::new(), out);
             return true;
         }
         self.pace.paced_until = None;
@@ -59,7 +58,7 @@ impl Fetch {
                     let each = Each { expected, stated: self.stated(item) };
                     let options = self.requests.sent(now, item, run, lane, each);
                     run.iter().for_each(|at| self.asked(item.behind(at)));
-                    self.encode(now, item, attempt, &options, out);
+                    self.encode(item, attempt, &options, out);
                     return true;
                 }
                 Permit::NotThis => after = Some(item),
@@ -138,7 +137,7 @@ impl Fetch {
             return false;
         }
         let Some((item, attempt)) = self.requests.echo(now) else { return false };
-        self.encode(now, item, attempt, &HopOptions::new(), out);
+        self.encode(item, attempt, &HopOptions::new(), out);
         true
     }
 
@@ -244,17 +243,10 @@ impl Fetch {
         }
     }
 
-    /// Appends the Interest for `item`, which is sent at `now`.
-    fn encode(
-        &mut self,
-        now: Time,
-        item: Item,
-        attempt: u16,
-        options: &HopOptions,
-        out: &mut Vec<u8>,
-    ) {
+    /// Appends the Interest for `item`.
+    fn encode(&mut self, item: Item, attempt: u16, options: &HopOptions, out: &mut Vec<u8>) {
         let nonce = self.requests.nonce();
-        let lifetime = self.lifetime().as_millis().max(1);
+        let lifetime = self.config.lifetime.as_millis().max(1);
         let start = out.len();
         let count = segments_in(options);
         let each = match item {
@@ -294,7 +286,13 @@ impl Fetch {
                 let interest = heads::interest(self.discovery.unversioned(), n);
                 encode(interest, nonce, lifetime, out);
             }
-            _ => self.encode_discovery(now, attempt, nonce, out),
+            _ => {
+                let attempt = self.discovery.attempt(attempt);
+                let lifetime = lifetime.min(round_trips::lifetime(attempt).as_millis());
+                let excluded = self.candidates.excluded();
+                let interest = self.discovery.interest(attempt, !as_head, excluded);
+                encode(interest, nonce, lifetime, out);
+            }
         }
         let mut options = options.clone();
         if as_head || !matches!(item, Item::Segment(_)) {
@@ -311,26 +309,6 @@ impl Fetch {
             let header = LpHeader { options, ..LpHeader::default() };
             header.encode_into(&interest, out);
         }
-    }
-
-    /// The lifetime of Interests: as configured or, on a longer path, twice the time after which
-    /// they are overdue, because a queue may grow meanwhile. Nodes drop an answer that comes later.
-    fn lifetime(&self) -> Duration {
-        let overdue = self.requests.rtt().overdue_at(Time::ZERO).since(Time::ZERO);
-        let longest = Duration(2 * overdue.0).min(RttEstimate::MAX_RTO);
-        self.config.lifetime.max(longest)
-    }
-
-    /// Appends an Interest of discovery.
-    fn encode_discovery(&mut self, sent_at: Time, attempt: u16, nonce: u32, out: &mut Vec<u8>) {
-        let attempt = self.discovery.attempt(attempt);
-        let lifetime = self.config.lifetime.min(round_trips::lifetime(attempt));
-        let (found, excluded) = (self.object.is_some(), self.candidates.excluded());
-        let interest = self.discovery.interest(attempt, found, excluded);
-        let is_bare = interest.name == *self.discovery.name();
-        let longest = round_trips::longest(self.config.lifetime);
-        self.requests.sought(Seeking { sent_at, longest, is_bare });
-        encode(interest, nonce, lifetime.as_millis().max(1), out);
     }
 
     /// Handles a Nack.

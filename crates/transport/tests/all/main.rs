@@ -1,7 +1,6 @@
 //! Fetches and producers from outside, one module for each matter. They are one program, so that
 //! the crate is linked once. `cargo test -p transport --test all heads::` runs one module.
 
-mod attribution;
 mod batch;
 mod bounds;
 mod certificates;

@@ -20,7 +20,6 @@ pub struct Path {
     ends: [NodeId; 2],
     flows: Vec<FlowId>,
     mbps: f64,
-    range: Option<u16>,
 }
 
 /// The combined results of the flows.
@@ -68,12 +67,7 @@ impl Path {
         }
         let link = net.add_link(ends[0], ends[1], wire.clone(), wire);
         net.add_route(ends[0], &name("/p"), link, 1).unwrap();
-        Path { net, link, choice, ends, flows: Vec::new(), mbps, range: None }
-    }
-
-    /// Flows added from now on request this many segments by one Interest.
-    pub fn ranges(self, range: u16) -> Path {
-        Path { range: Some(range), ..self }
+        Path { net, link, choice, ends, flows: Vec::new(), mbps }
     }
 
     /// Adds a flow that starts at `start` ms.
@@ -85,9 +79,9 @@ impl Path {
         self.fetch(object, versioned, start)
     }
 
-    /// Adds a flow that discovers an object of so many bytes, and verifies it by its manifest.
-    pub fn finding(self, bytes: u64) -> Path {
-        let object = ObjectSpec::new(name("/p/found"), Size(bytes));
+    /// Adds a flow that discovers its object, and verifies it by its manifest.
+    pub fn finding(self) -> Path {
+        let object = ObjectSpec::new(name("/p/found"), Size(400_000_000));
         let found = object.name.clone();
         self.fetch(object, found, 0)
     }
@@ -100,7 +94,6 @@ impl Path {
         fetch.signing = signing;
         fetch.start = at_ms(start);
         fetch.patience = ms(120_000);
-        fetch.range = self.range;
         self.net.publish(self.ends[1], object).unwrap();
         self.flows.push(self.net.fetch(self.ends[0], fetch));
         self
@@ -124,9 +117,7 @@ impl Path {
     pub fn run(mut self, from: u64, to: u64) -> Seen {
         let before = Path::bytes(&self.net.run(at_ms(from)), &self.flows);
         let outcome = self.net.run(at_ms(to));
-        if self.range.is_none() {
-            assert_conserved(&outcome);
-        }
+        assert_conserved(&outcome);
         let after = Path::bytes(&outcome, &self.flows);
         // The usable share of the link: packets also have names and headers.
         let data = &outcome.links[usize::from(outcome.links[0].from == "consumer")].sent;

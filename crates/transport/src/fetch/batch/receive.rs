@@ -58,8 +58,7 @@ impl Batch {
         let Some(item) = self.item_of(data.name()) else { return };
         let options = link.to_options();
         let size = Size(data.wire().len() as u64);
-        let (mark, is_named) = (link.congestion_mark(), true);
-        let answered = Answered { item, is_named, size, mark, options: &options };
+        let answered = Answered { item, size, mark: link.congestion_mark(), options: &options };
         if self.requests.answered(now, &answered) == Answer::Unwanted {
             return;
         }

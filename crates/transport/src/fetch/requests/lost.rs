@@ -44,9 +44,8 @@ impl LostRequests {
         self.0.retain(|item, _| !unneeded(*item));
     }
 
-    /// Removes all, and returns their items.
-    pub fn take(&mut self) -> impl Iterator<Item = Item> + use<> {
-        std::mem::take(&mut self.0).into_keys()
+    pub fn clear(&mut self) {
+        self.0.clear();
     }
 
     pub fn is_empty(&self) -> bool {

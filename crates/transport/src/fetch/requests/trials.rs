@@ -1,56 +1,12 @@
-//! The Interest that a Data packet answers, and evidence of reordering: answers to overdue
-//! Interests, and Interests left open for a trial.
+//! Evidence of reordering: answers to overdue Interests, and Interests left open for a trial.
 
-use super::lost::Lost;
-use super::{Answered, Answering, MIN_TOLERANCE, Requests};
-use crate::fetch::flight::{Flying, Item, Tolerance};
-use control::{Cause, Duration, Lane, Time};
+use super::Requests;
+use crate::fetch::flight::{Flying, Item};
+use control::{Duration, Lane, Time};
 use packet::HopOptions;
 use packet::options::RttSpread;
 
 impl Requests {
-    /// The Interest that a Data packet answers; `None` if it was not requested.
-    pub(super) fn answering(&mut self, now: Time, data: &Answered<'_>) -> Option<Answering> {
-        let item = data.item;
-        let (flying, lost) = (self.flight.remove(item), self.lost.remove(item));
-        let Some(flying) = flying else {
-            let Lost { attempt, sent_at, lane, memo, cause, .. } = lost?;
-            if cause == Cause::Gap {
-                self.note_mistake(now, lane, sent_at);
-            }
-            let attempt = attempt - 1;
-            let is_its_own = self.is_its_own(now, data, attempt, sent_at);
-            let (late, shows_gaps) = (true, None);
-            return Some(Answering { attempt, sent_at, lane, memo, late, is_its_own, shows_gaps });
-        };
-        self.ranges.answered(flying.place);
-        // If the request was sent twice, this may answer either Interest. The longer round trip is
-        // used, so that nothing is declared lost too early.
-        let rtt = now.since(flying.asked_at);
-        let late = self.answers_the_first(now, &flying);
-        let is_its_own = self.is_its_own(now, data, flying.attempt, flying.asked_at);
-        if flying.attempt == 0 && !flying.is_probe() && is_its_own {
-            self.round_trips.answered_once(rtt);
-        }
-        let mut shows_gaps = None;
-        let shows_order = is_its_own && !self.round_trips.may_be_sought(now, flying.asked_at);
-        if !late && shows_order && item != Item::Metadata {
-            self.note_overtaken(item, &flying, rtt);
-            // Metadata is excepted: its latest Interest may have left after others that are in
-            // flight. An answer to a retransmission may belong to the first Interest, so Interests
-            // sent between the two get a full round trip.
-            let least = self.round_trips.shortest().filter(|_| flying.attempt > 0);
-            shows_gaps = Some((flying, rtt.max(least.unwrap_or_default())));
-        }
-        let sent_at = flying.repeats.filter(|_| late).unwrap_or(flying.asked_at);
-        let Flying { attempt, lane, memo, .. } = flying;
-        Some(Answering { attempt, sent_at, lane, memo, late, is_its_own, shows_gaps })
-    }
-
-    fn is_its_own(&mut self, now: Time, data: &Answered<'_>, attempt: u16, sent_at: Time) -> bool {
-        data.is_named && self.round_trips.is_its_own(now, data.item, attempt, sent_at)
-    }
-
     /// Returns true if the Data answers an Interest that was declared lost, and not its
     /// retransmission. There are two cases:
     ///
@@ -141,20 +97,5 @@ impl Requests {
     /// The Interest left open for a trial, if it is still in flight.
     pub(super) fn open(&self) -> Option<Item> {
         self.reordering.trial().filter(|item| self.flight.get(*item).is_some_and(Flying::is_open))
-    }
-
-    /// The tolerance for reordering (RFC 8985, section 6.2, step 4): a quarter of the smallest
-    /// round-trip time, or the minimum after three later answers; more if the network was seen to
-    /// reorder ([`Reordering`]).
-    pub(super) fn tolerance(&self) -> Tolerance {
-        let window = self.reordering.window();
-        let overtaken = self.least_tolerance().max(window);
-        let thrice = if window == Duration::ZERO { MIN_TOLERANCE } else { overtaken };
-        Tolerance { overtaken, thrice }
-    }
-
-    /// The tolerance if the network was not seen to reorder.
-    pub(super) fn least_tolerance(&self) -> Duration {
-        Duration(self.rtt().min().unwrap_or(Duration::ZERO).0 / 4).max(MIN_TOLERANCE)
     }
 }
