@@ -130,7 +130,7 @@ reasons! {
     PitFull = "pit-full",
     /// The face has as many pending Interests as it may.
     PitFaceLimit = "pit-face-limit",
-    /// Pending Interests under the same prefix have used their share of the memory budget.
+    /// Pending Interests under the same prefix take more memory than is free in the table.
     PitPrefixShare = "pit-prefix-share",
     /// An Interest that waits for the same face's shaper already.
     HeldDuplicate = "held-duplicate",

@@ -17,7 +17,7 @@ use packet::{Component, HopOptions, Interest, InterestBuf, Name};
 /// the smallest hash tables.
 const IDLE: usize = 512;
 
-/// Does something that should allocate at most what was foretold, and not much less.
+/// Does something that should allocate at most what was predicted, and not much less.
 fn grow<R>(predicted: usize, change: impl FnOnce() -> R) -> R {
     allocator::reset_peak();
     let before = allocator::in_use();

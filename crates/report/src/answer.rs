@@ -114,7 +114,7 @@ const MOST_CLASSES: usize = 3;
 
 /// The results of a workload's flows.
 fn demand(classes: &[Workload]) -> String {
-    let mut text = Vec::new();
+    let mut sentences = Vec::new();
     for class in classes.iter().take(MOST_CLASSES) {
         let Workload { started, completed, .. } = class;
         let name = class_label(&class.workload, &class.class);
@@ -122,12 +122,12 @@ fn demand(classes: &[Workload]) -> String {
         if let Some(median) = class.fct_p50_s {
             one += &format!(", half of these in {} or less", with_unit(median, "s"));
         }
-        text.push(one);
+        sentences.push(one);
     }
     if classes.len() > MOST_CLASSES {
-        text.push(format!("and there are {} classes more", classes.len() - MOST_CLASSES));
+        sentences.push(format!("and there are {} classes more", classes.len() - MOST_CLASSES));
     }
-    capital(&text.join("; "))
+    capital(&sentences.join("; "))
 }
 
 fn several(flows: &[&Flow], jain: Option<f64>) -> String {

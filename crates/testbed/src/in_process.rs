@@ -143,7 +143,7 @@ impl InProcessApps {
                 carried.samples.push(self.samples(now));
             }
             let next = self.apps.next().map_or(look, |at| at.min(look));
-            let ready = self.wait(next.since(now), &mut bell);
+            let ready = self.wait(next.since(time_since(origin)), &mut bell);
             let now = time_since(origin);
             for app in ready {
                 self.hear(now, app);

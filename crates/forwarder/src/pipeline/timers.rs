@@ -29,7 +29,7 @@ pub(crate) fn on_deadline(p: &mut Pipeline<'_>) {
         p.faces.postpone(p.now, face);
     }
     p.faces.finish_due(due);
-    // Faces without traffic release what their queues kept.
+    // Faces that have come to rest release what their queues kept.
     p.faces.recount(p.tables);
 }
 

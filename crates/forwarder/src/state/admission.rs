@@ -72,7 +72,7 @@ impl Faces {
         expires: &mut Time,
         tables: &mut Tables,
     ) -> Result<Room, Refusal> {
-        if self.is_free(tables) {
+        if self.takes_uncounted(tables) {
             return Ok(Room::granted());
         }
         let bytes = tables.growth(change);

@@ -263,7 +263,7 @@ impl Faces {
     ) -> Option<R> {
         let mut room = usize::MAX;
         let mut face = self.table.get_mut(id)?;
-        if !self.budget.passes(face) {
+        if !self.budget.take_face_change(face) {
             room = self.room(id, tables);
             face = self.table.get_mut(id)?;
         }
@@ -369,23 +369,26 @@ impl Faces {
     /// Reserves the memory for a change of a table; see [`Room`].
     #[inline]
     pub(crate) fn reserve(&mut self, change: Change<'_>, tables: &mut Tables) -> Option<Room> {
-        // The part of the routes is bounded to the byte.
-        if !matches!(change, Change::Route { .. }) && self.is_free(tables) {
+        // The part of the routes is bounded to the byte, and a split copies as many records as
+        // there are downstreams.
+        let is_counted = matches!(change, Change::Route { .. } | Change::Split { .. });
+        if !is_counted && self.takes_uncounted(tables) {
             return Some(Room::granted());
         }
         self.budget.reserve(change, tables)
     }
 
-    /// True if the next change of the tables need not be counted.
+    /// Takes the next change of the series, of which a new one begins after the last. True if the
+    /// change is not counted.
     #[inline]
-    pub(super) fn is_free(&mut self, tables: &mut Tables) -> bool {
+    pub(super) fn takes_uncounted(&mut self, tables: &mut Tables) -> bool {
         if !self.budget.is_limited() {
             return true;
         }
         if self.budget.has_ended_series() {
             self.recount(tables);
         }
-        self.budget.is_next_free()
+        self.budget.take_change()
     }
 
     /// Counts what has changed without being counted.
@@ -398,7 +401,7 @@ impl Faces {
                 self.budget.count(face);
             }
         }
-        let most = self.budget.most_of_series(tables);
+        let most = Budget::most_pending_of_series(tables);
         let has_plenty = self.has_plenty(most, tables);
         self.budget.begin_series(has_plenty, tables);
     }
@@ -412,19 +415,18 @@ impl Faces {
         bytes: impl FnOnce(&Link) -> usize,
     ) {
         let Some(face) = self.table.get(face) else { return };
-        if self.budget.passes(face) {
+        if self.budget.take_face_change(face) {
             return;
         }
         self.budget.reserve_queue(face.own(), bytes(&face.link), tables);
     }
 
-    /// How many bytes the link of a face may add which [`Budget::passes`] does not pass:
-    /// `usize::MAX` if it does in a new series.
+    /// The number of bytes that the link of a face may add. `usize::MAX`: they are not counted now.
     fn room(&mut self, id: FaceId, tables: &mut Tables) -> usize {
-        let is_free = self.is_free(tables);
+        let is_uncounted = self.takes_uncounted(tables);
         let Faces { table, budget, touched, .. } = self;
         let Some(face) = table.get_mut(id) else { return 0 };
-        if is_free && budget.takes_part(face, touched) {
+        if is_uncounted && budget.add_to_series(face, touched) {
             return usize::MAX;
         }
         budget.room(face.own(), tables)
@@ -432,7 +434,7 @@ impl Faces {
 
     /// Gives the buffers of a packet back that a link has put together.
     pub(crate) fn recycle(&mut self, id: FaceId, whole: Partial, tables: &mut Tables) {
-        let passes = self.table.get(id).is_some_and(|face| self.budget.passes(face));
+        let passes = self.table.get(id).is_some_and(|face| self.budget.take_face_change(face));
         let room = if passes { usize::MAX } else { self.room(id, tables) };
         let Faces { table, budget, .. } = self;
         if let Some(face) = table.get_mut(id) {

@@ -331,7 +331,7 @@ fn stores_and_local_faces_set_served_by_and_forwarders_count_hops() {
     b.ask(d, &interest("/a", 3));
     assert!(b.one(d).header.options.is_empty(), "nobody asked");
     // An application that says nothing, one that does not know where it is, one that does.
-    for (uri, announced, expected) in [
+    for (uri, sent, expected) in [
         ("/p/1", None, here),
         ("/p/2", Some(ServedBy::ASK), here),
         ("/p/3", Some(ServedBy { node: 5, hops: 0 }), ServedBy { node: 5, hops: 0 }),
@@ -339,7 +339,7 @@ fn stores_and_local_faces_set_served_by_and_forwarders_count_hops() {
         b.receive(d, &ask(uri, 1));
         b.sent(app);
         let mut header = LpHeader::default();
-        announced.map(|bytes| header.options.set(&bytes));
+        sent.map(|served| header.options.set(&served));
         b.receive(app, &frame(&header, &data(uri, b"x")));
         assert_eq!(b.one(d).header.options.get(), Some(expected), "{uri}");
     }

@@ -109,7 +109,7 @@ impl ControlPlane {
     ) {
         if self.wake_ups.take_signal() && !is_stopping {
             self.reread(forwarder, faces);
-            // A text of before would report the earlier configuration.
+            // The cached metrics describe the earlier configuration.
             self.report = Report::default();
         }
         let mut askers = Vec::new();

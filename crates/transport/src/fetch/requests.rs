@@ -153,7 +153,7 @@ impl Requests {
         self.ranges.most(self.controller.range())
     }
 
-    /// The same from `segment` on: a run ends at multiples of it, so chunks are requested whole.
+    /// The same from `segment` on: runs end at multiples of that number, so chunks are whole.
     pub fn most_from(&self, segment: u64) -> u16 {
         let most = self.most();
         most - (segment % u64::from(most)) as u16

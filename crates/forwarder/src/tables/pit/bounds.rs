@@ -34,8 +34,8 @@ pub enum Refusal {
     /// The limit of the memory that the PIT shares with others is reached.
     #[error("the forwarder has reached its memory limit")]
     Shared,
-    /// Pending Interests under the same prefix have used their share of the memory budget.
-    #[error("pending Interests under the same prefix have used their share of the memory budget")]
+    /// Pending Interests under the same prefix take more memory than is free in the table.
+    #[error("pending Interests under the same prefix take more memory than is free in the table")]
     Prefix,
     /// The face's limit of pending Interests is reached.
     #[error("the face has reached its limit of pending Interests")]
