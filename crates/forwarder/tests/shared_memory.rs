@@ -14,8 +14,8 @@ use support::{Bench, Cheapest, data, frame, interest, ms};
 /// A limit at which memory is scarce from the start.
 const SCARCE: usize = 8 << 20;
 
-/// A limit at which it is plentiful at first, so that changes are not counted one by one, and scarce
-/// at the end (`state/budget.rs`).
+/// A limit at which it is plentiful at first, so that changes are not counted one by one, and
+/// scarce at the end (`state/budget.rs`).
 const PLENTIFUL: usize = 256 << 20;
 
 /// Memory that one packet may use while it is processed, and this test for its own.
