@@ -35,6 +35,28 @@ fn the_page_of_trust_rules_is_current() {
     is_current("trust.md", None, &net::trust::manual());
 }
 
+/// The labels of metrics, and what their values are.
+const LABELS: [(&str, &str); 11] = [
+    ("face", "number of the face; faces that end take their numbers with them"),
+    ("uri", "remote address of the face"),
+    ("version", "version of the program"),
+    ("type", "`interest`, `data` or `nack`"),
+    ("how", "`satisfied`, `nacked` or `expired`"),
+    ("reason", "one of those [below](#reasons-for-dropping)"),
+    ("part", "`content_store`, `pending`, `routes`, `dead_nonces`; `faces` if memory is limited"),
+    ("what", "`interests`, `packets`, `faces` or `routes`"),
+    ("of", "`command` or `announcement`"),
+    ("result", "of a lookup: `hit`, `miss`; of a check: `valid`, `invalid`, `incomplete`"),
+    ("le", "upper bound of a bucket of a histogram, in seconds"),
+];
+
+#[test]
+fn each_label_is_explained() {
+    let own = families().flat_map(|(family, _)| family.labels.split_whitespace());
+    let used: BTreeSet<&str> = own.chain(["face", "uri", "le"]).collect();
+    assert_eq!(used, LABELS.iter().map(|(label, _)| *label).collect());
+}
+
 #[test]
 fn the_reasons_on_the_page_of_counters_are_current() {
     let drops = DropReason::ALL.iter().map(|reason| (reason.name(), reason.help()));
@@ -50,37 +72,35 @@ fn the_reasons_on_the_page_of_counters_are_current() {
     let text = format!(
         "## Metrics\n\nWith `listen` under `[metrics]` in [the configuration]\
          (configuration.md#metrics), `GET /metrics` answers in the\ntext format of \
-         [Prometheus](https://prometheus.io). Labels tell what a number is of: `type` is \
-         `interest`, `data` or\n`nack`, `how` is `satisfied`, `nacked` or `expired`, `reason` one \
-         of those below; faces that end take\ntheir numbers with them.\n\n\
+         [Prometheus](https://prometheus.io).\n\n\
          A histogram has the buckets {bounds}\nseconds and `+Inf`. It is left out until there is a \
          first duration. [Watch a forwarder](../how-to/watch-a-forwarder.md) has\na dashboard and \
          alerts.\n\n\
          | metric | type | labels | what it is |\n|---|---|---|---|\n{}\n\
+         | label | its values |\n|---|---|\n{}\n\
          ## Reasons for dropping\n\n| reason | what was dropped, or why |\n|---|---|\n{}\n\
          ## Malformed options\n\nAn option that is not as [the wire format](wire.md) has it is \
          taken off the packet, which goes on without\nit: no later node has to read it \
          again. Options of unknown types are handed on as they are.\n\n\
          | reason | what was taken off |\n|---|---|\n{}",
         rows.collect::<String>(),
+        table(LABELS.into_iter()),
         table(drops),
         table(faults),
     );
     is_current("counters.md", Some("## Metrics"), &text);
 }
 
-/// The dashboard and the alerts of `packaging` use no other metrics, and all of them are of use.
+/// The dashboard and the alerts of `packaging` use no other metrics, and each metric is used.
 #[test]
-fn the_dashboard_and_the_alerts_use_metrics_that_there_are() {
+fn the_dashboard_and_the_alerts_use_metrics_that_exist() {
     let packaging = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");
     let read = |file| fs::read_to_string(packaging.join(file)).expect("the file can be read");
-    let mut known = BTreeSet::new();
-    for (family, _) in families() {
-        match family.kind() {
-            "histogram" => known.extend(["bucket", "sum", "count"].map(|s| family.sample(s))),
-            _ => _ = known.insert(family.name.to_owned()),
-        }
-    }
+    let samples = |family: &Family| match family.kind() {
+        "histogram" => ["bucket", "sum", "count"].map(|s| family.sample(s)).to_vec(),
+        _ => vec![family.name.to_owned()],
+    };
+    let known: BTreeSet<String> = families().flat_map(|(family, _)| samples(family)).collect();
     let mut used = BTreeSet::new();
     for file in ["grafana/weir.json", "prometheus/weir.rules.yml", "prometheus/weir.test.yml"] {
         let text = read(file);
@@ -90,8 +110,8 @@ fn the_dashboard_and_the_alerts_use_metrics_that_there_are() {
     let unknown: Vec<&String> = used.difference(&known).collect();
     assert!(unknown.is_empty(), "no such metrics: {unknown:?}");
     for (family, _) in families() {
-        let is_used = used.iter().any(|name| name.starts_with(family.name));
-        assert!(is_used, "no panel shows {}", family.name);
+        let is_used = samples(family).iter().any(|name| used.contains(name));
+        assert!(is_used, "no panel and no alert uses {}", family.name);
     }
 }
 

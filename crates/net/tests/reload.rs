@@ -324,6 +324,20 @@ fn changes_that_wait_for_a_restart_are_warnings() {
 }
 
 #[test]
+fn the_scheme_of_the_daemon_is_that_of_its_faces_at_once() {
+    let with = |scheme| format!("{}[daemon]\nscheme = \"{scheme}\"\n", face(1001, ""));
+    let daemon = Running::start(&with("drop-tail"));
+    let before = daemon.faces();
+    daemon.now(&with("pcon"));
+    let after = daemon.faces();
+    assert!(after.len() == 1 && after[0].0 > before[0].0, "a new face: {before:?}, {after:?}");
+    let content = daemon.dataset("/localhost/nfd/strategy-choice/list");
+    assert!(content.windows(4).any(|word| word == b"pcon"), "the strategy of the root");
+    let ready = daemon.observer.ready();
+    assert!(ready.json.contains("\"warnings\":[]"), "nothing waits: {}", ready.json);
+}
+
+#[test]
 fn metrics_are_answered_between_two_turns() {
     let daemon = Running::start(&face(1001, ""));
     let text = daemon.observer.metrics().unwrap();

@@ -1,8 +1,10 @@
 //! Reading the configuration again while the daemon runs.
 //!
 //! Unchanged parts continue: a face whose section has not changed keeps its socket, its queues, its
-//! counters and its packets in flight. Changes of `Fixed` need a restart and are logged. A new
-//! field of any other section needs a line in `ControlPlane::adopt`, or a reload ignores it.
+//! counters and its packets in flight. Changes of `Fixed` need a restart and are logged. Fields of
+//! `[listen]`, `[on_demand]` and `[application]` are taken over by `FaceSet::adopt`, those of
+//! `[[face]]` by comparing whole sections. Any other new field needs a line in
+//! `ControlPlane::adopt`, or a reload ignores it.
 
 use super::ControlPlane;
 use crate::config::{self, Config};
@@ -45,7 +47,8 @@ struct Fixed {
 impl Fixed {
     fn new(config: &Config) -> Fixed {
         Fixed {
-            daemon: config.daemon.clone(),
+            // The scheme is that of faces and of the root's strategy, which a reload replaces.
+            daemon: config::Daemon { scheme: None, ..config.daemon.clone() },
             forwarder: config.forwarder.clone(),
             policy: config.content_store.policy,
             admission: config.content_store.admission,
