@@ -78,10 +78,10 @@ fn details(out: &mut impl Write, all: &[figures::Figures]) -> io::Result<()> {
     writeln!(
         out,
         "\nlarge: structs of more than 15 fields; scattered: types with methods in more than three \
-         files;\nreached: structs with `&mut self` methods and `pub(…)` fields; mixed: such structs \
-         with private and\n`pub` fields; tuples: parameters; closures: bound to a name, in 1,000 \
-         lines of code; cycles:\ngroups of modules that import each other; upward: imports of a \
-         module above.\n"
+         files;\nreached: structs with `&mut self` methods and `pub(…)` fields; mixed: such \
+         structs with private\nand `pub` fields; tuples: parameters; closures: bound to a name, \
+         in 1,000 lines of code;\ncycles: groups of modules that import each other; upward: \
+         imports of a module above.\n"
     )?;
     for one in all {
         for (name, fields) in &one.large_structs {

@@ -190,3 +190,94 @@ impl Visit<'_> for References {
         self.are_exclusive |= of.mutability.is_some();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Repository;
+    use crate::figures::{Figures, figures};
+
+    const METHOD: &str = "impl S { fn m(&mut self) {} }\n";
+
+    fn of(files: &[(&str, &str)]) -> Figures {
+        let paths: Vec<String> =
+            files.iter().map(|(path, _)| format!("crates/a/src/{path}")).collect();
+        let files: Vec<(&str, &str)> =
+            paths.iter().zip(files).map(|(path, (_, text))| (path.as_str(), *text)).collect();
+        figures(&Repository::of(&files)).remove(0)
+    }
+
+    fn reached(files: &[(&str, &str)]) -> Vec<(String, usize)> {
+        let reached = of(files).reached_owners.into_iter();
+        reached.map(|fields| (fields.name, fields.restricted)).collect()
+    }
+
+    fn is_reached(text: &str) -> bool {
+        let text = format!("struct S {{ pub(super) a: u8, b: u8 }}\n{text}");
+        !reached(&[("lib.rs", &text)]).is_empty()
+    }
+
+    #[test]
+    fn every_restricted_field_of_a_struct_that_changes_itself_is_counted() {
+        let text = "struct S { pub(crate) a: u8, pub(super) b: u8, pub(in crate::x) c: u8, d: u8 }";
+        assert_eq!(reached(&[("lib.rs", &format!("{text}\n{METHOD}"))]), [("S".to_owned(), 3)]);
+        let tuple = format!("struct S(pub(crate) u8, u8);\n{METHOD}");
+        assert_eq!(reached(&[("lib.rs", &tuple)]), [("S".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn methods_of_traits_count_and_every_way_to_write_the_receiver() {
+        assert!(is_reached("impl Iterator for S { fn next(&mut self) -> Option<u8> { None } }"));
+        assert!(is_reached("impl<'a> S { fn m(&'a mut self) {} }"));
+        assert!(is_reached("impl S { fn m(self: &mut Self) {} }"));
+        assert!(is_reached("impl S { fn m(self: Pin<&mut Self>) {} }"));
+    }
+
+    #[test]
+    fn a_model_has_visible_fields() {
+        assert!(!is_reached("impl S { fn new() -> S { S {} } fn m(&self) {} fn n(self) {} }"));
+        assert!(!is_reached("impl S { fn m(mut self: Box<Self>) {} fn n(mut self) {} }"));
+        assert!(!is_reached("fn m(s: &mut S) {}"));
+        assert!(!is_reached("impl S { #[cfg(test)] fn m(&mut self) {} }"));
+        assert!(!is_reached(
+            "#[cfg(test)]\nmod tests { use super::*; impl S { fn m(&mut self) {} } }"
+        ));
+    }
+
+    #[test]
+    fn tests_own_what_they_like() {
+        let text = format!("pub struct S {{ pub(crate) a: u8 }}\n{METHOD}");
+        assert_eq!(reached(&[("lib.rs", "mod b;"), ("b.rs", &text)]).len(), 1);
+        assert_eq!(reached(&[("lib.rs", "#[cfg(test)]\nmod b;"), ("b.rs", &text)]), []);
+        assert_eq!(reached(&[("lib.rs", "#[cfg(test)]\nmod b;"), ("b/c.rs", &text)]), []);
+        let field = format!("struct S {{ #[cfg(test)] pub(crate) a: u8 }}\n{METHOD}");
+        assert_eq!(reached(&[("lib.rs", &field)]), []);
+    }
+
+    #[test]
+    fn structs_of_one_name_are_told_apart() {
+        let record = "pub struct S { pub(crate) a: u8 }\n";
+        let owner = format!("pub struct S {{ a: u8 }}\n{METHOD}");
+        assert_eq!(reached(&[("b.rs", record), ("c.rs", &owner)]), []);
+        // The methods are in another file than the struct.
+        let import = format!("use crate::b::S;\n{METHOD}");
+        let private = "pub struct S { a: u8 }\n";
+        let changed =
+            |b: &str, c: &str| reached(&[("b/inner.rs", b), ("c.rs", c), ("d.rs", &import)]).len();
+        assert_eq!((changed(record, private), changed(private, record)), (1, 0));
+        let glob = format!("use super::*;\n{METHOD}");
+        assert_eq!(reached(&[("b.rs", record), ("b/c.rs", &glob)]).len(), 1);
+        let renamed = "use crate::b::S as T;\nimpl T { fn m(&mut self) {} }\n";
+        assert_eq!(reached(&[("b.rs", record), ("c.rs", renamed)]).len(), 1);
+    }
+
+    #[test]
+    fn private_and_public_fields_in_one_struct_are_mixed() {
+        let mixed = |fields: &str| {
+            let text = format!("struct S {{ {fields} }}\n{METHOD}");
+            of(&[("lib.rs", &text)]).mixed_owners.len()
+        };
+        assert_eq!(mixed("pub a: u8, b: u8"), 1);
+        assert_eq!(mixed("pub a: u8, pub b: u8"), 0);
+        assert_eq!(mixed("a: u8, b: u8"), 0);
+    }
+}
