@@ -1,7 +1,12 @@
 //! Figures of each crate's code, counted in the same way before and after a change.
 
+mod owners;
+
+pub use owners::Fields;
+
 use crate::rust::{self, is_test};
 use crate::{Repository, SourceFile};
+use owners::Declarations;
 use std::collections::{BTreeMap, BTreeSet};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -27,6 +32,11 @@ pub struct Figures {
     pub large_structs: Vec<(String, usize)>,
     /// Types with methods of their own in more than three files, and in how many.
     pub scattered_types: Vec<(String, usize)>,
+    /// Structs with a method that takes `&mut self` and with fields that are visible to a part of
+    /// the crate.
+    pub reached_owners: Vec<Fields>,
+    /// Structs with such a method, private fields and public ones.
+    pub mixed_owners: Vec<Fields>,
     /// Parameters of functions that are tuples.
     pub tuple_parameters: usize,
     /// Closures that are bound to a name by `let`.
@@ -58,6 +68,8 @@ pub fn figures(repository: &Repository) -> Vec<Figures> {
 fn count(name: &str, files: &[(&SourceFile, &str)]) -> Figures {
     let mut figures = Figures { name: name.to_owned(), ..Figures::default() };
     let mut methods: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    let mut declarations = Vec::new();
+    let root = format!("crates/{name}/src/");
     for (file, text) in files {
         if file.is_test() {
             figures.tests += text.lines().filter(|line| !line.trim().is_empty()).count();
@@ -66,6 +78,11 @@ fn count(name: &str, files: &[(&SourceFile, &str)]) -> Figures {
         let mut items = Items::default();
         if let Ok(parsed) = syn::parse_file(text) {
             items.visit_file(&parsed);
+            if let Some(path) = file.path.strip_prefix(&root) {
+                let mut of = Declarations::default();
+                of.visit_file(&parsed);
+                declarations.push((module(path), of));
+            }
         }
         count_lines(text, &items.tests, &mut figures);
         figures.tuple_parameters += items.tuple_parameters;
@@ -77,6 +94,10 @@ fn count(name: &str, files: &[(&SourceFile, &str)]) -> Figures {
     }
     let scattered = methods.into_iter().map(|(name, files)| (name, files.len()));
     figures.scattered_types = scattered.filter(|(_, files)| *files > MOST_FILES).collect();
+    let owners = owners::owners(&declarations);
+    let is_mixed = |of: &&Fields| of.private > 0 && of.public > 0;
+    figures.mixed_owners = owners.iter().filter(is_mixed).cloned().collect();
+    figures.reached_owners = owners.into_iter().filter(|of| of.restricted > 0).collect();
     let imports = imports(name, files);
     figures.upward_imports = imports.iter().filter(|(from, to)| is_above(to, from)).count();
     figures.cycles = cycles(&imports);

@@ -264,6 +264,13 @@ impl Traffic {
         self.frames += other.frames;
     }
 
+    /// Counts a frame of this many bytes.
+    #[inline]
+    pub(crate) fn count_frame(&mut self, bytes: usize) {
+        self.frames += 1;
+        self.bytes += bytes as u64;
+    }
+
     pub(crate) fn count(&mut self, kind: Kind) {
         match kind {
             Kind::Interest => self.interests += 1,

@@ -24,19 +24,19 @@ mod transmit;
 mod window;
 
 use control::{
-    Crossing, Cx, Direction, Duration, Flow, InterestMeta, LinkView, Marker, Rate, Released, Rng,
-    Size, Stage, Stamper, Time,
+    Crossing, Cx, Direction, Duration, Flow, InterestMeta, Kind, LinkView, Marker, Rate, Released,
+    Rng, Size, Stage, Stamper, Time,
 };
 use packet::options::{Capability, ResidenceTime, segments_in};
 use packet::{HopOptions, LpPacket};
 
 use crate::config::{FaceConfig, LinkType, RateIn};
-use crate::counters::{DropReason, FaceCounters, ForwarderStats};
+use crate::counters::{DropReason, FaceCounters, ForwarderStats, OptionFault};
 use crate::tables::pit::Share;
 use crate::tables::{PitKey, PitToken};
 use allowance::Allowance;
-use capabilities::{Capabilities, Carrier};
-pub(crate) use env::Env;
+use capabilities::{Capabilities, Carrier, IdleOptions};
+pub(crate) use env::{Env, PacketReports};
 use hop::Hop;
 use line::Line;
 use parts::{Hosted, Parts, Views};
@@ -68,10 +68,10 @@ pub(crate) struct Link {
     hop: Option<Box<Hop>>,
     line: Line,
     parts: Parts,
-    pub(crate) reassembler: Reassembler,
-    pub(crate) counters: FaceCounters,
-    pub(crate) capabilities: Capabilities,
-    pub(crate) allowance: Allowance,
+    reassembler: Reassembler,
+    counters: FaceCounters,
+    capabilities: Capabilities,
+    allowance: Allowance,
     local_fields: bool,
 }
 
@@ -226,6 +226,38 @@ impl Link {
         self.line.control_growth(item)
     }
 
+    pub(crate) fn counters(&self) -> &FaceCounters {
+        &self.counters
+    }
+
+    /// Counts a frame that came.
+    #[inline]
+    pub(crate) fn count_frame(&mut self, bytes: usize) {
+        self.counters.received.count_frame(bytes);
+    }
+
+    /// Counts a packet that came.
+    #[inline]
+    pub(crate) fn count_received(&mut self, kind: Kind) {
+        self.counters.received.count(kind);
+    }
+
+    /// Counts an IDLE frame that came.
+    pub(crate) fn count_idle(&mut self) {
+        self.counters.idle += 1;
+    }
+
+    /// Counts an option that is ignored.
+    pub(crate) fn count_option_fault(&mut self, fault: OptionFault) {
+        self.counters.option_faults.add(fault);
+    }
+
+    /// Counts how long the answer to an Interest took.
+    #[inline]
+    pub(crate) fn count_round_trip(&mut self, since: Duration) {
+        self.counters.round_trips.record(since);
+    }
+
     pub(crate) fn count_drop(&mut self, stats: &mut ForwarderStats, reason: DropReason) {
         self.counters.drops.add(reason);
         stats.drops.add(reason);
@@ -322,6 +354,12 @@ impl Link {
             counters.drops.add(reason);
             stats.drops.add(reason);
         })
+    }
+
+    /// Gives a packet's buffers back for use by later ones, if `room` bytes of memory allow it.
+    pub(crate) fn recycle(&mut self, room: usize, whole: Partial) {
+        self.reassembler.set_room(room);
+        self.reassembler.recycle(whole);
     }
 
     /// See [`Parts::expect`]. Only for links with parts.
@@ -450,6 +488,40 @@ impl Link {
         let no_face = from == 0 || !self.local_fields;
         let plain = self.mtu.is_none() && self.hop.is_none();
         plain && mark == 0 && token.is_empty() && no_options && no_face
+    }
+
+    /// See [`crate::Forwarder::open_face`].
+    pub(crate) fn opened(&mut self) {
+        self.capabilities.opened();
+    }
+
+    /// An IDLE frame came.
+    pub(crate) fn on_idle(&mut self, now: Time, options: &IdleOptions) {
+        self.capabilities.on_idle(now, options, self.is_stream());
+    }
+
+    /// See [`crate::Forwarder::set_challenge`].
+    pub(crate) fn set_challenge(&mut self, token: Option<u64>) {
+        self.capabilities.set_challenge(token);
+    }
+
+    /// True if the peer has proved that it receives at its address, or need not prove it.
+    pub(crate) fn is_proved(&self) -> bool {
+        self.capabilities.is_proved()
+    }
+
+    /// Asks the peer for its proof at once.
+    pub(crate) fn ask_for_proof(&mut self) {
+        self.capabilities.ask_for_proof();
+    }
+
+    /// The bytes that may still leave.
+    pub(crate) fn allowance(&self) -> Allowance {
+        self.allowance
+    }
+
+    pub(crate) fn set_allowance(&mut self, allowance: Allowance) {
+        self.allowance = allowance;
     }
 
     /// True if bytes arrive in order and from one peer only, while the link is up.

@@ -167,16 +167,12 @@ fn probe(
     interval: Duration,
 ) -> Option<u64> {
     let now = s.cx.now;
-    let Some(due) = space.probe_at else {
-        space.probe_at = Some(now + FIRST_PROBE.mul_f64(s.cx.rng.unit()));
-        return None;
-    };
-    if now < due {
+    if !space.wants_probe(now, || FIRST_PROBE.mul_f64(s.cx.rng.unit())) {
         return None;
     }
     let others = s.next_hops.iter().filter(|hop| hop.face != best);
     let chosen = space.to_probe(others, s.cx.rng.unit())?;
-    space.probe_at = Some(now + interval);
+    space.set_next_probe(now + interval);
     Some(chosen)
 }
 

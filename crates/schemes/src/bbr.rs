@@ -212,7 +212,7 @@ impl Bbr {
     /// Nothing has come of the initial window yet. The first answer of all may be that of a single
     /// request that went before, such as the one that found the object.
     fn first_flight(&self) -> bool {
-        self.mode == Mode::Startup && self.delivery.delivered < 2 && self.startup.hint.is_none()
+        self.mode == Mode::Startup && self.delivery.delivered() < 2 && self.startup.hint.is_none()
     }
 
     /// The initial rate in segments per second.
@@ -312,7 +312,7 @@ impl Bbr {
         self.path.rtt.sample(rtt);
         self.share.sample(rtt);
         self.silence.timeouts = 0;
-        self.round.rtt_min = self.round.rtt_min.min(rtt);
+        self.round.sample_rtt(rtt);
         if rtt <= self.path.rtt_min {
             self.path.rtt_min = rtt;
             self.path.rtt_min_at = now;
@@ -349,7 +349,7 @@ impl Bbr {
         if is_changed || self.share.is_starved() {
             self.measure_anew(cx.now);
         }
-        self.round.next(self.delivery.delivered, in_flight);
+        self.round.next(self.delivery.delivered(), in_flight);
         self.bandwidth.next_round();
     }
 
@@ -370,10 +370,10 @@ impl Bbr {
         }
         let startup = &mut self.startup;
         startup.losses.arrived();
-        if !self.round.app_limited {
+        if !self.round.is_app_limited() {
             startup.window += 1.0;
         }
-        let phase = startup.phase(cx.now, arrival.sent_at, arrival.rtt, self.path.rtt_min);
+        let phase = startup.hystart.phase(cx.now, arrival.sent_at, arrival.rtt, self.path.rtt_min);
         // Where HyStart++ would go on more carefully, ProbeBW does.
         if phase != Phase::SlowStart {
             self.leave_startup(cx, 1.25);
@@ -394,7 +394,7 @@ impl Bbr {
             Mode::Cruise { until } if now >= until => self.go_up(now),
             Mode::Up { round, since, bandwidth: before, hold } => {
                 let full_round = now.since(since) > self.path.rtt_min;
-                let tried = self.round.number >= round + 2;
+                let tried = self.round.number() >= round + 2;
                 let more = bandwidth >= 1.1 * before || self.bounds.reached(&self.round);
                 if full_round && in_flight >= self.settings.probe_gain * full.max(SPARE) {
                     self.mode = Mode::Down { since: now };
@@ -427,14 +427,14 @@ impl Bbr {
     fn measure_anew(&mut self, now: Time) {
         if !matches!(self.mode, Mode::ProbeRtt { .. } | Mode::Startup) {
             let latest = self.path.rtt.latest().unwrap_or(self.path.rtt_min);
-            self.path.rtt_min = self.round.rtt_min.min(latest);
+            self.path.rtt_min = self.round.rtt_min().min(latest);
             self.path.rtt_min_at = now;
             self.mode = Mode::ProbeRtt { until: None };
         }
     }
 
     fn go_up(&mut self, now: Time) {
-        let (round, bandwidth) = (self.round.number, self.bandwidth());
+        let (round, bandwidth) = (self.round.number(), self.bandwidth());
         self.mode = Mode::Up { round, since: now, bandwidth, hold: false };
     }
 
@@ -473,7 +473,7 @@ impl Controller for Bbr {
         let now = cx.now;
         let room = f64::from(sent.before.segments) + f64::from(sent.count) < self.window();
         let unused = now.since(self.release_at.max(self.held_at));
-        if room && unused > UNUSED.max(self.burst()) && self.delivery.delivered > 0 {
+        if room && unused > UNUSED.max(self.burst()) && self.delivery.delivered() > 0 {
             self.delivery.app_limited(sent.before.segments);
         }
         if let Some(pace) = self.pace() {
@@ -531,7 +531,7 @@ impl Controller for Bbr {
         }
         let (sent_at, memo) = (arrival.sent_at, arrival.memo);
         if let Some(sample) = self.delivery.arrived(cx.now, sent_at, memo, self.path.rtt_min) {
-            self.round.app_limited = sample.app_limited;
+            self.round.sample_rate(sample.app_limited);
             if !sample.app_limited || sample.rate > self.bandwidth() {
                 self.bandwidth.sample(sample.rate);
             }
@@ -539,7 +539,7 @@ impl Controller for Bbr {
         if self.mode == Mode::Startup {
             self.grow(cx, arrival);
         }
-        if Delivery::prior(memo) >= self.round.ends_at {
+        if self.round.is_over(Delivery::prior(memo)) {
             self.end_round(cx, in_flight);
         }
         self.advance(cx, f64::from(in_flight));
@@ -551,7 +551,7 @@ impl Controller for Bbr {
         } else if !matches!(loss.cause, Cause::Nack(_)) {
             // RFC 9002, 7.3.2: what left before the last cut belongs to the congestion it answered.
             let news = self.cut_at.is_none_or(|cut| loss.sent_at > cut);
-            let more = f64::from(self.round.in_flight) > self.uncongested();
+            let more = f64::from(self.round.in_flight()) > self.uncongested();
             let queued = self.queued();
             if self.mode != Mode::Startup {
                 self.share.lost(loss.sent_at, queued);

@@ -45,8 +45,6 @@
 mod consumer;
 mod nodes;
 mod stamper;
-#[cfg(test)]
-mod tests;
 
 use control::{Duration, Equation, ParamSpec, RttEstimate, Scheme, Value};
 

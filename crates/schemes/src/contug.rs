@@ -182,10 +182,10 @@ impl Contug {
         // one.
         let Some(id) = self.server(arrival.options) else { return arrival.lane };
         let window = self.initial_window;
-        let before = self.named.evicted;
+        let before = self.named.evicted();
         let (lane, _) = self.named.hear(cx.now, id, || Source::new(window));
-        if self.named.evicted > before {
-            cx.note("source forgotten", self.named.evicted as f64);
+        if self.named.evicted() > before {
+            cx.note("source forgotten", self.named.evicted() as f64);
         }
         // (4)
         if lane != self.expected(arrival.segment) {

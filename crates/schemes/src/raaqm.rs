@@ -47,8 +47,6 @@
 
 mod consumer;
 mod forwarding;
-#[cfg(test)]
-mod tests;
 
 use crate::shared::link::path_id::PathFolder;
 use crate::shared::strategy::{silence, suppression};

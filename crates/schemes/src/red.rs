@@ -127,7 +127,7 @@ impl Red {
 
     /// p_b; `None`: every packet is marked.
     fn probability(&self, size: f64) -> Option<f64> {
-        let avg = self.avg.bytes;
+        let avg = self.avg.bytes();
         if avg >= 2.0 * self.max_th || (avg >= self.max_th && !self.gentle) {
             return None;
         }
@@ -145,7 +145,7 @@ impl Marker for Red {
         self.mean =
             if self.mean == 0.0 { size } else { self.mean + SIZE_WEIGHT * (size - self.mean) };
         self.avg.sample_or_age(cx.now, view, Size(self.mean as u64));
-        if self.avg.bytes < self.min_th {
+        if self.avg.bytes() < self.min_th {
             self.count = -1.0;
             return Verdict::Pass;
         }

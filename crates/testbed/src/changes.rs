@@ -9,7 +9,7 @@ use scenario::model::{FaultKind, Route};
 
 /// The changes of a fault, with the nodes; empty for other kinds of faults.
 pub fn of(kind: &FaultKind, testbed: &Testbed) -> Vec<(usize, Change)> {
-    let links = &testbed.plan.links;
+    let links = &testbed.plan().links;
     match kind {
         FaultKind::LinkRate { link, direction, rate } => {
             let link = &links[*link];
@@ -44,7 +44,7 @@ impl Testbed {
         if self.is_up(at) {
             self.send(at, std::slice::from_ref(&change))?;
         }
-        self.changes[at].push(change);
+        self.record_change(at, change);
         Ok(())
     }
 
@@ -53,14 +53,14 @@ impl Testbed {
     /// # Errors
     /// It rejects a command.
     pub fn change_again(&self, at: usize) -> Result<(), TestbedError> {
-        self.send(at, &self.changes[at])
+        self.send(at, self.changes(at))
     }
 
     fn send(&self, at: usize, changes: &[Change]) -> Result<(), TestbedError> {
         if changes.is_empty() {
             return Ok(());
         }
-        let node = &self.plan.nodes[at].name;
+        let node = &self.plan().nodes[at].name;
         let mut daemon = Connection::open(address(&self.socket(at)))
             .map_err(|error| TestbedError::Unreachable { node: node.clone(), error })?;
         let counters = readings::read(&mut daemon, node)?;

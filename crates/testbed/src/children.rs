@@ -17,9 +17,9 @@ const LONGEST_EXCERPT: usize = 2_000;
 /// A child of ours.
 pub struct Process {
     /// Its description, for messages.
-    pub what: String,
+    what: String,
     /// The name of its node.
-    pub node: String,
+    node: String,
     child: Child,
     log: PathBuf,
     ended: Option<ExitStatus>,

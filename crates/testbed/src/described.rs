@@ -54,7 +54,7 @@ impl Described {
     /// The description, with or without daemons.
     #[must_use]
     pub fn of(testbed: &Testbed, has_daemons: bool) -> Described {
-        let plan = &testbed.plan;
+        let plan = testbed.plan();
         let nodes = plan.nodes.iter().enumerate().map(|(at, node)| DescribedNode {
             node: node.name.clone(),
             namespace: testbed.namespace(at),

@@ -50,7 +50,7 @@ impl InProcessApps {
         seed: u64,
         testbed: &Testbed,
     ) -> Result<Option<InProcessApps>, TestbedError> {
-        let plan = &testbed.plan;
+        let plan = testbed.plan();
         if !plan.has_applications {
             return Ok(None);
         }

@@ -26,8 +26,7 @@ const SERVING: &str = "serving ";
 
 /// A running testbed.
 pub struct Testbed {
-    /// Its plan.
-    pub plan: Plan,
+    plan: Plan,
     state_dir: StateDir,
     /// The folder for large files: contents, fetched files, logs.
     folder: tempfile::TempDir,
@@ -38,7 +37,7 @@ pub struct Testbed {
     pids: Vec<Pid>,
     producers: Vec<Option<Process>>,
     /// The changes of each node's daemon since its configuration.
-    pub(crate) changes: Vec<Vec<Change>>,
+    changes: Vec<Vec<Change>>,
 }
 
 impl Testbed {
@@ -119,6 +118,22 @@ impl Testbed {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.state_dir.name
+    }
+
+    /// Its plan.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The changes of a node's daemon since its configuration, in their order.
+    pub(crate) fn changes(&self, at: usize) -> &[Change] {
+        &self.changes[at]
+    }
+
+    /// Records a change of a node's daemon.
+    pub(crate) fn record_change(&mut self, at: usize, change: Change) {
+        self.changes[at].push(change);
     }
 
     /// The control group of a node's programs, if it has one.

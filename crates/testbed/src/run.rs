@@ -86,7 +86,7 @@ impl Course {
         scenario: &Scenario,
         every: Duration,
     ) -> Result<Course, TestbedError> {
-        let fetches = testbed.plan.fetches.iter().enumerate();
+        let fetches = testbed.plan().fetches.iter().enumerate();
         let fetches = fetches.map(|(number, fetch)| (fetch.start, Event::Fetch(number)));
         let faults = scenario.faults.iter().map(|f| (f.at, Event::Fault(f.kind.clone())));
         // Last first, and of those at the same time the first of the file last.
@@ -94,11 +94,11 @@ impl Course {
         events.sort_by_key(|(at, _)| *at);
         events.reverse();
         let origin = monotonic() + LEAD;
-        let nodes = 0..testbed.plan.nodes.len();
+        let nodes = 0..testbed.plan().nodes.len();
         let readers = nodes
             .map(|at| Reader::start(testbed.socket(at), testbed.pid(at), origin, every))
             .collect();
-        let count = testbed.plan.fetches.len();
+        let count = testbed.plan().fetches.len();
         let fetches = std::iter::repeat_with(|| None).take(count).collect();
         let ended = vec![Ended::default(); count];
         let carrying = in_process.map(|in_process| in_process.start(origin, every)).transpose();
@@ -192,7 +192,7 @@ impl Course {
         if let Some(carrying) = &mut self.carrying {
             carrying.crash(at);
         }
-        let fetches = self.testbed.plan.fetches.iter().zip(&mut self.fetches);
+        let fetches = self.testbed.plan().fetches.iter().zip(&mut self.fetches);
         for ((fetch, process), ended) in fetches.zip(&mut self.ended) {
             if fetch.at == at
                 && let Some(process) = process
@@ -216,7 +216,7 @@ impl Course {
             process.end(PATIENCE);
             self.ended[number].output = process.output();
         }
-        let fetches = self.testbed.plan.fetches.iter().enumerate();
+        let fetches = self.testbed.plan().fetches.iter().enumerate();
         let fetched = fetches.zip(&self.ended).map(|((number, fetch), ended)| {
             let text = std::fs::read_to_string(self.testbed.record_of(number));
             let text = text.unwrap_or_default();
@@ -227,7 +227,7 @@ impl Course {
         });
         let fetched = fetched.collect();
         let readings = self.readers.drain(..).map(Reader::end).collect();
-        let interfaces = self.testbed.plan.links.iter().map(|link| link.interface.clone());
+        let interfaces = self.testbed.plan().links.iter().map(|link| link.interface.clone());
         let interfaces = interfaces.collect();
         let passed = self.testbed.passed()?;
         let origin = self.origin;

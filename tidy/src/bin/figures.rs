@@ -19,13 +19,15 @@ fn main() -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "{:<12}{:>8}{:>10}{:>8}{:>7}{:>10}{:>8}{:>9}{:>8}{:>8}",
+        "{:<12}{:>8}{:>10}{:>8}{:>7}{:>10}{:>9}{:>7}{:>8}{:>9}{:>8}{:>8}",
         "crate",
         "code",
         "comments",
         "tests",
         "large",
         "scattered",
+        "reached",
+        "mixed",
         "tuples",
         "closures",
         "cycles",
@@ -42,6 +44,8 @@ fn main() -> io::Result<()> {
         tests: sum(|one| one.tests),
         large_structs: all.iter().flat_map(|one| one.large_structs.clone()).collect(),
         scattered_types: all.iter().flat_map(|one| one.scattered_types.clone()).collect(),
+        reached_owners: all.iter().flat_map(|one| one.reached_owners.clone()).collect(),
+        mixed_owners: all.iter().flat_map(|one| one.mixed_owners.clone()).collect(),
         tuple_parameters: sum(|one| one.tuple_parameters),
         bound_closures: sum(|one| one.bound_closures),
         cycles: all.iter().flat_map(|one| one.cycles.clone()).collect(),
@@ -54,13 +58,15 @@ fn main() -> io::Result<()> {
 fn row(out: &mut impl Write, one: &figures::Figures) -> io::Result<()> {
     writeln!(
         out,
-        "{:<12}{:>8}{:>10}{:>8}{:>7}{:>10}{:>8}{:>9.1}{:>8}{:>8}",
+        "{:<12}{:>8}{:>10}{:>8}{:>7}{:>10}{:>9}{:>7}{:>8}{:>9.1}{:>8}{:>8}",
         one.name,
         one.code,
         one.comments,
         one.tests,
         one.large_structs.len(),
         one.scattered_types.len(),
+        one.reached_owners.len(),
+        one.mixed_owners.len(),
         one.tuple_parameters,
         one.closures_per_thousand(),
         one.cycles.len(),
@@ -72,8 +78,10 @@ fn details(out: &mut impl Write, all: &[figures::Figures]) -> io::Result<()> {
     writeln!(
         out,
         "\nlarge: structs of more than 15 fields; scattered: types with methods in more than three \
-         files;\ntuples: parameters; closures: bound to a name, in 1,000 lines of code; cycles: \
-         groups of modules\nthat import each other; upward: imports of a module above.\n"
+         files;\nreached: structs with `&mut self` methods and `pub(…)` fields; mixed: such \
+         structs with private\nand `pub` fields; tuples: parameters; closures: bound to a name, \
+         in 1,000 lines of code;\ncycles: groups of modules that import each other; upward: \
+         imports of a module above.\n"
     )?;
     for one in all {
         for (name, fields) in &one.large_structs {
@@ -81,6 +89,13 @@ fn details(out: &mut impl Write, all: &[figures::Figures]) -> io::Result<()> {
         }
         for (name, files) in &one.scattered_types {
             writeln!(out, "{}: {name} has methods in {files} files", one.name)?;
+        }
+        for of in &one.reached_owners {
+            writeln!(out, "{}: {} has {} restricted fields", one.name, of.name, of.restricted)?;
+        }
+        for of in &one.mixed_owners {
+            let figures::Fields { name, private, public, .. } = of;
+            writeln!(out, "{}: {name} has {private} private and {public} pub fields", one.name)?;
         }
         for group in &one.cycles {
             let names = group.iter().map(|name| if name.is_empty() { "the crate" } else { name });

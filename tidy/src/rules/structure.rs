@@ -1,7 +1,7 @@
 //! Crates keep a structure that can be read: no large structs, scattered types, tuple parameters or
-//! cycles of modules, and closures where they are used.
+//! cycles of modules, closures where they are used, and fields that only their struct changes.
 
-use crate::figures::{Figures, figures};
+use crate::figures::{Fields, Figures, figures};
 use crate::{Finding, Repository};
 
 /// Structs, with their crates, whose fields a format decides.
@@ -39,6 +39,12 @@ fn judge(of: &Figures) -> Vec<Finding> {
         messages
             .push(format!("{count} closures are bound to names: write them where they are used"));
     }
+    messages.extend(of.reached_owners.iter().map(|Fields { name, restricted, .. }| {
+        format!(
+            "{name} has `&mut self` methods and {restricted} `pub(…)` fields: give it methods for \
+             what others do with them, or move its methods, so that it is a record"
+        )
+    }));
     let path = format!("crates/{}", of.name);
     messages.into_iter().map(|message| Finding { path: path.clone(), line: 0, message }).collect()
 }
@@ -67,6 +73,14 @@ mod tests {
         assert_eq!(judge(&net), []);
         net.large_structs.push(("Face".to_owned(), 18));
         assert_eq!(judge(&net).len(), 1);
+    }
+
+    #[test]
+    fn a_struct_that_changes_itself_keeps_its_fields() {
+        let link = Fields { name: "Link".to_owned(), restricted: 4, ..Fields::default() };
+        let found = judge(&Figures { reached_owners: vec![link], ..of("a") });
+        assert_eq!(found.len(), 1);
+        assert!(found[0].message.starts_with("Link has `&mut self` methods and 4 `pub(…)` fields"));
     }
 
     #[test]

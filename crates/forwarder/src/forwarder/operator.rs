@@ -164,7 +164,7 @@ impl Forwarder {
     /// see [`Forwarder::set_challenge`]. True of a face that is gone.
     #[must_use]
     pub fn is_proved(&self, face: FaceId) -> bool {
-        self.faces.get(face).is_none_or(|face| face.link().capabilities.is_proved())
+        self.faces.get(face).is_none_or(|face| face.link().is_proved())
     }
 
     /// Sets the token that the other end of a face has to echo before its address counts as
@@ -174,7 +174,7 @@ impl Forwarder {
     /// easily.
     pub fn set_challenge(&mut self, face: FaceId, token: Option<u64>) {
         if let Some(face) = self.faces.get_mut(face) {
-            face.link_mut().capabilities.set_challenge(token);
+            face.link_mut().set_challenge(token);
         }
     }
 
@@ -182,14 +182,14 @@ impl Forwarder {
     /// driver next polls the face.
     pub fn set_allowance(&mut self, face: FaceId, allowance: Allowance) {
         if let Some(face) = self.faces.get_mut(face) {
-            face.link_mut().allowance = allowance;
+            face.link_mut().set_allowance(allowance);
         }
     }
 
     /// The remaining allowance of a face.
     #[must_use]
     pub fn allowance(&self, face: FaceId) -> Allowance {
-        self.faces.get(face).map(|face| face.link().allowance).unwrap_or_default()
+        self.faces.get(face).map(|face| face.link().allowance()).unwrap_or_default()
     }
 
     /// The counters of a face.

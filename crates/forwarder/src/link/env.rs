@@ -12,19 +12,31 @@ pub(crate) struct Env<'a> {
     pub(crate) stats: &'a mut ForwarderStats,
     /// How many more bytes of memory the face may take; `usize::MAX` without a limit.
     pub(crate) room: usize,
-    /// Where the fate of packets is reported, and of which face.
-    pub(crate) packet_tap: Option<(&'a mut PacketTap, FaceId)>,
+    pub(crate) packets: PacketReports<'a>,
+}
+
+/// Where the fate of a face's packets is reported, if the driver wants to know.
+pub(crate) struct PacketReports<'a> {
+    tap: Option<&'a mut PacketTap>,
+    face: FaceId,
+}
+
+impl<'a> PacketReports<'a> {
+    #[inline]
+    pub(crate) fn new(tap: Option<&'a mut PacketTap>, face: FaceId) -> PacketReports<'a> {
+        PacketReports { tap, face }
+    }
+
+    /// Reports what became of a packet.
+    pub(super) fn report(&mut self, kind: Kind, packet: &[u8], dropped: Option<DropReason>) {
+        if let Some(tap) = &mut self.tap {
+            let step = dropped.map_or(Step::Queued, Step::Dropped);
+            tap(self.face, &PacketEvent { step, kind, packet });
+        }
+    }
 }
 
 impl Env<'_> {
-    /// Reports what became of a packet.
-    pub(super) fn report(&mut self, kind: Kind, packet: &[u8], dropped: Option<DropReason>) {
-        if let Some((tap, face)) = &mut self.packet_tap {
-            let step = dropped.map_or(Step::Queued, Step::Dropped);
-            tap(*face, &PacketEvent { step, kind, packet });
-        }
-    }
-
     /// True if memory has room for the bytes that `growth` returns.
     pub(super) fn has_room(&self, growth: impl FnOnce() -> usize) -> bool {
         self.room == usize::MAX || growth() <= self.room

@@ -71,7 +71,7 @@ impl Hop {
 
     /// Counts of packets that had to be acknowledged.
     pub(crate) fn counters(&self) -> Option<ReliabilityCounters> {
-        self.reliability.as_ref().map(|reliability| reliability.counters)
+        self.reliability.as_ref().map(Reliability::counters)
     }
 
     /// The Interests that were given up since the last call.
@@ -164,7 +164,7 @@ impl Hop {
                 let leaving = Leaving { bytes, shared, header, layout, sequence: first };
                 reliability.keep(now, self.tx, leaving);
             } else {
-                reliability.counters.unprotected += 1;
+                reliability.count_unprotected();
             }
         }
         let taken = if protected { layout.count } else { u64::from(marker) };

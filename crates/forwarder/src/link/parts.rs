@@ -83,10 +83,10 @@ impl Parts {
             data_limit: line.data_bound(),
             interests_out: line.control_view(now),
             held: shaping.map(|s| s.view(now)).unwrap_or_default(),
-            offered: shaping.map_or(0, |s| s.offered),
-            offered_bytes: shaping.map(|s| s.offered_bytes).unwrap_or_default(),
-            expected_in: self.expected_in.total,
-            expected_out: self.expected_out.total,
+            offered: shaping.map_or(0, Shaping::offered),
+            offered_bytes: shaping.map(Shaping::offered_bytes).unwrap_or_default(),
+            expected_in: self.expected_in.total(),
+            expected_out: self.expected_out.total(),
             flows: self.flows.count(),
         }
     }

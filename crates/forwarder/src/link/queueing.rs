@@ -26,10 +26,10 @@ impl Link {
         if let Some(reason) = refused {
             self.counters.queue.drop(packet.len());
             self.count_drop(env.stats, reason);
-            env.report(kind, packet, Some(reason));
+            env.packets.report(kind, packet, Some(reason));
             return;
         }
-        env.report(kind, packet, None);
+        env.packets.report(kind, packet, None);
         self.line.push_control(env.now, item, packet, patch);
     }
 
@@ -50,10 +50,10 @@ impl Link {
         if let Some(reason) = refused {
             self.counters.queue.drop(len);
             self.count_drop(env.stats, reason);
-            env.report(Kind::Data, &item.packet, Some(reason));
+            env.packets.report(Kind::Data, &item.packet, Some(reason));
             return;
         }
-        env.report(Kind::Data, &item.packet, None);
+        env.packets.report(Kind::Data, &item.packet, None);
         let flow = item.subject.flow;
         self.line.push_data(env.now, item);
         self.parts.report_queued(env, &self.line, flow, len, Queued::Joined);

@@ -48,12 +48,12 @@ pub(crate) struct Fragment<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Partial {
     /// The frame of fragment 0 as it came: the packet's link-layer header is read from it.
-    pub(crate) first: Vec<u8>,
+    first: Vec<u8>,
     /// The payloads, in order of arrival; in order of index when the packet is whole.
-    pub(crate) packet: Vec<u8>,
+    packet: Vec<u8>,
     /// The highest congestion mark on any fragment: some senders mark fragments other than the
     /// first.
-    pub(crate) mark: u64,
+    mark: u64,
     /// Where in `packet` each fragment's payload is; `None` while it is missing.
     pieces: Vec<Option<(u32, u32)>>,
     missing: usize,
@@ -63,6 +63,21 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
+    /// The frame of fragment 0 as it came: the packet's link-layer header is read from it.
+    pub(crate) fn first(&self) -> &[u8] {
+        &self.first
+    }
+
+    /// The network packet, if it is whole.
+    pub(crate) fn packet(&self) -> &[u8] {
+        &self.packet
+    }
+
+    /// The highest congestion mark on any fragment.
+    pub(crate) fn mark(&self) -> u64 {
+        self.mark
+    }
+
     fn bytes(&self) -> usize {
         self.first.len() + self.packet.len()
     }

@@ -120,7 +120,7 @@ pub(crate) struct Reliability {
     silent_until: Time,
     /// Interests to report to strategies.
     given_up: Vec<GivenUp>,
-    pub(crate) counters: ReliabilityCounters,
+    counters: ReliabilityCounters,
 }
 
 impl Reliability {
@@ -139,6 +139,16 @@ impl Reliability {
             given_up: Vec::new(),
             counters: ReliabilityCounters::default(),
         }
+    }
+
+    /// Counts of the packets that left.
+    pub(crate) fn counters(&self) -> ReliabilityCounters {
+        self.counters
+    }
+
+    /// A packet left that is not kept.
+    pub(crate) fn count_unprotected(&mut self) {
+        self.counters.unprotected += 1;
     }
 
     /// Bytes of memory held.

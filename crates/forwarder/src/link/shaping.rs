@@ -71,8 +71,8 @@ pub(crate) struct Shaping {
     memory: usize,
     bound: usize,
     next_handle: u64,
-    pub(crate) offered: u64,
-    pub(crate) offered_bytes: Size,
+    offered: u64,
+    offered_bytes: Size,
 }
 
 impl Shaping {
@@ -92,6 +92,16 @@ impl Shaping {
             offered: 0,
             offered_bytes: Size::ZERO,
         }
+    }
+
+    /// The Interests that were offered until now.
+    pub(crate) fn offered(&self) -> u64 {
+        self.offered
+    }
+
+    /// The bytes that were expected for them.
+    pub(crate) fn offered_bytes(&self) -> Size {
+        self.offered_bytes
     }
 
     pub(crate) fn stage(&self) -> Stage {
@@ -229,10 +239,15 @@ pub(crate) struct Expected {
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
     entries: BTreeMap<PitKey, Expected>,
-    pub(crate) total: Size,
+    total: Size,
 }
 
 impl Expectations {
+    /// The bytes that are expected.
+    pub(crate) fn total(&self) -> Size {
+        self.total
+    }
+
     /// Bytes of memory held: the places of a tree that is half full.
     pub(crate) fn memory(&self) -> usize {
         self.entries.len() * 2 * size_of::<(PitKey, Expected)>()

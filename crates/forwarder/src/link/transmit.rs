@@ -157,7 +157,7 @@ impl Link {
     ) -> Option<Frames> {
         let kind = item.kind();
         if self.has_parts() && !self.ask_parts(env, node, marks, &mut item) {
-            env.report(kind, self.line.front(item.len), Some(DropReason::Marker));
+            env.packets.report(kind, self.line.front(item.len), Some(DropReason::Marker));
             self.line.consume(item.len);
             self.drop_queued(env, item.len, DropReason::Marker);
             return None;
@@ -221,7 +221,7 @@ impl Link {
                 marker.on_dequeue(cx, view, data, sojourn)
             });
         if verdict == Verdict::Drop {
-            env.report(Kind::Data, &item.packet, Some(DropReason::Marker));
+            env.packets.report(Kind::Data, &item.packet, Some(DropReason::Marker));
             self.drop_queued(env, len, DropReason::Marker);
             return None;
         }
@@ -341,13 +341,13 @@ impl Link {
         });
         scratch.truncate(start);
         while let Some(item) = self.line.pop_control(env.now) {
-            env.report(item.kind(), self.line.front(item.len), Some(reason));
+            env.packets.report(item.kind(), self.line.front(item.len), Some(reason));
             self.line.consume(item.len);
             self.counters.queue.drop(item.len);
             self.count_drop(env.stats, reason);
         }
         while let Some(item) = self.line.pop_data(env.now) {
-            env.report(Kind::Data, &item.packet, Some(reason));
+            env.packets.report(Kind::Data, &item.packet, Some(reason));
             self.counters.queue.drop(item.packet.len());
             self.count_drop(env.stats, reason);
         }

@@ -91,19 +91,8 @@ impl<'a> InterestCx<'a> {
         }
     }
 
-    /// The Interest as parts of the downstream see it; takes its options.
-    pub(super) fn meta(&mut self, expected: Size) -> InterestMeta {
-        let options = std::mem::take(&mut self.options);
-        self.meta_with(options, expected, self.expires)
-    }
-
-    /// The same with other options and another end.
-    pub(super) fn meta_with(
-        &self,
-        options: HopOptions,
-        expected: Size,
-        expires: Time,
-    ) -> InterestMeta {
+    /// The Interest as parts of links see it, with these options and this end.
+    pub(super) fn meta(&self, options: HopOptions, expected: Size, expires: Time) -> InterestMeta {
         InterestMeta {
             flow: self.subject.flow,
             segment: self.subject.segment,

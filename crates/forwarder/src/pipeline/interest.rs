@@ -106,12 +106,16 @@ fn pass_arrival_parts(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
     let wire = a.interest.wire();
     p.crossed(a.face, Kind::Interest, a.subject, a.size, &a.options);
     let offered = p.with_link(a.face, |link, env, node| {
+        let size = match link.has_parts() {
+            true => link.expected(a.subject.flow, &a.options),
+            false => Size::ZERO,
+        };
+        let options = std::mem::take(&mut a.options);
+        let mut meta = a.meta(options, size, a.expires);
         if !link.has_parts() {
-            return Some(Offered::Pass(a.meta(Size::ZERO)));
+            return Some(Offered::Pass(meta));
         }
-        let size = link.expected(a.subject.flow, &a.options);
         let mut expected = Expected { flow: a.subject.flow, size, released_at: None };
-        let mut meta = a.meta(size);
         let at = NodeAt { node, name: a.name.name(), subject: a.subject };
         link.ask_stamper(env, |stamper, cx, view| {
             stamper.on_interest(cx, view, &at, &mut meta);
@@ -263,7 +267,8 @@ fn pass_miss_shaper(p: &mut Pipeline<'_>, key: PitKey, a: &mut InterestCx<'_>) -
     let Some(mut expected) = a.expected else { return true };
     let now = p.now;
     let offered = p.with_link(a.face, |link, env, _| {
-        let meta = a.meta(expected.size);
+        let options = std::mem::take(&mut a.options);
+        let meta = a.meta(options, expected.size, a.expires);
         let offered =
             link.offer(env, Stage::Miss, None, meta, Some(key.to_bits()), || Waiting::Pending(key));
         let passed = matches!(offered, Some(Offered::Pass(_)));

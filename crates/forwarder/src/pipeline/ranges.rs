@@ -74,10 +74,10 @@ pub(super) fn ignore_unproved(p: &mut Pipeline<'_>, face: FaceId, options: &mut 
         return;
     }
     let Some(state) = p.faces.get_mut(face) else { return };
-    if state.link_mut().capabilities.is_proved() {
+    if state.link().is_proved() {
         return;
     }
-    state.link_mut().capabilities.ask_for_proof();
+    state.link_mut().ask_for_proof();
     options.remove(Range::TYPE);
     p.faces.count_option_fault(face, OptionFault::RangeUnproved);
     p.wake(face);

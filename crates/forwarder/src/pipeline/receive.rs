@@ -36,7 +36,7 @@ pub(crate) fn receive(p: &mut Pipeline<'_>, face: FaceId, sender: Sender, frame:
     }
     let Some(state) = p.faces.get_mut(face) else { return };
     let Some(fragment) = header.fragment() else {
-        state.link_mut().counters.idle += 1;
+        state.link_mut().count_idle();
         if header.has_options() {
             learn(p, face, &header);
         }
@@ -62,9 +62,7 @@ fn learn(p: &mut Pipeline<'_>, face: FaceId, header: &LpPacket<'_>) {
         && let Some(state) = p.faces.get_mut(face)
         && state.link_type() == LinkType::PointToPoint
     {
-        let link = state.link_mut();
-        let is_stream = link.is_stream();
-        link.capabilities.on_idle(now, &IdleOptions::new(capability, &options), is_stream);
+        state.link_mut().on_idle(now, &IdleOptions::new(capability, &options));
         p.wake(face);
     }
 }
@@ -82,9 +80,9 @@ fn receive_fragment(
     p.wake(face);
     let Some(whole) = whole.flatten() else { return };
     // The frame of fragment 0 was decoded when it came.
-    if let Ok(header) = LpPacket::decode(&whole.first) {
-        let packet = Packet { bytes: &whole.packet, shared: None };
-        receive_packet(p, &Incoming { face, header: &header, mark: whole.mark, packet });
+    if let Ok(header) = LpPacket::decode(whole.first()) {
+        let packet = Packet { bytes: whole.packet(), shared: None };
+        receive_packet(p, &Incoming { face, header: &header, mark: whole.mark(), packet });
     }
     p.faces.recycle(face, whole, p.tables);
 }

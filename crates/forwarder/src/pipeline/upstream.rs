@@ -222,7 +222,7 @@ impl Pipeline<'_> {
             self.count_drop(out.face, DropReason::PitFull);
             return None;
         }
-        let mut leaving = out.meta_with(out.options.clone(), Size::ZERO, expires);
+        let mut leaving = out.meta(out.options.clone(), Size::ZERO, expires);
         // The downstream's question is about its own link.
         leaving.options.remove(ResidenceTime::TYPE);
         out.portion.state(&mut leaving.options);

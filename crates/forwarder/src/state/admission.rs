@@ -19,7 +19,6 @@
 
 use control::{Duration, Time};
 
-use super::budget::Part;
 use super::faces::Faces;
 use super::faces::face::Face;
 use super::room::{Change, Room};
@@ -81,11 +80,11 @@ impl Faces {
             if (load.taken > load.bound / 4 || load.held > load.bound)
                 && let Err(refusal) = self.judge(now, candidate, expires, &load, tables)
             {
-                self.budget.refuse(Part::Pending);
+                self.count_refused_interest();
                 return Err(refusal);
             }
         }
-        match self.budget.make_room(Part::Pending, bytes, tables) {
+        match self.make_room_for_pending(bytes, tables) {
             true => Ok(Room::granted()),
             false => Err(Refusal::Shared),
         }
@@ -98,7 +97,7 @@ impl Faces {
         let config = pit.config();
         // An entry takes its place at least, so that the bound on their number is no smaller.
         let places = config.entries.saturating_mul(size_of::<PitEntry>());
-        let least = self.budget.share(Part::Pending).min(config.memory).min(places);
+        let least = self.share_of_pending().min(config.memory).min(places);
         pit.memory() + more <= (least - least / LOCAL) / 4
     }
 
@@ -110,7 +109,7 @@ impl Faces {
         let taken = each * len + heap;
         let config = pit.config();
         let entries = (taken / len.max(1)).max(each).saturating_mul(config.entries);
-        let all = self.budget.share(Part::Pending).min(config.memory).min(entries);
+        let all = self.share_of_pending().min(config.memory).min(entries);
         let is_local = self.get(face).is_some_and(Face::is_local);
         let bound = if is_local { all } else { all - all / LOCAL };
         Load { taken: taken + bytes, bound, each, held: memory + bytes }

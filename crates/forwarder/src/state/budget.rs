@@ -190,11 +190,10 @@ impl Budget {
     pub(super) fn count(&mut self, face: &mut Face) {
         if self.is_limited() {
             let most = self.share(Part::Faces).saturating_sub(self.faces) / 32;
-            face.link.relax(most.min(MOST_IDLE));
-            let now = face.memory();
-            self.ample = self.ample.saturating_sub(now.saturating_sub(face.counted));
-            self.faces = self.faces - face.counted + now;
-            face.counted = now;
+            face.link_mut().relax(most.min(MOST_IDLE));
+            let (before, now) = (face.counted(), face.count());
+            self.ample = self.ample.saturating_sub(now.saturating_sub(before));
+            self.faces = self.faces - before + now;
             if self.ample == 0 && self.series.free {
                 // The driver has taken what the series counts on.
                 self.series.left = 0;
@@ -228,7 +227,7 @@ impl Budget {
             return true;
         }
         let Series { number, left, free } = &mut self.series;
-        let is_taken = *free && *left > 0 && face.series == *number;
+        let is_taken = *free && *left > 0 && face.is_in_series(*number);
         *left -= u32::from(is_taken);
         is_taken
     }
@@ -239,8 +238,8 @@ impl Budget {
         let own = face.own();
         let is_far = self.free_for(own) > SERIES as usize * EACH + own;
         if is_far {
-            face.series = self.series.number;
-            touched.push(face.id);
+            face.join_series(self.series.number);
+            touched.push(face.id());
         }
         is_far
     }
@@ -264,15 +263,15 @@ impl Budget {
     /// A face is there.
     pub(super) fn begin(&mut self, face: &mut Face) {
         self.count(face);
-        self.bare += face.bare;
+        self.bare += face.bare();
         self.face_count += 1;
         self.divide();
     }
 
     /// A face is gone.
     pub(super) fn forget(&mut self, face: &Face) {
-        self.faces -= face.counted;
-        self.bare -= face.bare;
+        self.faces -= face.counted();
+        self.bare -= face.bare();
         self.face_count -= 1;
         self.divide();
     }

@@ -9,7 +9,7 @@ use control::{Duration, Kind, Marker, Rng, Time};
 use packet::options::Capability;
 use std::collections::VecDeque;
 
-use super::budget::{Budget, MemoryUse};
+use super::budget::{Budget, MemoryUse, Part};
 use super::room::{Change, Room};
 use super::tables::Tables;
 use crate::config::{FaceConfig, Scope};
@@ -17,11 +17,11 @@ use crate::counters::{DropReason, ForwarderStats, OptionFault};
 use crate::events::{PacketEvent, PacketTap, Reporter, Step, Tap, Taps};
 use crate::link::fragment::Frames;
 use crate::link::reassembly::Partial;
-use crate::link::{Env, InterestMark, Link, Out};
+use crate::link::{Env, InterestMark, Link, Out, PacketReports};
 use crate::node::Node;
 use crate::tables::FaceId;
 use deadlines::Deadlines;
-use face::{Face, Readiness};
+use face::Face;
 use table::FaceTable;
 pub(crate) use table::LinksAt;
 
@@ -56,7 +56,7 @@ pub(crate) struct Faces {
     ready: VecDeque<FaceId>,
     deadlines: Deadlines,
     due: Vec<FaceId>,
-    pub(super) budget: Budget,
+    budget: Budget,
     /// Faces that have changed since they were counted.
     touched: Vec<FaceId>,
     stats: ForwarderStats,
@@ -89,7 +89,7 @@ impl Faces {
         let id = self.table.next_id();
         let mut face = Face::new(self.node.seed, &self.node.name, own, id, config);
         self.budget.begin(&mut face);
-        self.parts += usize::from(face.link.has_parts());
+        self.parts += usize::from(face.link().has_parts());
         self.table.insert(face);
         self.wake(now, id);
         id
@@ -101,9 +101,9 @@ impl Faces {
         let Some(mut gone) = self.table.remove(face) else { return false };
         self.deadlines.prune(&self.table);
         self.ready.retain(|id| *id != face);
-        gone.link.clear(now, &mut self.stats);
+        gone.link_mut().clear(now, &mut self.stats);
         self.budget.forget(&gone);
-        self.parts -= usize::from(gone.link.has_parts());
+        self.parts -= usize::from(gone.link().has_parts());
         true
     }
 
@@ -180,9 +180,9 @@ impl Faces {
         let rng = self.stream(&["face", &id.to_string(), "later marker"]);
         let Faces { table, parts, .. } = self;
         let Some(face) = table.get_mut(id) else { return };
-        *parts -= usize::from(face.link.has_parts());
-        face.link.set_marker(marker, rng);
-        *parts += usize::from(face.link.has_parts());
+        *parts -= usize::from(face.link().has_parts());
+        face.link_mut().set_marker(marker, rng);
+        *parts += usize::from(face.link().has_parts());
     }
 
     /// When the first face wants to be called.
@@ -207,7 +207,7 @@ impl Faces {
     /// A part that asks for an instant that has passed is called again at the next one, so that a
     /// driver that waits for deadlines gets on.
     pub(crate) fn postpone(&mut self, now: Time, id: FaceId) {
-        let deadline = self.table.get(id).and_then(|face| face.deadline);
+        let deadline = self.table.get(id).and_then(Face::deadline);
         self.deadlines.set(&mut self.table, id, deadline.map(|at| at.max(now + Duration(1))));
     }
 
@@ -215,7 +215,7 @@ impl Faces {
     pub(crate) fn poll_ready(&mut self) -> Option<FaceId> {
         let id = self.ready.pop_front()?;
         if let Some(face) = self.table.get_mut(id) {
-            face.readiness = Readiness::Polled;
+            face.poll();
         }
         Some(id)
     }
@@ -229,7 +229,7 @@ impl Faces {
         out: &mut Out<'_>,
     ) -> Option<Frames> {
         let face = self.table.get_mut(id)?;
-        if face.link.is_quiet() {
+        if face.link().is_quiet() {
             // Its deadline was set when the last packet left.
             face.rest();
             return None;
@@ -269,10 +269,10 @@ impl Faces {
         }
         let Faces { stats, taps, packet_tap, node, budget, .. } = self;
         let mut tap = taps.of(Reporter::Face(id));
-        let packet_tap = packet_tap.as_mut().map(|tap| (tap, id));
-        let mut env = Env { now, tap: &mut tap, stats, room, packet_tap };
+        let packets = PacketReports::new(packet_tap.as_mut(), id);
+        let mut env = Env { now, tap: &mut tap, stats, room, packets };
         let (store, hasher) = (tables.cache().store(), tables.hasher());
-        let result = f(&mut face.link, &mut env, &Node { id: node.id, store, hasher });
+        let result = f(face.link_mut(), &mut env, &Node { id: node.id, store, hasher });
         if room != usize::MAX {
             budget.count(face);
         }
@@ -283,20 +283,19 @@ impl Faces {
     /// leave, or at its deadline.
     pub(crate) fn wake(&mut self, now: Time, id: FaceId) {
         let Some(face) = self.table.get_mut(id) else { return };
-        let mut deadline = face.link.next_deadline();
-        if face.readiness != Readiness::Polled
-            && let Some(at) = face.link.next_transmit()
+        let mut deadline = face.link().next_deadline();
+        if !face.is_polled()
+            && let Some(at) = face.link().next_transmit()
         {
             if at <= now {
-                if face.readiness == Readiness::Idle {
-                    face.readiness = Readiness::Listed;
+                if face.list() {
                     self.ready.push_back(id);
                 }
             } else {
                 deadline = Some(deadline.map_or(at, |other| other.min(at)));
             }
         }
-        if face.deadline != deadline {
+        if face.deadline() != deadline {
             self.deadlines.set(&mut self.table, id, deadline);
         }
     }
@@ -321,7 +320,7 @@ impl Faces {
     pub(crate) fn count_drop(&mut self, face: FaceId, reason: DropReason) {
         self.show(face, Step::Dropped(reason));
         match self.table.get_mut(face) {
-            Some(face) => face.link.count_drop(&mut self.stats, reason),
+            Some(face) => face.link_mut().count_drop(&mut self.stats, reason),
             None => self.stats.drops.add(reason),
         }
     }
@@ -331,7 +330,7 @@ impl Faces {
     pub(crate) fn count_option_fault(&mut self, face: FaceId, fault: OptionFault) {
         self.stats.option_faults.add(fault);
         if let Some(face) = self.table.get_mut(face) {
-            face.link.counters.option_faults.add(fault);
+            face.link_mut().count_option_fault(fault);
         }
     }
 
@@ -340,7 +339,7 @@ impl Faces {
     pub(crate) fn count_received(&mut self, face: FaceId, kind: Kind) -> Option<&Face> {
         self.stats.received.count(kind);
         let face = self.table.get_mut(face)?;
-        face.link.counters.received.count(kind);
+        face.link_mut().count_received(kind);
         Some(face)
     }
 
@@ -348,7 +347,7 @@ impl Faces {
     #[inline]
     pub(crate) fn count_round_trip(&mut self, face: FaceId, since: Option<Duration>) {
         if let (Some(since), Some(face)) = (since, self.table.get_mut(face)) {
-            face.link.counters.round_trips.record(since);
+            face.link_mut().count_round_trip(since);
         }
     }
 
@@ -359,10 +358,8 @@ impl Faces {
             self.stats.drops.add(DropReason::FaceRemoved);
             return None;
         };
-        for traffic in [&mut face.link.counters.received, &mut self.stats.received] {
-            traffic.frames += 1;
-            traffic.bytes += bytes as u64;
-        }
+        face.link_mut().count_frame(bytes);
+        self.stats.received.count_frame(bytes);
         Some(face)
     }
 
@@ -406,6 +403,21 @@ impl Faces {
         self.budget.begin_series(has_plenty, tables);
     }
 
+    /// Reserves bytes for a pending Interest. False if there is no room.
+    pub(super) fn make_room_for_pending(&mut self, bytes: usize, tables: &mut Tables) -> bool {
+        self.budget.make_room(Part::Pending, bytes, tables)
+    }
+
+    /// Counts an Interest that is refused because of memory.
+    pub(super) fn count_refused_interest(&mut self) {
+        self.budget.refuse(Part::Pending);
+    }
+
+    /// The largest number of bytes that pending Interests may take.
+    pub(super) fn share_of_pending(&self) -> usize {
+        self.budget.share(Part::Pending)
+    }
+
     /// Makes room for what is about to be queued on a face.
     #[inline]
     pub(crate) fn reserve_queue(
@@ -418,7 +430,7 @@ impl Faces {
         if self.budget.take_face_change(face) {
             return;
         }
-        self.budget.reserve_queue(face.own(), bytes(&face.link), tables);
+        self.budget.reserve_queue(face.own(), bytes(face.link()), tables);
     }
 
     /// The number of bytes that the link of a face may add. `usize::MAX`: they are not counted now.
@@ -438,8 +450,7 @@ impl Faces {
         let room = if passes { usize::MAX } else { self.room(id, tables) };
         let Faces { table, budget, .. } = self;
         if let Some(face) = table.get_mut(id) {
-            face.link.reassembler.set_room(room);
-            face.link.reassembler.recycle(whole);
+            face.link_mut().recycle(room, whole);
             if room != usize::MAX {
                 budget.count(face);
             }
@@ -468,7 +479,7 @@ impl Faces {
     pub(crate) fn memory(&self, tables: &Tables) -> MemoryUse {
         let mut memory = self.budget.in_use(tables);
         for face in self.touched.iter().filter_map(|id| self.table.get(*id)) {
-            memory.faces = memory.faces - face.counted + face.memory();
+            memory.faces = memory.faces - face.counted() + face.memory();
         }
         memory
     }
@@ -481,7 +492,7 @@ impl Faces {
     /// Sets the driver's bytes for a face.
     pub(crate) fn set_outside(&mut self, id: FaceId, bytes: usize) {
         if let Some(face) = self.table.get_mut(id) {
-            face.outside = bytes;
+            face.set_outside(bytes);
             self.budget.count(face);
         }
     }

@@ -163,9 +163,9 @@ impl Pit {
         if !self.shares.is_counting() {
             return;
         }
-        if let Some(entry) = self.get_mut(key).filter(|entry| entry.group == Group::NONE) {
+        if let Some(entry) = self.get_mut(key).filter(|entry| entry.group() == Group::NONE) {
             let group = group();
-            entry.group = group;
+            entry.set_group(group);
             let weight = entry.weight();
             self.shares.count_group(group, weight);
         }
@@ -217,9 +217,9 @@ impl Pit {
             let entry = &self.entries[slot];
             entry.can_be_prefix() == can_be_prefix
                 && entry.must_be_fresh() == must_be_fresh
-                && entry.selectors.excludes == excludes
+                && entry.excludes() == excludes
                 && entry.name_bytes() == bytes
-                && entry.run.is_none()
+                && !entry.is_run()
         })?;
         Some(self.key(slot))
     }
@@ -248,14 +248,13 @@ impl Pit {
         let most = self.most.max(self.entries.len() + 1);
         let (slot, entry) = self.entries.insert_default().ok_or(Refusal::Entries)?;
         self.most = most;
-        entry.describe(interest, name);
-        entry.selectors.excludes = excludes;
+        entry.describe(interest, name, excludes);
         if entry.can_be_prefix() {
             self.prefixes[name.components()] += 1;
             self.prefix_lengths |= 1 << name.components();
         }
-        if entry.selectors.wants_digest {
-            self.digests.add(entry.parent);
+        if let Some(digest) = entry.digest() {
+            self.digests.add(digest);
         }
         self.heap += entry.heap();
         self.index.insert(name.whole(), slot);
@@ -283,7 +282,7 @@ impl Pit {
     /// [`Pit::put_in_record`] for a record that is within the bounds.
     fn store_in_record(&mut self, key: PitKey, record: InRecord) -> Option<InRecord> {
         let entry = self.get_mut(key)?;
-        let (face, expires) = (record.face, record.expires.max(entry.expires));
+        let (face, expires) = (record.face, record.expires.max(entry.expires()));
         let before = entry.heap();
         let weight = entry.weight_of(&record);
         let old = entry.take_record(record);
@@ -305,14 +304,13 @@ impl Pit {
     /// removed.
     pub fn remove_in_record(&mut self, key: PitKey, face: FaceId) -> Option<InRecord> {
         let entry = self.get_mut(key)?;
-        if entry.run.is_some() {
-            let record = entry.in_records.iter().find(|r| r.face == face).cloned();
+        if entry.is_run() {
+            let record = entry.in_record(face).cloned();
             self.set_wanted(key, face, SegmentBits::NONE);
             return record;
         }
-        let at = entry.in_records.iter().position(|r| r.face == face)?;
         let before = entry.heap();
-        let record = entry.in_records.remove(at);
+        let record = entry.remove_record(face)?;
         let (after, weight) = (entry.heap(), entry.weight_of(&record));
         self.heap = self.heap - before + after;
         self.pending.subtract(face.0);
@@ -327,16 +325,12 @@ impl Pit {
     pub fn put_out_record(&mut self, key: PitKey, record: OutRecord) -> Result<(), Refusal> {
         // A record that fits into the entry takes no more memory.
         let entry = self.get(key).ok_or(Refusal::Gone)?;
-        let grows = entry.out_records.len() == entry.out_records.capacity();
-        if grows && self.memory() >= self.config.memory {
+        if entry.grows_with_upstream() && self.memory() >= self.config.memory {
             return Err(Refusal::Memory);
         }
         let entry = self.get_mut(key).ok_or(Refusal::Gone)?;
         let before = entry.heap();
-        match entry.out_records.iter_mut().find(|r| r.face() == record.face()) {
-            Some(old) => *old = record,
-            None => entry.out_records.push(record),
-        }
+        entry.put_out_record(record);
         let after = entry.heap();
         self.heap = self.heap - before + after;
         Ok(())
@@ -397,14 +391,14 @@ impl Pit {
         let start = found.len();
         for slot in self.index.candidates(hash) {
             let entry = &self.entries[slot];
-            if entry.name_bytes() == bytes && entry.run.is_none() && wanted(entry) {
+            if entry.name_bytes() == bytes && !entry.is_run() && wanted(entry) {
                 found.push(self.key(slot));
             }
         }
         if found.len() > start + 1 {
             found[start..].sort_unstable_by_key(|key| {
                 let entry = &self.entries[key.slot];
-                (entry.selectors.excludes, entry.can_be_prefix(), entry.must_be_fresh())
+                (entry.excludes(), entry.can_be_prefix(), entry.must_be_fresh())
             });
         }
     }
@@ -417,7 +411,7 @@ impl Pit {
     /// Changes when an entry expires; in the past for at once.
     pub fn set_expiry(&mut self, key: PitKey, expires: Time) {
         if let Some(entry) = self.get_mut(key) {
-            entry.expires = expires;
+            entry.set_expires(expires);
             self.expiries.set(key.slot, expires);
         }
     }
@@ -427,12 +421,10 @@ impl Pit {
     /// it.
     pub fn linger(&mut self, key: PitKey, answered: FaceId, until: Time) {
         let Some(entry) = self.get_mut(key) else { return };
-        let before = entry.heap();
-        let waited = std::mem::take(&mut entry.in_records);
+        let (before, again) = (entry.heap(), entry.lingers());
+        let waited = entry.linger(answered);
         let waited: SmallVec<[(FaceId, u32); 1]> =
             waited.iter().map(|record| (record.face, entry.weight_of(record))).collect();
-        entry.out_records.retain(|record| record.face() != answered);
-        let again = std::mem::replace(&mut entry.lingers, true);
         let after = entry.heap();
         self.heap = self.heap - before + after;
         self.lingering += usize::from(!again);
@@ -523,25 +515,25 @@ impl Pit {
     fn unlink(&mut self, slot: u32) {
         let Some(entry) = self.entries.get(slot) else { return };
         self.shares.uncount(entry);
-        self.index.remove(entry.hash, slot);
+        self.index.remove(entry.hash(), slot);
         self.expiries.cancel(slot);
         self.retries.cancel(slot);
         self.heap -= entry.heap();
         for record in entry.in_records() {
-            let waits_for = entry.run.as_ref().map_or(1, |run| run.wanted_by(record.face).count());
+            let waits_for = entry.run().map_or(1, |run| run.wanted_by(record.face).count());
             self.pending.change(record.face.0, waits_for, 0);
         }
-        self.runs -= usize::from(entry.run.is_some());
-        self.lingering -= usize::from(entry.lingers);
+        self.runs -= usize::from(entry.is_run());
+        self.lingering -= usize::from(entry.lingers());
         if entry.can_be_prefix() {
-            let n = entry.components as usize;
+            let n = entry.components();
             self.prefixes[n] -= 1;
             if self.prefixes[n] == 0 {
                 self.prefix_lengths &= !(1 << n);
             }
         }
-        if entry.selectors.wants_digest {
-            self.digests.subtract(entry.parent);
+        if let Some(digest) = entry.digest() {
+            self.digests.subtract(digest);
         }
     }
 
@@ -582,6 +574,6 @@ impl Pit {
     pub fn growth_copy(&self, key: PitKey) -> usize {
         let Some(entry) = self.get(key) else { return 0 };
         let Some(record) = entry.in_records().first() else { return 0 };
-        self.growth(entry.hash, 0, record) + entry.heap()
+        self.growth(entry.hash(), 0, record) + entry.heap()
     }
 }

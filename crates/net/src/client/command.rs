@@ -2,7 +2,6 @@
 //! while it runs.
 
 use crate::client::{ConnectError, Connection, Endpoint};
-use crate::clock::unix_millis;
 use crate::management::parameters::{ControlParameters, numbers};
 use crate::management::response::ControlResponse;
 use crate::management::rib::ORIGIN_STATIC;
@@ -119,11 +118,6 @@ impl Connection {
         self.command(UPDATE, &asked, &format!("change the rates of face {face}"))
     }
 
-    /// Signs the commands that follow in this way instead of by a digest.
-    pub fn sign_commands(&mut self, signer: Signer) {
-        self.signer = signer;
-    }
-
     /// Sends a command of the management protocol, such as `["nfd", "faces", "create"]`, and
     /// returns the answer, whatever its status. `what` says what it does, for messages.
     ///
@@ -136,10 +130,8 @@ impl Connection {
         what: &str,
     ) -> Result<ControlResponse, CommandError> {
         for _ in 0..ATTEMPTS {
-            // Replay checks want the time of a key's signatures to increase: two commands of one
-            // millisecond are signed as if they were of two.
-            self.signed_ms = unix_millis().max(self.signed_ms.saturating_add(1));
-            let mut command = Command::new(verb, asked, &self.signer, self.signed_ms);
+            let time_ms = self.next_command_ms();
+            let mut command = Command::new(verb, asked, self.signer(), time_ms);
             // The forwarder would drop it without an answer.
             let length = command.interest.as_ref().map_or(0, Vec::len);
             if length > packet::MAX_PACKET {

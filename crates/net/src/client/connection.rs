@@ -1,7 +1,7 @@
 //! A connection to a forwarder: one socket, one endpoint, one loop.
 
 use crate::client::{Address, Endpoint};
-use crate::clock::Clock;
+use crate::clock::{Clock, unix_millis};
 use crate::framing::{MAX_FRAME, Unframer};
 use control::{Duration, Time};
 use forwarder::{Announce, Capabilities, Carrier, IdleOptions};
@@ -123,11 +123,11 @@ pub struct Connection {
     /// A signal does not end a turn.
     has_foreign_signals: bool,
     /// Interests for datasets.
-    pub(super) asked: u64,
+    asked: u64,
     /// The signer of commands.
-    pub(super) signer: Signer,
+    signer: Signer,
     /// The time of the latest command, in milliseconds since 1970.
-    pub(super) signed_ms: u64,
+    signed_ms: u64,
 }
 
 impl Connection {
@@ -221,6 +221,29 @@ impl Connection {
     #[must_use]
     pub fn asked(&self) -> u64 {
         self.asked
+    }
+
+    /// Counts an Interest for a dataset.
+    pub(super) fn count_dataset_interest(&mut self) {
+        self.asked += 1;
+    }
+
+    /// Signs the commands that follow in this way instead of by a digest.
+    pub fn sign_commands(&mut self, signer: Signer) {
+        self.signer = signer;
+    }
+
+    /// The signer of commands.
+    pub(super) fn signer(&self) -> &Signer {
+        &self.signer
+    }
+
+    /// The time to sign the next command with, in milliseconds since 1970. Replay checks want the
+    /// time of a key's signatures to increase: two commands of one millisecond are signed as if
+    /// they were of two.
+    pub(super) fn next_command_ms(&mut self) -> u64 {
+        self.signed_ms = unix_millis().max(self.signed_ms.saturating_add(1));
+        self.signed_ms
     }
 
     /// The time since the connection was made.

@@ -99,7 +99,7 @@ impl Connection {
                 // another program, and remembers it. So the time since the program's start is no
                 // nonce.
                 interest.nonce = Some(getrandom::u32().unwrap_or(self.now().0 as u32));
-                self.asked += 1;
+                self.count_dataset_interest();
             }
             let mut questions = Questions::new(all);
             let end = self.now() + ATTEMPT;

@@ -421,7 +421,7 @@ impl Face {
                 scratch.clear();
             }
         }
-        let mut frames = Frames { forwarder, delay: self.delay.as_mut(), id, now };
+        let mut frames = Frames::new(forwarder, self.delay.as_mut(), id, now);
         let mut narrower = None;
         let progress = match &mut self.link {
             link if !link.is_up() => {
@@ -439,16 +439,15 @@ impl Face {
                 .send(budget, scratch, |out| frames.next(out).is_some())
                 .map_err(|e| e.to_string())?,
             Link::Udp(udp, batch) => {
-                let mut sender =
-                    Sending { socket: udp, batch, lost: &mut self.lost, payload: None };
+                let mut sender = Sending::new(udp, batch, &mut self.lost);
                 let progress = sender.run(budget, &mut frames);
-                narrower = sender.payload;
+                narrower = sender.payload();
                 progress
             }
             Link::Ether(socket, batch) => {
-                let mut sender = Sending { socket, batch, lost: &mut self.lost, payload: None };
+                let mut sender = Sending::new(socket, batch, &mut self.lost);
                 let progress = sender.run(budget, &mut frames);
-                narrower = sender.payload;
+                narrower = sender.payload();
                 progress
             }
             Link::Down { .. } => Progress::Done,

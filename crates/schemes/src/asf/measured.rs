@@ -41,7 +41,7 @@ impl Measured {
 pub(super) struct Space {
     ways: Vec<Way>,
     /// When another next hop is to be probed; `None` before the first Interest.
-    pub(super) probe_at: Option<Time>,
+    probe_at: Option<Time>,
     number: u64,
     used: Time,
 }
@@ -65,6 +65,19 @@ impl Space {
         self.number = (self.number + 1) & 0xffff_ffff_ffff;
         self.number = self.number.max(1);
         self.number
+    }
+
+    /// True if another next hop is to be probed. The first probe is due `wait` after the first
+    /// call.
+    pub(super) fn wants_probe(&mut self, now: Time, wait: impl FnOnce() -> Duration) -> bool {
+        let first = self.probe_at.is_none();
+        let due = *self.probe_at.get_or_insert_with(|| now + wait());
+        !first && due <= now
+    }
+
+    /// The next probe is due at this time.
+    pub(super) fn set_next_probe(&mut self, at: Time) {
+        self.probe_at = Some(at);
     }
 
     fn way(&mut self, face: u64) -> Option<&mut Way> {

@@ -20,7 +20,7 @@ pub(super) struct Sample {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Delivery {
     /// `C.delivered`: segments that have arrived.
-    pub(super) delivered: u64,
+    delivered: u64,
     /// `C.delivered_time`: when the latest did.
     delivered_time: Time,
     /// `C.first_sent_time`: when the Interest left whose Data arrived last.
@@ -33,6 +33,11 @@ const APP_LIMITED: u64 = 1 << 63;
 const SPAN_SHIFT: u32 = 6;
 
 impl Delivery {
+    /// `C.delivered`: segments that have arrived.
+    pub(super) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
     /// An Interest leaves, with nothing else in flight if `idle`.
     pub(super) fn stamp(&mut self, now: Time, idle: bool) -> Memo {
         if idle {

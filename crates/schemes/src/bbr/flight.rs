@@ -6,13 +6,13 @@ use control::{Duration, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Round {
     /// Rounds that are over.
-    pub(super) number: u64,
+    number: u64,
     /// It is over when Data arrive for an Interest that left after this many segments had arrived.
-    pub(super) ends_at: u64,
+    ends_at: u64,
     /// The smallest round-trip time of the round.
-    pub(super) rtt_min: Duration,
+    rtt_min: Duration,
     /// The latest sample of the delivery rate was limited by the consumer.
-    pub(super) app_limited: bool,
+    app_limited: bool,
     arrived: u32,
     marked: u32,
     lost: u32,
@@ -22,7 +22,7 @@ pub(super) struct Round {
     last_lost: Option<u64>,
     nacked: u32,
     /// The most that was in flight.
-    pub(super) in_flight: u32,
+    in_flight: u32,
 }
 
 impl Default for Round {
@@ -45,6 +45,42 @@ impl Default for Round {
 }
 
 impl Round {
+    /// Rounds that are over.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The smallest round-trip time of the round; `Duration::MAX` before the first.
+    pub(super) fn rtt_min(&self) -> Duration {
+        self.rtt_min
+    }
+
+    /// The latest sample of the delivery rate was limited by the consumer.
+    pub(super) fn is_app_limited(&self) -> bool {
+        self.app_limited
+    }
+
+    /// The most that was in flight.
+    pub(super) fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    /// The round is over when Data comes for an Interest that left after `prior` segments had
+    /// arrived.
+    pub(super) fn is_over(&self, prior: u64) -> bool {
+        prior >= self.ends_at
+    }
+
+    /// A round trip took `rtt`.
+    pub(super) fn sample_rtt(&mut self, rtt: Duration) {
+        self.rtt_min = self.rtt_min.min(rtt);
+    }
+
+    /// There is a sample of the delivery rate.
+    pub(super) fn sample_rate(&mut self, app_limited: bool) {
+        self.app_limited = app_limited;
+    }
+
     pub(super) fn arrived(&mut self, marked: bool) {
         self.arrived += 1;
         self.marked += u32::from(marked);

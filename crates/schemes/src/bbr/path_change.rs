@@ -22,10 +22,10 @@ impl PathChange {
     /// at `bandwidth`, or if flows like this one, with windows of `gain` products, would make it as
     /// long as that. Returns whether it was not, time after time.
     pub fn judge(&mut self, round: &Round, bandwidth: f64, gain: f64, rtt_min: Duration) -> bool {
-        let own = f64::from(round.in_flight) / bandwidth.max(f64::MIN_POSITIVE);
+        let own = f64::from(round.in_flight()) / bandwidth.max(f64::MIN_POSITIVE);
         let explained = BEYOND * own.max(gain * rtt_min.as_secs_f64());
-        let known = round.rtt_min != Duration::MAX && !round.app_limited;
-        let is_longer = known && round.rtt_min.as_secs_f64() > explained;
+        let known = round.rtt_min() != Duration::MAX && !round.is_app_limited();
+        let is_longer = known && round.rtt_min().as_secs_f64() > explained;
         self.0 = if is_longer { self.0 + 1 } else { 0 };
         if self.0 < ROUNDS {
             return false;
@@ -46,7 +46,8 @@ mod tests {
         let judge = |ms: &u64| {
             let rtt_min = Duration::from_millis(*ms);
             let mut round = Round::default();
-            (round.rtt_min, round.in_flight) = (rtt_min, 40);
+            round.sample_rtt(rtt_min);
+            round.sent(40);
             change.judge(&round, 1000.0, 2.0, Duration::from_millis(25))
         };
         rounds.iter().map(judge).collect()

@@ -117,8 +117,8 @@ impl Share {
             self.scale = (BETA_SCALE * self.scale).max(LEAST_SCALE);
             window *= (1.0 - lost).clamp(LEAST_BETA, BETA);
         }
-        if let (Some(trip), true) = (self.trip, round.rtt_min != Duration::MAX) {
-            let queue = round.rtt_min.saturating_sub(path.rtt_min).as_secs_f64();
+        if let (Some(trip), true) = (self.trip, round.rtt_min() != Duration::MAX) {
+            let queue = round.rtt_min().saturating_sub(path.rtt_min).as_secs_f64();
             self.scale = (self.scale + SCALE_GROWTH * trip).min(1.0);
             let own = own(window) * trip / window;
             let ways = path.spread.as_secs_f64() / 2.0;
@@ -222,9 +222,9 @@ mod tests {
         let mut share = Share::default();
         share.begin(window);
         let mut round = Round::default();
-        round.rtt_min = Duration::from_millis(rtt_ms);
+        round.sample_rtt(Duration::from_millis(rtt_ms));
         for n in 0..rounds {
-            share.sample(round.rtt_min);
+            share.sample(round.rtt_min());
             share.judge(Time(n), &round, PATH, 1000.0);
         }
         share.window
@@ -279,8 +279,8 @@ mod tests {
         let mut share = Share::default();
         share.begin(100.0);
         let mut round = Round::default();
-        round.rtt_min = Duration::from_millis(41);
-        share.sample(round.rtt_min);
+        round.sample_rtt(Duration::from_millis(41));
+        share.sample(round.rtt_min());
         (0..100).for_each(|_| share.lost(Time(5), true));
         share.judge(Time(10), &round, PATH, 1000.0);
         let cut = share.scale;

@@ -22,9 +22,7 @@ pub struct Startup {
     pub burst: f64,
     /// A small request went ahead.
     pub scout: bool,
-    hystart: HyStart,
-    /// Those of HyStart++.
-    rounds: Rounds,
+    pub hystart: SlowStart,
     pub train: Train,
     /// The bottleneck's rate in segments per second as the train or a seed shows it.
     pub hint: Option<f64>,
@@ -33,6 +31,12 @@ pub struct Startup {
     pub full_bandwidth: f64,
     pub full_count: u32,
     pub losses: Losses,
+}
+
+/// Slow start by HyStart++, with its round trips.
+pub struct SlowStart {
+    hystart: HyStart,
+    rounds: Rounds,
 }
 
 /// Losses of Startup. A share that is lost from the beginning is chance; if it begins to be lost,
@@ -75,8 +79,7 @@ impl Startup {
             window,
             burst: window,
             scout: false,
-            hystart: HyStart::new(),
-            rounds: Rounds::new(),
+            hystart: SlowStart { hystart: HyStart::new(), rounds: Rounds::new() },
             train: Train::default(),
             hint: None,
             confirmed: None,
@@ -86,6 +89,13 @@ impl Startup {
         }
     }
 
+    /// How much of what the train showed is tried: more only after it is confirmed.
+    pub fn gain(&self) -> f64 {
+        if self.confirmed.is_some() { 1.25 } else { 1.0 }
+    }
+}
+
+impl SlowStart {
     /// The state of slow start after Data of an Interest that left at `sent_at`; `rtt` if
     /// unambiguous, `rtt_min` the smallest ever.
     pub fn phase(
@@ -100,11 +110,6 @@ impl Startup {
         }
         self.hystart.on_data(&self.rounds.current(), rtt_min)
     }
-
-    /// How much of what the train showed is tried: more only after it is confirmed.
-    pub fn gain(&self) -> f64 {
-        if self.confirmed.is_some() { 1.25 } else { 1.0 }
-    }
 }
 
 impl Bbr {
@@ -116,17 +121,17 @@ impl Bbr {
         if let Some(hint) = startup.hint {
             if bandwidth >= 1.1 * hint {
                 startup.hint = None;
-            } else if startup.confirmed.is_some_and(|round| round < self.round.number) {
+            } else if startup.confirmed.is_some_and(|round| round < self.round.number()) {
                 self.leave_startup(cx, 1.25);
                 return;
             } else if bandwidth >= 0.9 * hint {
-                startup.confirmed = Some(self.round.number);
+                startup.confirmed = Some(self.round.number());
             }
         }
         if bandwidth >= 1.25 * startup.full_bandwidth {
             startup.full_bandwidth = bandwidth;
             startup.full_count = 0;
-        } else if !self.round.app_limited {
+        } else if !self.round.is_app_limited() {
             startup.full_count += 1;
             if startup.full_count >= 3 {
                 self.leave_startup(cx, 1.25);

@@ -21,7 +21,7 @@ impl Bbr {
     /// gaps and silence.
     pub(super) fn timeout(&self, in_flight: u32) -> Duration {
         let Some(srtt) = self.path.rtt.smoothed() else { return self.path.rtt.rto() };
-        if self.delivery.delivered < MIN_WINDOW as u64 {
+        if self.delivery.delivered() < MIN_WINDOW as u64 {
             return LONGEST_TIMEOUT;
         }
         let bandwidth = self.bandwidth();

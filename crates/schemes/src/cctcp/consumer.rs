@@ -20,12 +20,12 @@ const LOOK_AHEAD: u64 = 16;
 const LIMITED: u64 = 1 << 32;
 
 pub(super) struct Cctcp {
-    pub(super) nodes: Nodes,
+    nodes: Nodes,
     /// How many segments an Interest lists; 0 without anticipated Interests.
     listed: u64,
     gaps: bool,
     /// Where segments are that have been listed.
-    pub(super) expected: BTreeMap<u64, Lane>,
+    expected: BTreeMap<u64, Lane>,
     /// Where everything else is: the lane of the latest answer.
     latest: Lane,
     /// The segment behind the highest that was asked for.
@@ -117,8 +117,8 @@ impl Cctcp {
     /// Section II-C: the nearest node whose RTT exceeds the timeout that it had before this.
     fn virtual_loss(&self, reports: &[Report]) -> Option<Lane> {
         let late = reports.iter().filter_map(|report| {
-            let lane = self.nodes.named.lane(report.id)?;
-            let known = self.nodes.get(lane).rtt.smoothed().is_some();
+            let lane = self.nodes.lane(report.id)?;
+            let known = self.nodes.get(lane).smoothed().is_some();
             (known && report.rtt > self.nodes.timeout(lane)).then_some((report.hops, lane))
         });
         late.min().map(|(_, lane)| lane)
@@ -130,7 +130,7 @@ impl Cctcp {
         let (lane, evicted) = self.nodes.hear(cx.now, id, hops);
         if evicted {
             self.expected.retain(|_, of| *of != lane);
-            cx.note("node forgotten", self.nodes.named.evicted as f64);
+            cx.note("node forgotten", self.nodes.evicted() as f64);
         }
         lane
     }
@@ -140,14 +140,14 @@ impl Cctcp {
     /// report itself. A segment that no node before it holds is expected from it, unless it is
     /// known to be further away.
     fn learn(&mut self, [first, count]: [u64; 2], reports: &[(Lane, Report)], server: Lane) {
-        let hops = self.nodes.get(server).hops;
+        let hops = self.nodes.get(server).hops();
         for (at, segment) in (first..first.saturating_add(count)).enumerate() {
             if segment < self.next {
                 continue;
             }
             let holders = reports.iter().filter(|(_, report)| report.holds(at as u32));
             let nearest = holders.min_by_key(|(_, report)| report.hops);
-            let before = self.expected.get(&segment).map(|lane| self.nodes.get(*lane).hops);
+            let before = self.expected.get(&segment).map(|lane| self.nodes.get(*lane).hops());
             match nearest {
                 Some((lane, report)) => {
                     let covered = before.is_none_or(|b| b < hops || u16::from(report.hops) < b);
@@ -169,7 +169,7 @@ impl Cctcp {
     fn congestion(&mut self, cx: &mut Cx<'_>, of: Congestion, in_flight: &dyn InFlight) -> bool {
         let answered = self.nodes.shrink(cx.now, of, in_flight);
         if answered {
-            cx.note("cut", self.nodes.get(of.at).window);
+            cx.note("cut", self.nodes.get(of.at).window());
         }
         self.nodes.lift();
         answered
@@ -186,13 +186,13 @@ impl Controller for Cctcp {
         let lane = self.expected(ask.first);
         let node = self.nodes.get(lane);
         let flight = ask.in_flight.lane(lane).segments;
-        let full = flight > 0 && f64::from(flight) + f64::from(ask.count) > node.window;
+        let full = flight > 0 && f64::from(flight) + f64::from(ask.count) > node.window();
         if full {
             // Where segments are expected from several nodes, another one may do.
             let one = self.is_next(ask.first, lane);
             return if one { Permit::Wait } else { Permit::NotThis };
         }
-        match node.release_at {
+        match node.release_at() {
             at if at <= now + BURST => Permit::Now(lane),
             at if self.is_next(ask.first, lane) => Permit::At(at - BURST),
             _ => Permit::NotThis,
@@ -203,12 +203,7 @@ impl Controller for Cctcp {
         self.seen = cx.now;
         let timeout = self.nodes.timeout(sent.lane);
         let meanwhile = self.nodes.asked_meanwhile(sent.lane).min(MOST_EXPECTED as u64 / 2);
-        let node = self.nodes.get_mut(sent.lane);
-        // Eq. 4.
-        node.release_at = node.release_at.max(cx.now) + node.pause(sent.count);
-        node.out += u32::from(sent.count);
-        // RFC 7661: half of the window counts as using it.
-        let limited = f64::from(node.out) * 2.0 >= node.window;
+        let limited = self.nodes.get_mut(sent.lane).sent(cx.now, sent.count);
         let mut memo = [0, if limited { LIMITED } else { 0 }];
         self.next = self.next.max(sent.first.saturating_add(u64::from(sent.count)));
         let mut options = HopOptions::default();
@@ -228,14 +223,15 @@ impl Controller for Cctcp {
     fn came_in(&self, arrival: &Arrival<'_>) -> Option<Lane> {
         match self.server(arrival.options) {
             _ if !self.gaps => None,
-            Some(served) => self.nodes.named.lane(served.node),
+            Some(served) => self.nodes.lane(served.node),
             None => Some(arrival.lane),
         }
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>) {
         self.seen = cx.now;
-        self.nodes.get_mut(arrival.lane).out = arrival.in_flight.lane(arrival.lane).segments;
+        let flight = arrival.in_flight.lane(arrival.lane).segments;
+        self.nodes.get_mut(arrival.lane).set_flight(flight);
         self.expected.remove(&arrival.segment);
         let reports = arrival.rtt.and_then(|rtt| self.reports(cx, arrival, rtt));
         let has_reports = reports.is_some();
@@ -251,11 +247,11 @@ impl Controller for Cctcp {
             Some(server) => self.hear(cx, server.node, server.hops),
             None => self.nodes.lane_then(arrival.lane, arrival.sent_at),
         };
-        self.nodes.get_mut(lane).serves = true;
+        self.nodes.get_mut(lane).answered();
         if let Some(rtt) = arrival.rtt {
-            self.nodes.get_mut(lane).rtt.sample(rtt);
+            self.nodes.get_mut(lane).sample(rtt);
             for (of, report) in reports.iter().filter(|(of, _)| *of != lane) {
-                self.nodes.get_mut(*of).rtt.sample(report.rtt);
+                self.nodes.get_mut(*of).sample(report.rtt);
             }
         }
         self.latest = lane;
@@ -269,9 +265,9 @@ impl Controller for Cctcp {
             return;
         }
         // The window that was in use is the expected node's; another one's does not outgrow it.
-        let asked = self.nodes.get(arrival.lane).window;
+        let asked = self.nodes.get(arrival.lane).window();
         let used = arrival.memo[1] & LIMITED > 0
-            && (lane == arrival.lane || self.nodes.get(lane).window <= asked);
+            && (lane == arrival.lane || self.nodes.get(lane).window() <= asked);
         if used && !arrival.late {
             self.nodes.grow(lane);
         }
@@ -280,7 +276,8 @@ impl Controller for Cctcp {
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>) {
         self.seen = cx.now;
-        self.nodes.get_mut(loss.lane).out = loss.in_flight.lane(loss.lane).segments;
+        let flight = loss.in_flight.lane(loss.lane).segments;
+        self.nodes.get_mut(loss.lane).set_flight(flight);
         let at = self.nodes.lane_then(loss.lane, loss.sent_at);
         let time_ran_out = loss.cause == Cause::Timeout;
         let of = Congestion { at, sent_at: loss.sent_at, time_ran_out };
@@ -293,7 +290,7 @@ impl Controller for Cctcp {
 
     /// The pace of a node that was not the next one's is none of the permit's.
     fn next_deadline(&self) -> Option<Time> {
-        let next = self.nodes.all().map(|(_, node)| node.release_at - BURST);
+        let next = self.nodes.all().map(|(_, node)| node.release_at() - BURST);
         next.filter(|at| *at > self.seen).min()
     }
 
@@ -302,21 +299,23 @@ impl Controller for Cctcp {
     }
 
     fn seed(&mut self, _cx: &mut Cx<'_>, lane: Lane, estimate: PathEstimate) -> bool {
-        let node = self.nodes.get_mut(lane);
-        (node.window, node.slow_start) = (estimate.window(), false);
+        self.nodes.get_mut(lane).seed(estimate.window());
         true
     }
 
     fn gauges(&self, out: &mut dyn FnMut(Lane, &'static str, f64)) {
-        for (lane, node) in self.nodes.all().filter(|(lane, node)| *lane > 0 || node.serves) {
-            out(lane, "window", node.window);
+        for (lane, node) in self.nodes.all().filter(|(lane, node)| *lane > 0 || node.serves()) {
+            out(lane, "window", node.window());
             out(lane, "timeout", self.nodes.timeout(lane).as_secs_f64());
-            if let Some(srtt) = node.rtt.smoothed() {
+            if let Some(srtt) = node.smoothed() {
                 out(lane, "srtt", srtt.as_secs_f64());
             }
         }
-        if self.nodes.all().all(|(_, node)| !node.serves) {
-            out(0, "window", self.nodes.get(0).window);
+        if self.nodes.all().all(|(_, node)| !node.serves()) {
+            out(0, "window", self.nodes.get(0).window());
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,19 +13,19 @@ const NOWHERE: u16 = u16::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     /// CWND, in segments.
-    pub(super) window: f64,
-    pub(super) slow_start: bool,
-    pub(super) rtt: RttEstimate,
+    window: f64,
+    slow_start: bool,
+    rtt: RttEstimate,
     /// Nodes that Data passes behind it.
-    pub(super) hops: u16,
+    hops: u16,
     /// It has answered, and not only said what it holds.
-    pub(super) serves: bool,
+    serves: bool,
     /// The flight to it, as of the latest call.
-    pub(super) out: u32,
+    out: u32,
     /// Requests until then belong to a congestion that has been answered by a cut.
     cut_at: Option<Time>,
     /// The next Interest may leave at this instant.
-    pub(super) release_at: Time,
+    release_at: Time,
 }
 
 impl Node {
@@ -40,6 +40,59 @@ impl Node {
             cut_at: None,
             release_at: Time::ZERO,
         }
+    }
+
+    /// CWND, in segments.
+    pub(super) fn window(&self) -> f64 {
+        self.window
+    }
+
+    /// Nodes that Data passes behind it.
+    pub(super) fn hops(&self) -> u16 {
+        self.hops
+    }
+
+    /// True if it has answered, and not only said what it holds.
+    pub(super) fn serves(&self) -> bool {
+        self.serves
+    }
+
+    /// The next Interest may leave at this instant.
+    pub(super) fn release_at(&self) -> Time {
+        self.release_at
+    }
+
+    /// SRTT, once there is a sample.
+    pub(super) fn smoothed(&self) -> Option<Duration> {
+        self.rtt.smoothed()
+    }
+
+    /// Sets the flight to it.
+    pub(super) fn set_flight(&mut self, segments: u32) {
+        self.out = segments;
+    }
+
+    /// An Interest for `count` segments leaves, paced by eq. 4. True if the window is in use: half
+    /// of it counts as all (RFC 7661).
+    pub(super) fn sent(&mut self, now: Time, count: u16) -> bool {
+        self.release_at = self.release_at.max(now) + self.pause(count);
+        self.out += u32::from(count);
+        f64::from(self.out) * 2.0 >= self.window
+    }
+
+    /// It has answered.
+    pub(super) fn answered(&mut self) {
+        self.serves = true;
+    }
+
+    /// A round trip took `rtt`.
+    pub(super) fn sample(&mut self, rtt: Duration) {
+        self.rtt.sample(rtt);
+    }
+
+    /// Begins with this window instead of slow start.
+    pub(super) fn seed(&mut self, window: f64) {
+        (self.window, self.slow_start) = (window, false);
     }
 
     /// SRTT in seconds, once there is a sample.
@@ -93,7 +146,7 @@ pub(super) struct Congestion {
 /// All nodes of a flow. Lane 0 is the one that has no name.
 #[derive(Clone, Debug)]
 pub(super) struct Nodes {
-    pub(super) named: Sources<Node>,
+    named: Sources<Node>,
     nameless: Node,
     initial_window: f64,
     initial_timeout: Duration,
@@ -111,6 +164,16 @@ impl Nodes {
         let nameless = Node::new(initial_window, NOWHERE);
         let named = Sources::new();
         Nodes { named, nameless, initial_window, initial_timeout, granularity, timeout_min }
+    }
+
+    /// The lane of `id`, if it is known.
+    pub(super) fn lane(&self, id: u64) -> Option<Lane> {
+        self.named.lane(id)
+    }
+
+    /// Nodes whose place others have taken.
+    pub(super) fn evicted(&self) -> u64 {
+        self.named.evicted()
     }
 
     pub(super) fn get(&self, lane: Lane) -> &Node {
@@ -137,10 +200,10 @@ impl Nodes {
 
     /// `id` was heard of, `hops` away. Gives its lane, and whether it took another's place there.
     pub(super) fn hear(&mut self, now: Time, id: u64, hops: u8) -> (Lane, bool) {
-        let (before, window) = (self.named.evicted, self.initial_window);
+        let (before, window) = (self.evicted(), self.initial_window);
         let (lane, _) = self.named.hear(now, id, || Node::new(window, u16::from(hops)));
         self.get_mut(lane).hops = u16::from(hops);
-        (lane, self.named.evicted > before)
+        (lane, self.evicted() > before)
     }
 
     /// The lane, unless it was another's when an Interest left in it at `sent_at`.

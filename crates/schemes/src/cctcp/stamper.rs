@@ -96,3 +96,6 @@ fn change(data: &mut DataMeta, mut of_each: impl FnMut(&mut Holder) -> bool) {
         data.options.set(&header);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -105,7 +105,7 @@ impl Rem {
 
     /// The probability of a mark, of figure 2.
     fn probability(&self, c: f64) -> f64 {
-        let q = self.average.bytes;
+        let q = self.average.bytes();
         if q > 0.0 { gentle(q, self.q_min * c, self.q_max * c, self.p_max) } else { 0.0 }
     }
 }
@@ -177,10 +177,10 @@ mod tests {
         let mut rng = Rng::stream(0, &[]);
         enqueue(&mut rem, &mut rng, 0, 100_000);
         // 0.95 * 0 + 0.05 * 100,000.
-        assert!((rem.average.bytes - 5_000.0).abs() < 1e-9, "{}", rem.average.bytes);
+        assert!((rem.average.bytes() - 5_000.0).abs() < 1e-9, "{}", rem.average.bytes());
         enqueue(&mut rem, &mut rng, 1, 200_000);
         // 0.95 * 5,000 + 0.05 * 200,000.
-        assert!((rem.average.bytes - 14_750.0).abs() < 1e-9, "{}", rem.average.bytes);
+        assert!((rem.average.bytes() - 14_750.0).abs() < 1e-9, "{}", rem.average.bytes());
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
             (600_000.0, 1.0),
             (2_000_000.0, 1.0),
         ] {
-            rem.average.bytes = average;
+            rem.average.set_bytes(average);
             let got = rem.probability(1_500_000.0);
             assert!((got - p).abs() < 1e-12, "{average}: {got}");
         }
@@ -207,7 +207,7 @@ mod tests {
     fn marks_have_the_calculated_probability() {
         let mut rem = rem(&[]);
         let mut rng = Rng::stream(3, &[]);
-        rem.average.bytes = 375_000.0;
+        rem.average.set_bytes(375_000.0);
         // A quarter of the way from 0.002 to 1: 0.2515. The average stays: every sample equals it.
         let marks = (0..10_000)
             .filter(|i| enqueue(&mut rem, &mut rng, *i, 375_000) == Verdict::Mark(1))
@@ -222,12 +222,12 @@ mod tests {
             let mut rem = rem(&[("idle", idle)]);
             let mut rng = Rng::stream(0, &[]);
             enqueue(&mut rem, &mut rng, 0, 0);
-            rem.average.bytes = 400_000.0;
+            rem.average.set_bytes(400_000.0);
             let mut tap = |_| {};
             let mut cx = Cx { now: Time(0), rng: &mut rng, tap: &mut tap };
             rem.on_dequeue(&mut cx, &view(0), &data(), Duration::ZERO);
             enqueue(&mut rem, &mut rng, us, 0);
-            rem.average.bytes
+            rem.average.bytes()
         };
         // 1000 bytes take 200 us: 2 ms are ten Data.
         let expected = 400_000.0 * math::pow(0.95, 10.0);
@@ -246,6 +246,6 @@ mod tests {
         rem.on_dequeue(&mut cx, &LinkView::default(), &data(), Duration::ZERO);
         cx.now = Time::MAX;
         assert_eq!(rem.on_enqueue(&mut cx, &LinkView::default(), &data()), Verdict::Pass);
-        assert!(rem.average.bytes.is_finite());
+        assert!(rem.average.bytes().is_finite());
     }
 }

@@ -19,9 +19,9 @@ pub(super) struct PconStrategy {
 }
 
 /// The ratios of a FIB entry.
-pub(super) struct Split {
+struct Split {
     prefix: Name,
-    pub(super) shares: Vec<Share>,
+    shares: Vec<Share>,
     /// Nacks moved the ratio last.
     nacked_at: Option<Time>,
     used_at: Time,
@@ -30,10 +30,10 @@ pub(super) struct Split {
 
 /// A face's ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Share {
-    pub(super) face: u64,
+struct Share {
+    face: u64,
     /// f_j.
-    pub(super) f: f64,
+    f: f64,
     /// Interests since it was a next hop.
     unseen: u32,
 }
@@ -93,7 +93,7 @@ impl PconStrategy {
     }
 
     /// The ratios that an entry's Interest was forwarded by, if they are still there.
-    pub(super) fn of(&mut self, note: [u64; 2]) -> Option<&mut Split> {
+    fn of(&mut self, note: [u64; 2]) -> Option<&mut Split> {
         let at = usize::try_from(note[0].checked_sub(1)?).ok()?;
         self.splits.get_mut(at).filter(|split| u64::from(split.generation) == note[1] >> 32)
     }
@@ -244,3 +244,6 @@ impl Strategy for PconStrategy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

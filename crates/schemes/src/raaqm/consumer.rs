@@ -47,8 +47,8 @@ impl Route {
 }
 
 pub(super) struct Raaqm {
-    pub(super) window: f64,
-    pub(super) routes: Sources<Route>,
+    window: f64,
+    routes: Sources<Route>,
     /// Of Data that says nothing of its route.
     nameless: Route,
     eta: f64,
@@ -100,10 +100,10 @@ impl Raaqm {
     /// The route of Data; a new one may take the place of another.
     fn route(&mut self, cx: &mut Cx<'_>, options: &HopOptions) -> &mut Route {
         let Some(PathId(id)) = options.get::<PathId>() else { return &mut self.nameless };
-        let before = self.routes.evicted;
+        let before = self.routes.evicted();
         let (lane, _) = self.routes.hear(cx.now, id, Route::default);
-        if self.routes.evicted > before {
-            cx.note("route forgotten", self.routes.evicted as f64);
+        if self.routes.evicted() > before {
+            cx.note("route forgotten", self.routes.evicted() as f64);
         }
         match self.routes.get_mut(lane) {
             Some(known) => &mut known.state,
@@ -174,3 +174,6 @@ impl Controller for Raaqm {
         out(0, "routes", self.routes.iter().count() as f64);
     }
 }
+
+#[cfg(test)]
+mod tests;

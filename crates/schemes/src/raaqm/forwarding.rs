@@ -18,12 +18,12 @@ const NOTHING: f64 = 1e-3;
 
 /// A next hop of a FIB entry.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
-    pub(super) face: u64,
+struct Way {
+    face: u64,
     /// PI_j, in segments.
-    pub(super) pending: u32,
+    pending: u32,
     /// A_j; 0 before the first Interest.
-    pub(super) average: f64,
+    average: f64,
     /// When it was among the next hops last.
     seen: Time,
 }
@@ -34,7 +34,7 @@ impl Way {
     }
 
     /// w_j: 1 at the start.
-    pub(super) fn weight(&self) -> f64 {
+    fn weight(&self) -> f64 {
         if self.average > 0.0 { 1.0 / self.average } else { 1.0 }
     }
 
@@ -49,15 +49,15 @@ impl Way {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Entry {
-    pub(super) ways: Vec<Way>,
+struct Entry {
+    ways: Vec<Way>,
     used: Time,
 }
 
 pub(super) struct Balance {
     suppression: Suppression,
     /// By the bytes of the prefix.
-    pub(super) entries: BTreeMap<Vec<u8>, Entry>,
+    entries: BTreeMap<Vec<u8>, Entry>,
 }
 
 impl Balance {
@@ -187,3 +187,6 @@ impl Strategy for Balance {
         self.resolve_all(s);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,9 +41,9 @@ fn data(size: u64) -> DataMeta {
 fn the_average_follows_equation_1_and_ages_while_the_queue_is_empty() {
     let (mut red, mut link) = (red(&[("w_q", "0.5")]), Link::new());
     link.join(&mut red, 1, 64_000, 8000);
-    assert_eq!(red.avg.bytes, 32_000.0);
+    assert_eq!(red.avg.bytes(), 32_000.0);
     link.join(&mut red, 1, 0, 8000);
-    assert_eq!(red.avg.bytes, 16_000.0);
+    assert_eq!(red.avg.bytes(), 16_000.0);
     // The queue runs empty; a packet of 8000 bytes takes 8 ms at 8 Mbit/s, so 80 ms are 10 of
     // them: 16000 / 2^10.
     let mut tap = |_| {};
@@ -51,7 +51,7 @@ fn the_average_follows_equation_1_and_ages_while_the_queue_is_empty() {
     red.on_dequeue(&mut cx, &view(0, 0), &data(8000), Duration::ZERO);
     link.now += Duration::from_millis(80);
     link.join(&mut red, 0, 0, 8000);
-    assert!((red.avg.bytes - 15.625).abs() < 1e-6, "{}", red.avg.bytes);
+    assert!((red.avg.bytes() - 15.625).abs() < 1e-6, "{}", red.avg.bytes());
 }
 
 #[test]
@@ -59,18 +59,20 @@ fn the_probability_is_that_of_equation_2() {
     let mut red = red(&[]);
     // Between 40 and 120 kB: 0 at the lower end, 0.02 at the upper, half of it between.
     for (avg, p_b) in [(40_000.0, 0.0), (80_000.0, 0.01), (119_999.999_9, 0.02)] {
-        red.avg.bytes = avg;
+        red.avg.set_bytes(avg);
         assert!((red.probability(8000.0).unwrap() - p_b).abs() < 1e-9, "{avg}");
     }
     // Gentle: 0.02 + 0.98 / 2 half way to twice the upper end, where all are marked.
-    red.avg.bytes = 180_000.0;
+    red.avg.set_bytes(180_000.0);
     assert!((red.probability(8000.0).unwrap() - 0.51).abs() < 1e-12);
-    red.avg.bytes = 240_000.0;
+    red.avg.set_bytes(240_000.0);
     assert_eq!(red.probability(8000.0), None);
-    (red.avg.bytes, red.gentle) = (120_000.0, false);
+    red.avg.set_bytes(120_000.0);
+    red.gentle = false;
     assert_eq!(red.probability(8000.0), None);
     // By size: a packet of half the mean has half the probability.
-    (red.avg.bytes, red.by_size, red.mean) = (80_000.0, true, 8000.0);
+    red.avg.set_bytes(80_000.0);
+    (red.by_size, red.mean) = (true, 8000.0);
     assert!((red.probability(4000.0).unwrap() - 0.005).abs() < 1e-12);
 }
 

@@ -141,7 +141,7 @@ pub struct Flight {
     total: Load,
     next_order: u64,
     /// See [`InFlight::spread`].
-    pub spread: Duration,
+    spread: Duration,
 }
 
 /// The properties of an Interest that is being sent.
@@ -311,6 +311,11 @@ impl Flight {
     pub fn spread_of(&self, now: Time, lane: Lane) -> Duration {
         let lane = self.lanes.get(usize::from(lane));
         lane.map_or(Duration::ZERO, |lane| lane.origins.spread(now))
+    }
+
+    /// Sets the time that controllers read as [`InFlight::spread`].
+    pub fn set_spread(&mut self, spread: Duration) {
+        self.spread = spread;
     }
 
     /// Leaves the overdue Interest for `item` open: no gap declares it lost, only a timeout at

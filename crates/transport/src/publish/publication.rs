@@ -14,9 +14,9 @@ use xxhash_rust::xxh3::xxh3_64;
 /// A published object.
 pub struct Publication {
     spec: Spec,
-    pub(super) cut: Cut,
+    cut: Cut,
     source: Box<dyn Source>,
-    pub(super) manifest: Unsigned,
+    manifest: Unsigned,
     digests: DigestCache,
     signer: Signer,
     /// The signed packets, once one of them has been requested.
@@ -148,6 +148,18 @@ impl Publication {
     #[must_use]
     pub fn segments(&self) -> u64 {
         self.cut.segments
+    }
+
+    /// The manifest.
+    #[must_use]
+    pub fn manifest(&self) -> &Unsigned {
+        &self.manifest
+    }
+
+    /// Bytes of content in every segment but the last.
+    #[must_use]
+    pub fn segment_size(&self) -> usize {
+        self.cut.segment_size
     }
 
     /// The implicit digest of the manifest's root; `None` while it is not signed.

@@ -33,18 +33,6 @@ impl Publication {
         })
     }
 
-    /// The manifest.
-    #[must_use]
-    pub fn manifest(&self) -> &Unsigned {
-        &self.manifest
-    }
-
-    /// Bytes of content in every segment but the last.
-    #[must_use]
-    pub fn segment_size(&self) -> usize {
-        self.cut.segment_size
-    }
-
     /// An object that its publisher has signed, from its source, the digests of
     /// [`Unsigned::below`], and the signed packets. Signatures are not verified.
     ///

@@ -23,7 +23,7 @@ const MOST_STALE: usize = 4;
 const SOME: usize = 16;
 
 fn is_live(faces: &FaceTable, &Reverse((at, id)): &Reverse<(Time, FaceId)>) -> bool {
-    faces.get(id).is_some_and(|face| face.deadline == Some(at))
+    faces.get(id).is_some_and(|face| face.deadline() == Some(at))
 }
 
 impl Deadlines {
@@ -37,10 +37,10 @@ impl Deadlines {
     #[inline]
     pub(crate) fn set(&mut self, faces: &mut FaceTable, id: FaceId, at: Option<Time>) {
         let Some(face) = faces.get_mut(id) else { return };
-        if face.deadline == at {
+        if face.deadline() == at {
             return;
         }
-        face.deadline = at;
+        face.set_deadline(at);
         if let Some(at) = at {
             self.heap.push(Reverse((at, id)));
         }

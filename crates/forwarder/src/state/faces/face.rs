@@ -22,26 +22,26 @@ pub(crate) enum Readiness {
 /// One face.
 #[derive(Debug)]
 pub(crate) struct Face {
-    pub(in crate::state) id: FaceId,
-    pub(in crate::state) scope: Scope,
-    pub(in crate::state) link_type: LinkType,
-    pub(in crate::state) nacks: bool,
-    pub(in crate::state) local_fields: bool,
-    pub(in crate::state) pushes: bool,
-    pub(in crate::state) readiness: Readiness,
+    id: FaceId,
+    scope: Scope,
+    link_type: LinkType,
+    nacks: bool,
+    local_fields: bool,
+    pushes: bool,
+    readiness: Readiness,
     /// The deadline under which the forwarder has it in its list.
-    pub(in crate::state) deadline: Option<Time>,
+    deadline: Option<Time>,
     /// Bytes of memory that the face takes before anything passes.
-    pub(in crate::state) bare: usize,
+    bare: usize,
     /// Bytes of memory that the face was last seen to take.
-    pub(in crate::state) counted: usize,
+    counted: usize,
     /// Those that the driver keeps for it.
-    pub(in crate::state) outside: usize,
+    outside: usize,
     /// The last series of changes in which it was not counted.
-    pub(in crate::state) series: u64,
+    series: u64,
     /// The replies to probes until now are within the rate from this instant.
-    pub(in crate::state) probes_paid: Time,
-    pub(in crate::state) link: Link,
+    probes_paid: Time,
+    link: Link,
 }
 
 impl Face {
@@ -138,6 +138,39 @@ impl Face {
         true
     }
 
+    /// The deadline under which the forwarder has it in its list.
+    #[inline]
+    pub(in crate::state) fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    #[inline]
+    pub(in crate::state) fn set_deadline(&mut self, at: Option<Time>) {
+        self.deadline = at;
+    }
+
+    /// True if the driver knows of frames that wait here, and has not drained the face since.
+    #[inline]
+    pub(in crate::state) fn is_polled(&self) -> bool {
+        self.readiness == Readiness::Polled
+    }
+
+    /// The driver learns of frames that wait here.
+    #[inline]
+    pub(in crate::state) fn poll(&mut self) {
+        self.readiness = Readiness::Polled;
+    }
+
+    /// Frames wait here. True if the face was idle, so that it joins the list of ready ones.
+    #[inline]
+    pub(in crate::state) fn list(&mut self) -> bool {
+        let is_idle = self.readiness == Readiness::Idle;
+        if is_idle {
+            self.readiness = Readiness::Listed;
+        }
+        is_idle
+    }
+
     /// Nothing may leave now. The driver is woken when that changes.
     pub(crate) fn rest(&mut self) {
         if self.readiness == Readiness::Polled {
@@ -150,12 +183,46 @@ impl Face {
         Face::BARE + self.outside + self.link.memory()
     }
 
+    /// Bytes of memory that it takes before anything passes.
+    pub(in crate::state) fn bare(&self) -> usize {
+        self.bare
+    }
+
+    /// Bytes of memory that it was last seen to take.
+    #[inline]
+    pub(in crate::state) fn counted(&self) -> usize {
+        self.counted
+    }
+
+    /// Looks at the bytes that it takes now, and returns them.
+    #[inline]
+    pub(in crate::state) fn count(&mut self) -> usize {
+        self.counted = self.memory();
+        self.counted
+    }
+
+    /// Sets the bytes that the driver keeps for it.
+    pub(in crate::state) fn set_outside(&mut self, bytes: usize) {
+        self.outside = bytes;
+    }
+
+    /// True if it takes part in a series of changes without being counted.
+    #[inline]
+    pub(in crate::state) fn is_in_series(&self, number: u64) -> bool {
+        self.series == number
+    }
+
+    /// Takes part in a series of changes from now on.
+    pub(in crate::state) fn join_series(&mut self, number: u64) {
+        self.series = number;
+    }
+
     /// Its bytes that depend on traffic.
     pub(crate) fn own(&self) -> usize {
         self.counted.saturating_sub(self.bare)
     }
 
     pub(crate) fn counters(&self) -> &FaceCounters {
-        &self.link.counters
+        self.link.counters()
     }
 }

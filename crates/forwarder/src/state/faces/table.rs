@@ -26,12 +26,12 @@ pub(crate) struct LinksAt<'a> {
 
 impl Links for LinksAt<'_> {
     fn view(&self, face: u64) -> Option<LinkView> {
-        self.faces.get(FaceId(face)).map(|face| face.link.view(self.now))
+        self.faces.get(FaceId(face)).map(|face| face.link().view(self.now))
     }
 
     fn others(&self, each: &mut dyn FnMut(u64)) {
         let faces = self.faces.faces.iter().flatten();
-        faces.filter(|face| !face.is_local()).for_each(|face| each(face.id.0));
+        faces.filter(|face| !face.is_local()).for_each(|face| each(face.id().0));
     }
 }
 
@@ -53,7 +53,7 @@ impl FaceTable {
 
     /// Adds the face whose number is [`Faces::next_id`].
     pub(crate) fn insert(&mut self, face: Face) {
-        let id = face.id.0;
+        let id = face.id().0;
         self.latest = id;
         let slot = self.free.pop().unwrap_or(self.faces.len() as u32);
         if id < FIRST {
@@ -99,7 +99,7 @@ impl FaceTable {
     }
 
     pub(crate) fn ids(&self) -> Vec<FaceId> {
-        let mut ids: Vec<_> = self.faces.iter().flatten().map(|face| face.id).collect();
+        let mut ids: Vec<_> = self.faces.iter().flatten().map(|face| face.id()).collect();
         ids.sort_unstable();
         ids
     }

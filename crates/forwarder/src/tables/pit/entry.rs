@@ -124,12 +124,12 @@ const USUAL_INTEREST: usize = 64;
 
 /// The fields that distinguish Interests of one name, and the kinds of Data that satisfy them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Selectors {
-    pub(super) can_be_prefix: bool,
-    pub(super) must_be_fresh: bool,
+struct Selectors {
+    can_be_prefix: bool,
+    must_be_fresh: bool,
     /// See [`PitEntry::excludes`].
-    pub(super) excludes: bool,
-    pub(super) wants_digest: bool,
+    excludes: bool,
+    wants_digest: bool,
 }
 
 /// An entry of the PIT: all Interests with one name and the same selectors.
@@ -139,21 +139,21 @@ pub struct PitEntry {
     interest: SmallVec<[u8; USUAL_INTEREST]>,
     name_at: u32,
     name_len: u32,
-    pub(super) hash: u64,
+    hash: u64,
     /// The hash under which Interests for one digest are counted; see [`digest_key`].
-    pub(super) parent: u64,
+    parent: u64,
     /// An Interest has at most 8,800 bytes.
-    pub(super) components: u16,
+    components: u16,
     /// The prefix that it is counted under, where prefixes share memory.
-    pub(super) group: Group,
-    pub(super) selectors: Selectors,
-    pub(super) in_records: SmallVec<[InRecord; 1]>,
-    pub(super) out_records: SmallVec<[OutRecord; 1]>,
-    pub(super) expires: Time,
+    group: Group,
+    selectors: Selectors,
+    in_records: SmallVec<[InRecord; 1]>,
+    out_records: SmallVec<[OutRecord; 1]>,
+    expires: Time,
     /// Its segments, if it is for a run.
-    pub(super) run: Option<Box<Run>>,
+    run: Option<Box<Run>>,
     /// See [`super::Pit::linger`].
-    pub(super) lingers: bool,
+    lingers: bool,
     /// Two words of the strategy's own; zero at first.
     pub note: [u64; 2],
 }
@@ -165,9 +165,14 @@ pub(super) fn digest_key(name: &HashedName<'_>, data_components: usize) -> u64 {
 }
 
 impl PitEntry {
-    /// Makes an empty entry, where it lies, that of an Interest.
+    /// Makes an empty entry, where it lies, that of an Interest; see [`PitEntry::excludes`].
     #[inline]
-    pub(super) fn describe(&mut self, interest: &Interest<'_>, name: &HashedName<'_>) {
+    pub(super) fn describe(
+        &mut self,
+        interest: &Interest<'_>,
+        name: &HashedName<'_>,
+        excludes: bool,
+    ) {
         let bytes = name.name().as_bytes();
         // No more than is counted; the list would round up to a power of two.
         self.interest.reserve_exact(interest.wire().len());
@@ -179,11 +184,60 @@ impl PitEntry {
         self.group = Group::NONE;
         self.selectors.can_be_prefix = interest.can_be_prefix();
         self.selectors.must_be_fresh = interest.must_be_fresh();
+        self.selectors.excludes = excludes;
         self.lingers = false;
         self.selectors.wants_digest = name.implicit_digest().is_some();
         if self.selectors.wants_digest {
             self.parent = digest_key(name, name.components() - 1);
         }
+    }
+
+    /// The entry of an Interest for a run of segments, without downstreams. It is found by `hash`.
+    pub(super) fn of_run(
+        interest: &Interest<'_>,
+        name: &HashedName<'_>,
+        hash: u64,
+        run: Run,
+    ) -> PitEntry {
+        let mut entry = PitEntry::default();
+        entry.describe(interest, name, false);
+        entry.hash = hash;
+        entry.selectors.wants_digest = false;
+        entry.run = Some(Box::new(run));
+        entry
+    }
+
+    /// A copy for another run, with the downstreams of which `waits` is true, and those upstreams
+    /// that were asked for any of the run and are not held back by a shaper.
+    pub(super) fn part(&self, run: Run, waits: impl Fn(FaceId) -> bool) -> PitEntry {
+        let mut part = self.clone();
+        part.in_records.retain(|r| waits(r.face));
+        part.out_records
+            .retain(|r| r.released_at().is_some() && !run.asked_of(r.face()).is_empty());
+        part.run = Some(Box::new(run));
+        part
+    }
+
+    /// The hash that the entry is found by.
+    #[inline]
+    pub(super) fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// The hash under which it is counted if it is for one digest; see [`digest_key`].
+    #[inline]
+    pub(super) fn digest(&self) -> Option<u64> {
+        self.selectors.wants_digest.then_some(self.parent)
+    }
+
+    /// The prefix that it is counted under, where prefixes share memory.
+    #[inline]
+    pub(super) fn group(&self) -> Group {
+        self.group
+    }
+
+    pub(super) fn set_group(&mut self, group: Group) {
+        self.group = group;
     }
 
     /// The first Interest that made the entry, as it came. Nonce, lifetime and hop limit of later
@@ -250,6 +304,33 @@ impl PitEntry {
         }
     }
 
+    /// Takes the record of a downstream out.
+    pub(super) fn remove_record(&mut self, face: FaceId) -> Option<InRecord> {
+        let at = self.in_records.iter().position(|r| r.face == face)?;
+        Some(self.in_records.remove(at))
+    }
+
+    /// Puts an upstream's record in the place of its earlier one.
+    pub(super) fn put_out_record(&mut self, record: OutRecord) {
+        match self.out_record_mut(record.face()) {
+            Some(old) => *old = record,
+            None => self.out_records.push(record),
+        }
+    }
+
+    /// True if one more upstream takes more memory.
+    pub(super) fn grows_with_upstream(&self) -> bool {
+        self.out_records.len() == self.out_records.capacity()
+    }
+
+    /// Begins to linger, without downstreams and without the upstream that has answered; returns
+    /// the downstreams. See [`super::Pit::linger`].
+    pub(super) fn linger(&mut self, answered: FaceId) -> SmallVec<[InRecord; 1]> {
+        self.out_records.retain(|record| record.face() != answered);
+        self.lingers = true;
+        std::mem::take(&mut self.in_records)
+    }
+
     /// Upstreams, in the order in which they were asked first.
     #[must_use]
     pub fn out_records(&self) -> &[OutRecord] {
@@ -277,6 +358,21 @@ impl PitEntry {
     #[must_use]
     pub fn expires(&self) -> Time {
         self.expires
+    }
+
+    #[inline]
+    pub(super) fn set_expires(&mut self, expires: Time) {
+        self.expires = expires;
+    }
+
+    /// True if it is for a run of segments.
+    #[inline]
+    pub(super) fn is_run(&self) -> bool {
+        self.run.is_some()
+    }
+
+    pub(super) fn run_mut(&mut self) -> Option<&mut Run> {
+        self.run.as_deref_mut()
     }
 
     /// Its run of segments, if it is for one.

@@ -171,16 +171,14 @@ impl Pit {
             let hash = name.block_key(hash, block);
             let slots = self.index.candidates(hash).filter(|slot| {
                 let entry = &self.entries[*slot];
-                entry.hash == hash
-                    && entry.run.is_some()
-                    && entry.name().parent().as_bytes() == parent
+                entry.hash() == hash && entry.is_run() && entry.name().parent().as_bytes() == parent
             });
             found.extend(slots.map(|slot| self.key(slot)));
         }
         // Nothing shows the order of hash buckets.
         found[start..].sort_unstable_by_key(|key| {
             let entry = &self.entries[key.slot];
-            (entry.selectors.must_be_fresh, entry.run.as_ref().map(|run| run.first), key.slot)
+            (entry.must_be_fresh(), entry.run().map(|run| run.first), key.slot)
         });
     }
 
@@ -203,17 +201,14 @@ impl Pit {
         }
         let bytes = memory::block(interest.wire().len()) + memory::block(size_of::<Run>());
         self.admit_many(record.face, segments.bits.count(), bytes)?;
-        let mut entry = PitEntry::default();
-        entry.describe(interest, name);
-        entry.hash = name.block_key(hash, block_of(segments.first));
-        entry.selectors.wants_digest = false;
+        let hash = name.block_key(hash, block_of(segments.first));
         let Segments { first, convention, .. } = *segments;
         let (wanted, asked) = (ByFace::new(), ByFace::new());
-        entry.run = Some(Box::new(Run { first, convention, wanted, asked }));
+        let run = Run { first, convention, wanted, asked };
+        let mut entry = PitEntry::of_run(interest, name, hash, run);
         let (face, expires, weight) = (record.face, record.expires, entry.weight_of(&record));
-        entry.in_records.push(record);
+        entry.take_record(record);
         self.heap += entry.heap();
-        let hash = entry.hash;
         let slot = self.entries.insert(entry).ok_or(Refusal::Entries)?;
         self.most = self.most.max(self.len());
         self.index.insert(hash, slot);
@@ -237,11 +232,11 @@ impl Pit {
         bits: SegmentBits,
     ) -> Result<Option<InRecord>, Refusal> {
         let entry = self.get(key).ok_or(Refusal::Gone)?;
-        let run = entry.run.as_ref().ok_or(Refusal::Gone)?;
+        let run = entry.run().ok_or(Refusal::Gone)?;
         let before = run.wanted_by(record.face);
         let bits = bits.and(run.pending().bits).or(before);
         self.admit_many(record.face, bits.without(before).count(), 0)?;
-        let (face, expires) = (record.face, record.expires.max(entry.expires));
+        let (face, expires) = (record.face, record.expires.max(entry.expires()));
         let entry = self.get_mut(key).ok_or(Refusal::Gone)?;
         let (heap, weight) = (entry.heap(), entry.weight_of(&record));
         let old = entry.take_record(record);
@@ -261,7 +256,7 @@ impl Pit {
     pub fn note_asked(&mut self, key: PitKey, face: FaceId, bits: SegmentBits) {
         let Some(entry) = self.get_mut(key) else { return };
         let before = entry.heap();
-        if let Some(run) = &mut entry.run {
+        if let Some(run) = entry.run_mut() {
             match run.asked.iter_mut().find(|(other, _)| *other == face) {
                 Some((_, asked)) => *asked = asked.or(bits),
                 None => run.asked.push((face, bits)),
@@ -274,13 +269,13 @@ impl Pit {
     /// No downstream waits for `bits` any more. Downstreams without other segments are removed.
     /// Returns true if any segment is still pending.
     pub fn clear_segments(&mut self, key: PitKey, bits: SegmentBits) -> bool {
-        let Some(run) = self.get(key).and_then(|entry| entry.run.as_ref()) else { return false };
+        let Some(run) = self.get(key).and_then(PitEntry::run) else { return false };
         let left: ByFace =
             run.wanted.iter().map(|(face, wanted)| (*face, wanted.without(bits))).collect();
         for (face, bits) in left {
             self.set_wanted(key, face, bits);
         }
-        let run = self.get(key).and_then(|entry| entry.run.as_ref());
+        let run = self.get(key).and_then(PitEntry::run);
         run.is_some_and(|run| !run.wanted.is_empty())
     }
 
@@ -292,7 +287,7 @@ impl Pit {
     /// A bound is reached, or the entry is gone; nothing has changed.
     pub fn split_run(&mut self, key: PitKey, bits: SegmentBits) -> Result<PitKey, Refusal> {
         let entry = self.get(key).ok_or(Refusal::Gone)?;
-        let run = entry.run.as_deref().ok_or(Refusal::Gone)?;
+        let run = entry.run().ok_or(Refusal::Gone)?;
         if run.pending().bits.without(bits).is_empty() {
             return Ok(key);
         }
@@ -302,23 +297,19 @@ impl Pit {
         if self.memory() + entry.heap() > self.config.memory {
             return Err(Refusal::Memory);
         }
-        let mut part = entry.clone();
         let mut wanted = run.wanted.clone();
         wanted.iter_mut().for_each(|(_, set)| *set = set.and(bits));
         wanted.retain(|(_, set)| !set.is_empty());
-        part.in_records.retain(|r| wanted.iter().any(|(face, _)| *face == r.face));
         let mut asked = run.asked.clone();
         asked.iter_mut().for_each(|(_, set)| *set = set.and(bits));
         asked.retain(|(_, set)| !set.is_empty());
-        part.out_records.retain(|r| {
-            r.released_at().is_some() && asked.iter().any(|(face, _)| *face == r.face())
-        });
         let (first, convention) = (run.first, run.convention);
-        let (hash, expires) = (part.hash, part.expires);
-        let (group, weight) = (part.group, part.weight());
-        part.run = Some(Box::new(Run { first, convention, wanted: ByFace::new(), asked }));
+        let run = Run { first, convention, wanted: ByFace::new(), asked };
+        let part = entry.part(run, |face| !of(&wanted, face).is_empty());
+        let (hash, expires) = (part.hash(), part.expires());
+        let (group, weight) = (part.group(), part.weight());
         self.heap += part.heap();
-        for record in &part.in_records {
+        for record in part.in_records() {
             self.shares.count_record(record.face, part.weight_of(record));
         }
         self.shares.count_group(group, weight);
@@ -338,7 +329,7 @@ impl Pit {
     pub(super) fn set_wanted(&mut self, key: PitKey, face: FaceId, bits: SegmentBits) {
         let Some(entry) = self.get_mut(key) else { return };
         let heap = entry.heap();
-        let Some(run) = &mut entry.run else { return };
+        let Some(run) = entry.run_mut() else { return };
         let before = run.wanted_by(face);
         match run.wanted.iter_mut().find(|(other, _)| *other == face) {
             Some((_, set)) => *set = bits,
@@ -348,7 +339,7 @@ impl Pit {
         if bits.is_empty() {
             run.wanted.retain(|(other, _)| *other != face);
             gone = entry.in_record(face).map(|record| entry.weight_of(record));
-            entry.in_records.retain(|r| r.face != face);
+            entry.remove_record(face);
         }
         let after = entry.heap();
         self.heap = self.heap - heap + after;

@@ -124,7 +124,7 @@ impl Shares {
             counted.records.subtract(record.face.0);
             counted.heaps.subtract_many(record.face.0, entry.weight_of(record));
         }
-        if let Some(slot) = slot(entry.group) {
+        if let Some(slot) = slot(entry.group()) {
             counted.groups[slot] -= 1;
             counted.group_heaps[slot] -= entry.weight();
         }

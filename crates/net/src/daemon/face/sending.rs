@@ -9,13 +9,22 @@ use forwarder::{FaceId, Forwarder};
 /// The frames of a face that may leave now: from the emulated link if it has one, otherwise from
 /// the forwarder.
 pub(super) struct Frames<'a> {
-    pub(super) forwarder: &'a mut Forwarder,
-    pub(super) delay: Option<&'a mut DelayLine>,
-    pub(super) id: FaceId,
-    pub(super) now: Time,
+    forwarder: &'a mut Forwarder,
+    delay: Option<&'a mut DelayLine>,
+    id: FaceId,
+    now: Time,
 }
 
-impl Frames<'_> {
+impl<'a> Frames<'a> {
+    pub(super) fn new(
+        forwarder: &'a mut Forwarder,
+        delay: Option<&'a mut DelayLine>,
+        id: FaceId,
+        now: Time,
+    ) -> Frames<'a> {
+        Frames { forwarder, delay, id, now }
+    }
+
     /// Appends the next frame, or several of equal length, which is the inner value then.
     pub(super) fn next(&mut self, out: &mut Vec<u8>) -> Option<Option<usize>> {
         let Some(line) = &mut self.delay else {
@@ -29,14 +38,27 @@ impl Frames<'_> {
 
 /// Sends batches of frames over a socket.
 pub(super) struct Sending<'a, S> {
-    pub(super) socket: &'a mut S,
-    pub(super) batch: &'a mut Batch,
-    pub(super) lost: &'a mut u64,
-    /// The path turned out to take no longer datagrams than this.
-    pub(super) payload: Option<usize>,
+    socket: &'a mut S,
+    batch: &'a mut Batch,
+    lost: &'a mut u64,
+    payload: Option<usize>,
 }
 
-impl<S: SendFrames> Sending<'_, S> {
+impl<'a, S: SendFrames> Sending<'a, S> {
+    /// Adds frames that do not leave to `lost`.
+    pub(super) fn new(
+        socket: &'a mut S,
+        batch: &'a mut Batch,
+        lost: &'a mut u64,
+    ) -> Sending<'a, S> {
+        Sending { socket, batch, lost, payload: None }
+    }
+
+    /// The longest datagram that the path takes, if it turned out to take only shorter ones.
+    pub(super) fn payload(&self) -> Option<usize> {
+        self.payload
+    }
+
     /// Sends frames until there are none, the socket takes no more, or `budget` bytes have left.
     pub(super) fn run(&mut self, budget: usize, frames: &mut Frames<'_>) -> Progress {
         let mut sent = 0;

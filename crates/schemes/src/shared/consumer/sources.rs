@@ -28,13 +28,18 @@ pub(crate) struct Known<T> {
 pub(crate) struct Sources<T> {
     known: Vec<Known<T>>,
     /// How many had to make room.
-    pub(crate) evicted: u64,
+    evicted: u64,
 }
 
 impl<T> Sources<T> {
     /// A table without sources.
     pub(crate) const fn new() -> Sources<T> {
         Sources { known: Vec::new(), evicted: 0 }
+    }
+
+    /// How many had to make room.
+    pub(crate) fn evicted(&self) -> u64 {
+        self.evicted
     }
 
     /// The lane of `id`, if it is known.

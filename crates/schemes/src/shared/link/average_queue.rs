@@ -9,8 +9,7 @@ use control::{Duration, LinkView, Size, Time, math};
 /// The average of the bytes of Data in a queue.
 pub(crate) struct Average {
     weight: f64,
-    /// The average in bytes.
-    pub(crate) bytes: f64,
+    bytes: f64,
     /// Since when the queue is empty.
     q_time: Option<Time>,
 }
@@ -19,6 +18,17 @@ impl Average {
     /// Of nothing yet; a sample has this weight.
     pub(crate) fn new(weight: f64) -> Average {
         Average { weight, bytes: 0.0, q_time: Some(Time::ZERO) }
+    }
+
+    /// The average in bytes.
+    pub(crate) fn bytes(&self) -> f64 {
+        self.bytes
+    }
+
+    /// Sets the average, as samples would.
+    #[cfg(test)]
+    pub(crate) fn set_bytes(&mut self, bytes: f64) {
+        self.bytes = bytes;
     }
 
     /// Equation 1, for Data that joins the queue in the view.

@@ -71,7 +71,8 @@ impl Requests {
         if let Some(spread) = options.get::<RttSpread>() {
             self.flight.on_spread(now, lane, rtt, spread);
         }
-        self.flight.spread = self.reordering.extent().max(self.flight.spread_of(now, lane));
+        let spread = self.reordering.extent().max(self.flight.spread_of(now, lane));
+        self.flight.set_spread(spread);
     }
 
     /// Decides whether the overdue Interest for `item` is left open for a trial. At the end of an
