@@ -41,7 +41,7 @@ pub use lossy::{LossModel, Lossy};
 pub use observation::{Observer, Steps};
 pub use params::{NO_FILE, ParamError, ParamSpec, Params, Value, Word};
 pub use policy::{Observation, Policy};
-pub use quantity::{Rate, Ratio, Size};
+pub use quantity::{Rate, Ratio, Size, counted};
 pub use quickest::{Baseline, Beyond, Quickest};
 pub use recovery::Recovery;
 pub use registry::{Equation, Scheme};

@@ -178,6 +178,14 @@ impl FromStr for Ratio {
     }
 }
 
+/// A count of things whose plural ends in `s`: `1 file`, `2 files`.
+pub fn counted(count: impl Into<u64>, one: &str) -> String {
+    match count.into() {
+        1 => format!("1 {one}"),
+        many => format!("{many} {one}s"),
+    }
+}
+
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let v = self.0 as f64;
@@ -223,6 +231,12 @@ mod tests {
         assert_eq!(Rate::from_mbps(8).size_in(Duration::from_millis(5)), Size(5000));
         assert_eq!(Rate::of(Size(5000), Duration::from_millis(5)), Rate::from_mbps(8));
         assert_eq!(Rate::of(Size(1), Duration::ZERO), Rate(u64::MAX));
+    }
+
+    #[test]
+    fn only_one_thing_is_singular() {
+        let shown = [0, 1, 2].map(|count: u64| counted(count, "byte"));
+        assert_eq!(shown, ["0 bytes", "1 byte", "2 bytes"]);
     }
 
     #[test]

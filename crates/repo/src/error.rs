@@ -1,5 +1,6 @@
 //! The reasons why a store cannot be used.
 
+use control::counted;
 use packet::Name;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -56,7 +57,8 @@ pub enum StoreError {
     },
     /// The quota does not permit the insertion.
     #[error(
-        "the quota is {quota} bytes: the store has {used} bytes, and {needed} bytes more are needed"
+        "the quota is {}: the store has {}, and needs {} more",
+        counted(*.quota, "byte"), counted(*.used, "byte"), counted(*.needed, "byte")
     )]
     Quota {
         /// The permitted bytes of all blobs and entries.
@@ -98,5 +100,17 @@ impl StoreError {
     pub fn is_full(&self) -> bool {
         let kind = self.io().map(io::Error::kind);
         matches!(kind, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_byte_is_singular() {
+        let error = StoreError::Quota { quota: 2, used: 1, needed: 1 };
+        let text = "the quota is 2 bytes: the store has 1 byte, and needs 1 byte more";
+        assert_eq!(error.to_string(), text);
     }
 }

@@ -5,7 +5,7 @@ mod chat;
 mod compare;
 mod completions;
 mod daemon;
-mod demo;
+pub mod demo;
 mod docs;
 mod doctor;
 mod gateway;

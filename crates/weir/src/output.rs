@@ -5,6 +5,7 @@ mod recent;
 mod table;
 mod tree_progress;
 
+pub use control::counted;
 pub use progress::{Progress, RunProgress};
 pub use recent::Recent;
 pub use table::{Column, Table};
@@ -16,14 +17,6 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
-
-/// A count of things whose plural ends in `s`: `1 file`, `2 files`.
-pub fn counted(count: impl Into<u64>, one: &str) -> String {
-    match count.into() {
-        1 => format!("1 {one}"),
-        many => format!("{many} {one}s"),
-    }
-}
 
 /// Prints a result on standard output.
 ///

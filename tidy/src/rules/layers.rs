@@ -15,7 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("forwarder", &["packet", "control"]),
     ("transport", &["packet", "security", "control"]),
     ("tree", &["packet", "security"]),
-    ("repo", &["packet", "security", "transport"]),
+    ("repo", &["packet", "security", "control", "transport"]),
     ("sync", &["packet", "security", "control"]),
     ("onnx", &["control", "schemes"]),
     ("document-derive", &[]),

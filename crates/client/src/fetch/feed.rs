@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::parts::{Absence, Host, Limit, Outcome, Surroundings, drive, is_folder};
 use crate::settings::{Settings, span};
 use crate::trust::Verified;
-use control::{Duration, Size, Time};
+use control::{Duration, Size, Time, counted};
 use net::client::{ConnectError, Connection};
 use std::ops::Range;
 use std::sync::Arc;
@@ -211,7 +211,8 @@ impl Sink for Output {
         let len = content.len() as u64;
         let is_last = self.segments == segment.checked_add(1);
         if self.skipped_by.is_some_and(|size| len != size && !(is_last && len < size)) {
-            let text = format!("segment {segment} has {len} bytes, and others were announced");
+            let len = counted(len, "byte");
+            let text = format!("segment {segment} has {len}, and others were announced");
             self.failure = Some(Error::NotVerified(text));
             return;
         }
@@ -225,7 +226,7 @@ impl Sink for Output {
         }
         self.pushed += wanted.len() as u64;
         if self.pushed > self.at_most {
-            let text = format!("the object has more than {} bytes", self.at_most);
+            let text = format!("the object has more than {}", counted(self.at_most, "byte"));
             self.failure = Some(Error::TooLarge(text));
             return;
         }

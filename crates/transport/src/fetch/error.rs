@@ -1,7 +1,7 @@
 //! The errors of a fetch.
 
 use crate::fetch::flight::Item;
-use control::Duration;
+use control::{Duration, counted};
 use packet::{NackReason, Name};
 use security::VerifyError;
 use security::manifest::ManifestError;
@@ -19,8 +19,8 @@ pub enum FetchError {
     NotThere(Name),
     /// Data arrived that is not part of an object.
     #[error(
-        "data came for {name}, but not what was asked for: the packet {came} with {bytes} bytes \
-         is neither metadata nor a segment of an object"
+        "data came for {name}, but not what was asked for: the packet {came} with {len} is neither \
+         metadata nor a segment of an object", len = counted(*.bytes, "byte")
     )]
     NotAnObject {
         /// The requested name.
@@ -80,8 +80,8 @@ pub enum FetchError {
     },
     /// The size of a segment contradicts the object's metadata, so its position is unknown.
     #[error(
-        "segment {segment} of {name} has {found} bytes where its metadata says {expected}; \
-         fetch it again, and tell its publisher if that does not help"
+        "segment {segment} of {name} has {len} where its metadata says {expected}; fetch it \
+         again, and tell its publisher if that does not help", len = counted(*.found, "byte")
     )]
     WrongSize {
         /// The object.
@@ -123,5 +123,21 @@ impl std::fmt::Display for Item {
             Item::Node(n) => write!(f, "manifest node {n}"),
             Item::Segment(n) => write!(f, "segment {n}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_byte_is_singular() {
+        let name: Name = "/a".parse().unwrap();
+        let not_an_object =
+            |bytes| FetchError::NotAnObject { name: name.clone(), came: name.clone(), bytes };
+        assert!(not_an_object(1).to_string().contains("the packet /a with 1 byte is"));
+        assert!(not_an_object(2).to_string().contains("the packet /a with 2 bytes is"));
+        let wrong = FetchError::WrongSize { name, segment: 0, found: 1, expected: 4_000 };
+        assert!(wrong.to_string().contains("has 1 byte where its metadata says 4000;"), "{wrong}");
     }
 }

@@ -1,6 +1,7 @@
 //! The division of an object into segments, and the packets of segments.
 
 use crate::publish::digests::LeafDigests;
+use control::counted;
 use packet::{Component, DataParts, Name, Signature, SignatureInfoBuf};
 use security::Signer;
 use security::manifest::{BuildError, LayoutError};
@@ -83,8 +84,9 @@ pub enum PublishError {
     },
     /// A segment's packet would be too large.
     #[error(
-        "a segment of {segment_size} bytes under {name} makes a packet of {len} bytes, more than \
-         {max}; use a smaller segment size", max = packet::MAX_PACKET
+        "a segment of {size} under {name} makes a packet of {len} bytes, more than {max}; use a \
+         smaller segment size", size = counted(*.segment_size as u64, "byte"),
+        max = packet::MAX_PACKET
     )]
     TooLarge {
         /// The object.
@@ -340,5 +342,20 @@ impl Cut {
             digests.push_sum(xxh3_64(&content));
         }
         Ok(digests)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_byte_is_singular() {
+        let error = PublishError::TooLarge {
+            name: "/a".parse().unwrap(),
+            segment_size: 1,
+            len: packet::MAX_PACKET + 1,
+        };
+        assert!(error.to_string().starts_with("a segment of 1 byte under /a "), "{error}");
     }
 }

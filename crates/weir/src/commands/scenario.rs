@@ -37,11 +37,3 @@ fn failure(error: &ScenarioError, args: &ScenarioArgs) -> Failure {
     let [what, next] = error.report(&args.file.display().to_string());
     Failure::new(kind, what).then(&next)
 }
-
-/// `a mistake`, `3 mistakes`
-pub fn counted<T>(mistakes: &[T]) -> String {
-    match mistakes.len() {
-        1 => "a mistake".to_owned(),
-        n => format!("{n} mistakes"),
-    }
-}
