@@ -105,6 +105,8 @@ struct Gone {
     noted: Option<(u64, u64)>,
     /// Those of them that were given up since one has arrived.
     in_vain: usize,
+    /// Publications that are not asked for any more. They were counted as missing.
+    ended: BTreeSet<u64>,
 }
 
 /// The rounds in which a publication could not be fetched.
@@ -331,8 +333,9 @@ impl Incoming {
         }
         // A member that keeps them may come back, however often none had them.
         for (_, tries) in self.missing.range_mut(known..self.gone.low) {
-            tries.rounds = tries.rounds.min(ROUNDS);
+            tries.rounds = ROUNDS;
         }
+        self.trim_gone();
         self.divide();
         asked
     }
@@ -386,7 +389,7 @@ impl Incoming {
 
     /// Gives up publications of which neither the member nor others have any, as far as is known.
     fn give_up(&mut self, first: u64, last: u64) {
-        let is_new = |seq: &u64| !self.is_known(*seq) && !self.missing.contains_key(seq);
+        let is_new = |seq: &u64| !self.is_known(*seq) && !self.is_missing(*seq);
         let lost = (first..=last).filter(is_new).collect::<Vec<_>>();
         self.is_report_due |= !lost.is_empty();
         self.unreported.extend(lost);
@@ -403,6 +406,11 @@ impl Incoming {
         self.seen.contains(&seq) || self.pending.contains_key(&seq) || self.late.contains(&seq)
     }
 
+    /// It could not be fetched, and was counted.
+    fn is_missing(&self, seq: u64) -> bool {
+        self.missing.contains_key(&seq) || self.gone.ended.contains(&seq)
+    }
+
     /// The number of those that are asked for elsewhere now.
     fn gone_asked(&self) -> usize {
         self.pending.range(..self.gone.low).filter(|(_, arrival)| arrival.is_none()).count()
@@ -414,7 +422,7 @@ impl Incoming {
                 return None;
             }
             self.gone.wanted = (first < seq).then(|| (first, seq - 1));
-            let is_done = self.unreported.contains(&seq) || self.missing.contains_key(&seq);
+            let is_done = self.unreported.contains(&seq) || self.is_missing(seq);
             if !is_done && !self.is_known(seq) {
                 self.pending.insert(seq, None);
                 return Some(seq);
@@ -459,8 +467,29 @@ impl Incoming {
                 self.unreported.insert(seq);
             }
         }
-        while self.missing.len() as u64 > MOST_KEPT {
-            self.missing.pop_first();
+        self.drop_first(self.missing.len().saturating_sub(MOST_KEPT as usize));
+    }
+
+    /// Keeps the latest of the missing publications that are gone.
+    fn trim_gone(&mut self) {
+        let gone = self.missing.range(..self.gone.low).count();
+        self.drop_first(gone.saturating_sub(WINDOW));
+    }
+
+    /// Asks no more for the first missing publications, this number of them.
+    fn drop_first(&mut self, count: usize) {
+        for _ in 0..count {
+            if let Some((seq, _)) = self.missing.pop_first() {
+                self.end(seq);
+            }
+        }
+    }
+
+    /// Notes that a missing publication is not asked for any more.
+    fn end(&mut self, seq: u64) {
+        self.gone.ended.insert(seq);
+        while self.gone.ended.len() as u64 > MOST_KEPT {
+            self.gone.ended.pop_first();
         }
     }
 
@@ -471,13 +500,12 @@ impl Incoming {
             tries.rounds += 1;
             if tries.rounds >= 2 * ROUNDS {
                 self.missing.remove(&seq);
+                self.end(seq);
             }
             return;
         }
         self.missing.insert(seq, Tries { rounds: ROUNDS, next: Time::ZERO });
-        while self.missing.range(..self.gone.low).count() > WINDOW {
-            self.missing.pop_first();
-        }
+        self.trim_gone();
         self.unreported.insert(seq);
         self.gone.in_vain += 1;
         if self.gone.in_vain >= PROBES {

@@ -267,6 +267,7 @@ fn missing_publications_of_which_the_member_has_none_any_more_are_sought_elsewhe
     let outcome = streams.arrived(&stream(), 3, arrival(1));
     assert_eq!(outcome.missing, Some((1, 2, 2)));
     let mut now = Time::ZERO;
+    // More rounds than `Tries::rounds` can count.
     for _ in 0..300 {
         streams.again(now, |_| true);
         streams.absent(&stream(), 1);
@@ -311,4 +312,28 @@ fn a_publication_that_is_not_asked_for_any_more_is_reported_once() {
     assert_eq!(streams.absent(&stream(), 1), Outcome::default());
     streams.gone(&stream(), 2);
     assert_eq!(streams.absent(&stream(), 1), Outcome::default());
+}
+
+#[test]
+fn of_missing_publications_that_are_gone_the_latest_are_sought_after_a_rest() {
+    let mut streams = Streams::new(100, 2);
+    streams.update(&update(1, 100, true));
+    let mut missing = None;
+    while let Some((seq, _)) = streams.next_wanted(&stream()) {
+        missing = missing.or(streams.absent(&stream(), seq).missing);
+    }
+    assert_eq!(missing, Some((1, 100, 100)));
+    assert!(streams.gone(&stream(), 101).is_empty());
+    let mut now = Time::ZERO + Duration::from_secs(1);
+    for _ in 0..3 {
+        assert!(streams.again(now, |_| true).is_empty(), "after a rest");
+        now += REST;
+        let again: Vec<_> = streams.again(now, |_| true).into_iter().map(|(_, seq)| seq).collect();
+        assert_eq!(again, (37..=100).collect::<Vec<_>>());
+        again.iter().for_each(|seq| assert_eq!(streams.absent(&stream(), *seq).missing, None));
+    }
+    assert!(streams.again(now + REST, |_| true).is_empty(), "three times");
+    // Claims of all of them by others.
+    assert_eq!(updated(&mut streams, 1, 101, false), [101]);
+    assert_eq!(sought(&mut streams), (vec![], None), "they were reported");
 }
