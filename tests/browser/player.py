@@ -24,6 +24,11 @@ PATIENT = PATIENCE * 1000
 PLAYED = "played to its end"
 
 
+def statuses(*numbers):
+    """What the browser's console says of answers with these statuses."""
+    return [f"the server responded with a status of {number} " for number in numbers]
+
+
 class Player(Browser):
     """Two daemons, of which the gateway has the near one; films at the far one."""
 
@@ -62,6 +67,8 @@ class Player(Browser):
 <Period><AdaptationSet mimeType="video/mp4"><Representation id="1" codecs="avc1.42c01e"
  bandwidth="9"><SegmentTemplate media="$Number$.m4s" initialization="i.mp4" timescale="1" %s>
 %s</SegmentTemplate></Representation></AdaptationSet></Period></MPD>"""
+        bases = "<BaseURL>data:video/mp4,x</BaseURL><BaseURL>http://192.0.2.1/a.mp4</BaseURL>"
+        bases += '<SegmentBase indexRange="0-99"/>'
         timeline = '<SegmentTimeline><S t="0" d="1" r="%d"/></SegmentTimeline>'
         return {
             "page.html": "<script>alert(1)</script>",
@@ -72,6 +79,13 @@ class Player(Browser):
             "repeated.mpd": mpd % ("", timeline % 3_999_999),
             "open.mpd": mpd % ("", timeline % -1),
             "short.mpd": mpd % ('duration="1"', ""),
+            "second.mpd": re.sub(
+                "<SegmentTemplate.*</SegmentTemplate>", bases, mpd, flags=re.DOTALL
+            ),
+            "quoted.mpd": mpd % ('id=">" duration="1"', ""),
+            # In quadratic time, each takes minutes.
+            "word.mpd": "<MPD " + "a" * 400_000,
+            "digits.mpd": f'<MPD mediaPresentationDuration="P{"1" * 400_000}">',
             "empty.webm": "",
         }
 
@@ -167,6 +181,21 @@ class Player(Browser):
         self.assertRegex(far, r"^node [0-9a-f]{8}, 1 hop$")
         self.assertEqual(near, "gateway's forwarder")
 
+    def test_bytes_of_the_browsers_cache_have_no_rate(self):
+        gateway = self.gateway()
+        page = self.page(gateway)
+        self.play(page, "/films/hls/index.m3u8")
+        self.until(page, "message", PLAYED)
+        page.goto(f"http://127.0.0.1:{gateway.port}{PLACE}")
+        self.play(page, "/films/hls/index.m3u8")
+        self.until(page, "message", PLAYED)
+        # The browser reports a request some time after its end.
+        wait_until(lambda: "part3.m4s" in self.rows(page, 2), "the last request", PATIENCE)
+        rates = zip(self.rows(page, 2), self.rows(page, 4))
+        self.assertEqual({rate for name, rate in rates if name.startswith("part")}, {"–"})
+        unchanged = [line["path"] for line in gateway.said()[1:] if line["status"] == 304]
+        self.assertIn("/films/hls/part3.m4s", unchanged)
+
     def two_producers(self, played):
         """A film whose segments after the first two have a producer of their own."""
         film, early, late = self.here / "film", self.here / "early", self.here / "late"
@@ -194,27 +223,28 @@ class Player(Browser):
         page = self.page(self.gateway())
         os.kill(late.pid, signal.SIGSTOP)
         self.play(page, "/slow-early/index.m3u8")
-        self.until(page, "stalls", r"^1 \(.*, waiting now\)$")
+        self.until(page, "stalls", r"^[1-9]\d* \(.*, waiting now\)$")
         self.assertEqual(self.fact(page, "message"), "waiting for part2.m4s …")
         os.kill(late.pid, signal.SIGCONT)
-        self.until(page, "stalls", r"^1 \([\d.]+ m?s\)$")
+        self.until(page, "stalls", r"^[1-9]\d* \([\d.]+ m?s\)$")
         self.assertTrue(page.evaluate("!document.querySelector('video').paused"))
         self.assertGreater(page.locator("svg .band").count(), 0, "the picture shows the stall")
         # A viewer who stops or seeks does not wait for the network.
         page.evaluate("document.querySelector('video').pause()")
+        [before, *_] = self.fact(page, "stalls").split()
         page.evaluate("document.querySelector('video').currentTime = 30")
         self.until(page, "buffer", r"^[\d.]+ s$")
         page.evaluate("document.querySelector('video').play()")
         self.passes(page, 30.5)
-        self.assertRegex(self.fact(page, "stalls"), r"^1 ")
+        self.assertRegex(self.fact(page, "stalls"), f"^{before} ")
 
     def test_the_end_of_a_producer_is_reported_and_its_return_ends_that(self):
         [_, late] = self.two_producers("gone")
-        page = self.page(self.gateway("--patience", "2 s"), expected=["404", "50"])
+        page = self.page(self.gateway("--patience", "2 s"), expected=statuses(404, 502, 504))
         late.kill()
         self.play(page, "/gone-early/index.m3u8")
         self.until(page, "message", r"^part\d\.m4s does not arrive: .*\(status (404|50[24])\)$")
-        self.until(page, "stalls", "^1 ")
+        self.until(page, "stalls", "^[1-9]")
         self.assertTrue(page.get_by_role("button", name="Try again").is_visible())
         self.assertTrue([text for text in self.rows(page, 7) if text.startswith("status ")])
         self.addCleanup(self.far.put("/gone-late", self.here / "late").kill)
@@ -230,25 +260,60 @@ class Player(Browser):
             ("noise.m3u8", "the playlist cannot be played"),
             ("huge.m3u8", r"huge\.m3u8 is too large for this page: more than 4 MB"),
             ("foreign.m3u8", "the playlist names content of another host"),
+            ("second.mpd", "the playlist names content of another host"),
             ("repeated.mpd", "the playlist has too many segments"),
             ("open.mpd", "the playlist has too many segments"),
             ("short.mpd", "the playlist has too many segments"),
+            ("quoted.mpd", "the playlist has too many segments"),
+            ("word.mpd", r"the content cannot be played \(Error: "),
+            ("digits.mpd", "the playlist cannot be played"),
             ("empty.webm", "the content is empty"),
             ("none.webm", r"\(status 404\)$"),
         ):
             with self.subTest(name):
-                page = self.page(gateway, expected=["404", "416"])
+                page = self.page(gateway, expected=statuses(404, 416))
                 self.play(page, f"/films/bad/{name}")
                 self.until(page, "message", reason)
                 self.assertEqual(page.locator("#message.failed").count(), 1)
-        page = self.page(gateway, expected=["403"])
+        page = self.page(gateway, expected=statuses(403))
         self.play(page, "/localhost/nfd/status")
         self.until(page, "message", r"not served here.*\(status 403\)$")
+
+    def test_the_failed_content_is_tried_again(self):
+        """Whatever was typed meanwhile."""
+        page = self.page(self.gateway(), expected=statuses(404))
+        self.play(page, "/again/film.mp4")
+        self.until(page, "message", r"\(status 404\)$")
+        page.locator("#name").fill("/films/bad/noise.mp4")
+        self.addCleanup(self.far.put("/again", self.folder / "films" / "plain").kill)
+        page.get_by_role("button", name="Try again").click()
+        self.until(page, "message", PLAYED)
+        self.assertEqual(page.locator("h1").text_content(), "film.mp4")
+
+    def test_origins_are_bounded(self):
+        page = self.page(self.gateway())
+        script = """() => {
+            const requests = new Requests(() => {});
+            for (let number = 0; number < 100; number++) {
+                const [node, hops] = [String(number).padStart(8, "0"), "1"];
+                requests.add({
+                    name: `${location.origin}/x/${number}`, startTime: performance.now(),
+                    responseStart: 0, responseEnd: performance.now(), responseStatus: 200,
+                    encodedBodySize: 1, transferSize: 301,
+                    serverTiming: Object.entries({ node, hops }).map(
+                        ([name, description]) => ({ name, description }),
+                    ),
+                });
+            }
+            const colours = requests.all.map((one) => requests.colour(one.origin));
+            return [requests.all.length, requests.origins.length, [...new Set(colours)]];
+        }"""
+        self.assertEqual(page.evaluate(script), [100, 5, [0, 1, 2, 3, 4]])
 
     def test_names_in_the_query_are_text(self):
         gateway = self.gateway()
         for name in (HOSTILE, "javascript:alert(1)", "//192.0.2.1/x", "/\\192.0.2.1/x", "/", "%"):
-            page = self.page(gateway, expected=["40"])
+            page = self.page(gateway, expected=statuses(400, 403, 404))
             query = page.evaluate("(name) => '?' + new URLSearchParams({ name })", name)
             page.goto(page.url + query)
             page.locator("#message.failed").wait_for()
@@ -286,11 +351,21 @@ class Player(Browser):
         with contextlib.ExitStack() as stack:
             daemon = weir.Daemon(program, self.near.folder, "near", listen=ALONE)
             gateway = stack.enter_context(Gateway(daemon, self.here))
-            page = self.page(gateway, expected=["404"])
+            refused = "Refused to execute script from"
+            page = self.page(gateway, expected=[*statuses(404), refused])
             self.play(page, "/films/plain/film.mp4")
             self.until(page, "message", PLAYED)
             status, _, text = gateway.ask(PLACE + "library.js")
             self.assertEqual((status, b"scripts/player" in text), (404, True))
+            self.play(page, "/films/dash/index.mpd")
+            self.until(page, "message", "this gateway has no library")
+            # It is installed, as in a package.
+            installed = self.here / "share" / "weir" / "player"
+            installed.mkdir(parents=True)
+            library = weir.ROOT / "target" / "player" / "shaka-player.js"
+            (installed / library.name).write_bytes(library.read_bytes())
+            page.get_by_role("button", name="Try again").click()
+            self.until(page, "message", PLAYED)
 
     def is_near(self):
         """The program is on the file system of the test's folder."""

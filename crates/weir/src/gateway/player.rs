@@ -15,15 +15,17 @@ use flate2::write::GzEncoder;
 use hyper::body::Bytes;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
-    HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, LOCATION, VARY,
+    HeaderMap, HeaderName, HeaderValue, LOCATION, VARY,
 };
 use hyper::{Method, Response, StatusCode};
 use router::guard::Refusal;
 use sha2::{Digest, Sha256};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use tokio::sync::OnceCell;
+use weir::http::ask::has_tag;
 use weir::http::encoding::accepts_gzip;
 use weir::http::plan::confine;
 
@@ -69,7 +71,7 @@ pub struct Player {
     places: Vec<PathBuf>,
     page: OnceLock<Content>,
     /// Empty as long as it was not found.
-    library: OnceLock<Content>,
+    library: OnceCell<Content>,
 }
 
 /// A file, as it is sent.
@@ -113,7 +115,7 @@ impl Player {
     }
 
     /// The answer to a request for a path; `None` if the path is none of the player's.
-    pub fn answer(
+    pub async fn answer(
         &self,
         method: &Method,
         path: &str,
@@ -130,7 +132,7 @@ impl Player {
         }
         let (content, media_type) = match within {
             "" => (Ok(self.page()), HTML),
-            LIBRARY => (self.library(), JAVASCRIPT),
+            LIBRARY => (self.library().await, JAVASCRIPT),
             _ => {
                 let text = format!("the player has no such file; its page is {PLACE}");
                 return Some(Err(Refusal::new(StatusCode::NOT_FOUND, text)));
@@ -143,25 +145,34 @@ impl Player {
         self.page.get_or_init(|| Content::new(Bytes::from_static(PAGE.as_bytes())))
     }
 
-    fn library(&self) -> Result<&Content, Refusal> {
-        if let Some(library) = self.library.get() {
-            return Ok(library);
-        }
-        let found = self.places.iter().find_map(|place| read(&place.join(FILE)).ok());
-        let Some(bytes) = found else {
-            let text = "the library that plays HLS and DASH is not installed; get it in a checkout \
-                        of Weir with `scripts/player`, or name its folder with --player";
-            return Err(Refusal::new(StatusCode::NOT_FOUND, text));
+    /// The library. One request reads and compresses it, in a thread where this holds up no others.
+    async fn library(&self) -> Result<&Content, Refusal> {
+        let found = || async {
+            let places = self.places.clone();
+            let read = move || places.iter().find_map(|place| read(&place.join(FILE)).ok());
+            let bytes = tokio::task::spawn_blocking(move || read().map(Content::new));
+            bytes.await.ok().flatten().ok_or_else(|| {
+                let text = "the library that plays HLS and DASH is not installed; get it in a \
+                            checkout of Weir with `scripts/player`, or name its folder with \
+                            --player";
+                Refusal::new(StatusCode::NOT_FOUND, text)
+            })
         };
-        Ok(self.library.get_or_init(|| Content::new(bytes)))
+        self.library.get_or_try_init(found).await
     }
 }
 
 fn read(path: &Path) -> io::Result<Bytes> {
+    let wrong = |why| io::Error::new(io::ErrorKind::InvalidData, why);
+    let known = fs::metadata(path)?;
+    if !known.is_file() || known.len() > LARGEST {
+        return Err(wrong("no file, or too large"));
+    }
     let mut bytes = Vec::new();
+    // It may have grown.
     File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "too large"));
+        return Err(wrong("too large"));
     }
     Ok(Bytes::from(bytes))
 }
@@ -183,8 +194,7 @@ fn sent(
     let form = if is_packed { "-gzip" } else { "" };
     let tag = format!("\"{}{form}\"", content.tag);
     let body = if is_packed { &content.packed } else { &content.plain };
-    let tags = asked.get_all(IF_NONE_MATCH).iter();
-    let is_known = tags.filter_map(|tags| tags.to_str().ok()).any(|tags| tags.contains(&tag));
+    let is_known = has_tag(asked, &tag);
     let has_body = !is_known && *method != Method::HEAD;
     let text = if has_body { body.clone() } else { Bytes::new() };
     let mut response = Response::new(AnswerBody::text(text));
@@ -227,18 +237,35 @@ fn policy() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hyper::header::ACCEPT_ENCODING;
+    use hyper::header::{ACCEPT_ENCODING, IF_NONE_MATCH};
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::sync::mpsc;
+    use std::task::Poll;
+    use tokio::runtime::Builder;
+    use tokio::task::spawn_blocking;
 
     fn player() -> (tempfile::TempDir, Player) {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(FILE), "the library").unwrap();
+        fs::write(folder.path().join(FILE), "the library").unwrap();
         let player = Player::find(Some(folder.path())).unwrap();
         (folder, player)
     }
 
+    fn answer(
+        player: &Player,
+        method: &Method,
+        path: &str,
+        headers: &HeaderMap,
+    ) -> Option<Result<Response<AnswerBody>, Refusal>> {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        runtime.block_on(player.answer(method, path, headers))
+    }
+
     fn get(player: &Player, path: &str, fields: &[(HeaderName, &str)]) -> (u16, HeaderMap) {
         let fields = fields.iter().map(|(name, value)| (name.clone(), value.parse().unwrap()));
-        let answer = player.answer(&Method::GET, path, &fields.collect()).unwrap();
+        let answer = answer(player, &Method::GET, path, &fields.collect()).unwrap();
         answer.map_or_else(
             |refusal| (refusal.status.as_u16(), HeaderMap::new()),
             |answer| (answer.status().as_u16(), answer.headers().clone()),
@@ -271,8 +298,13 @@ mod tests {
             assert_eq!((status, packed[CONTENT_ENCODING].as_bytes()), (200, &b"gzip"[..]));
             assert_ne!(plain[ETAG], packed[ETAG]);
             let tag = plain[ETAG].to_str().unwrap();
-            assert_eq!(get(&player, path, &[(IF_NONE_MATCH, tag)]).0, 304);
-            assert_eq!(get(&player, path, &[(IF_NONE_MATCH, "\"x\"")]).0, 200);
+            for known in [tag, "*", &format!("\"x\", W/{tag}")] {
+                assert_eq!(get(&player, path, &[(IF_NONE_MATCH, known)]).0, 304, "{known}");
+            }
+            // A malformed tag that contains this one.
+            for other in ["\"x\"", &format!("x{tag}")] {
+                assert_eq!(get(&player, path, &[(IF_NONE_MATCH, other)]).0, 200, "{other}");
+            }
         }
         let headers = get(&player, &library, &[]).1;
         assert_eq!(headers[CONTENT_LENGTH], "11");
@@ -283,13 +315,13 @@ mod tests {
     fn other_paths_are_not_the_players() {
         let (_folder, player) = player();
         for path in ["/", "/localhost", "/localhost/players", "/example/film.webm"] {
-            assert!(player.answer(&Method::GET, path, &HeaderMap::new()).is_none(), "{path}");
+            assert!(answer(&player, &Method::GET, path, &HeaderMap::new()).is_none(), "{path}");
         }
         assert_eq!(get(&player, "/localhost/player", &[]).0, 308);
         for file in ["x", "../x", "shaka-player.js", "%2e%2e/x"] {
             assert_eq!(get(&player, &format!("{PLACE}{file}"), &[]).0, 404, "{file}");
         }
-        let refused = player.answer(&Method::PUT, PLACE, &HeaderMap::new()).unwrap().err();
+        let refused = answer(&player, &Method::PUT, PLACE, &HeaderMap::new()).unwrap().err();
         assert_eq!(refused.map(|refusal| refusal.status.as_u16()), Some(405));
     }
 
@@ -308,5 +340,31 @@ mod tests {
         // It may be installed while the gateway runs.
         file.set_len(LARGEST).unwrap();
         assert_eq!(get(&player, &path, &[]).0, 200);
+    }
+
+    #[test]
+    fn the_library_is_read_beside_the_threads_of_the_gateway() {
+        let (_folder, player) = player();
+        let runtime = Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        runtime.block_on(async {
+            let (release, held) = mpsc::channel::<()>();
+            let busy = spawn_blocking(move || held.recv());
+            let (path, headers) = (format!("{PLACE}{LIBRARY}"), HeaderMap::new());
+            let mut answer = pin!(player.answer(&Method::GET, &path, &headers));
+            let polled = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context)));
+            assert!(polled.await.is_pending(), "the only thread for it is busy");
+            drop(release);
+            busy.await.unwrap().unwrap_err();
+            assert_eq!(answer.await.unwrap().unwrap().status().as_u16(), 200);
+        });
+    }
+
+    #[test]
+    fn only_a_file_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join(FILE);
+        // Without a writer, the opening of a pipe would not return.
+        mknodat(CWD, &at, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        assert!(read(&at).is_err());
     }
 }

@@ -68,7 +68,7 @@ pub async fn respond(
     leave(version, headers, body);
     let puts = gateway.uploads.is_some();
     if admitted.is_ok()
-        && let Some(found) = gateway.player.answer(method, uri.path(), headers)
+        && let Some(found) = gateway.player.answer(method, uri.path(), headers).await
     {
         let response = found.unwrap_or_else(|refusal| {
             answered.fail(&refusal.text);

@@ -171,9 +171,7 @@ impl Ask {
     /// The client has this version. The tag counts, or else the time.
     pub fn has(&self, tag: Option<&str>, modified: Option<SystemTime>) -> bool {
         if !self.if_none_match.is_empty() {
-            let bare = tag.map(bare_tag);
-            let mut tags = self.if_none_match.iter();
-            return tag.is_some() && tags.any(|one| one == "*" || Some(one) == bare.as_ref());
+            return tag.is_some_and(|tag| is_among(&self.if_none_match, tag));
         }
         modified.zip(self.if_modified_since).is_some_and(|(modified, since)| modified <= since)
     }
@@ -232,6 +230,19 @@ pub(super) fn tags<'a>(
         })
     });
     tags.map(str::trim)
+}
+
+/// True if a request has the content of this tag, by its field If-None-Match (RFC 9110, section
+/// 13.1.2).
+#[must_use]
+pub fn has_tag(headers: &HeaderMap, tag: &str) -> bool {
+    is_among(tags(headers, &IF_NONE_MATCH).map(bare_tag), tag)
+}
+
+/// True if one of the tags is this one, whatever their marks of weak ones, or stands for all.
+fn is_among(bare: impl IntoIterator<Item = impl AsRef<str>>, tag: &str) -> bool {
+    let wanted = bare_tag(tag);
+    bare.into_iter().any(|one| one.as_ref() == "*" || one.as_ref() == wanted)
 }
 
 /// True if equal tags are of equal content, byte by byte (RFC 9110, section 8.8.3).

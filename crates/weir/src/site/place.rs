@@ -45,12 +45,16 @@ fn has_site(folder: &Path) -> bool {
 
 /// The places where files of a program may be: `PREFIX/INSTALLED` of `PREFIX/bin/weir`, and
 /// `target/BUILT` of `target/PROFILE/weir` or `target/TRIPLE/PROFILE/weir`.
+///
+/// A program elsewhere has none: beside a program in a folder such as `/tmp/x`, any user may be able
+/// to create `/tmp/share`.
 pub fn places(program: &Path, installed: &str, built: &str) -> Vec<PathBuf> {
-    let mut above = program.ancestors().skip(2);
+    let mut above = program.ancestors().skip(1);
+    let is_in_bin = above.next().is_some_and(|folder| folder.ends_with("bin"));
     let prefix = above.next();
     let of_checkout = [prefix, above.next()].into_iter().flatten();
     let of_checkout = of_checkout.filter(|folder| folder.ends_with("target"));
-    let installed = prefix.map(|prefix| prefix.join(installed));
+    let installed = prefix.filter(|_| is_in_bin).map(|prefix| prefix.join(installed));
     installed.into_iter().chain(of_checkout.map(|target| target.join(built))).collect()
 }
 
@@ -66,11 +70,13 @@ mod tests {
     #[test]
     fn a_package_and_a_checkout_have_it_at_a_place_relative_to_the_program() {
         assert_eq!(of("/usr/bin/weir"), ["/usr/share/doc/weir/site"]);
-        let installed = "/src/target/share/doc/weir/site";
-        assert_eq!(of("/src/target/debug/weir"), [installed, "/src/target/site"]);
+        assert_eq!(of("/src/target/debug/weir"), ["/src/target/site"]);
         let triple = "/src/target/x86_64-unknown-linux-musl/release/weir";
-        assert_eq!(of(triple)[1..], ["/src/target/site"]);
-        assert_eq!(of("/weir"), Vec::<String>::new());
+        assert_eq!(of(triple), ["/src/target/site"]);
+        // Any user may create /tmp/share.
+        for elsewhere in ["/weir", "/bin", "/tmp/weir", "/tmp/x/weir", "/tmp/bins/weir"] {
+            assert_eq!(of(elsewhere), Vec::<String>::new(), "{elsewhere}");
+        }
     }
 
     #[test]

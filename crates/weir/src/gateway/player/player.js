@@ -24,9 +24,12 @@
   let isChanged = true;
   const requests = new Requests(() => (isChanged = true));
   let library;
+  let policy;
   let player;
   // Counts contents: what comes for an earlier one is dropped.
   let turn = 0;
+  // The content as it was asked for, and its address.
+  let wanted = "";
   let address;
   let state = fresh();
 
@@ -41,6 +44,12 @@
     message.textContent = text.length > LONGEST_TEXT ? text.slice(0, LONGEST_TEXT) + "…" : text;
     message.className = hasFailed ? "failed" : "";
     again.hidden = !hasFailed || address === undefined;
+  }
+
+  // A function that is true until other content is opened.
+  function current() {
+    const own = turn;
+    return () => own === turn;
   }
 
   function fail(text) {
@@ -74,15 +83,21 @@
     return answer.ok ? { type } : { wrong: `${text.trim()} (status ${answer.status})` };
   }
 
-  // The library, or null if this gateway has none.
+  // The library, or null if this gateway has none. It may have one later.
   function loaded() {
     library ??= new Promise((done) => {
       const script = document.createElement("script");
-      const source = { createScriptURL: () => LIBRARY };
-      const policy = window.trustedTypes?.createPolicy("weir-player", source);
+      // A page may make it only once.
+      policy ??= window.trustedTypes?.createPolicy("weir-player", {
+        createScriptURL: () => LIBRARY,
+      });
       script.src = policy ? policy.createScriptURL("") : LIBRARY;
-      script.addEventListener("load", () => done(window.shaka ?? null));
-      script.addEventListener("error", () => done(null));
+      const end = () => {
+        if (window.shaka === undefined) library = undefined;
+        script.remove();
+        done(window.shaka ?? null);
+      };
+      for (const outcome of ["load", "error"]) script.addEventListener(outcome, end);
       document.head.append(script);
     });
     return library;
@@ -123,35 +138,44 @@
     return RequestType;
   }
 
-  async function playList(shaka, url, type, mine) {
+  async function playByLibrary(shaka, url, type, isCurrent) {
     const types = limit(shaka);
-    player = new shaka.Player();
-    await player.attach(video);
+    const own = new shaka.Player();
+    player = own;
+    const refuse = (text) => {
+      if (isCurrent()) fail(text);
+      throw new Error(text);
+    };
+    await own.attach(video);
     // The gateway has the patience, and answers with an error at its end.
     const retryParameters = {
       maxAttempts: 2, baseDelay: 500, timeout: 0, stallTimeout: 0, connectionTimeout: 0,
     };
-    player.configure({
+    own.configure({
       manifest: { retryParameters },
       streaming: { retryParameters },
       drm: { retryParameters },
     });
-    const engine = player.getNetworkingEngine();
+    const engine = own.getNetworkingEngine();
     engine.registerRequestFilter((_, request) => {
-      const foreign = request.uris.find((uri) => new URL(uri).origin !== location.origin);
-      if (foreign === undefined || foreign.startsWith("data:")) return;
-      fail("the playlist names content of another host, and this page plays content by name only");
-      throw new Error("another host");
+      // The library tries one address after the other.
+      const isOwn = (uri) =>
+        uri.startsWith("data:") || (URL.canParse(uri) && new URL(uri).origin === location.origin);
+      if (request.uris.every(isOwn)) return;
+      refuse(
+        "the playlist names content of another host, and this page plays content by name only",
+      );
     });
     engine.registerResponseFilter((kind, response) => {
       if (kind !== types.MANIFEST) return;
       if (segmentsOf(new TextDecoder().decode(response.data)) <= MOST_SEGMENTS) return;
-      fail("the playlist has too many segments for this page");
-      throw new Error("too many segments");
+      refuse("the playlist has too many segments for this page");
     });
-    player.addEventListener("error", (event) => mine() && failOf(event.detail));
-    player.addEventListener("buffering", (event) => (event.buffering ? waits() : goesOn()));
-    await player.load(url.href, undefined, type);
+    own.addEventListener("error", (event) => isCurrent() && failOf(event.detail));
+    own.addEventListener("buffering", (event) => {
+      if (isCurrent()) (event.buffering ? waits : goesOn)();
+    });
+    await own.load(url.href, undefined, type);
   }
 
   // Codes of errors: https://shaka-project.github.io/shaka-player/docs/api/shaka.util.Error.html
@@ -167,21 +191,25 @@
       const what = "it is malformed, or this browser does not know its kind";
       fail(`the playlist cannot be played: ${what} (code ${error.code})`);
     } else {
-      fail(`${name} cannot be played (code ${error?.code ?? error})`);
+      // Not every error of the library has a code.
+      const what = error?.code === undefined ? error : `code ${error.code}`;
+      fail(`${name} cannot be played (${what})`);
     }
   }
 
   async function open(text) {
-    const mine = ((number) => () => number === turn)(++turn);
+    turn += 1;
+    const isCurrent = current();
     const before = player;
     player = undefined;
+    wanted = text;
     address = located(text);
     state = fresh();
     requests.restart();
     video.removeAttribute("src");
     video.load();
     await before?.destroy();
-    if (!mine()) return;
+    if (!isCurrent()) return;
     if (address === undefined) {
       return fail("this is no name of content; write one such as /example/film.m3u8");
     }
@@ -189,25 +217,20 @@
     find("h1").textContent = label(address.pathname);
     say("asking for it …");
     state.asked = performance.now();
-    try {
-      const { type, wrong } = await probe(address);
-      if (!mine()) return;
-      if (wrong !== undefined) return fail(wrong);
-      await play(address, type, mine);
-    } catch (error) {
-      if (!mine()) return;
-      if (error?.code !== undefined && error?.category !== undefined) failOf(error);
-      else fail("the gateway does not answer; look if it runs");
-    }
+    const silent = { wrong: "the gateway does not answer; look if it runs" };
+    const { type, wrong } = await probe(address).catch(() => silent);
+    if (!isCurrent()) return;
+    if (wrong !== undefined) return fail(wrong);
+    await play(address, type, isCurrent).catch((error) => isCurrent() && failOf(error));
   }
 
-  async function play(url, type, mine) {
+  async function play(url, type, isCurrent) {
     const list = LISTS.get(type);
     if (list === undefined && !/^(video|audio)\//.test(type) && !UNKNOWN.includes(type)) {
       return fail(`this is no video or audio: its type is ${type}`);
     }
     const shaka = list === undefined ? null : await loaded();
-    if (!mine()) return;
+    if (!isCurrent()) return;
     if (list === undefined || (shaka === null && video.canPlayType(list) !== "")) {
       video.src = url.href;
     } else if (shaka === null || !shaka.Player.isBrowserSupported()) {
@@ -215,15 +238,15 @@
         ? "this gateway has no library for HLS and DASH; `scripts/player` of Weir gets it"
         : "this browser has no Media Source Extensions, which HLS and DASH need");
     } else {
-      await playList(shaka, url, list, mine);
-      if (!mine()) return;
+      await playByLibrary(shaka, url, list, isCurrent);
+      if (!isCurrent()) return;
     }
     if (!state.hasFailed && state.startup === undefined) say("loading …");
     try {
       await video.play();
     } catch (error) {
       // The browser wants a click first. The delay counts from there.
-      if (mine() && error.name === "NotAllowedError") say("press play to begin");
+      if (isCurrent() && error.name === "NotAllowedError") say("press play to begin");
     }
   }
 
@@ -269,14 +292,14 @@
     const { error } = video;
     // The library reports errors of its own.
     if (error === null || player !== undefined || address === undefined) return;
-    const [mine, url] = [((number) => () => number === turn)(turn), address];
+    const [isCurrent, url] = [current(), address];
     const { MEDIA_ERR_NETWORK, MEDIA_ERR_SRC_NOT_SUPPORTED } = MediaError;
     if (![MEDIA_ERR_NETWORK, MEDIA_ERR_SRC_NOT_SUPPORTED].includes(error.code)) {
       return fail("this browser cannot decode the content");
     }
     // The gateway has the reason, and the element keeps it to itself.
     const { wrong } = await probe(url).catch(() => ({ wrong: "the gateway does not answer" }));
-    if (!mine()) return;
+    if (!isCurrent()) return;
     const otherwise = error.code === MEDIA_ERR_NETWORK
       ? "the content stopped arriving" : "this browser cannot play content of this type";
     fail(wrong ?? otherwise);
@@ -336,7 +359,7 @@
   again.querySelector("button").addEventListener("click", () => {
     // If it has begun, it goes on from there.
     const goes = state.startup !== undefined && video.error === null && player?.retryStreaming();
-    if (!goes) return open(field.value);
+    if (!goes) return open(wanted);
     state.hasFailed = false;
     say("asking again …");
   });

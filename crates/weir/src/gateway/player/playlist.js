@@ -1,12 +1,16 @@
 "use strict";
-// An upper bound of the segments that a playlist of DASH names. A few bytes can stand for billions
-// of segments, and the library makes an object of each. It is read as text: what is hidden from
-// this reading costs the memory of this page alone.
+// An estimate of the segments that a playlist of DASH names. A few bytes can stand for billions of
+// segments, and the library makes an object of each in the representations that it plays. So a
+// template counts once, however many representations have it. It is read as text: segments that are
+// hidden from this reading cost the memory of this page alone.
 
-const TAGS = /<(?:\w+:)?(MPD|Period|SegmentTemplate|SegmentList|S)\b([^>]*)/g;
-const ATTRIBUTE = /([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+// The rest of a tag ends at the first `>` outside quotes.
+const TAGS =
+  /<(?:\w+:)?(MPD|Period|SegmentTemplate|SegmentList|S)\b((?:[^>"']+|"[^"]*"|'[^']*')*)/g;
+// The lookbehinds let a match begin only where a word begins: others make long words quadratic.
+const ATTRIBUTE = /(?<![\w:])([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 // Of a duration: the part before T, and the part behind it.
-const PARTS = /([\d.]+)([YMDHS])/g;
+const PARTS = /(?<![\d.])([\d.]+)([YMDHS])/g;
 const DAYS = { Y: 31_536_000, M: 2_592_000, D: 86_400 };
 const HOURS = { H: 3600, M: 60, S: 1 };
 

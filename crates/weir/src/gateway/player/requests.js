@@ -43,6 +43,8 @@ function read(entry) {
   const bytes = entry.encodedBodySize;
   // An answer from the browser's own cache has the fields of the time when it was stored.
   const isCached = entry.transferSize === 0 && bytes > 0;
+  // After a status 304, only the headers have come, and the bytes are those of the browser's cache.
+  const hasCome = entry.transferSize >= bytes;
   const fact = (name) => (isCached ? undefined : said.get(name));
   return {
     label: label(new URL(entry.name).pathname),
@@ -52,7 +54,7 @@ function read(entry) {
     isCached,
     hasFailed: entry.responseStatus >= 400 || entry.responseStatus === 0,
     status: entry.responseStatus,
-    rate: took > 0 && bytes >= LEAST_RATED && !isCached ? (bytes * 8) / took / 1000 : undefined,
+    rate: took > 0 && bytes >= LEAST_RATED && hasCome ? (bytes * 8) / took / 1000 : undefined,
     firstByte: entry.responseStart > 0 ? entry.responseStart - entry.startTime : undefined,
     roundTrip: fact("rtt")?.duration,
     origin: origin(isCached, fact("node")?.description, fact("hops")?.description),
@@ -93,9 +95,9 @@ class Requests {
     const after = this.all.findLastIndex((one) => one.from <= request.from) + 1;
     this.all.splice(after, 0, request);
     if (this.all.length > MOST_KEPT) this.all.shift();
-    if (!request.hasFailed && !this.origins.includes(request.origin)) {
-      this.origins.push(request.origin);
-    }
+    const isNew = !request.hasFailed && !this.origins.includes(request.origin);
+    // One more than have a colour shows that there are others.
+    if (isNew && this.origins.length <= COLOURS) this.origins.push(request.origin);
     // The browser's own list is not needed.
     performance.clearResourceTimings();
   }
@@ -118,7 +120,8 @@ class Requests {
   }
 
   colour(origin) {
-    return Math.min(this.origins.indexOf(origin), COLOURS);
+    const at = this.origins.indexOf(origin);
+    return at < 0 ? COLOURS : Math.min(at, COLOURS);
   }
 }
 
