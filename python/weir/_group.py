@@ -154,11 +154,6 @@ class Group(Part):
         return [StreamState(*stream) for stream in self._core.state]
 
     @property
-    def error(self):
-        """The exception that has ended it, such as a rejected registration, or None."""
-        return self._core.error
-
-    @property
     def unfetched(self):
         """The number of own publications that no other member has fetched.
 

@@ -24,7 +24,7 @@ class Part:
     @property
     def error(self):
         """The exception that has ended it, such as a rejected registration, or None."""
-        return self._inner.error
+        return self._core.error
 
     def close(self):
         """End it, and wait for its threads for at most 10 s."""

@@ -40,6 +40,18 @@ _GRACE = 10.0
 # Bytes of messages that are kept of a process.
 _MESSAGES = 1 << 20
 
+# Becomes a command, and interrupts it when a pipe is closed: also where this process is killed. The
+# command may have ended by then, and another one may have its number.
+_WHILE_OPEN = """
+{
+    read -r _ <"/proc/self/fd/$1"
+    read -r _ _ _ parent _ </proc/self/stat
+    [ "$parent" = $$ ] && kill -INT $$
+} </dev/null >/dev/null 2>&1 &
+shift
+exec "$@"
+"""
+
 
 @functools.cache
 def program():
@@ -234,8 +246,9 @@ class Publication:
     `name` is the versioned name.
     """
 
-    def __init__(self, process):
+    def __init__(self, process, alive):
         self._process = process
+        self._alive = alive
         self._lines = queue.SimpleQueue()
         self._messages = []
         # The threads do not hold this object, so that one without an owner ends.
@@ -245,7 +258,7 @@ class Publication:
         ]
         for reader in self._readers:
             reader.start()
-        self._end = weakref.finalize(self, _interrupt, process)
+        self._end = weakref.finalize(self, _end, process, alive)
         self._end.atexit = False
         _RUNNING.add(self)
         self.name = self._wait()
@@ -265,7 +278,7 @@ class Publication:
         _RUNNING.discard(self)
         # The finalizer does nothing at exit, where those of `weakref` run before `_end_all`.
         self._end.detach()
-        _interrupt(self._process)
+        _end(self._process, self._alive)
         for reader in self._readers:
             reader.join(_GRACE)
 
@@ -301,6 +314,21 @@ class Publication:
 _RUNNING = weakref.WeakSet()
 
 
+def _end(process, alive):
+    """End a publication, and then what watches it."""
+    _interrupt(process)
+    alive.close()
+
+
+def _leave():
+    """Leave the parent's publications in a forked process: they end with the parent."""
+    for publication in list(_RUNNING):
+        publication._alive.close()
+
+
+os.register_at_fork(after_in_child=_leave)
+
+
 @atexit.register
 def _end_all():
     for publication in list(_RUNNING):
@@ -334,21 +362,34 @@ def publish(
         command += [option, str(value)] if value is not None else []
     command += ["--sign-segments"] if sign_segments else []
     command += ["--linger", f"{linger} s"] if linger is not None else []
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL if is_path else subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    process, alive = _while_open(command, subprocess.DEVNULL if is_path else subprocess.PIPE)
     if not is_path:
         try:
             _feed(process, content)
         except BaseException:
-            _interrupt(process)
+            _end(process, alive)
             process.stdout.close()
             process.stderr.close()
             raise
-    return Publication(process)
+    return Publication(process, alive)
+
+
+def _while_open(command, stdin):
+    """Start a command that ends with this process, and when the file that is returned is closed."""
+    watched, alive = (os.fdopen(end, mode, 0) for end, mode in zip(os.pipe(), ("rb", "wb")))
+    with watched:
+        try:
+            process = subprocess.Popen(
+                ["/bin/sh", "-c", _WHILE_OPEN, "sh", str(watched.fileno()), *command],
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=[watched.fileno()],
+            )
+        except BaseException:
+            alive.close()
+            raise
+    return process, alive
 
 
 def _feed(process, content):

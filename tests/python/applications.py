@@ -422,7 +422,8 @@ made = app.register("/alice/forked", lambda _: b"parent")
 for exits in (lambda: sys.exit(0), lambda: os._exit(0)):
     child = os.fork()
     if child == 0:
-        for call in (lambda: app.express("/alice/forked/1"), lambda: app.register("/b", print)):
+        one, other = lambda: app.express("/alice/forked/1"), lambda: app.register("/b", print)
+        for call in (one, other, lambda: made.error):
             try:
                 call()
             except weir.UsageError as error:
@@ -435,7 +436,7 @@ for exits in (lambda: sys.exit(0), lambda: os._exit(0)):
     print(app.express("/alice/forked/1").content.decode(), flush=True)
 """)
         said = "the_application_was_made_before_a_fork;_make_one_in_each_process"
-        self.check_end(child, out, [said, said, "parent"] * 2)
+        self.check_end(child, out, [said, said, said, "parent"] * 2)
 
 
 CONSUMER = """

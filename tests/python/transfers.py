@@ -1,6 +1,7 @@
 """Fetching and publishing through a real daemon, blocking and with asyncio."""
 
 import asyncio
+import contextlib
 import gc
 import hashlib
 import io
@@ -13,6 +14,7 @@ from unittest import mock
 
 import weir
 from _published import WithDaemon
+from support.children import wait_until
 from weir import _transfer, aio
 
 CONTENT = bytes(range(256)) * 4096
@@ -24,6 +26,15 @@ certificate = "alice.cert"
 data = "/alice/{...}"
 signer = "/alice"
 """
+
+
+def has_ended(process):
+    """True if a process runs no more. Without a parent, it may stay in the list."""
+    try:
+        about = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return True
+    return about.rpartition(") ")[2].startswith("Z")
 
 
 class Transfers(WithDaemon):
@@ -111,6 +122,25 @@ class Transfers(WithDaemon):
         place = Path(f"/proc/{int(done.stdout)}")
         self.addCleanup(lambda: place.exists() and os.kill(int(done.stdout), signal.SIGINT))
         self.assertFalse(place.exists(), "the process has ended")
+
+    def test_a_publication_ends_with_a_program_that_was_killed(self):
+        """The program itself cannot end it then, and a forked process does not keep it."""
+        for fork in ("", "if os.fork() == 0: os.close(1); os.close(2); time.sleep(600)\n"):
+            with self.subTest(fork=fork):
+                code = "import os, signal, sys, time, weir\n"
+                code += "made = weir.publish('/alice/killed', b'1', socket=sys.argv[1])\n"
+                code += "print(made._process.pid, flush=True)\n" + fork
+                code += "os.kill(os.getpid(), signal.SIGKILL)"
+                command = [sys.executable, "-c", code, self.socket]
+                begun = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True}
+                with subprocess.Popen(command, **begun) as program:
+                    try:
+                        serving = int(program.stdout.readline())
+                        wait_until(lambda: has_ended(serving), "the end of the publication")
+                    finally:
+                        # The forked process waits, and what should have ended, too.
+                        with contextlib.suppress(ProcessLookupError):
+                            os.killpg(program.pid, signal.SIGKILL)
 
     def test_asyncio(self):
         """Several transfers at a time."""
