@@ -38,6 +38,9 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => output::failure(&failure, usage::asks_json(std::env::args_os())),
+        Err(failure) => {
+            let as_json = usage::asks_json(std::env::args_os()) && !commands::demo::is_child();
+            output::failure(&failure, as_json)
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Says when work ends: at SIGINT and SIGTERM, and if it is a part, when it is not needed any more.
+/// The end of work: at SIGINT or SIGTERM, and of a part of work, when it is not needed any more.
 #[derive(Clone)]
 pub struct Stop {
     /// The signal, and those of this part and of all parts around it.

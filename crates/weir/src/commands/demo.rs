@@ -16,6 +16,7 @@ use crate::cli::DemoArgs;
 use crate::exit::{Failure, Kind};
 use crate::output::{self, Column, Table};
 use control::{Duration, Rate, Size};
+pub use network::is_child;
 use network::{Link, Network};
 use schemars::JsonSchema;
 use serde::Serialize;

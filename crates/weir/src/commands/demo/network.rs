@@ -19,8 +19,16 @@ use std::time::Duration as Span;
 
 const NODES: [&str; 3] = ["A", "B", "C"];
 
+/// The variable of programs whose result `weir demo` reads: they print their failures as text.
+const CHILD: &str = "WEIR_DEMO_CHILD";
+
 /// How often children and signals are looked at.
 const TICK: Span = Span::from_millis(20);
+
+/// True if this process is such a program.
+pub fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
 
 /// The properties of both links, in both directions.
 pub struct Link {
@@ -193,7 +201,7 @@ impl Network {
         quiet: bool,
     ) -> Result<Value, Failure> {
         let mut command = self.weir(&["get", name, "--trust", by, "--json", "-o"]);
-        command.arg(path).arg("--socket").arg(self.socket("A"));
+        command.arg(path).arg("--socket").arg(self.socket("A")).env(CHILD, "1");
         if quiet {
             command.arg("--quiet");
         }
