@@ -8,7 +8,7 @@ from pathlib import Path
 from support import content, schemas, weir
 from support.children import Child, wait_until
 from support.gateway import Gateway
-from tools import FILE, PATIENCE, Tools
+from tools import FAILED, FILE, PATIENCE, Tools
 
 FULL = Path("/dev/full")
 SCENARIO = weir.ROOT / "scenarios/standard/single-bottleneck.toml"
@@ -153,3 +153,13 @@ class Outputs(Tools):
             done = self.run_weir(*get, before=limited, stdout=piped)
         self.assertEqual(done.returncode, FILE, done.stderr)
         self.assert_message(done.stderr, parts)
+
+    def test_a_failed_demonstration_prints_an_object_only_for_programs(self):
+        """The failure of its consumer is a line of text."""
+        limited = ["sh", "-c", 'ulimit -f 1000; exec "$@"', "sh"]
+        for options, objects in (((), 0), (("--json",), 1)):
+            done = self.run_weir("demo", self.sent, *options, before=limited)
+            self.assertEqual(done.returncode, FAILED, done.stderr)
+            self.assertRegex(done.stderr, "(?m)^weir: cannot write .*copy-1.part: File too large;")
+            lines = done.stderr.splitlines()
+            self.assertEqual(len([line for line in lines if line.startswith("{")]), objects, lines)

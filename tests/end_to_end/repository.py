@@ -9,7 +9,7 @@ import time
 import unittest.mock
 
 from alone import Alone
-from support import content
+from support import content, weir
 from support.children import Child, Failed, wait_until
 from support.volume import Ext2
 from tools import FAILED, FILE, NOT_FOUND, NOT_VERIFIED, USAGE
@@ -228,7 +228,7 @@ class Repository(Alone):
         reach = ("--socket", self.daemon.socket)
         self.repo("fetch", "/q/file", "--trust", other, *reach, status=NOT_VERIFIED)
         _, said = self.repo("fetch", "/q/file", "--quota", "1 MB", *reach, status=FILE)
-        self.assertIn("the quota is 1000000 bytes: the store has 0 bytes, and 2000000 bytes", said)
+        self.assertIn("the quota is 1000000 bytes: the store has 0 bytes, and needs 2000000 ", said)
         self.assertEqual((self.json("ls"), self.blobs()), ([], []))
         self.assertEqual(list((self.store / "incoming").iterdir()), [])
 
@@ -255,7 +255,7 @@ class Repository(Alone):
         said = (self.here / "fetch.log").read_text(encoding="utf-8")
         self.assertIn("the quota is 2000000 bytes", said)
         # Exactly the files: the insertion would count records, too.
-        self.assertIn("and 5000000 bytes more are needed", said)
+        self.assertIn("and needs 5000000 bytes more", said)
 
     def test_quota(self):
         """Files that do not fit are refused with the numbers."""
@@ -263,7 +263,7 @@ class Repository(Alone):
         other = content.make(self.here / "other", 1_500_000, 5)
         _, said = self.repo("put", "/a/two", other, "--quota", "3 MB", status=FILE)
         # Names, digests and signatures count, too.
-        self.assertRegex(said, "has 20[0-9]{5} bytes, and 15[0-9]{5} bytes more are needed")
+        self.assertRegex(said, "has 20[0-9]{5} bytes, and needs 15[0-9]{5} bytes more")
         self.assertEqual(len(self.blobs()), 1)
         # The same bytes take no room.
         self.repo("put", "/a/three", self.sent, "--quota", "3 MB")
@@ -312,7 +312,7 @@ class Repository(Alone):
         self.repo("rm", "/a/file", status=NOT_FOUND)
 
     def test_a_folder_without_changes_stays_one_version(self):
-        """Another one is newer than the last, also if the clock of this host went back."""
+        """Another tree has a newer version than the last one."""
         folder = self.here / "folder"
         small_files(folder, 5)
         [first] = self.json("put", "/a/tree", folder)
@@ -329,8 +329,38 @@ class Repository(Alone):
         # The tree before is not the newest one.
         (folder / "more").unlink()
         [back] = self.json("put", "/a/tree", folder)
-        versions = [int(one["name"].rpartition("=")[2]) for one in (first, changed, back)]
+        self.assert_newer(first, changed, back)
+
+    def assert_newer(self, *put):
+        """Each of these versions is newer than the one before."""
+        versions = [int(one["name"].rpartition("=")[2]) for one in put]
         self.assertEqual(sorted(set(versions)), versions)
+
+    def test_a_changed_folder_is_newer_also_if_the_clock_went_back(self):
+        """Consumers would not see the change otherwise."""
+        need = weir.ROOT / "scripts/need"
+        if subprocess.run([need, "faketime"], check=False, capture_output=True).returncode != 0:
+            self.skipTest("scripts/need cannot install faketime")
+        folder = self.here / "folder"
+        small_files(folder, 5)
+        [first] = self.json("put", "/a/tree", folder)
+        (folder / "more").write_text("x", encoding="utf-8")
+        [changed] = self.json("put", "/a/tree", folder, before=("faketime", "-f", "-1000d"))
+        self.assert_newer(first, changed)
+        self.assertFalse(changed["was_there"])
+
+    def test_an_unchanged_folder_is_signed_by_the_latest_key(self):
+        """The version stays: the content is the same."""
+        folder = self.here / "folder"
+        small_files(folder, 5)
+        [first] = self.json("put", "/a/tree", folder)
+        certificate = self.key("/a")
+        [signed] = self.json("put", "/a/tree", folder)
+        self.assertEqual((signed["name"], signed["was_there"]), (first["name"], True))
+        self.assertEqual(len(self.json("ls")), 1)
+        self.serve()
+        self.weir("get", "/a/tree/", self.here / "copy", "--quiet", "--trust", certificate)
+        self.assertEqual(listing(self.here / "copy"), listing(folder))
 
     def test_counts_are_singular_and_signatures_are_not_called_verified(self):
         """Of one byte; `stat` names the key that the signature names."""
