@@ -25,7 +25,7 @@ PLAYED = "played to its end"
 
 
 def statuses(*numbers):
-    """What the browser's console says of answers with these statuses."""
+    """The beginnings of the lines in the browser's console about answers with these statuses."""
     return [f"the server responded with a status of {number} " for number in numbers]
 
 

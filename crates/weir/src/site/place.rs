@@ -46,8 +46,8 @@ fn has_site(folder: &Path) -> bool {
 /// The places where files of a program may be: `PREFIX/INSTALLED` of `PREFIX/bin/weir`, and
 /// `target/BUILT` of `target/PROFILE/weir` or `target/TRIPLE/PROFILE/weir`.
 ///
-/// A program elsewhere has none: beside a program in a folder such as `/tmp/x`, any user may be able
-/// to create `/tmp/share`.
+/// A program elsewhere has none: beside a program in a folder such as `/tmp/x`, any user may be
+/// able to create `/tmp/share`.
 pub fn places(program: &Path, installed: &str, built: &str) -> Vec<PathBuf> {
     let mut above = program.ancestors().skip(1);
     let is_in_bin = above.next().is_some_and(|folder| folder.ends_with("bin"));
