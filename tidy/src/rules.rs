@@ -2,6 +2,7 @@
 
 use crate::{Finding, Repository};
 
+mod arrows;
 mod banned;
 mod bulk;
 mod columns;
@@ -20,6 +21,7 @@ mod structure;
 mod unsafe_code;
 mod words;
 
+pub use arrows::arrows;
 pub use banned::banned_identifiers;
 pub use bulk::no_bulk;
 pub use columns::line_width;

@@ -72,6 +72,7 @@ fn unsafe_code_stands_in_known_places() {
 #[test]
 fn crates_keep_their_layers() {
     keeps(rules::layers);
+    keeps(rules::arrows);
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn admission(value: &DeValue<'_>) -> Result<Admission, String> {
 const PARTS: [&str; 4] = ["scheme", "marker", "shaper", "stamper"];
 
 /// The scheme parts of a link.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts {
     /// Queue management.
     pub marker: Option<Choice>,

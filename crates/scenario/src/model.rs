@@ -97,7 +97,7 @@ pub struct Link {
 }
 
 /// One direction of a link.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Direction {
     /// How fast bytes leave; greater than zero.
     pub rate: Rate,

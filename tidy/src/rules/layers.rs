@@ -7,7 +7,7 @@ use crate::{Finding, Repository, SourceFile};
 
 /// Each crate and its permitted dependencies. `schemes` and `forwarder` do not depend on each
 /// other: drivers connect them by name.
-const ARROWS: &[(&str, &[&str])] = &[
+pub(super) const ARROWS: &[(&str, &[&str])] = &[
     ("packet", &[]),
     ("security", &["packet"]),
     ("control", &["packet"]),

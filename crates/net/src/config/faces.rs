@@ -12,7 +12,7 @@ use packet::Name;
 use schemes::Choice;
 
 /// Options of every link.
-#[derive(Clone, Debug, Default, Fields, Read)]
+#[derive(Clone, Debug, Default, PartialEq, Fields, Read)]
 #[section(check = LinkOptions::checked)]
 pub struct LinkOptions {
     /// Largest payload of a UDP datagram or an Ethernet frame in bytes; longer packets are sent as
@@ -180,7 +180,7 @@ pub struct Application {
 /// `ether://[08:00:27:01:01:01]` and an `interface`, a station on its link is at the other end,
 /// over Ethernet without IP; `ether://[01:00:5e:00:17:aa]` is NDN's group there. Both need
 /// CAP_NET_RAW. Such a face is down while its interface is.
-#[derive(Clone, Debug, Fields, Read)]
+#[derive(Clone, Debug, PartialEq, Fields, Read)]
 #[section(name = "face", repeated, check = Face::checked)]
 pub struct Face {
     /// The URI of the other end.

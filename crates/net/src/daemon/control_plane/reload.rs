@@ -159,23 +159,21 @@ impl ControlPlane {
         faces: &mut FaceSet,
         wanted: &[config::Face],
     ) -> Vec<Option<FaceId>> {
-        // A section's text says all of it.
-        let wanted: Vec<(String, &config::Face)> =
-            wanted.iter().map(|face| (format!("{face:?}"), face)).collect();
-        let stays: BTreeSet<&str> = wanted.iter().map(|(text, _)| text.as_str()).collect();
+        let by_place: BTreeMap<String, &config::Face> =
+            wanted.iter().map(|face| (face.place(), face)).collect();
         let mut kept = BTreeMap::new();
         for (id, face) in std::mem::take(&mut self.configured.faces) {
-            let text = format!("{face:?}");
-            if stays.contains(text.as_str()) && faces.get(id).is_some() {
-                kept.insert(text, id);
+            let place = face.place();
+            if by_place.get(&place) == Some(&&face) && faces.get(id).is_some() {
+                kept.insert(place, id);
             } else {
                 faces.close(forwarder, id, "its section is gone or has changed");
             }
         }
         let now = self.clock.now();
         let mut ids = Vec::new();
-        for (text, face) in wanted {
-            let id = kept.get(&text).copied().or_else(|| {
+        for face in wanted {
+            let id = kept.get(&face.place()).copied().or_else(|| {
                 match faces.configured_face(forwarder, face, now) {
                     Ok(id) => Some(id),
                     Err(error) => {
