@@ -10,7 +10,9 @@ use owners::Declarations;
 use std::collections::{BTreeMap, BTreeSet};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Expr, FnArg, ItemFn, ItemImpl, ItemMod, ItemStruct, Local, Signature, Type};
+use syn::{
+    Attribute, Expr, FnArg, ItemFn, ItemImpl, ItemMod, ItemStruct, Local, Macro, Signature, Type,
+};
 
 /// A larger struct is hard to hold in mind.
 const MOST_FIELDS: usize = 15;
@@ -129,6 +131,12 @@ struct Items {
 }
 
 impl Items {
+    fn count_fields(&mut self, item: &ItemStruct) {
+        if item.fields.len() > MOST_FIELDS {
+            self.large_structs.push((item.ident.to_string(), item.fields.len()));
+        }
+    }
+
     /// Returns `true` for a test, after recording it.
     fn skips(&mut self, attributes: &[Attribute], item: &impl Spanned) -> bool {
         let skipped = is_test(attributes);
@@ -166,10 +174,15 @@ impl<'ast> Visit<'ast> for Items {
     }
 
     fn visit_item_struct(&mut self, item: &'ast ItemStruct) {
-        if item.fields.len() > MOST_FIELDS {
-            self.large_structs.push((item.ident.to_string(), item.fields.len()));
-        }
+        self.count_fields(item);
         visit::visit_item_struct(self, item);
+    }
+
+    /// A macro may take a struct as it is written and derive more from it.
+    fn visit_macro(&mut self, item: &'ast Macro) {
+        if let Ok(item) = item.parse_body::<ItemStruct>() {
+            self.count_fields(&item);
+        }
     }
 
     fn visit_signature(&mut self, signature: &'ast Signature) {
@@ -309,6 +322,9 @@ mod tests {
             ("crates/a/src/e.rs", method),
         ]);
         assert_eq!(one.large_structs, [("Large".to_owned(), 16)]);
+        let in_a_macro = format!("record! {{ {} }}", first.lines().next().unwrap());
+        let one_more = of(&[("crates/a/src/lib.rs", &in_a_macro)]);
+        assert_eq!(one_more.large_structs, [("Large".to_owned(), 16)]);
         assert_eq!(one.scattered_types, [("Large".to_owned(), 4)]);
         assert_eq!((one.tuple_parameters, one.bound_closures), (4, 4));
     }

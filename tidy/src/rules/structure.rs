@@ -10,6 +10,11 @@ const MODELS: &[(&str, &str)] = &[
     ("net", "ControlParameters"),
     // The keys of a section in a file; serde cannot both flatten it and reject unknown keys.
     ("study", "Experiment"),
+    // The columns of tables of results, which programs read by name.
+    ("scenario", "Flow"),
+    ("scenario", "Link"),
+    ("scenario", "Node"),
+    ("scenario", "Workload"),
 ];
 
 /// Closures bound to a name, in 1,000 lines of code. A closure that is called in several places and
