@@ -130,6 +130,27 @@ class Trees(TreeCase):
         wait_until(arrived, "the new version", timeout=30)
         self.assertTrue(child.running)
 
+    def test_one_file_of_a_tree_that_changed_before_it_was_requested(self):
+        """The fetch goes on with the next version, and does not wait for the one that is gone."""
+        for command in ("put", "share"):
+            path = self.folder / "file"
+            path.write_text("old", encoding="utf-8")
+            child = self.serve(f"/trees/{command}", command=command)
+            path.write_text("new and longer", encoding="utf-8")
+            out, _ = self.weir("cat", f"/trees/{command}/file", timeout=20)
+            self.assertEqual(out, "new and longer")
+            self.assertTrue(child.running)
+
+    def test_one_file_of_a_tree_that_is_gone(self):
+        """The reason comes soon."""
+        path = self.folder / "file"
+        path.write_text("content", encoding="utf-8")
+        self.serve("/trees/gone")
+        path.unlink()
+        # Not found, long before the patience of 30 s.
+        _, said = self.weir("cat", "/trees/gone/file", status=3, timeout=20)
+        self.assertIn("its producer has changed or removed it", said)
+
     def test_one_file_that_cannot_be_read_any_more(self):
         """It is served as it was, and its next version when there is one."""
         path = content.make(self.here / "file", 50 * KILOBYTE)

@@ -83,6 +83,9 @@ impl From<&FetchError> for Failure {
             E::NotThere(_) => {
                 (Word::NotFound, "compare it with what the producer printed when it began to serve")
             }
+            E::Gone { .. } => {
+                (Word::NotFound, "run the same command again when it is published anew")
+            }
             E::NotAnObject { .. } => (
                 Word::NotFound,
                 "`weir get` fetches what is in segments, as `weir put` and ndnputchunks publish; \
