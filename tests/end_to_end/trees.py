@@ -151,6 +151,48 @@ class Trees(TreeCase):
         _, said = self.weir("cat", "/trees/gone/file", status=3, timeout=20)
         self.assertIn("its producer has changed or removed it", said)
 
+    def test_a_folder_that_another_takes_the_place_of(self):
+        """By a rename, after its removal, and by a link; changes of the new one are published."""
+
+        def fill(folder, text):
+            folder.mkdir()
+            (folder / "file").write_text(text, encoding="utf-8")
+
+        def publishes(text):
+            def arrived():
+                self.fetch("/trees/place/")
+                return (self.copy / "file").read_text(encoding="utf-8") == text
+
+            wait_until(arrived, f"the version with {text!r}", timeout=60)
+
+        (self.folder / "file").write_text("first", encoding="utf-8")
+        child = self.serve("/trees/place", command="share")
+        log = self.here / "share.log"
+        publishes("first")
+        fill(self.here / "next", "another folder")
+        self.folder.rename(self.here / "before")
+        (self.here / "next").rename(self.folder)
+        publishes("another folder")
+        (self.folder / "file").write_text("changed in it", encoding="utf-8")
+        publishes("changed in it")
+        # There is none for a while.
+        self.folder.rename(self.here / "away")
+        wait_until(lambda: "make it again" in log.read_text(encoding="utf-8"), "the note")
+        fill(self.folder, "made again")
+        publishes("made again")
+        # A link is set to the next release.
+        fill(self.here / "second", "release 2")
+        self.folder.rename(self.here / "unused")
+        self.folder.symlink_to("second")
+        publishes("release 2")
+        fill(self.here / "third", "release three")
+        (self.here / "link").symlink_to("third")
+        (self.here / "link").rename(self.folder)
+        publishes("release three")
+        (self.here / "third/file").write_text("and its change", encoding="utf-8")
+        publishes("and its change")
+        self.assertTrue(child.running)
+
     def test_one_file_that_cannot_be_read_any_more(self):
         """It is served as it was, and its next version when there is one."""
         path = content.make(self.here / "file", 50 * KILOBYTE)
