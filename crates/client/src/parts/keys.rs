@@ -94,8 +94,16 @@ pub fn key_dir() -> Result<PathBuf, KeysError> {
 /// # Errors
 /// It cannot be read.
 pub fn keychain() -> Result<Option<KeyChain>, KeysError> {
-    let dir = key_dir()?;
-    Ok(if dir.exists() { Some(KeyChain::open(dir)?) } else { None })
+    keychain_in(key_dir()?)
+}
+
+/// A directory that cannot be seen is no missing one: its keys would not sign, and not verify.
+fn keychain_in(dir: PathBuf) -> Result<Option<KeyChain>, KeysError> {
+    match std::fs::metadata(&dir) {
+        Ok(_) => Ok(Some(KeyChain::open(dir)?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(KeyChainError::Io { doing: "read", path: dir, source }.into()),
+    }
 }
 
 /// The key chain of ndn-cxx, if the user has one.
@@ -359,4 +367,23 @@ fn anchor(text: &str) -> Result<Anchor, KeysError> {
     let certificate = Certificate::from_base64(&file)
         .map_err(|error| KeysError::NoCertificate { anchor: text.to_owned(), error })?;
     Ok(Anchor::Certificate(Box::new(certificate)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_that_cannot_be_read_is_not_a_missing_one() {
+        let home = tempfile::tempdir().unwrap();
+        assert!(keychain_in(home.path().join("none/keys")).unwrap().is_none());
+        let file = home.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        // No user can look into a file, not even root.
+        let refused = keychain_in(file.join("keys")).unwrap_err().to_string();
+        assert!(
+            refused.contains("cannot read") && refused.contains("Not a directory"),
+            "{refused}"
+        );
+    }
 }
