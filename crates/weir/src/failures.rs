@@ -146,6 +146,9 @@ impl From<SinkError> for Failure {
 impl From<KeyChainError> for Failure {
     fn from(error: KeyChainError) -> Failure {
         let next = match &error {
+            KeyChainError::TooLong(_) => {
+                return Failure::new(Kind::Usage, error).then("choose a shorter name");
+            }
             KeyChainError::Io { .. } => "WEIR_HOME names another place for keys",
             KeyChainError::Exists(_) => "`weir key list` shows it",
             _ => "",
