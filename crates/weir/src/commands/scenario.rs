@@ -22,7 +22,7 @@ pub fn run(command: &ScenarioCommand) -> Result<(), Failure> {
 }
 
 /// Reads the file with what is set beside it.
-pub fn load(args: &ScenarioArgs, seed: Option<u32>) -> Result<Batch, Failure> {
+pub fn load(args: &ScenarioArgs, seed: Option<u64>) -> Result<Batch, Failure> {
     let seed = seed.map(|seed| format!("scenario.seed={seed}"));
     let settings: Vec<String> = args.set.iter().cloned().chain(seed).collect();
     scenario::load(&args.file, &settings).map_err(|error| failure(&error, args))
