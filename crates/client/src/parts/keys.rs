@@ -10,6 +10,7 @@ use security::keychain::{KeyChainError, Listing, StoredKey, StoredShared};
 use security::pib::Pib;
 use security::trust::{Chains, Schema, Validator};
 use security::{Certificate, KeyChain, Signer, TrustPolicy, TrustedKey};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -84,8 +85,16 @@ pub struct OutOfScope {
 /// # Errors
 /// The user has no home directory.
 pub fn key_dir() -> Result<PathBuf, KeysError> {
-    let own = std::env::var_os(HOME_VARIABLE).map(PathBuf::from);
-    let home = own.or_else(|| std::env::home_dir().map(|home| home.join(".weir")));
+    key_dir_of(std::env::var_os(HOME_VARIABLE), std::env::home_dir())
+}
+
+/// Where the keys are with this value of the variable and this home directory. An empty one counts
+/// as unset, as the XDG Base Directory Specification has it for such variables: otherwise it would
+/// be the current directory.
+fn key_dir_of(own: Option<OsString>, home: Option<PathBuf>) -> Result<PathBuf, KeysError> {
+    let own = own.filter(|own| !own.is_empty()).map(PathBuf::from);
+    let home = home.filter(|home| !home.as_os_str().is_empty());
+    let home = own.or_else(|| home.map(|home| home.join(".weir")));
     Ok(home.ok_or(KeysError::NoHome)?.join("keys"))
 }
 
@@ -372,6 +381,19 @@ fn anchor(text: &str) -> Result<Anchor, KeysError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_variable_names_no_directory() {
+        let of = |own: Option<&str>, home: Option<&str>| {
+            key_dir_of(own.map(OsString::from), home.map(PathBuf::from)).ok()
+        };
+        let usual = Some(PathBuf::from("/home/alice/.weir/keys"));
+        assert_eq!(of(None, Some("/home/alice")), usual);
+        assert_eq!(of(Some(""), Some("/home/alice")), usual);
+        assert_eq!(of(Some("/x"), Some("/home/alice")), Some(PathBuf::from("/x/keys")));
+        assert_eq!(of(Some(""), Some("")), None);
+        assert_eq!(of(None, None), None);
+    }
 
     #[test]
     fn a_directory_that_cannot_be_read_is_not_a_missing_one() {
