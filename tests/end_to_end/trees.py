@@ -158,17 +158,23 @@ class Trees(TreeCase):
             folder.mkdir()
             (folder / "file").write_text(text, encoding="utf-8")
 
-        def publishes(text):
-            def arrived():
-                self.fetch("/trees/place/")
-                return (self.copy / "file").read_text(encoding="utf-8") == text
-
-            wait_until(arrived, f"the version with {text!r}", timeout=60)
-
         (self.folder / "file").write_text("first", encoding="utf-8")
         child = self.serve("/trees/place", command="share")
-        log = self.here / "share.log"
-        publishes("first")
+        log, file = self.here / "share.log", self.copy / "file"
+        said = [log.read_text(encoding="utf-8")]
+
+        def arrived(text):
+            # A line tells of each new version; caches have the one before.
+            before, said[:] = said[0], [log.read_text(encoding="utf-8")]
+            if said[0] == before:
+                return False
+            self.weir("cs", "erase", "/trees/place")
+            self.fetch("/trees/place/")
+            return file.exists() and file.read_text(encoding="utf-8") == text
+
+        def publishes(text):
+            wait_until(lambda: arrived(text), f"the version with {text!r}", timeout=60)
+
         fill(self.here / "next", "another folder")
         self.folder.rename(self.here / "before")
         (self.here / "next").rename(self.folder)
