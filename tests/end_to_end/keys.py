@@ -14,6 +14,7 @@ from support.children import wait_until
 
 NOT_VERIFIED = 4
 INTERRUPTED = 5
+CANNOT_READ = 7
 PATIENCE = 60
 
 BLOG = """
@@ -96,6 +97,30 @@ class Keys(Alone):
                     os.environ[key] = value
         self.addCleanup(child.__exit__, None, None, None)
         child.__enter__()
+
+    def test_keys_that_cannot_be_read_are_not_absent(self):
+        """Content is not published unsigned, and not called unsigned, because of that."""
+        home = self.here / "home"
+        home.write_text("no folder", encoding="utf-8")
+        sent = self.here / "content"
+        sent.write_text("content", encoding="utf-8")
+        address = ("--socket", self.daemon.socket)
+        for argv in (
+            ("key", "list"),
+            ("put", "/alice/file", sent, *address),
+            ("get", "/alice/file", "-o", "-", *address),
+        ):
+            done = subprocess.run(
+                [self.program, *map(str, argv)],
+                env={**os.environ, "WEIR_HOME": str(home)},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                timeout=PATIENCE,
+                check=False,
+            )
+            self.assertEqual(done.returncode, CANNOT_READ, done.stderr)
+            self.assertIn(f"cannot read {home}/keys", done.stderr)
 
     def test_ctrl_c_at_the_prompt(self):
         """The terminal shows what is typed again, and the exit code is that of an interruption."""

@@ -130,6 +130,75 @@ class Trees(TreeCase):
         wait_until(arrived, "the new version", timeout=30)
         self.assertTrue(child.running)
 
+    def test_one_file_of_a_tree_that_changed_before_it_was_requested(self):
+        """The fetch goes on with the next version, and does not wait for the one that is gone."""
+        for command in ("put", "share"):
+            path = self.folder / "file"
+            path.write_text("old", encoding="utf-8")
+            child = self.serve(f"/trees/{command}", command=command)
+            path.write_text("new and longer", encoding="utf-8")
+            out, _ = self.weir("cat", f"/trees/{command}/file", timeout=20)
+            self.assertEqual(out, "new and longer")
+            self.assertTrue(child.running)
+
+    def test_one_file_of_a_tree_that_is_gone(self):
+        """The reason comes soon."""
+        path = self.folder / "file"
+        path.write_text("content", encoding="utf-8")
+        self.serve("/trees/gone")
+        path.unlink()
+        # Not found, long before the patience of 30 s.
+        _, said = self.weir("cat", "/trees/gone/file", status=3, timeout=20)
+        self.assertIn("its producer has changed or removed it", said)
+
+    def test_a_folder_that_another_takes_the_place_of(self):
+        """By a rename, after its removal, and by a link; changes of the new one are published."""
+
+        def fill(folder, text):
+            folder.mkdir()
+            (folder / "file").write_text(text, encoding="utf-8")
+
+        (self.folder / "file").write_text("first", encoding="utf-8")
+        child = self.serve("/trees/place", command="share")
+        log, file = self.here / "share.log", self.copy / "file"
+        said = [log.read_text(encoding="utf-8")]
+
+        def arrived(text):
+            # A line tells of each new version; caches have the one before.
+            before, said[:] = said[0], [log.read_text(encoding="utf-8")]
+            if said[0] == before:
+                return False
+            self.weir("cs", "erase", "/trees/place")
+            self.fetch("/trees/place/")
+            return file.exists() and file.read_text(encoding="utf-8") == text
+
+        def publishes(text):
+            wait_until(lambda: arrived(text), f"the version with {text!r}", timeout=60)
+
+        fill(self.here / "next", "another folder")
+        self.folder.rename(self.here / "before")
+        (self.here / "next").rename(self.folder)
+        publishes("another folder")
+        (self.folder / "file").write_text("changed in it", encoding="utf-8")
+        publishes("changed in it")
+        # There is none for a while.
+        self.folder.rename(self.here / "away")
+        wait_until(lambda: "make it again" in log.read_text(encoding="utf-8"), "the note")
+        fill(self.folder, "made again")
+        publishes("made again")
+        # A link is set to the next release.
+        fill(self.here / "second", "release 2")
+        self.folder.rename(self.here / "unused")
+        self.folder.symlink_to("second")
+        publishes("release 2")
+        fill(self.here / "third", "release three")
+        (self.here / "link").symlink_to("third")
+        (self.here / "link").rename(self.folder)
+        publishes("release three")
+        (self.here / "third/file").write_text("and its change", encoding="utf-8")
+        publishes("and its change")
+        self.assertTrue(child.running)
+
     def test_one_file_that_cannot_be_read_any_more(self):
         """It is served as it was, and its next version when there is one."""
         path = content.make(self.here / "file", 50 * KILOBYTE)

@@ -61,7 +61,9 @@ impl Error {
         use FetchError as E;
         let text = error.to_string();
         match error {
-            E::NoRoute(_) | E::NotThere(_) | E::NotAnObject { .. } => Error::NotFound(text),
+            E::NoRoute(_) | E::NotThere(_) | E::Gone { .. } | E::NotAnObject { .. } => {
+                Error::NotFound(text)
+            }
             E::Untrusted(_) | E::Forged { .. } => Error::NotVerified(text),
             E::Manifest(ManifestError::Untrusted(_) | _) => Error::NotVerified(text),
             E::Stalled { cause: StallCause::Forged, .. } => Error::NotVerified(text),

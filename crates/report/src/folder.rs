@@ -315,6 +315,29 @@ fn replace(place: &Path, beside: TempDir) -> io::Result<()> {
     Ok(())
 }
 
+/// True if the results of this batch in `place` would overwrite, or remove, the scenario from which
+/// it was read. The same text in its place is no loss: a scenario of earlier results can be run
+/// again.
+#[must_use]
+pub fn overwrites(place: &Path, batch: &Batch, scenario: &Path) -> bool {
+    let (Some(name), Ok(scenario)) = (scenario.file_name(), scenario.canonicalize()) else {
+        return false;
+    };
+    let name = name.to_string_lossy();
+    if !is_ours(&name) || place.join(&*name).canonicalize().is_ok_and(|there| there != scenario) {
+        return false;
+    }
+    let text = fs::read_to_string(&scenario).unwrap_or_default();
+    place.join(&*name).exists()
+        && !scenarios(batch).any(|(own, filled)| own == name && **filled == text)
+}
+
+/// True for the name of a file with results, and not with the page that shows them.
+#[must_use]
+pub fn is_result(name: &str) -> bool {
+    is_ours(name) && name != REPORT
+}
+
 /// Returns `true` for names of files that this program writes into such a folder.
 fn is_ours(name: &str) -> bool {
     let numbered = name.strip_prefix("scenario-").and_then(|rest| rest.strip_suffix(".toml"));

@@ -34,7 +34,7 @@ pub use comparison::Comparison;
 pub use dashes::{DASHES, dashes};
 pub use error::ReportError;
 pub use files::{REPORT, Summary};
-pub use folder::{Folder, flow_columns};
+pub use folder::{Folder, flow_columns, is_result, overwrites};
 pub use page::page;
 pub use parquet_file::{Column, SERIES};
 pub use pictures::{axis_name, axis_of, distribution, over_time, unit_of};

@@ -5,7 +5,7 @@ use crate::build::{BuildError, build};
 use crate::result::{Caching, Measures, RunResult, sampling};
 use crate::series::{Rows, Sampler, interval};
 use control::{Duration, Time};
-use sim::{OnHashing, Tracer};
+use sim::{Network, OnHashing, Tracer};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -55,6 +55,26 @@ pub trait Watch: Sync {
 const LOOKS: u64 = 200;
 /// Seconds between two checks, so that a run can be ended without delay.
 const PATIENCE: f64 = 0.1;
+/// Events between two looks at the clock: a few milliseconds.
+const EVENTS: u64 = 1000;
+
+/// Advances to an instant, and reports progress meanwhile if that takes long: a short span of
+/// simulated time can have any number of events. Returns false if the run is to end before.
+fn reach(network: &mut Network, at: Time, watch: &dyn Watch, progress: Progress) -> bool {
+    let mut looked = watch.seconds();
+    while !network.advance_some(at, EVENTS) {
+        let seconds = watch.seconds();
+        if seconds - looked <= PATIENCE {
+            continue;
+        }
+        looked = seconds;
+        let (now, events) = (network.now().since(Time::ZERO), network.events());
+        if !watch.progress(Progress { now, events, ..progress }) {
+            return false;
+        }
+    }
+    true
+}
 
 /// Does one of a batch's runs, by its place there.
 ///
@@ -88,17 +108,21 @@ pub fn execute(batch: &Batch, number: usize, watch: &dyn Watch) -> Result<RunRes
     let (mut step, mut now, mut looked) = (first, Time::ZERO, began);
     loop {
         now = (now + step).min(Time(end.0));
-        while measures.due() <= now && !is_over && !network.is_given_up() {
-            network.advance(measures.due());
-            network.sample(&mut measures);
-            is_over = network.is_over();
+        let begun = Progress { run: number, now: Duration::ZERO, end, events: 0 };
+        let mut is_wanted = true;
+        while is_wanted && measures.due() <= now && !is_over && !network.is_given_up() {
+            is_wanted = reach(&mut network, measures.due(), watch, begun);
+            if is_wanted {
+                network.sample(&mut measures);
+                is_over = network.is_over();
+            }
         }
-        network.advance(now);
+        is_wanted = is_wanted && reach(&mut network, now, watch, begun);
         // Where it was given up, if it was.
         let given_up = network.is_given_up();
         let span = network.now().since(Time::ZERO);
         let progress = Progress { run: number, now: span, end, events: network.events() };
-        let goes_on = watch.progress(progress) && !given_up;
+        let goes_on = is_wanted && watch.progress(progress) && !given_up;
         let seconds = watch.seconds();
         if span == end || !goes_on {
             let samples = (network.store_samples(), &network.store_sample());

@@ -182,7 +182,13 @@ fn sketch(s: &Section<'_>, shape: &ShapeSection) -> Option<Sketch> {
         }
     }
     let size = shape.size;
-    let sketch = match generator {
+    // Before it is made, which takes memory.
+    let many = shapes::count(generator, shape);
+    if many > MAX_NODES {
+        s.mistake("generator", &format!("it makes {many} nodes; at most {MAX_NODES} are taken"));
+        return None;
+    }
+    Some(match generator {
         Generator::Line => shapes::line(size),
         Generator::Ring if size < 3 => {
             s.mistake("size", "a ring has at least 3 nodes");
@@ -192,7 +198,7 @@ fn sketch(s: &Section<'_>, shape: &ShapeSection) -> Option<Sketch> {
         Generator::Star => shapes::star(size),
         Generator::Dumbbell => shapes::dumbbell(size),
         Generator::ParkingLot => shapes::parking_lot(size),
-        Generator::Tree => shapes::tree(shape.depth, shape.branches, MAX_NODES),
+        Generator::Tree => shapes::tree(shape.depth, shape.branches),
         Generator::Waxman => random::waxman(&random::Waxman::read(s, shape)?),
         Generator::BarabasiAlbert => {
             let attach = shape.attach;
@@ -204,13 +210,7 @@ fn sketch(s: &Section<'_>, shape: &ShapeSection) -> Option<Sketch> {
             random::barabasi_albert(size, attach, shape.drawn_from)
         }
         Generator::Grid => shapes::grid(shape.rows, shape.columns),
-    };
-    if sketch.nodes.len() > MAX_NODES {
-        let many = sketch.nodes.len();
-        s.mistake("generator", &format!("it makes {many} nodes; at most {MAX_NODES} are taken"));
-        return None;
-    }
-    Some(sketch)
+    })
 }
 
 /// The network of a file, with the fields of the section where the file is silent.

@@ -3,7 +3,7 @@
 use scenario::result::columns::COMBINATIONS;
 use scenario::result::{Combination, Flow, RunResult, SweepResult};
 use scenario::series::{Row, Rows};
-use scenario::{Batch, Progress, Watch, execute_all, execute_rest, load, parse};
+use scenario::{Batch, OnHashing, Progress, Watch, execute_all, execute_rest, load, parse};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -373,4 +373,40 @@ fn samples_are_taken_as_configured_and_change_nothing() {
     let flow = &seen.flows[0];
     assert!(window.iter().all(|(time, _)| *time <= flow.end_s.unwrap()), "{window:?}");
     assert!(window.len() >= 8, "{window:?}");
+}
+
+/// A watch whose clock goes on by a second at each look, and which ends the run at once.
+struct Ended(AtomicU32);
+
+impl Watch for Ended {
+    fn seconds(&self) -> f64 {
+        f64::from(self.0.fetch_add(1, Relaxed))
+    }
+
+    fn progress(&self, _progress: Progress) -> bool {
+        false
+    }
+
+    fn hashing(&self, _run: usize) -> Option<OnHashing> {
+        Some(Box::new(|_| false))
+    }
+}
+
+#[test]
+fn a_run_ends_at_once_however_much_happens_in_a_short_time() {
+    // In the first span of simulated time, five seconds, thousands of fetches begin.
+    let text = "[scenario]\nduration = \"1000000 s\"\n\
+                [[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n\
+                [[link]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
+                [[content]]\nname = \"/x\"\nat = \"b\"\nsize = \"1 MB\"\nobjects = 1000\n\
+                [[workload]]\nat = \"a\"\nname = \"/x\"\nrate = \"1000 /s\"\n";
+    let batch = parse(text, "t.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    let results = execute_all(&batch, 1, &Ended(AtomicU32::new(0))).expect("it can be built");
+    assert!(results[0].interrupted);
+    assert!(results[0].events < 10_000, "{}", results[0].events);
+    // The hashing of an object that is larger than any disk.
+    let text = text.replace("1 MB", "1000000000000000000 B");
+    let batch = parse(&text, "t.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    let results = execute_all(&batch, 1, &Ended(AtomicU32::new(0))).expect("it can be built");
+    assert!(results[0].interrupted);
 }

@@ -94,6 +94,7 @@ impl KeyChain {
             let certificate = certificate.name().clone();
             return Err(KeyChainError::OtherCertificate { certificate, key: name });
         }
+        fits(certificate)?;
         let path = self.path(name.as_ref(), "key");
         if path.exists() {
             return Err(KeyChainError::Exists(name));
@@ -124,6 +125,7 @@ impl KeyChain {
             let certificate = certificate.name().clone();
             return Err(KeyChainError::OtherCertificate { certificate, key });
         }
+        fits(certificate)?;
         file::write(&self.path(key.as_ref(), "cert"), &certificate.to_base64(), true)
     }
 
@@ -266,6 +268,14 @@ impl KeyChain {
 
     fn path(&self, name: NameRef<'_>, extension: &str) -> PathBuf {
         self.dir.join(format!("{}.{extension}", file::stem(name)))
+    }
+}
+
+/// Rejects a certificate that no program would read again.
+fn fits(certificate: &Certificate) -> Result<(), KeyChainError> {
+    match certificate.wire().len() {
+        len if len > packet::MAX_PACKET => Err(KeyChainError::TooLong(len)),
+        _ => Ok(()),
     }
 }
 

@@ -60,8 +60,7 @@ impl Hasher {
     /// Hashes an object. Returns `None` if the run is stopped, or if the manifest would be too
     /// deep. All other errors were excluded when the object was added.
     pub fn hash(&self, name: &Name, mut object: Preparation<Virtual>) -> Option<Publication> {
-        let size = object.runs().map(|run| object.bytes(&run)).sum();
-        let mut done = 0;
+        let (size, mut done) = (object.size(), 0);
         for run in object.runs() {
             let bytes = object.bytes(&run);
             let digests = object.digest_run(run).ok()?;

@@ -237,9 +237,19 @@ impl Network {
 
     /// Runs until an instant, or until it [`Network::is_given_up`].
     pub fn advance(&mut self, until: Time) {
+        while !self.advance_some(until, u64::MAX) {}
+    }
+
+    /// The same, until about so many events have happened. Returns false if more are left: call it
+    /// again. Pauses do not change the results.
+    pub fn advance_some(&mut self, until: Time, events: u64) -> bool {
+        let most = self.events().saturating_add(events);
         while self.fabric.agenda().first().is_some_and(|at| at <= until) {
             if self.is_given_up() {
-                return;
+                return true;
+            }
+            if self.events() >= most {
+                return false;
             }
             if let Some(target) = self.fabric.agenda_mut().begin(until) {
                 self.wake(target);
@@ -248,6 +258,7 @@ impl Network {
             self.fabric.observers_mut().report_events();
         }
         self.fabric.agenda_mut().reach(until);
+        true
     }
 
     fn wake(&mut self, target: Target) {

@@ -83,6 +83,9 @@ impl From<&FetchError> for Failure {
             E::NotThere(_) => {
                 (Word::NotFound, "compare it with what the producer printed when it began to serve")
             }
+            E::Gone { .. } => {
+                (Word::NotFound, "run the same command again when it is published anew")
+            }
             E::NotAnObject { .. } => (
                 Word::NotFound,
                 "`weir get` fetches what is in segments, as `weir put` and ndnputchunks publish; \
@@ -143,6 +146,9 @@ impl From<SinkError> for Failure {
 impl From<KeyChainError> for Failure {
     fn from(error: KeyChainError) -> Failure {
         let next = match &error {
+            KeyChainError::TooLong(_) => {
+                return Failure::new(Kind::Usage, error).then("choose a shorter name");
+            }
             KeyChainError::Io { .. } => "WEIR_HOME names another place for keys",
             KeyChainError::Exists(_) => "`weir key list` shows it",
             _ => "",

@@ -18,11 +18,20 @@ use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-/// Prints a result on standard output.
+/// Prints a result on standard output. Text of peers and of others' files may be in it: control
+/// characters are escaped.
 ///
 /// # Errors
 /// It cannot be written. A reader who has seen enough, such as `head`, gets no message.
 pub fn result(text: &str) -> Result<(), Failure> {
+    raw(&net::text::visible_lines(text))
+}
+
+/// The same for a text that moves the cursor.
+///
+/// # Errors
+/// As for [`result`].
+pub fn raw(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| unwritable(&error))
 }

@@ -102,7 +102,8 @@ mod tests {
             (&["weir", "gateway", "--listen", "localhost:0"], "such as 127.0.0.1:8080"),
             (&["weir", "put", "/a", "f", "--linger", "soon"], "`soon` is not a duration"),
             (&["weir", "sim", "run", "f", "--seed", "x"], "it is not a whole number"),
-            (&["weir", "sim", "run", "f", "--seed", "5000000000"], "4294967295"),
+            (&["weir", "sim", "run", "f", "--seed", "-1"], "it is not a whole number"),
+            (&["weir", "sim", "run", "f", "--seed", "9223372036854775808"], "9223372036854775807"),
         ] {
             let message = message(arguments);
             assert!(message.contains(part) && !message.contains('\n'), "{message}");

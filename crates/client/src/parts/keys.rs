@@ -10,6 +10,7 @@ use security::keychain::{KeyChainError, Listing, StoredKey, StoredShared};
 use security::pib::Pib;
 use security::trust::{Chains, Schema, Validator};
 use security::{Certificate, KeyChain, Signer, TrustPolicy, TrustedKey};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -84,8 +85,16 @@ pub struct OutOfScope {
 /// # Errors
 /// The user has no home directory.
 pub fn key_dir() -> Result<PathBuf, KeysError> {
-    let own = std::env::var_os(HOME_VARIABLE).map(PathBuf::from);
-    let home = own.or_else(|| std::env::home_dir().map(|home| home.join(".weir")));
+    key_dir_of(std::env::var_os(HOME_VARIABLE), std::env::home_dir())
+}
+
+/// Where the keys are with this value of the variable and this home directory. An empty one counts
+/// as unset, as the XDG Base Directory Specification has it for such variables: otherwise it would
+/// be the current directory.
+fn key_dir_of(own: Option<OsString>, home: Option<PathBuf>) -> Result<PathBuf, KeysError> {
+    let own = own.filter(|own| !own.is_empty()).map(PathBuf::from);
+    let home = home.filter(|home| !home.as_os_str().is_empty());
+    let home = own.or_else(|| home.map(|home| home.join(".weir")));
     Ok(home.ok_or(KeysError::NoHome)?.join("keys"))
 }
 
@@ -94,8 +103,16 @@ pub fn key_dir() -> Result<PathBuf, KeysError> {
 /// # Errors
 /// It cannot be read.
 pub fn keychain() -> Result<Option<KeyChain>, KeysError> {
-    let dir = key_dir()?;
-    Ok(if dir.exists() { Some(KeyChain::open(dir)?) } else { None })
+    keychain_in(key_dir()?)
+}
+
+/// A directory that cannot be seen is no missing one: its keys would not sign, and not verify.
+fn keychain_in(dir: PathBuf) -> Result<Option<KeyChain>, KeysError> {
+    match std::fs::metadata(&dir) {
+        Ok(_) => Ok(Some(KeyChain::open(dir)?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(KeyChainError::Io { doing: "read", path: dir, source }.into()),
+    }
 }
 
 /// The key chain of ndn-cxx, if the user has one.
@@ -359,4 +376,36 @@ fn anchor(text: &str) -> Result<Anchor, KeysError> {
     let certificate = Certificate::from_base64(&file)
         .map_err(|error| KeysError::NoCertificate { anchor: text.to_owned(), error })?;
     Ok(Anchor::Certificate(Box::new(certificate)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_variable_names_no_directory() {
+        let of = |own: Option<&str>, home: Option<&str>| {
+            key_dir_of(own.map(OsString::from), home.map(PathBuf::from)).ok()
+        };
+        let usual = Some(PathBuf::from("/home/alice/.weir/keys"));
+        assert_eq!(of(None, Some("/home/alice")), usual);
+        assert_eq!(of(Some(""), Some("/home/alice")), usual);
+        assert_eq!(of(Some("/x"), Some("/home/alice")), Some(PathBuf::from("/x/keys")));
+        assert_eq!(of(Some(""), Some("")), None);
+        assert_eq!(of(None, None), None);
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_read_is_not_a_missing_one() {
+        let home = tempfile::tempdir().unwrap();
+        assert!(keychain_in(home.path().join("none/keys")).unwrap().is_none());
+        let file = home.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        // No user can look into a file, not even root.
+        let refused = keychain_in(file.join("keys")).unwrap_err().to_string();
+        assert!(
+            refused.contains("cannot read") && refused.contains("Not a directory"),
+            "{refused}"
+        );
+    }
 }

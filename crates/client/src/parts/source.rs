@@ -93,6 +93,10 @@ impl FileSource {
 
     fn new(file: File, path: PathBuf, is_named: bool) -> io::Result<FileSource> {
         let stamp = Stamp::of(&file)?;
+        if stamp.size == 0 && file.read_at(&mut [0], 0)? > 0 && Stamp::of(&file)?.size == 0 {
+            let why = "the system makes its bytes when it is read, as in /proc: copy it first";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         Ok(FileSource { file, path, stamp, is_named, block: Mutex::default() })
     }
 
@@ -208,6 +212,14 @@ mod tests {
             assert!(buffer == content[offset..offset + len], "at {offset}");
         }
         assert!(source.read_at(699_999, &mut [0; 2]).is_err(), "beyond the end");
+    }
+
+    #[test]
+    fn files_without_a_size_are_refused_and_empty_ones_are_not() {
+        let refused = FileSource::open(Path::new("/proc/self/status")).map(drop).unwrap_err();
+        assert!(refused.to_string().contains("copy it first"), "{refused}");
+        let empty = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(FileSource::open(empty.path()).unwrap().size(), 0);
     }
 
     #[test]

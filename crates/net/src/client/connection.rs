@@ -21,6 +21,9 @@ use thiserror::Error;
 const READ: usize = 256 * 1024;
 /// Bytes of frames that are gathered before they are written.
 const WRITE: usize = 256 * 1024;
+/// How long a forwarder may take to accept a connection over TCP. The system's own limit is
+/// minutes, in which no signal and no patience would count.
+const ACCEPTED_WITHIN: std::time::Duration = std::time::Duration::from_secs(3);
 /// The shortest wait while the socket takes nothing: no frame that is due can be sent then.
 const BLOCKED: Duration = Duration::from_millis(10);
 
@@ -131,7 +134,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects to the forwarder at `address`.
+    /// Connects to the forwarder at `address`. Over TCP, it may take at most 3 s.
     ///
     /// # Errors
     /// There is none, or it cannot be reached.
@@ -488,7 +491,7 @@ fn connect(address: &Address) -> io::Result<Socket> {
             stream.set_nonblocking(true)?;
             Socket::Unix(stream)
         }
-        Address::Tcp(peer) => tcp(TcpStream::connect(peer)?)?,
+        Address::Tcp(peer) => tcp(TcpStream::connect_timeout(peer, ACCEPTED_WITHIN)?)?,
         Address::Udp(peer) => {
             let any = if peer.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
             let socket = UdpSocket::bind(any)?;
@@ -548,6 +551,26 @@ mod tests {
         }
 
         fn on_deadline(&mut self, _now: Time) {}
+    }
+
+    #[test]
+    fn a_listener_that_accepts_nothing_is_waited_for_a_few_seconds_only() {
+        use rustix::net::{AddressFamily, SocketType, bind, getsockname, listen, socket};
+        let listener = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        let any: std::net::SocketAddr = "127.0.0.1:0".parse().unwrap();
+        bind(&listener, &any).unwrap();
+        listen(&listener, 0).unwrap();
+        let peer: std::net::SocketAddr = getsockname(&listener).unwrap().try_into().unwrap();
+        // From when its queue is full, the system drops the first packet of a connection.
+        let second = std::time::Duration::from_secs(1);
+        let waiting: Vec<_> =
+            (0..64).map_while(|_| TcpStream::connect_timeout(&peer, second).ok()).collect();
+        assert!(waiting.len() < 64);
+        let clock = Clock::start();
+        let refused = Connection::open(Address::Tcp(peer)).map(drop).unwrap_err();
+        assert!(refused.is_busy(), "{refused}");
+        // The system gives up after two minutes.
+        assert!(clock.now() < Time::ZERO + Duration::from_secs(60));
     }
 
     #[test]

@@ -1,6 +1,27 @@
 //! Generators that leave nothing to chance.
 
 use super::{Line, Sketch, Spot};
+use crate::schema::{Generator, ShapeSection};
+
+/// The number of nodes that a generator makes; the largest number if there are more.
+pub fn count(generator: Generator, shape: &ShapeSection) -> usize {
+    let ShapeSection { size, rows, columns, depth, branches, .. } = *shape;
+    match generator {
+        Generator::Line | Generator::Ring | Generator::Star => size,
+        Generator::Waxman | Generator::BarabasiAlbert => size,
+        // Two routers, and a pair for each.
+        Generator::Dumbbell => size.saturating_mul(2).saturating_add(2),
+        // A pair for each link and for the whole row, and one router more than links.
+        Generator::ParkingLot => size.saturating_mul(3).saturating_add(3),
+        Generator::Grid => rows.saturating_mul(columns),
+        Generator::Tree => {
+            let levels = (0..=depth).map(|level| {
+                u32::try_from(level).map_or(usize::MAX, |level| branches.saturating_pow(level))
+            });
+            levels.fold(0, usize::saturating_add)
+        }
+    }
+}
 
 fn numbered(size: usize) -> Vec<Spot> {
     (0..size).map(|i| Spot { name: format!("n{i}"), position: None }).collect()
@@ -75,8 +96,7 @@ pub fn parking_lot(hops: usize) -> Sketch {
     sketch
 }
 
-/// One that has more than `most` nodes is cut off behind them: it is refused anyway.
-pub fn tree(depth: usize, branches: usize, most: usize) -> Sketch {
+pub fn tree(depth: usize, branches: usize) -> Sketch {
     let mut sketch = bare(1);
     let mut level = 0..1;
     for _ in 0..depth {
@@ -86,10 +106,6 @@ pub fn tree(depth: usize, branches: usize, most: usize) -> Sketch {
             for _ in 0..branches {
                 sketch.join(parent, level.end);
                 level.end += 1;
-                if level.end > most {
-                    sketch.nodes = numbered(level.end);
-                    return sketch;
-                }
             }
         }
     }

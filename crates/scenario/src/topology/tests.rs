@@ -1,7 +1,8 @@
 use super::{Sketch, shapes};
 use crate::model::{Loss, Queue, Scenario};
+use crate::schema::{Generator, ShapeSection};
 use crate::{ScenarioError, parse};
-use control::{Duration, Rate, Size};
+use control::{Duration, Rate, Ratio, Size};
 
 fn edges(sketch: &Sketch) -> Vec<String> {
     let name = |i: usize| sketch.nodes[i].name.as_str();
@@ -18,13 +19,47 @@ fn small_shapes_are_as_drawn() {
         edges(&shapes::parking_lot(2)),
         ["r0-r1", "r1-r2", "r0-c", "r2-p", "r0-c0", "r1-p0", "r1-c1", "r2-p1"]
     );
-    assert_eq!(
-        edges(&shapes::tree(2, 2, 7)),
-        ["n0-n1", "n0-n2", "n1-n3", "n1-n4", "n2-n5", "n2-n6"]
-    );
+    assert_eq!(edges(&shapes::tree(2, 2)), ["n0-n1", "n0-n2", "n1-n3", "n1-n4", "n2-n5", "n2-n6"]);
     assert_eq!(edges(&shapes::grid(2, 2)), ["n0_0-n0_1", "n0_0-n1_0", "n1_0-n1_1", "n0_1-n1_1"]);
-    assert_eq!(shapes::tree(16, 100, 1000).nodes.len(), 1001, "more than is taken, but not much");
     assert_eq!((shapes::line(1).nodes.len(), shapes::line(1).links.len()), (1, 0));
+}
+
+/// So that a network that is too large is refused before it takes memory.
+#[test]
+fn the_nodes_of_a_network_are_known_before_it_is_made() {
+    let shape = |size, rows, depth| ShapeSection {
+        generator: None,
+        size,
+        rows,
+        columns: 3,
+        depth,
+        branches: 3,
+        drawn_from: 1,
+        alpha: Ratio::default(),
+        beta: Ratio::default(),
+        across: None,
+        attach: 1,
+    };
+    for (size, rows, depth) in [(3, 1, 1), (4, 2, 3), (9, 7, 5)] {
+        let count = |generator| shapes::count(generator, &shape(size, rows, depth));
+        let made = |sketch: Sketch| sketch.nodes.len();
+        assert_eq!(count(Generator::Line), made(shapes::line(size)));
+        assert_eq!(count(Generator::Ring), made(shapes::ring(size)));
+        assert_eq!(count(Generator::Star), made(shapes::star(size)));
+        assert_eq!(count(Generator::Waxman), made(shapes::bare(size)));
+        assert_eq!(
+            count(Generator::BarabasiAlbert),
+            made(super::random::barabasi_albert(size, 1, 1))
+        );
+        assert_eq!(count(Generator::Dumbbell), made(shapes::dumbbell(size)));
+        assert_eq!(count(Generator::ParkingLot), made(shapes::parking_lot(size)));
+        assert_eq!(count(Generator::Grid), made(shapes::grid(rows, 3)));
+        assert_eq!(count(Generator::Tree), made(shapes::tree(depth, 3)));
+    }
+    let huge = shape(usize::MAX, usize::MAX, 1000);
+    for generator in [Generator::ParkingLot, Generator::Grid, Generator::Tree] {
+        assert_eq!(shapes::count(generator, &huge), usize::MAX, "{generator:?}");
+    }
 }
 
 /// The text of a scenario with this section `[topology]`, and a consumer and a producer at these
@@ -249,6 +284,11 @@ fn a_wrong_section_is_an_error_that_names_what_it_lacks() {
             format!("generator = \"barabasi-albert\"\nattach = 9\nsize = 9\n{rate}"),
             "t.toml:3:10",
             "of 9 nodes one cannot be joined to 9 others",
+        ),
+        (
+            format!("generator = \"grid\"\nrows = 1000\ncolumns = 1000\n{rate}"),
+            "t.toml:2:13",
+            "it makes 1000000 nodes; at most 20000 are taken",
         ),
         (format!("generator = \"waxman\"\nbeta = 0\n{rate}"), "t.toml:3:8", "greater than zero"),
         ("generator = \"line\"".to_owned(), "t.toml:1:1", "a link needs a `rate`"),

@@ -62,6 +62,12 @@ pub enum KeyChainError {
     /// There is a key of that name already.
     #[error("a key named {0} exists already")]
     Exists(Name),
+    /// The certificate does not fit into a packet.
+    #[error(
+        "a certificate with a name of this length has {0} bytes, and a packet has at most {max}",
+        max = packet::MAX_PACKET
+    )]
+    TooLong(usize),
     /// There is no such key.
     #[error("no key or identity {name} in {dir}; `weir key list` shows what is there, and \
         `weir key new {name}` makes one", dir = dir.display())]

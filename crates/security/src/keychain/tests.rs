@@ -193,6 +193,25 @@ fn a_key_is_not_overwritten() {
 }
 
 #[test]
+fn a_certificate_that_fits_into_no_packet_is_refused() {
+    let (_dir, chain) = open();
+    let mut longest = 0;
+    for len in [1000, 4000, 4200, 4300, 5000, 9000, 20_000] {
+        let (secret, certificate) = made(&format!("/{}", "k".repeat(len)), 1, 10);
+        match chain.insert(&secret, &certificate) {
+            Ok(()) => longest = len,
+            Err(KeyChainError::TooLong(bytes)) => assert!(bytes > packet::MAX_PACKET),
+            Err(other) => panic!("{len}: {other}"),
+        }
+    }
+    // The name is there twice, because the key names itself as the signer.
+    assert!((4200..5000).contains(&longest), "{longest}");
+    let listing = chain.list().unwrap();
+    assert!(listing.problems.is_empty(), "{:?}", listing.problems);
+    assert!(listing.keys.iter().all(|key| key.name.as_bytes().len() < packet::MAX_PACKET / 2));
+}
+
+#[test]
 fn a_certificate_is_replaced_by_another_of_the_same_key_only() {
     let (_dir, chain) = open();
     let key = store(&chain, "/alice", 1, 10);

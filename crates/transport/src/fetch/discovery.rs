@@ -17,6 +17,10 @@ const BARE_AFTER: u16 = 2;
 /// then. Weir's own producers try again at least every 5 s.
 const PRODUCERS_RETURN: Duration = Duration::from_secs(8);
 
+/// The time that a producer needs to notice that content has changed, and to publish the next
+/// version. Weir's own look four times a second; reading and hashing takes the rest.
+const NEXT_VERSION: Duration = Duration::from_secs(4);
+
 /// The state of discovery.
 #[derive(Debug)]
 pub(super) struct Discovery {
@@ -30,12 +34,15 @@ pub(super) struct Discovery {
     is_busy: bool,
     /// Nacks do not count before this instant, because producers may be reconnecting too.
     forgiving_until: Time,
+    /// Nacks do not end the fetch before this instant, because the producer may be about to publish
+    /// the next version.
+    waiting_until: Time,
 }
 
 impl Discovery {
     pub fn new(name: Name) -> Discovery {
-        let (is_busy, forgiving_until) = (false, Time::ZERO);
-        Discovery { name, nacks: 0, routeless: 0, is_busy, forgiving_until }
+        let (is_busy, forgiving_until, waiting_until) = (false, Time::ZERO, Time::ZERO);
+        Discovery { name, nacks: 0, routeless: 0, is_busy, forgiving_until, waiting_until }
     }
 
     /// The requested name.
@@ -134,7 +141,16 @@ impl Discovery {
             return false;
         }
         self.nacks += 1;
-        self.nacks >= if rejected { MAX_NACKS / 2 } else { MAX_NACKS }
+        let enough = if rejected { MAX_NACKS / 2 } else { MAX_NACKS };
+        self.nacks >= enough && now >= self.waiting_until
+    }
+
+    /// The content of the version that was found is gone. Waits for the next one, unless the name
+    /// asks for that version.
+    pub fn await_next_version(&mut self, now: Time) {
+        if !self.is_versioned() {
+            self.waiting_until = now + NEXT_VERSION;
+        }
     }
 
     /// Forgets the Nacks, because there is another candidate.

@@ -17,6 +17,15 @@ pub enum FetchError {
     /// A producer was reached, but has no object of that name.
     #[error("{0} was not found: a producer was reached, but it has nothing of that name")]
     NotThere(Name),
+    /// The object was there when the fetch began. Its producer has no content of it any more, and
+    /// has published no other version meanwhile.
+    #[error("{missing} of {name} is not there any more: its producer has changed or removed it")]
+    Gone {
+        /// The object.
+        name: Name,
+        /// The item that the producer lacks.
+        missing: Item,
+    },
     /// Data arrived that is not part of an object.
     #[error(
         "data came for {name}, but not what was asked for: the packet {came} with {len} is neither \
@@ -111,6 +120,9 @@ impl std::fmt::Display for StallCause {
         match self {
             StallCause::Unanswered => f.write_str("requests went unanswered"),
             StallCause::Forged => f.write_str("what came before is not what its publisher signed"),
+            StallCause::Nack(NackReason::None) => {
+                f.write_str("a producer answered that it has no such packet")
+            }
             StallCause::Nack(reason) => write!(f, "the network said: {reason}"),
         }
     }

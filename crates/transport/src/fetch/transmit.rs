@@ -363,28 +363,39 @@ impl Fetch {
     /// Handles a Nack that reports that there is no Data. At the start of an object, a few of them
     /// end the fetch. Later they do not, because a restarted producer may continue.
     pub(super) fn on_no_data(&mut self, now: Time, item: Item, reason: NackReason) {
-        if is_passing(reason) || !self.begins_with(item) {
+        if is_passing(reason) || !self.begins_with(item, reason) {
             return;
         }
-        if self.discovery.on_nack(now, self.candidates.has_rejected()) {
-            let name = self.discovery.name().clone();
-            self.fail(match reason {
-                NackReason::NoRoute => FetchError::NoRoute(name),
-                _ => FetchError::NotThere(name),
-            });
+        if !self.discovery.on_nack(now, self.candidates.has_rejected()) {
+            return;
         }
+        let known = self.object.as_ref().filter(|_| self.verification.layout().is_some());
+        if let Some(object) = known {
+            let name = object.info.name.clone();
+            self.discovery.await_next_version(now);
+            return self.fail(FetchError::Gone { name, missing: item });
+        }
+        let name = self.discovery.name().clone();
+        self.fail(match reason {
+            NackReason::NoRoute => FetchError::NoRoute(name),
+            _ => FetchError::NotThere(name),
+        });
     }
 
-    /// True if nothing of the object has been verified yet, and `item` is its first request.
-    fn begins_with(&self, item: Item) -> bool {
+    /// True if no segment of the object has been verified yet, and `item` is its first request.
+    fn begins_with(&self, item: Item, reason: NackReason) -> bool {
         let Some(object) = &self.object else { return item == Item::Metadata };
-        let nothing_came =
-            self.requests.stats().verified == 0 && self.verification.layout().is_none();
-        nothing_came
-            && match self.verification.root() {
-                Some(root) => item == Item::Node(root),
-                None => item == Item::Segment(object.first_missing()),
-            }
+        if self.requests.stats().verified > 0 {
+            return false;
+        }
+        let first = Item::Segment(object.first_missing());
+        match (self.verification.layout(), self.verification.root()) {
+            // A producer has sent the manifest, and its route may return. But it may lack the
+            // content: that has changed since it was hashed.
+            (Some(_), _) => item == first && reason == NackReason::None,
+            (None, Some(root)) => item == Item::Node(root),
+            (None, None) => item == first,
+        }
     }
 
     /// Handles a Nack for a head.

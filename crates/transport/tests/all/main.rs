@@ -4,6 +4,7 @@
 mod batch;
 mod bounds;
 mod certificates;
+mod changed;
 mod forged;
 mod head_interests;
 mod heads;

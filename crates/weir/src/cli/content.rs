@@ -212,7 +212,10 @@ pub struct GetArgs {
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// The interval between lines of that file.
-    #[arg(long, default_value = "20 ms", value_name = "DURATION", requires = "record")]
+    #[arg(
+        long, default_value = "20 ms", value_name = "DURATION", value_parser = interval,
+        requires = "record"
+    )]
     pub record_every: control::Duration,
     #[command(flatten)]
     pub reach: ReachArgs,
@@ -344,6 +347,21 @@ mod tests {
                 panic!("another command")
             };
             assert_eq!(share.serving.listen, Some(address.parse().unwrap()));
+        }
+    }
+
+    #[test]
+    fn options_that_would_have_no_effect_are_refused() {
+        let parses = |line: &str| Cli::try_parse_from(line.split_whitespace()).is_ok();
+        assert!(parses("weir ping /x --timeout 1s --interval 1s"));
+        assert!(parses("weir ping /x --serve --size 5B"));
+        // A missing option that conflicts with one that is there is not missed.
+        for options in ["--size 5B", "--size 5B --timeout 1s", "--sign /k --stored"] {
+            assert!(!parses(&format!("weir ping /x {options}")), "{options}");
+        }
+        assert!(parses("weir get /x --record file --record-every 1ms"));
+        for options in ["--record-every 1s", "--record file --record-every 0s"] {
+            assert!(!parses(&format!("weir get /x {options}")), "{options}");
         }
     }
 }

@@ -96,10 +96,16 @@ pub struct PingArgs {
     #[arg(long, conflicts_with = "serve")]
     pub stored: bool,
     /// The size of the content of answers.
-    #[arg(long, default_value = "0 B", value_name = "SIZE", requires = "serve")]
+    #[arg(
+        long, default_value = "0 B", value_name = "SIZE", requires = "serve",
+        conflicts_with_all = ["interval", "timeout", "start", "stored"]
+    )]
     pub size: control::Size,
     /// Sign answers with this key, by key or identity name. The default is a digest.
-    #[arg(long, value_name = "KEY", requires = "serve")]
+    #[arg(
+        long, value_name = "KEY", requires = "serve",
+        conflicts_with_all = ["interval", "timeout", "start", "stored"]
+    )]
     pub sign: Option<Name>,
     #[command(flatten)]
     pub forwarder: ForwarderArgs,

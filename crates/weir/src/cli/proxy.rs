@@ -41,7 +41,7 @@ pub struct ProxyArgs {
     pub cache: Option<PathBuf>,
     /// The maximum size of the cache; at least 66 MB. The most recently used
     /// blocks stay.
-    #[arg(long, default_value = "1 GB", value_name = "SIZE")]
+    #[arg(long, default_value = "1 GB", value_name = "SIZE", value_parser = cache_size)]
     pub cache_size: Size,
     /// Sign with this key, by key or identity name. The default is the default key if all names are
     /// under its identity, otherwise a digest, which protects from damage only.
@@ -75,6 +75,16 @@ fn timeout(text: &str) -> Result<Duration, String> {
     Ok(timeout)
 }
 
+/// The size of a cache that has room for a block of each transfer.
+fn cache_size(text: &str) -> Result<Size, String> {
+    const LEAST: Size = Size(65_536_000);
+    let size: Size = text.parse().map_err(|why| format!("{why}"))?;
+    if size < LEAST {
+        return Err("the transfers of a proxy need a cache of 66 MB; try \"66 MB\"".to_owned());
+    }
+    Ok(size)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,6 +94,14 @@ mod tests {
         assert_eq!(timeout("1 ms"), Ok(Duration::from_millis(1)));
         for wrong in ["0", "0 s", "999 us", "-1 s", "soon"] {
             assert!(timeout(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_cache_that_is_too_small_is_refused() {
+        assert_eq!(cache_size("66 MB"), Ok(Size(66_000_000)));
+        for small in ["1 B", "1B", "64 MB", "0 B"] {
+            assert!(cache_size(small).unwrap_err().contains("66 MB"), "{small}");
         }
     }
 }

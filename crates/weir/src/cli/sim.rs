@@ -3,6 +3,9 @@
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
+/// The largest seed of a scenario: that of the largest integer in TOML.
+pub const LARGEST_SEED: u64 = i64::MAX as u64;
+
 /// `weir sim`
 #[derive(Subcommand)]
 pub enum SimCommand {
@@ -27,8 +30,9 @@ pub struct SimRunArgs {
     #[command(flatten)]
     pub scenario: ScenarioArgs,
     /// The seed; for a sweep, that of the first repetition.
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u32>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u64).range(..=LARGEST_SEED))]
+    pub seed: Option<u64>,
     /// Write all results into this folder: a report for a browser, time series and flows as
     /// Parquet, the summary, the scenario with all defaults, the program's version.
     #[arg(long, value_name = "DIR")]

@@ -1,6 +1,7 @@
 //! Arguments of `weir swarm`.
 
-use clap::Args;
+use super::sim::LARGEST_SEED;
+use clap::{Args, value_parser};
 use std::path::PathBuf;
 
 /// `weir swarm`
@@ -8,12 +9,14 @@ use std::path::PathBuf;
 pub struct SwarmArgs {
     /// The number of seeds.
     #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "seed")]
+    #[arg(value_parser = value_parser!(u64).range(1..))]
     pub seeds: u64,
     /// The first seed.
     #[arg(long, value_name = "K", default_value_t = 0, conflicts_with = "seed")]
+    #[arg(value_parser = value_parser!(u64).range(..=LARGEST_SEED))]
     pub from: u64,
     /// Run only this seed.
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = value_parser!(u64).range(..=LARGEST_SEED))]
     pub seed: Option<u64>,
     /// Shrink each scenario that breaks a rule to the smallest one found that breaks the same rule.
     #[arg(long)]

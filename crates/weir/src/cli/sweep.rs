@@ -1,6 +1,6 @@
 //! Arguments of `weir sweep`.
 
-use super::sim::ScenarioArgs;
+use super::sim::{LARGEST_SEED, ScenarioArgs};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::num::NonZeroU32;
@@ -14,8 +14,9 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub scenario: ScenarioArgs,
     /// The seed of the first repetition.
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u32>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u64).range(..=LARGEST_SEED))]
+    pub seed: Option<u64>,
     /// The folder with a result for each point, or s3://BUCKET/PREFIX. Points with results there
     /// are not run again.
     #[arg(long, value_name = "PLACE")]

@@ -49,6 +49,10 @@ struct Session<'a> {
 /// Joins the group, and talks until the user leaves.
 pub fn run(args: &ChatArgs) -> Result<(), Failure> {
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
+    if !args.folder.is_dir() {
+        let what = format!("there is no folder {} for files of `/get`", args.folder.display());
+        return Err(Failure::new(Kind::File, what).then("make it, or name another by --folder"));
+    }
     let name = member(args)?;
     let Signing { signer, chain, remark } = identity::signing(args.sign.as_ref(), &name)?;
     if matches!(signer, Signer::Digest) {

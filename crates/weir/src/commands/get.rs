@@ -16,6 +16,7 @@ pub use tree::fetch as fetch_tree;
 use crate::cli::GetArgs;
 use crate::consumer::{self, Absence, Summary, Target, Watch};
 use crate::exit::{Failure, Kind};
+use crate::file::is_same;
 use crate::output::{self, Progress};
 use crate::reach::Reach;
 use crate::record::Record;
@@ -50,7 +51,7 @@ pub fn run(args: &GetArgs) -> Result<(), Failure> {
     config.in_order = target.is_stream();
     let invalid = Arc::new(AtomicU64::new(0));
     config.tap = tap(args.output.verbose, &invalid);
-    if args.record.as_deref() == Some(&*path) {
+    if args.record.as_deref().is_some_and(|record| record == path || is_same(record, &path)) {
         let message = format!("{} cannot be both output and record", path.display());
         return Err(Failure::new(Kind::Usage, message).then("choose another file with --record"));
     }

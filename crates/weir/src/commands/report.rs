@@ -2,13 +2,16 @@
 
 use crate::cli::ReportArgs;
 use crate::exit::{Failure, Kind};
-use crate::file;
+use crate::file::{self, is_same};
 use crate::output;
-use report::{REPORT, ReportError};
+use report::{REPORT, ReportError, is_result};
 use std::path::{Path, PathBuf};
 
 /// Makes the report.
 pub fn run(args: &ReportArgs) -> Result<(), Failure> {
+    if let Some(output) = &args.output {
+        keeps_results(output, &args.folders)?;
+    }
     let page = report::page(&args.folders).map_err(|error| unreadable(&error))?;
     let path = match (&args.output, &*args.folders) {
         (Some(path), _) => path.clone(),
@@ -17,6 +20,18 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     };
     file::replace(&path, &page).map_err(|error| unwritable(&path, &error))?;
     output::result(&format!("written to {}", path.display()))
+}
+
+/// Rejects a page in the place of the results that it shows.
+fn keeps_results(output: &Path, folders: &[PathBuf]) -> Result<(), Failure> {
+    let Some(name) = output.file_name().filter(|name| is_result(&name.to_string_lossy())) else {
+        return Ok(());
+    };
+    if !folders.iter().any(|folder| is_same(output, &folder.join(name))) {
+        return Ok(());
+    }
+    let what = format!("{} has results, and the page would overwrite them", output.display());
+    Err(Failure::new(Kind::Usage, what).then("choose another file with --output"))
 }
 
 /// Results that cannot be read.

@@ -5,6 +5,7 @@ mod show;
 use crate::cli::ScenarioCommand;
 use crate::cli::sim::ScenarioArgs;
 use crate::exit::{Failure, Kind};
+use crate::file::is_same;
 use crate::output;
 use scenario::{Batch, ScenarioError};
 
@@ -16,13 +17,21 @@ pub fn run(command: &ScenarioCommand) -> Result<(), Failure> {
             let runs = output::counted(batch.runs.len() as u64, "run");
             output::result(&format!("{}: no mistakes, {runs}", args.file.display()))
         }
-        ScenarioCommand::Show(args) => show::run(&load(&args.scenario, None)?, args.svg.as_deref()),
+        ScenarioCommand::Show(args) => {
+            let batch = load(&args.scenario, None)?;
+            let file = &args.scenario.file;
+            if args.svg.as_deref().is_some_and(|svg| is_same(svg, file)) {
+                let what = format!("{} cannot be both scenario and drawing", file.display());
+                return Err(Failure::new(Kind::Usage, what).then("choose another file with --svg"));
+            }
+            show::run(&batch, args.svg.as_deref())
+        }
         ScenarioCommand::Schema => output::result(scenario::json_schema::text().trim_end()),
     }
 }
 
 /// Reads the file with what is set beside it.
-pub fn load(args: &ScenarioArgs, seed: Option<u32>) -> Result<Batch, Failure> {
+pub fn load(args: &ScenarioArgs, seed: Option<u64>) -> Result<Batch, Failure> {
     let seed = seed.map(|seed| format!("scenario.seed={seed}"));
     let settings: Vec<String> = args.set.iter().cloned().chain(seed).collect();
     scenario::load(&args.file, &settings).map_err(|error| failure(&error, args))

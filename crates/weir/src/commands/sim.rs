@@ -22,6 +22,7 @@ pub fn run(command: &SimCommand) -> Result<(), Failure> {
     let SimCommand::Run(args) = command;
     let batch = load(&args.scenario, args.seed)?;
     let traces = Traces::new(args, &batch)?;
+    keeps_scenario(args.out.as_deref(), &batch, &args.scenario.file)?;
     // A folder that cannot be written is reported before the work is done.
     let folder = args.out.as_deref().map(|place| Folder::begin(place, &batch)).transpose();
     let folder = folder.map_err(|e| unwritable(&e))?;
@@ -44,6 +45,15 @@ pub fn run(command: &SimCommand) -> Result<(), Failure> {
     let finished = finish(&batch, results, folder, &shown);
     traces.end()?;
     finished
+}
+
+/// Rejects a folder in which the results would take the place of the scenario.
+pub fn keeps_scenario(out: Option<&Path>, batch: &Batch, scenario: &Path) -> Result<(), Failure> {
+    let Some(out) = out.filter(|out| report::overwrites(out, batch, scenario)) else {
+        return Ok(());
+    };
+    let what = format!("results in {} would overwrite {}", out.display(), scenario.display());
+    Err(Failure::new(Kind::Usage, what).then("choose another folder with --out"))
 }
 
 /// Where results go.

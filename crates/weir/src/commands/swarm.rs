@@ -1,11 +1,13 @@
 //! `weir swarm`
 
+use crate::cli::sim::LARGEST_SEED;
 use crate::cli::swarm::SwarmArgs;
 use crate::exit::{Failure, Kind};
 use crate::file;
 use crate::output;
 use crate::signals::Stop;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use swarm::domain::Domains;
 use swarm::known::Known;
@@ -26,6 +28,7 @@ struct Sums {
 
 /// Runs what the command line says.
 pub fn run(args: &SwarmArgs) -> Result<(), Failure> {
+    let seeds = seeds(args)?;
     let domains = Domains::read().map_err(|error| Failure::new(Kind::Failed, error))?;
     let known = Known::read().map_err(|error| Failure::new(Kind::Failed, error))?;
     let stop = Stop::listen().map_err(|error| {
@@ -34,10 +37,6 @@ pub fn run(args: &SwarmArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     }
-    let seeds = match args.seed {
-        Some(seed) => seed..seed.saturating_add(1),
-        None => args.from..args.from.saturating_add(args.seeds),
-    };
     let mut sums = Sums::default();
     for seed in seeds {
         if stop.requested() {
@@ -62,6 +61,20 @@ pub fn run(args: &SwarmArgs) -> Result<(), Failure> {
             Err(Failure::new(Kind::Failed, what).then("repeat one with --seed K --shrink"))
         }
     }
+}
+
+/// The seeds to run. Scenario files have none beyond [`LARGEST_SEED`].
+fn seeds(args: &SwarmArgs) -> Result<RangeInclusive<u64>, Failure> {
+    if let Some(seed) = args.seed {
+        return Ok(seed..=seed);
+    }
+    let last = args.from.checked_add(args.seeds.saturating_sub(1));
+    let last = last.filter(|last| *last <= LARGEST_SEED).ok_or_else(|| {
+        let (count, from) = (args.seeds, args.from);
+        let message = format!("{count} seeds from {from} go beyond the largest, {LARGEST_SEED}");
+        Failure::new(Kind::Usage, message).then("choose fewer by --seeds, or others by --from")
+    })?;
+    Ok(args.from..=last)
 }
 
 impl Sums {
@@ -153,4 +166,41 @@ fn broken(seed: u64, error: &SwarmError) -> Failure {
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     let what = format!("cannot write {}: {error}", path.display());
     Failure::new(Kind::File, what).then("choose another folder with --out")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Swarm {
+        #[command(flatten)]
+        args: SwarmArgs,
+    }
+
+    fn seeds_of(line: &str) -> Option<RangeInclusive<u64>> {
+        let parsed = Swarm::try_parse_from(["swarm"].into_iter().chain(line.split_whitespace()));
+        seeds(&parsed.ok()?.args).ok()
+    }
+
+    #[test]
+    fn seeds_that_no_scenario_has_are_refused() {
+        assert_eq!(seeds_of(""), Some(0..=99));
+        assert_eq!(seeds_of("--seeds 3 --from 7"), Some(7..=9));
+        assert_eq!(seeds_of("--seed 9223372036854775807"), Some(LARGEST_SEED..=LARGEST_SEED));
+        let last = "--seeds 1 --from 9223372036854775807";
+        assert_eq!(seeds_of(last), Some(LARGEST_SEED..=LARGEST_SEED));
+        for refused in [
+            "--seed 9223372036854775808",
+            "--seed 18446744073709551615",
+            "--seeds 0",
+            "--seeds 1 --from 18446744073709551615",
+            "--seeds 3 --from 18446744073709551614",
+            "--seeds 2 --from 9223372036854775807",
+            "--seeds 18446744073709551615 --from 1",
+        ] {
+            assert_eq!(seeds_of(refused), None, "{refused}");
+        }
+    }
 }

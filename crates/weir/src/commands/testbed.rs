@@ -4,7 +4,7 @@ mod up;
 
 use crate::cli::{ShapeWord, TestbedCommand, TestbedRunArgs};
 use crate::commands::scenario::load;
-use crate::commands::sim::{Shown, Watcher, finish, unwritable};
+use crate::commands::sim::{Shown, Watcher, finish, keeps_scenario, unwritable};
 use crate::exit::{Failure, Kind};
 use crate::output;
 use crate::signals::Stop;
@@ -26,6 +26,7 @@ pub fn run(command: &TestbedCommand) -> Result<(), Failure> {
 
 fn run_all(args: &TestbedRunArgs) -> Result<(), Failure> {
     let batch = load(&args.scenario, args.seed)?;
+    keeps_scenario(args.out.as_deref(), &batch, &args.scenario.file)?;
     let name = name(args.name.as_deref(), &batch)?;
     let shape = match args.shape {
         ShapeWord::Faces => Shape::Faces,

@@ -5,12 +5,23 @@ use crate::file::own;
 use crate::file::place::check_name;
 use crate::file::reserve::Reserve;
 use crate::file::writeback::Writeback;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use transport::fetch::{ObjectInfo, Resume, Sink};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// The endings of partial files and, behind that, of their journals.
+const PART: &str = ".part";
+const JOURNAL: &str = ".journal";
+/// The maximum number of bytes of a file's name on Linux (NAME_MAX).
+const LONGEST_NAME: usize = 255;
+/// Bytes of a longer name that its partial file has as well.
+const KEPT: usize = 128;
 
 /// Why bytes could not be kept.
 #[derive(Debug, Error)]
@@ -47,11 +58,9 @@ impl FileSink {
     /// A sink for `path`. Nothing is touched before the transfer begins.
     #[must_use]
     pub fn new(path: &Path) -> FileSink {
-        let mut part_path = path.as_os_str().to_owned();
-        part_path.push(".part");
         FileSink {
             path: path.to_owned(),
-            part_path: part_path.into(),
+            part_path: part_of(path),
             part: None,
             reserve: Reserve::new(0, 0, None),
             writeback: None,
@@ -114,7 +123,7 @@ impl FileSink {
         check_name(&self.path)?;
         let part = locked(&self.part_path)?;
         let mut journal = self.part_path.as_os_str().to_owned();
-        journal.push(".journal");
+        journal.push(JOURNAL);
         let (journal, resume) = match Journal::open(journal.into(), info, &part) {
             Ok(opened) => opened,
             Err(error) => {
@@ -179,6 +188,22 @@ impl Drop for FileSink {
     fn drop(&mut self) {
         self.discard();
     }
+}
+
+/// The partial file of a file. A name that would be too long for the file system with the endings
+/// is shortened, and gets a digest of the whole, which does not change from run to run.
+fn part_of(path: &Path) -> PathBuf {
+    let mut part = path.as_os_str().to_owned();
+    if let Some(name) = path.file_name().map(OsStr::as_bytes)
+        && (LONGEST_NAME - PART.len() - JOURNAL.len() + 1..=LONGEST_NAME).contains(&name.len())
+    {
+        let kept = name.get(..KEPT).unwrap_or(name);
+        // A letter that is cut through is no text, which some file systems do not take.
+        let kept = String::from_utf8_lossy(kept).trim_end_matches('\u{fffd}').to_owned();
+        part = path.with_file_name(format!("{kept}-{:032x}", xxh3_128(name))).into();
+    }
+    part.push(PART);
+    part.into()
 }
 
 /// Removes a partial file in which nothing is.
@@ -290,6 +315,41 @@ mod tests {
         sink.finish().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"abcdefghijkl");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_name_of_any_legal_length_can_be_fetched_and_resumed() {
+        for (letter, count) in [("x", 242), ("x", 243), ("x", 250), ("x", 255), ("ü", 127)] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join(letter.repeat(count));
+            let mut sink = FileSink::new(&path);
+            sink.begin(&info(1));
+            sink.write(0, 0, b"abc");
+            sink.flush();
+            drop(sink);
+            assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "{letter} {count}");
+            let mut sink = FileSink::new(&path);
+            assert_eq!(sink.begin(&info(1)).bytes, 3, "{letter} {count}");
+            for (segment, content) in [(1, b"def"), (2, b"ghi"), (3, b"jkl")] {
+                sink.write(segment, segment * 3, content);
+            }
+            sink.finish().unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), b"abcdefghijkl");
+            assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+        }
+        // One that no file can have is known before anything is fetched.
+        let dir = tempfile::tempdir().unwrap();
+        let mut sink = FileSink::new(&dir.path().join("x".repeat(256)));
+        sink.begin(&info(1));
+        assert!(sink.take_failure().is_some());
+    }
+
+    #[test]
+    fn long_names_that_begin_alike_have_their_own_partial_files() {
+        let part = |end: &str| part_of(Path::new(&format!("a/{}{end}", "x".repeat(250))));
+        assert_ne!(part("1"), part("2"));
+        assert_eq!(part("1"), part("1"));
+        assert_eq!(part_of(Path::new("a/film.mkv")), Path::new("a/film.mkv.part"));
     }
 
     #[test]

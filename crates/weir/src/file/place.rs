@@ -1,11 +1,13 @@
 //! The names of new files, as file systems take them.
 
+use client::parts::behind_links;
 use client::parts::own::named;
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// Finds out whether a file can get its name later. FAT and NTFS take no dot and no space at the
 /// end, or leave it out, so that `name.part` may be there and not become `name.`. Other names that
@@ -29,9 +31,51 @@ pub fn check_name(path: &Path) -> io::Result<()> {
     }
 }
 
+/// True if both paths lead to one file, or would if it were made. Devices and pipes are no files:
+/// they may take several outputs.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    if [one, other].iter().any(|path| path.metadata().is_ok_and(|about| !about.is_file())) {
+        return false;
+    }
+    match (one.metadata(), other.metadata()) {
+        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        (Err(_), Err(_)) => place_of(one).is_some_and(|place| Some(place) == place_of(other)),
+        _ => false,
+    }
+}
+
+/// Where a file would be made: its folder, and its name in it.
+fn place_of(path: &Path) -> Option<PathBuf> {
+    let path = behind_links(path).ok()?;
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn two_paths_to_one_file_are_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::write(at("there"), "").unwrap();
+        std::fs::hard_link(at("there"), at("hard")).unwrap();
+        std::fs::create_dir(at("folder")).unwrap();
+        symlink("there", at("soft")).unwrap();
+        symlink("new", at("dangling")).unwrap();
+        for same in ["there", "hard", "soft", "folder/../there", "./there"] {
+            assert!(is_same(&at("there"), &at(same)), "{same}");
+        }
+        for same in ["new", "folder/../new", "dangling"] {
+            assert!(is_same(&at("new"), &at(same)), "{same}");
+        }
+        for other in ["new", "folder/there", "folder", "none/there"] {
+            assert!(!is_same(&at("there"), &at(other)), "{other}");
+        }
+        assert!(!is_same(Path::new("/dev/null"), Path::new("/dev/null")));
+    }
 
     #[test]
     fn names_that_the_file_system_takes_leave_nothing_behind() {

@@ -72,8 +72,12 @@ impl Publisher {
         distrusted: &BTreeSet<Vec<u8>>,
         watched: &Watched<'_>,
     ) -> Result<Catalogue, Failure> {
-        let scan = Scan::of(&self.folder, &self.filter, tree::max_depth(self.base.len()))
-            .map_err(|error| cannot_publish(&self.folder, &error))?;
+        let scan = Scan::of(&self.folder, &self.filter, tree::max_depth(self.base.len())).map_err(
+            |error| match is_gone(&error) {
+                true => gone(&self.folder),
+                false => cannot_publish(&self.folder, &error),
+            },
+        )?;
         if let Some((path, error)) = scan.unreadable.first() {
             return Err(cannot_publish_all(path, error, scan.unreadable.len()));
         }
@@ -431,6 +435,11 @@ fn top_of(catalogue: &Catalogue) -> String {
         top.root.encode_into(&mut content);
     }
     hashes::to_hex(&content)
+}
+
+fn gone(folder: &Path) -> Failure {
+    Failure::new(Kind::File, format!("{} is gone", folder.display()))
+        .then("make it again, and it is published")
 }
 
 fn cannot_publish(path: &Path, error: &std::io::Error) -> Failure {

@@ -11,7 +11,7 @@ pub fn status(fetch: &Fetch) -> StatusCode {
         return StatusCode::PERMANENT_REDIRECT;
     }
     match fetch.status() {
-        Status::Failed(E::NoRoute(_) | E::NotThere(_) | E::NotFound { .. }) => {
+        Status::Failed(E::NoRoute(_) | E::NotThere(_) | E::Gone { .. } | E::NotFound { .. }) => {
             StatusCode::NOT_FOUND
         }
         Status::Failed(E::Stalled { .. }) => StatusCode::GATEWAY_TIMEOUT,

@@ -215,12 +215,14 @@ pub(super) fn style(template: &str) -> ProgressStyle {
 }
 
 /// The text itself if it fits into `room` columns; else its beginning and, because names differ at
-/// their ends, more of its end.
+/// their ends, more of its end. Text of peers and of others' files may be in it: control characters
+/// are escaped.
 pub(super) fn shortened(text: &str, room: usize) -> String {
+    let text = net::text::visible(text);
     let letters: Vec<char> = text.chars().collect();
     let room = room.max(2);
     if letters.len() <= room {
-        return text.to_owned();
+        return text;
     }
     let first = (room - 1) / 3;
     let last = letters.len() - (room - 1 - first);
@@ -260,6 +262,7 @@ mod tests {
     #[test]
     fn a_long_name_keeps_its_end() {
         assert_eq!(shortened("/a/b", 4), "/a/b");
+        assert_eq!(shortened("\u{1b}[31m\u{7}", 20), "\\u{1b}[31m\\u{7}");
         assert_eq!(shortened("/example/report.pdf", 10), "/ex…rt.pdf");
         assert_eq!(shortened("/example", 0), "…e");
     }

@@ -32,6 +32,8 @@ struct Tree {
     job: Option<JoinHandle<Result<Catalogue, Failure>>>,
     /// Ticks until the next version may be made.
     pause: u32,
+    /// The folder is gone, or the one in its place cannot be watched, and the user knows it.
+    is_gone: bool,
 }
 
 /// The ticks between two versions of a tree.
@@ -55,9 +57,14 @@ impl Trees {
             return Err(Failure::new(Kind::Usage, message).then("publish the files one by one"));
         }
         for (base, folder) in folders {
-            let folder = folder.canonicalize().map_err(|error| cannot_publish(&folder, &error))?;
+            let place = folder;
+            let found = || place.canonicalize().map_err(|error| cannot_publish(&place, &error));
+            let mut folder = found()?;
             // Watched before it is read, so that no change is missed in between.
-            let watcher = if watch { Some(FolderWatcher::new(&folder)?) } else { None };
+            let watcher = if watch { Some(FolderWatcher::new(&place)?) } else { None };
+            if watch {
+                folder = found()?;
+            }
             let publisher = Publisher {
                 hashes: place_of_hashes(&base, &folder),
                 base,
@@ -78,6 +85,7 @@ impl Trees {
                 distrusted: BTreeSet::new(),
                 job: None,
                 pause: 0,
+                is_gone: false,
             });
         }
         Ok(Trees(trees))
@@ -115,7 +123,7 @@ impl Trees {
         let mut is_new = false;
         for tree in &mut self.0 {
             tree.note(failure);
-            tree.is_stale |= tree.watcher.as_mut().is_some_and(FolderWatcher::has_changed);
+            tree.watch(look);
             is_new |= tree.take(look);
             tree.pause = tree.pause.saturating_sub(1);
             if tree.is_stale && tree.job.is_none() && tree.pause == 0 {
@@ -146,6 +154,44 @@ impl Tree {
             }
             Some(PublishError::Read { .. }) => self.is_stale = true,
             _ => {}
+        }
+    }
+
+    /// Notes what the system has reported, and a folder that has taken the place of this one.
+    fn watch(&mut self, look: &Look<'_>) {
+        let Some(watcher) = &mut self.watcher else { return };
+        match watcher.replaced() {
+            Ok(None) => {}
+            Ok(Some(folder)) => {
+                let Publisher { base, signer, filter, .. } = &*self.publisher;
+                self.publisher = Arc::new(Publisher {
+                    hashes: place_of_hashes(base, &folder),
+                    base: base.clone(),
+                    folder,
+                    signer: signer.clone(),
+                    filter: filter.clone(),
+                });
+                self.is_gone = false;
+            }
+            Err(failure) => {
+                if !std::mem::replace(&mut self.is_gone, true) {
+                    let base = &self.publisher.base;
+                    look.progress.warn(&format!("{base}/ stays as it was: {failure}"));
+                }
+            }
+        }
+        self.is_stale |= watcher.has_changed();
+        if !self.is_stale || !watcher.is_gone() {
+            return;
+        }
+        // There is nothing to publish until a folder is there again.
+        self.is_stale = false;
+        if !std::mem::replace(&mut self.is_gone, true) {
+            let Publisher { base, folder, .. } = &*self.publisher;
+            look.progress.warn(&format!(
+                "{base}/ stays as it was: {} is gone; make it again, and it is published",
+                folder.display()
+            ));
         }
     }
 

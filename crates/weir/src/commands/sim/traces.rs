@@ -2,6 +2,7 @@
 
 use crate::cli::sim::SimRunArgs;
 use crate::exit::{Failure, Kind};
+use crate::file::is_same;
 use scenario::Batch;
 use scenario::traces::{Capture, EventLog, Places, Several, Tracer, Trouble, check_events};
 use std::fs::File;
@@ -34,6 +35,7 @@ impl Traces {
                 return Err(rejected(why));
             }
         }
+        distinct(args, batch.runs.len())?;
         check_events(&args.events_of).map_err(|why| rejected(&format!("--events-of: {why}")))?;
         let mut places = Vec::new();
         if args.pcap.is_some() || args.events.is_some() {
@@ -55,10 +57,9 @@ impl Traces {
     /// Opens the files of a run.
     pub fn begin(&self, batch: &Batch, number: usize) -> Option<Box<dyn Tracer>> {
         let (run, places) = (batch.runs.get(number)?, self.places.get(number)?);
-        // With several runs, each has its own files.
-        let number = Some(number).filter(|_| batch.runs.len() > 1);
+        let file_of = |path: &Path| of_run(path, number, batch.runs.len());
         let mut tracers = Vec::new();
-        let done = self.open(run, number, places, &mut tracers);
+        let done = self.open(run, &file_of, places, &mut tracers);
         self.trouble.note(done);
         Some(Box::new(Several(tracers)))
     }
@@ -67,17 +68,17 @@ impl Traces {
     fn open(
         &self,
         run: &scenario::Run,
-        number: Option<usize>,
+        file_of: &dyn Fn(&Path) -> PathBuf,
         places: &Places,
         tracers: &mut Vec<Box<dyn Tracer>>,
     ) -> io::Result<()> {
         let scenario = &run.scenario;
         if let Some(path) = &self.pcap {
-            let (out, trouble) = (create(path, number)?, self.trouble.clone());
+            let (out, trouble) = (create(&file_of(path))?, self.trouble.clone());
             tracers.push(Box::new(Capture::new(out, scenario, places, trouble)?));
         }
         if let Some(path) = &self.events {
-            let (out, trouble) = (create(path, number)?, self.trouble.clone());
+            let (out, trouble) = (create(&file_of(path))?, self.trouble.clone());
             let (seed, places) = (run.seed, places.clone());
             let log = EventLog::new(out, scenario, seed, places, &self.kinds, trouble)?;
             tracers.push(Box::new(log));
@@ -102,19 +103,40 @@ impl Traces {
     }
 }
 
+/// Rejects traces that would overwrite the scenario or each other.
+fn distinct(args: &SimRunArgs, runs: usize) -> Result<(), Failure> {
+    let scenario = &args.scenario.file;
+    for (option, path) in [("--pcap", &args.pcap), ("--events", &args.events)] {
+        let Some(path) = path else { continue };
+        if (0..runs).any(|number| is_same(&of_run(path, number, runs), scenario)) {
+            let what = format!("{} cannot be both scenario and trace", scenario.display());
+            return Err(
+                Failure::new(Kind::Usage, what).then(&format!("choose another file with {option}"))
+            );
+        }
+    }
+    match (&args.pcap, &args.events) {
+        (Some(pcap), Some(events)) if pcap == events || is_same(pcap, events) => {
+            let what = format!("{} cannot be both --pcap and --events", pcap.display());
+            Err(Failure::new(Kind::Usage, what).then("choose another file for one of them"))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn rejected(why: &str) -> Failure {
     Failure::new(Kind::Usage, format!("{why}; nothing was run"))
 }
 
-/// Makes the file of a run, whose number is in its name if there are several.
-fn create(path: &Path, number: Option<usize>) -> io::Result<BufWriter<File>> {
-    let path = match number {
-        Some(number) => &numbered(path, number),
-        None => path,
-    };
+fn create(path: &Path) -> io::Result<BufWriter<File>> {
     let file = File::create(path)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
     Ok(BufWriter::with_capacity(BUFFER, file))
+}
+
+/// The file of a run: of several runs, each has its own.
+fn of_run(path: &Path, number: usize, runs: usize) -> PathBuf {
+    if runs > 1 { numbered(path, number) } else { path.to_owned() }
 }
 
 /// `trace-3.pcapng` of `trace.pcapng`.
@@ -135,5 +157,35 @@ mod tests {
     fn each_run_has_a_file_of_its_own() {
         assert_eq!(numbered(Path::new("a/t.pcapng"), 3), Path::new("a/t-3.pcapng"));
         assert_eq!(numbered(Path::new("t"), 0), Path::new("t-0"));
+    }
+
+    #[test]
+    fn a_trace_never_overwrites_the_scenario_or_another_trace() {
+        use clap::Parser;
+        #[derive(Parser)]
+        struct Run {
+            #[command(flatten)]
+            args: SimRunArgs,
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str| dir.path().join(name).display().to_string();
+        for name in ["s.toml", "t-1.toml"] {
+            std::fs::write(file(name), "").unwrap();
+        }
+        let is_taken = |scenario: &str, traces: &[(&str, &str)], runs| {
+            let mut words = vec!["run".to_owned(), file(scenario)];
+            for (option, name) in traces {
+                words.extend([(*option).to_owned(), file(name)]);
+            }
+            distinct(&Run::try_parse_from(words).unwrap().args, runs).is_ok()
+        };
+        assert!(is_taken("s.toml", &[("--pcap", "a"), ("--events", "b")], 1));
+        assert!(!is_taken("s.toml", &[("--events", "s.toml")], 1));
+        assert!(!is_taken("s.toml", &[("--pcap", "./s.toml")], 1));
+        assert!(!is_taken("s.toml", &[("--pcap", "a"), ("--events", "./a")], 1));
+        // Traces of several runs have other names.
+        assert!(is_taken("s.toml", &[("--events", "s.toml")], 2));
+        assert!(!is_taken("t-1.toml", &[("--events", "t.toml")], 2));
+        assert!(is_taken("t-1.toml", &[("--events", "t.toml")], 1));
     }
 }

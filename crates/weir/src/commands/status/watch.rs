@@ -23,7 +23,7 @@ pub fn run(connection: &mut Connection, as_json: bool, stop: &Stop) -> Result<()
             text => text?,
         };
         match on_terminal {
-            true => output::result(&redrawn(&text, is_first, output::height(std::io::stdout())))?,
+            true => output::raw(&redrawn(&text, is_first, output::height(std::io::stdout())))?,
             false if as_json || is_first => output::result(&text)?,
             false => output::result(&format!("\n{text}"))?,
         }
