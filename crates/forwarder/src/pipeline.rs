@@ -117,7 +117,7 @@ impl<'a> Pipeline<'a> {
         self.faces.with_link(self.now, face, self.tables, f)
     }
 
-    /// Sees to it that the driver learns of a face whose state changed.
+    /// Lists a face that can send, and updates its deadline.
     fn wake(&mut self, face: FaceId) {
         self.faces.wake(self.now, face);
     }

@@ -103,7 +103,7 @@ fn receive_unsolicited(
     }
 }
 
-/// Content store insert; says whether the store has the Data now. Replies to probes are never
+/// Content store insert. Returns true if the store has the Data now. Replies to probes are never
 /// requested again, and they are no content of the target.
 fn cache(
     p: &mut Pipeline<'_>,

@@ -213,7 +213,7 @@ fn enter_one(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
     go_on(p, key, a);
 }
 
-/// An entry whose Data came is none to be joined; says whether this was one.
+/// Discards an entry that lingers after its Data. Returns true if it did.
 fn end_lingering(p: &mut Pipeline<'_>, key: PitKey) -> bool {
     let lingers = p.pit().get(key).is_some_and(PitEntry::lingers);
     if lingers {

@@ -50,8 +50,8 @@ impl LearnedRoutes {
     }
 }
 
-/// Does what a strategy wants that was asked about Data from a face. How long the entry lingers for
-/// further Data, if so.
+/// Applies the strategy's actions about Data from a face. Returns for how long the entry lingers for
+/// further Data, if it does.
 pub(super) fn apply(
     p: &mut Pipeline<'_>,
     face: FaceId,

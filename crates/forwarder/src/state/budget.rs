@@ -195,7 +195,7 @@ impl Budget {
             self.ample = self.ample.saturating_sub(now.saturating_sub(before));
             self.faces = self.faces - before + now;
             if self.ample == 0 && self.series.free {
-                // The driver has taken what the series counts on.
+                // The driver used the memory that the series relies on.
                 self.series.left = 0;
             }
         }

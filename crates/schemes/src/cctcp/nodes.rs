@@ -18,7 +18,7 @@ pub(super) struct Node {
     rtt: RttEstimate,
     /// Nodes that Data passes behind it.
     hops: u16,
-    /// It has answered, and not only said what it holds.
+    /// It has answered, and not only reported its holdings.
     serves: bool,
     /// The flight to it, as of the latest call.
     out: u32,
@@ -52,7 +52,7 @@ impl Node {
         self.hops
     }
 
-    /// True if it has answered, and not only said what it holds.
+    /// True if it has answered, and not only reported its holdings.
     pub(super) fn serves(&self) -> bool {
         self.serves
     }

@@ -165,7 +165,7 @@ pub(super) fn digest_key(name: &HashedName<'_>, data_components: usize) -> u64 {
 }
 
 impl PitEntry {
-    /// Makes an empty entry, where it lies, that of an Interest; see [`PitEntry::excludes`].
+    /// Fills an empty entry in place with an Interest; see [`PitEntry::excludes`].
     #[inline]
     pub(super) fn describe(
         &mut self,
