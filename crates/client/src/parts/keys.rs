@@ -387,10 +387,10 @@ mod tests {
         let of = |own: Option<&str>, home: Option<&str>| {
             key_dir_of(own.map(OsString::from), home.map(PathBuf::from)).ok()
         };
-        let usual = Some(PathBuf::from("/home/alice/.weir/keys"));
-        assert_eq!(of(None, Some("/home/alice")), usual);
-        assert_eq!(of(Some(""), Some("/home/alice")), usual);
-        assert_eq!(of(Some("/x"), Some("/home/alice")), Some(PathBuf::from("/x/keys")));
+        let usual = Some(PathBuf::from("/users/alice/.weir/keys"));
+        assert_eq!(of(None, Some("/users/alice")), usual);
+        assert_eq!(of(Some(""), Some("/users/alice")), usual);
+        assert_eq!(of(Some("/x"), Some("/users/alice")), Some(PathBuf::from("/x/keys")));
         assert_eq!(of(Some(""), Some("")), None);
         assert_eq!(of(None, None), None);
     }

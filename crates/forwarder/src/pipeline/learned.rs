@@ -50,8 +50,8 @@ impl LearnedRoutes {
     }
 }
 
-/// Applies the strategy's actions about Data from a face. Returns for how long the entry lingers for
-/// further Data, if it does.
+/// Applies the strategy's actions about Data from a face. Returns for how long the entry lingers
+/// for further Data, if it does.
 pub(super) fn apply(
     p: &mut Pipeline<'_>,
     face: FaceId,
