@@ -11,17 +11,36 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct FolderWatcher {
     /// The path by which the user named the folder. Links in it may lead elsewhere later.
     place: PathBuf,
-    /// Device and inode of the folder that is watched: the system watches these, not the path.
-    watched: (u64, u64),
+    /// The folder that is watched.
+    watched: Folder,
     changed: Arc<AtomicBool>,
-    /// Watches as long as it lives.
-    _watcher: RecommendedWatcher,
+    /// The watched folder was removed. A new one may have its inode.
+    is_removed: Arc<AtomicBool>,
+    /// Watches as long as it lives; `None` if the folder in its place cannot be watched.
+    watcher: Option<RecommendedWatcher>,
+    /// Calls until a folder that could not be watched is tried again, and the number after the last
+    /// attempt.
+    pause: u32,
+    last_pause: u32,
 }
 
-/// Device and inode of the folder at a path; `None` if there is none.
-fn identity(place: &Path) -> Option<(u64, u64)> {
-    let meta = std::fs::metadata(place).ok().filter(std::fs::Metadata::is_dir)?;
-    Some((meta.dev(), meta.ino()))
+/// The longest pause between attempts to watch a folder, in calls.
+const LONGEST_PAUSE: u32 = 240;
+
+/// A folder: the system watches the inode, and names what has changed by the path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Folder {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+/// The folder to which a path leads; `None` if there is none.
+fn folder_at(place: &Path) -> Option<Folder> {
+    // A link itself would be watched, and not the folder to which it leads.
+    let path = place.canonicalize().ok()?;
+    let meta = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_dir)?;
+    Some(Folder { path, device: meta.dev(), inode: meta.ino() })
 }
 
 fn cannot_watch(folder: &Path, error: &notify::Error) -> Failure {
@@ -38,52 +57,88 @@ impl FolderWatcher {
     /// # Errors
     /// The system has no room for more watches, or there is no such folder.
     pub fn new(folder: &Path) -> Result<FolderWatcher, Failure> {
-        // A link itself would be watched, and not the folder to which it leads.
-        let real = folder.canonicalize();
-        let real = real.map_err(|error| cannot_watch(folder, &notify::Error::io(error)))?;
-        let watched = identity(&real)
+        let watched = folder_at(folder)
             .ok_or_else(|| cannot_watch(folder, &notify::Error::path_not_found()))?;
-        let changed = Arc::new(AtomicBool::new(false));
-        let flag = changed.clone();
+        let (changed, is_removed) = (Arc::default(), Arc::default());
+        let mut new = FolderWatcher {
+            place: folder.to_owned(),
+            watched,
+            changed,
+            is_removed,
+            watcher: None,
+            pause: 0,
+            last_pause: 0,
+        };
+        new.begin()?;
+        Ok(new)
+    }
+
+    /// Watches the folder `watched`.
+    fn begin(&mut self) -> Result<(), Failure> {
+        let path = self.watched.path.clone();
+        self.is_removed = Arc::default();
+        let (flag, is_removed, root) =
+            (self.changed.clone(), self.is_removed.clone(), path.clone());
         // Nothing outside the folder is published, so nothing there is watched.
         let config = notify::Config::default().with_follow_symlinks(false);
         let watcher = RecommendedWatcher::new(
             move |event: notify::Result<Event>| {
                 // An error, such as an overflow, may have hidden a change.
-                if !event.is_ok_and(|event| matches!(event.kind, EventKind::Access(_))) {
+                if !event.as_ref().is_ok_and(|event| matches!(event.kind, EventKind::Access(_))) {
                     flag.store(true, Ordering::Relaxed);
+                }
+                let is_removal = |event: &Event| matches!(event.kind, EventKind::Remove(_));
+                if event.is_ok_and(|event| is_removal(&event) && event.paths.contains(&root)) {
+                    is_removed.store(true, Ordering::Relaxed);
                 }
             },
             config,
         );
-        let mut watcher = watcher.map_err(|error| cannot_watch(folder, &error))?;
+        let mut watcher = watcher.map_err(|error| cannot_watch(&self.place, &error))?;
         watcher
-            .watch(&real, RecursiveMode::Recursive)
-            .map_err(|error| cannot_watch(folder, &error))?;
-        Ok(FolderWatcher { place: folder.to_owned(), watched, changed, _watcher: watcher })
+            .watch(&path, RecursiveMode::Recursive)
+            .map_err(|error| cannot_watch(&self.place, &error))?;
+        self.watcher = Some(watcher);
+        Ok(())
     }
 
     /// True if there is no folder at the path at present.
     pub fn is_gone(&self) -> bool {
-        identity(&self.place).is_none()
+        folder_at(&self.place).is_none()
+    }
+
+    /// True if the folder that is watched is the one at the path.
+    pub fn is_in_place(&self) -> bool {
+        self.watcher.is_some() && folder_at(&self.place).as_ref() == Some(&self.watched)
     }
 
     /// Watches the folder that has taken the place of the watched one, by a rename or by another
     /// link. Returns where it is; `None` if it is the same folder, or if there is none at present.
     ///
     /// # Errors
-    /// The new folder cannot be watched. It is tried again at the next call.
+    /// The new folder cannot be watched. It is tried again at a later call, after longer and longer
+    /// pauses, since an attempt looks at the whole folder.
     pub fn replaced(&mut self) -> Result<Option<PathBuf>, Failure> {
-        if identity(&self.place).is_none_or(|now| now == self.watched) {
+        if self.pause > 0 {
+            self.pause -= 1;
             return Ok(None);
         }
-        let place = std::mem::take(&mut self.place);
-        let next = FolderWatcher::new(&place);
-        self.place = place;
-        *self = next?;
+        let Some(now) = folder_at(&self.place) else { return Ok(None) };
+        let is_removed = self.is_removed.load(Ordering::Relaxed);
+        if now == self.watched && self.watcher.is_some() && !is_removed {
+            return Ok(None);
+        }
+        // Both together might need more watches than the system permits.
+        self.watcher = None;
+        self.watched = now;
+        if let Err(failure) = self.begin() {
+            self.last_pause = (2 * self.last_pause).clamp(1, LONGEST_PAUSE);
+            self.pause = self.last_pause;
+            return Err(failure);
+        }
+        self.last_pause = 0;
         self.changed.store(true, Ordering::Relaxed);
-        // It may be gone again, as the next call notices.
-        Ok(self.place.canonicalize().ok())
+        Ok(Some(self.watched.path.clone()))
     }
 
     /// True if something has changed since the last call.
@@ -95,18 +150,28 @@ impl FolderWatcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
+    use control::Duration;
+    use net::clock::Clock;
 
-    /// Waits until the watcher has seen a change.
-    fn sees(watcher: &mut FolderWatcher) -> bool {
-        let until = Instant::now() + Duration::from_secs(60);
-        while Instant::now() < until {
-            if watcher.has_changed() {
+    /// Waits until something holds of the watcher.
+    fn comes(
+        watcher: &mut FolderWatcher,
+        mut holds: impl FnMut(&mut FolderWatcher) -> bool,
+    ) -> bool {
+        let clock = Clock::start();
+        let until = clock.now() + Duration::from_secs(60);
+        while clock.now() < until {
+            if holds(watcher) {
                 return true;
             }
             std::thread::yield_now();
         }
         false
+    }
+
+    /// Waits until the watcher has seen a change.
+    fn sees(watcher: &mut FolderWatcher) -> bool {
+        comes(watcher, FolderWatcher::has_changed)
     }
 
     #[test]
@@ -117,7 +182,7 @@ mod tests {
         std::fs::create_dir(&place).unwrap();
         let mut watcher = FolderWatcher::new(&place).unwrap();
         assert_eq!(watcher.replaced().unwrap(), None);
-        // Removed, and made again.
+        // Renamed, and another one made.
         std::fs::rename(&place, home.join("old")).unwrap();
         assert!(watcher.is_gone());
         assert_eq!(watcher.replaced().unwrap(), None);
@@ -125,6 +190,15 @@ mod tests {
         assert_eq!(watcher.replaced().unwrap(), Some(place.clone()));
         assert!(watcher.has_changed() && !watcher.is_gone());
         std::fs::write(place.join("file"), "new").unwrap();
+        assert!(sees(&mut watcher));
+        // Removed, and made again: the new one may have the inode of the old one.
+        std::fs::remove_dir_all(&place).unwrap();
+        std::fs::create_dir(&place).unwrap();
+        assert!(comes(&mut watcher, |watcher| {
+            watcher.replaced().unwrap().is_some_and(|folder| folder == place)
+        }));
+        watcher.has_changed();
+        std::fs::write(place.join("file"), "newer").unwrap();
         assert!(sees(&mut watcher));
         // A link that leads elsewhere.
         std::fs::create_dir(&other).unwrap();

@@ -161,6 +161,11 @@ impl Tree {
     fn watch(&mut self, look: &Look<'_>) {
         let Some(watcher) = &mut self.watcher else { return };
         match watcher.replaced() {
+            Ok(None) if self.is_gone && watcher.is_in_place() => {
+                // The same folder is back. It may have changed meanwhile.
+                self.is_gone = false;
+                self.is_stale = true;
+            }
             Ok(None) => {}
             Ok(Some(folder)) => {
                 let Publisher { base, signer, filter, .. } = &*self.publisher;
@@ -172,6 +177,8 @@ impl Tree {
                     filter: filter.clone(),
                 });
                 self.is_gone = false;
+                // Other bytes may have the size and the time of those before.
+                self.distrusted.extend(self.current.files.keys().map(|path| path.to_vec()));
             }
             Err(failure) => {
                 if !std::mem::replace(&mut self.is_gone, true) {
