@@ -59,15 +59,21 @@ const PATIENCE: f64 = 0.1;
 const EVENTS: u64 = 1000;
 
 /// Advances to an instant, and reports progress meanwhile if that takes long: a short span of
-/// simulated time can have any number of events. Returns false if the run is to end before.
-fn reach(network: &mut Network, at: Time, watch: &dyn Watch, progress: Progress) -> bool {
-    let mut looked = watch.seconds();
+/// simulated time can have any number of events. `looked` is the time of the last report. Returns
+/// false if the run is to end before.
+fn reach(
+    network: &mut Network,
+    at: Time,
+    watch: &dyn Watch,
+    progress: Progress,
+    looked: &mut f64,
+) -> bool {
     while !network.advance_some(at, EVENTS) {
         let seconds = watch.seconds();
-        if seconds - looked <= PATIENCE {
+        if seconds - *looked <= PATIENCE {
             continue;
         }
-        looked = seconds;
+        *looked = seconds;
         let (now, events) = (network.now().since(Time::ZERO), network.events());
         if !watch.progress(Progress { now, events, ..progress }) {
             return false;
@@ -109,15 +115,15 @@ pub fn execute(batch: &Batch, number: usize, watch: &dyn Watch) -> Result<RunRes
     loop {
         now = (now + step).min(Time(end.0));
         let begun = Progress { run: number, now: Duration::ZERO, end, events: 0 };
-        let mut is_wanted = true;
+        let (mut is_wanted, mut reported) = (true, looked);
         while is_wanted && measures.due() <= now && !is_over && !network.is_given_up() {
-            is_wanted = reach(&mut network, measures.due(), watch, begun);
+            is_wanted = reach(&mut network, measures.due(), watch, begun, &mut reported);
             if is_wanted {
                 network.sample(&mut measures);
                 is_over = network.is_over();
             }
         }
-        is_wanted = is_wanted && reach(&mut network, now, watch, begun);
+        is_wanted = is_wanted && reach(&mut network, now, watch, begun, &mut reported);
         // Where it was given up, if it was.
         let given_up = network.is_given_up();
         let span = network.now().since(Time::ZERO);
@@ -129,7 +135,7 @@ pub fn execute(batch: &Batch, number: usize, watch: &dyn Watch) -> Result<RunRes
             let caching = sampling.and_then(|_| Caching::new(&run.scenario, samples.0, samples.1));
             network.sample(&mut measures);
             let outcome = network.outcome();
-            let interrupted = given_up || span < end;
+            let interrupted = given_up || !is_wanted || span < end;
             return Ok(RunResult::new(
                 run,
                 &outcome,
