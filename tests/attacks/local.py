@@ -193,6 +193,8 @@ class Local(unittest.TestCase):
             for prefix, may in (("/", False), ("/mine", True)):
                 argv = [daemon.weir, "put", prefix, file]
                 as_other = ["setpriv", f"--reuid={OTHER}", f"--regid={OTHER}", "--clear-groups"]
+                # The keys of the first user cannot be read: the other one has none.
+                as_other += ["env", "-u", "WEIR_HOME", f"HOME={self.folder}/nowhere"]
                 log = self.folder / "put.log"
                 with open(log, "wb") as out:
                     child = subprocess.Popen(
