@@ -6,6 +6,9 @@ use crate::{filled, read, settings};
 use document::Document;
 use std::sync::Arc;
 
+/// The largest seed: numbers in TOML are signed.
+pub const LARGEST_SEED: u64 = i64::MAX as u64;
+
 /// Runs that belong together.
 #[derive(Clone, Debug)]
 pub struct Batch {
@@ -51,7 +54,8 @@ pub(crate) fn read<'d>(
         }
     }
     let sweep = settings::sweep(doc, &table, &fixed)?;
-    let is_sweep = table.remove("sweep").is_some();
+    let sweep_at = table.remove("sweep").map(|section| section.span());
+    let is_sweep = sweep_at.is_some();
     written.remove("sweep");
     for setting in sweep.combinations.iter().take(1).flatten() {
         replaced.extend(settings::replaced(doc, &written, setting));
@@ -74,6 +78,16 @@ pub(crate) fn read<'d>(
             read::scenario(doc, table, file_name)
         };
         let Some(scenario) = scenario else { continue };
+        let last = scenario.seed.checked_add(sweep.repetitions - 1);
+        if let Some(at) = &sweep_at
+            && last.is_none_or(|last| last > LARGEST_SEED)
+        {
+            let why = format!(
+                "`repetitions`: their seeds would go beyond the largest, {LARGEST_SEED}; set a \
+                 smaller `seed` under `[scenario]`"
+            );
+            doc.mistake(at.clone(), why);
+        }
         batch.name.clone_from(&scenario.name);
         let (scenario, filled) =
             (Arc::new(scenario), Arc::from(filled::toml(&table, &doc.folder())));
@@ -85,7 +99,8 @@ pub(crate) fn read<'d>(
         }
         batch.runs.extend((0..sweep.repetitions).map(|repetition| Run {
             settings: shown.clone(),
-            seed: scenario.seed.wrapping_add(repetition),
+            // The sum is checked above.
+            seed: scenario.seed.saturating_add(repetition),
             scenario: Arc::clone(&scenario),
             filled: Arc::clone(&filled),
         }));

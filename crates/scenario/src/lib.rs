@@ -30,7 +30,7 @@ pub mod traces;
 mod values;
 pub mod warmup;
 
-pub use batch::{Batch, Run};
+pub use batch::{Batch, LARGEST_SEED, Run};
 pub use build::{BuildError, build};
 pub use error::ScenarioError;
 pub use execute::{Progress, Watch, execute, execute_all, execute_rest, several};

@@ -3,7 +3,9 @@
 use scenario::result::columns::COMBINATIONS;
 use scenario::result::{Combination, Flow, RunResult, SweepResult};
 use scenario::series::{Row, Rows};
-use scenario::{Batch, OnHashing, Progress, Watch, execute_all, execute_rest, load, parse};
+use scenario::{
+    Batch, LARGEST_SEED, OnHashing, Progress, Watch, execute_all, execute_rest, load, parse,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -181,6 +183,17 @@ fn equal_seeds_give_equal_results_however_many_run_at_a_time() {
     let sum = SweepResult::new("x", 3, one);
     assert_eq!(sum.combinations.len(), 2);
     assert!(sum.combinations.iter().all(|c| c.fct_s.is_some_and(|m| m.n == 3 && m.ci95.is_some())));
+}
+
+#[test]
+fn repetitions_have_seeds_that_can_be_given_again() {
+    let text = std::fs::read_to_string(tutorial_file()).unwrap() + "[sweep]\nrepetitions = 2\n";
+    let with = |seed: u64| parse(&text, "x.toml", &[format!("scenario.seed={seed}")]);
+    let most = LARGEST_SEED;
+    let seeds: Vec<u64> = with(most - 1).unwrap().runs.iter().map(|run| run.seed).collect();
+    assert_eq!(seeds, [most - 1, most]);
+    let refused = with(most).unwrap_err().to_string();
+    assert!(refused.contains("go beyond the largest, 9223372036854775807"), "{refused}");
 }
 
 /// A run of 10 s with a flow for each pair of a beginning and, if it finished, a completion time.

@@ -402,7 +402,7 @@ pub struct TestbedRunArgs {
     pub scenario: ScenarioArgs,
     /// The seed; for a sweep, that of the first repetition.
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u64).range(..=sim::LARGEST_SEED))]
+          value_parser = clap::value_parser!(u64).range(..=scenario::LARGEST_SEED))]
     pub seed: Option<u64>,
     /// The testbed's name, which its network namespaces contain (weir-NAME.NODE); the default is
     /// that of the scenario.

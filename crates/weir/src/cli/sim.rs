@@ -1,10 +1,8 @@
 //! Arguments of `weir sim`.
 
 use clap::{Args, Subcommand};
+use scenario::LARGEST_SEED;
 use std::path::PathBuf;
-
-/// The largest seed of a scenario: that of the largest integer in TOML.
-pub const LARGEST_SEED: u64 = i64::MAX as u64;
 
 /// `weir sim`
 #[derive(Subcommand)]

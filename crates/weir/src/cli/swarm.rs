@@ -1,7 +1,7 @@
 //! Arguments of `weir swarm`.
 
-use super::sim::LARGEST_SEED;
 use clap::{Args, value_parser};
+use scenario::LARGEST_SEED;
 use std::path::PathBuf;
 
 /// `weir swarm`

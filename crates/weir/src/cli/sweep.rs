@@ -1,7 +1,8 @@
 //! Arguments of `weir sweep`.
 
-use super::sim::{LARGEST_SEED, ScenarioArgs};
+use super::sim::ScenarioArgs;
 use clap::{Args, ValueEnum};
+use scenario::LARGEST_SEED;
 use serde::Serialize;
 use std::num::NonZeroU32;
 

@@ -1,11 +1,11 @@
 //! `weir swarm`
 
-use crate::cli::sim::LARGEST_SEED;
 use crate::cli::swarm::SwarmArgs;
 use crate::exit::{Failure, Kind};
 use crate::file;
 use crate::output;
 use crate::signals::Stop;
+use scenario::LARGEST_SEED;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
