@@ -320,16 +320,14 @@ fn replace(place: &Path, beside: TempDir) -> io::Result<()> {
 /// again.
 #[must_use]
 pub fn overwrites(place: &Path, batch: &Batch, scenario: &Path) -> bool {
-    let (Some(name), Ok(scenario)) = (scenario.file_name(), scenario.canonicalize()) else {
-        return false;
-    };
-    let name = name.to_string_lossy();
-    if !is_ours(&name) || place.join(&*name).canonicalize().is_ok_and(|there| there != scenario) {
+    // By a link it may have another name.
+    let Ok(scenario) = scenario.canonicalize() else { return false };
+    let name = scenario.file_name().unwrap_or_default().to_string_lossy();
+    if !is_ours(&name) || !place.join(&*name).canonicalize().is_ok_and(|there| there == scenario) {
         return false;
     }
     let text = fs::read_to_string(&scenario).unwrap_or_default();
-    place.join(&*name).exists()
-        && !scenarios(batch).any(|(own, filled)| own == name && **filled == text)
+    !scenarios(batch).any(|(own, filled)| own == name && **filled == text)
 }
 
 /// True for the name of a file with results, and not with the page that shows them.
@@ -415,5 +413,23 @@ mod tests {
         assert!(!place.exists(), "a folder without results is not there");
         drop(folder);
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_scenario_in_the_folder_of_the_results_is_kept_by_whatever_path_it_was_read() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        let batch =
+            Batch { name: "test".into(), runs: Vec::new(), repetitions: 1, is_sweep: false };
+        fs::create_dir(at("results")).unwrap();
+        fs::write(at("results/scenario.toml"), "[scenario]").unwrap();
+        fs::write(at("other.toml"), "[scenario]").unwrap();
+        std::os::unix::fs::symlink("results/scenario.toml", at("link.toml")).unwrap();
+        std::os::unix::fs::symlink("../other.toml", at("results/summary.json")).unwrap();
+        for read in ["results/scenario.toml", "link.toml"] {
+            assert!(overwrites(&at("results"), &batch, &at(read)), "{read}");
+        }
+        assert!(!overwrites(&at("results"), &batch, &at("other.toml")));
+        assert!(!overwrites(&at("new"), &batch, &at("link.toml")));
     }
 }
