@@ -106,11 +106,15 @@ pub fn keychain() -> Result<Option<KeyChain>, KeysError> {
     keychain_in(key_dir()?)
 }
 
-/// A directory that cannot be seen is no missing one: its keys would not sign, and not verify.
+/// A directory that cannot be seen is no missing one: its keys would not sign, and not verify. Nor
+/// is one behind a link that leads nowhere, such as to a disk that is not mounted.
 fn keychain_in(dir: PathBuf) -> Result<Option<KeyChain>, KeysError> {
+    let is_link = |path: &Path| path.is_symlink() && !path.exists();
     match std::fs::metadata(&dir) {
         Ok(_) => Ok(Some(KeyChain::open(dir)?)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !dir.ancestors().any(is_link) => {
+            Ok(None)
+        }
         Err(source) => Err(KeyChainError::Io { doing: "read", path: dir, source }.into()),
     }
 }
@@ -407,5 +411,10 @@ mod tests {
             refused.contains("cannot read") && refused.contains("Not a directory"),
             "{refused}"
         );
+        // A link that leads nowhere, to the directory or above it.
+        for (link, keys) in [("keys", "keys"), (".weir", ".weir/keys")] {
+            std::os::unix::fs::symlink("not-mounted", home.path().join(link)).unwrap();
+            assert!(keychain_in(home.path().join(keys)).is_err(), "{link}");
+        }
     }
 }
