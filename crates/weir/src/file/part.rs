@@ -197,10 +197,15 @@ fn part_of(path: &Path) -> PathBuf {
     if let Some(name) = path.file_name().map(OsStr::as_bytes)
         && (LONGEST_NAME - PART.len() - JOURNAL.len() + 1..=LONGEST_NAME).contains(&name.len())
     {
-        let kept = name.get(..KEPT).unwrap_or(name);
+        let mut kept = &name[..KEPT.min(name.len())];
         // A letter that is cut through is no text, which some file systems do not take.
-        let kept = String::from_utf8_lossy(kept).trim_end_matches('\u{fffd}').to_owned();
-        part = path.with_file_name(format!("{kept}-{:032x}", xxh3_128(name))).into();
+        if let Err(error) = std::str::from_utf8(kept)
+            && error.error_len().is_none()
+        {
+            kept = &kept[..error.valid_up_to()];
+        }
+        let digest = format!("-{:032x}", xxh3_128(name));
+        part = path.with_file_name(OsStr::from_bytes(&[kept, digest.as_bytes()].concat())).into();
     }
     part.push(PART);
     part.into()
@@ -337,6 +342,11 @@ mod tests {
             assert_eq!(std::fs::read(&path).unwrap(), b"abcdefghijkl");
             assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
         }
+        // One that is no text, as of old archives.
+        let dir = tempfile::tempdir().unwrap();
+        let mut sink = FileSink::new(&dir.path().join(OsStr::from_bytes(&[0xc4; 250])));
+        sink.begin(&info(1));
+        assert!(sink.take_failure().is_none());
         // One that no file can have is known before anything is fetched.
         let dir = tempfile::tempdir().unwrap();
         let mut sink = FileSink::new(&dir.path().join("x".repeat(256)));
