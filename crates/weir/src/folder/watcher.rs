@@ -2,6 +2,7 @@
 
 use crate::exit::{Failure, Kind};
 use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,12 +36,15 @@ struct Folder {
     inode: u64,
 }
 
-/// The folder to which a path leads; `None` if there is none.
-fn folder_at(place: &Path) -> Option<Folder> {
+/// The folder to which a path leads.
+fn folder_at(place: &Path) -> io::Result<Folder> {
     // A link itself would be watched, and not the folder to which it leads.
-    let path = place.canonicalize().ok()?;
-    let meta = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_dir)?;
-    Some(Folder { path, device: meta.dev(), inode: meta.ino() })
+    let path = place.canonicalize()?;
+    let meta = std::fs::metadata(&path)?;
+    match meta.is_dir() {
+        true => Ok(Folder { path, device: meta.dev(), inode: meta.ino() }),
+        false => Err(io::ErrorKind::NotADirectory.into()),
+    }
 }
 
 fn cannot_watch(folder: &Path, error: &notify::Error) -> Failure {
@@ -57,8 +61,8 @@ impl FolderWatcher {
     /// # Errors
     /// The system has no room for more watches, or there is no such folder.
     pub fn new(folder: &Path) -> Result<FolderWatcher, Failure> {
-        let watched = folder_at(folder)
-            .ok_or_else(|| cannot_watch(folder, &notify::Error::path_not_found()))?;
+        let watched =
+            folder_at(folder).map_err(|error| cannot_watch(folder, &notify::Error::io(error)))?;
         let (changed, is_removed) = (Arc::default(), Arc::default());
         let mut new = FolderWatcher {
             place: folder.to_owned(),
@@ -104,12 +108,12 @@ impl FolderWatcher {
 
     /// True if there is no folder at the path at present.
     pub fn is_gone(&self) -> bool {
-        folder_at(&self.place).is_none()
+        folder_at(&self.place).is_err()
     }
 
     /// True if the folder that is watched is the one at the path.
     pub fn is_in_place(&self) -> bool {
-        self.watcher.is_some() && folder_at(&self.place).as_ref() == Some(&self.watched)
+        self.watcher.is_some() && folder_at(&self.place).is_ok_and(|folder| folder == self.watched)
     }
 
     /// Watches the folder that has taken the place of the watched one, by a rename or by another
@@ -123,7 +127,7 @@ impl FolderWatcher {
             self.pause -= 1;
             return Ok(None);
         }
-        let Some(now) = folder_at(&self.place) else { return Ok(None) };
+        let Ok(now) = folder_at(&self.place) else { return Ok(None) };
         let is_removed = self.is_removed.load(Ordering::Relaxed);
         if now == self.watched && self.watcher.is_some() && !is_removed {
             return Ok(None);
