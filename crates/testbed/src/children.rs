@@ -26,7 +26,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a program in a namespace, with its output in `log`.
+    /// Starts a program in a namespace, with its output in `log` and its keys in `home`.
     ///
     /// The kernel ends it when the starting thread ends (PR_SET_PDEATHSIG), so that thread must
     /// live as long as the testbed.
@@ -39,6 +39,7 @@ impl Process {
         namespace: &str,
         program: &Path,
         arguments: &[String],
+        home: &Path,
         log: &Path,
     ) -> Result<Process, TestbedError> {
         let file = File::create(log).map_err(|e| TestbedError::file("write", log, e))?;
@@ -53,6 +54,8 @@ impl Process {
         command.stdin(Stdio::null()).stdout(file).stderr(again);
         // A terminal's Ctrl-C goes only to the testbed, which ends the programs in order.
         command.env_remove("NDN_CLIENT_TRANSPORT").process_group(0);
+        // A result depends neither on the keys of the user nor on whether they can be read.
+        command.env("WEIR_HOME", home);
         let child = command
             .spawn()
             .map_err(|error| TestbedError::NoProgram { program: "nsenter".to_owned(), error })?;

@@ -151,7 +151,8 @@ impl Testbed {
         log: &Path,
     ) -> Result<Process, TestbedError> {
         let (node, namespace) = (&self.plan.nodes[at].name, self.namespace(at));
-        let process = Process::start(what, node, &namespace, &self.program, arguments, log)?;
+        let home = self.state_dir.file("home");
+        let process = Process::start(what, node, &namespace, &self.program, arguments, &home, log)?;
         self.groups[at].as_ref().map_or(Ok(()), |group| group.take(process.id()))?;
         Ok(process)
     }
