@@ -10,7 +10,7 @@ from pathlib import Path
 
 from opened import Browser, is_outside
 from support import streams, weir
-from support.children import wait_until
+from support.children import Failed, wait_until
 from support.gateway import PATIENCE, Gateway
 from support.ports import free_udp_port
 
@@ -135,7 +135,11 @@ class Player(Browser):
     def until(self, page, name, pattern):
         """Wait until one of the values has this form."""
         what = f"{name} to be {pattern}"
-        wait_until(lambda: re.search(pattern, self.fact(page, name), re.DOTALL), what, PATIENCE)
+        try:
+            wait_until(lambda: re.search(pattern, self.fact(page, name), re.DOTALL), what, PATIENCE)
+        except Failed as failed:
+            table = page.locator("tbody tr").all_inner_texts()
+            raise Failed(f"{failed}; it is {self.fact(page, name)!r}, requests: {table}") from None
 
     def passes(self, page, second):
         """Wait until the picture is past a second of the film."""

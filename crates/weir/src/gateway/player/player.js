@@ -74,7 +74,9 @@
   async function probe(url) {
     const controller = new AbortController();
     const headers = { Range: "bytes=0-0" };
-    const answer = await fetch(url, { headers, signal: controller.signal });
+    // With one byte of it in the cache, the browser would ask for the rest, and not for the whole.
+    const asked = { headers, cache: "no-store", signal: controller.signal };
+    const answer = await fetch(url, asked);
     const isWhole = answer.ok && answer.status !== 206;
     if (isWhole) controller.abort();
     const text = isWhole ? "" : await answer.text();

@@ -11,6 +11,8 @@ const COLOURS = 4;
 const LONGEST_LABEL = 80;
 // The time of a smaller answer, in bytes, is that of the round trip: it has no rate.
 const LEAST_RATED = 10_000;
+// Bytes of `transferSize` that stand for headers of any length (Resource Timing, `transferSize`).
+const HEADERS = 300;
 
 // Three significant digits, as everywhere in Weir.
 function digits(number) {
@@ -43,8 +45,8 @@ function read(entry) {
   const bytes = entry.encodedBodySize;
   // An answer from the browser's own cache has the fields of the time when it was stored.
   const isCached = entry.transferSize === 0 && bytes > 0;
-  // After a status 304, only the headers have come, and the bytes are those of the browser's cache.
-  const hasCome = entry.transferSize >= bytes;
+  // The rest was in the browser's cache: all of it before a status 304, or a part of a file.
+  const come = Math.min(bytes, Math.max(0, entry.transferSize - HEADERS));
   const fact = (name) => (isCached ? undefined : said.get(name));
   return {
     label: label(new URL(entry.name).pathname),
@@ -54,7 +56,8 @@ function read(entry) {
     isCached,
     hasFailed: entry.responseStatus >= 400 || entry.responseStatus === 0,
     status: entry.responseStatus,
-    rate: took > 0 && bytes >= LEAST_RATED && hasCome ? (bytes * 8) / took / 1000 : undefined,
+    come,
+    rate: took > 0 && come >= LEAST_RATED ? (come * 8) / took / 1000 : undefined,
     firstByte: entry.responseStart > 0 ? entry.responseStart - entry.startTime : undefined,
     roundTrip: fact("rtt")?.duration,
     origin: origin(isCached, fact("node")?.description, fact("hops")?.description),
@@ -109,7 +112,7 @@ class Requests {
   // In Mbit/s, over the time in which one of the latest requests was under way.
   rate() {
     const recent = this.good().filter((one) => one.rate !== undefined).slice(-RECENT);
-    const [bytes, busy] = [recent.reduce((sum, one) => sum + one.bytes, 0), union(recent)];
+    const [bytes, busy] = [recent.reduce((sum, one) => sum + one.come, 0), union(recent)];
     return busy > 0 ? (bytes * 8) / busy / 1000 : undefined;
   }
 
