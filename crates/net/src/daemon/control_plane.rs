@@ -97,7 +97,7 @@ impl ControlPlane {
 
     /// Reads the configuration again with this function, when a signal asks for it.
     pub fn reread_by(&mut self, reread: Option<Reread>) {
-        self.wake_ups.reread = reread;
+        self.wake_ups.reread_by(reread);
     }
 
     /// Answers other threads and signals. A daemon that is stopping reads no configuration.
@@ -155,23 +155,21 @@ impl ControlPlane {
 
     /// Reads the configuration and applies the changes. With a mistake in it, none.
     fn reread(&mut self, forwarder: &mut Forwarder, faces: &mut FaceSet) {
-        let Some(read) = &mut self.wake_ups.reread else {
-            return tracing::warn!("there is no configuration that could be read again");
-        };
         supervisor::notify(&supervisor::reloading());
-        match read() {
-            Ok(config) => {
+        match self.wake_ups.reread() {
+            None => tracing::warn!("there is no configuration that could be read again"),
+            Some(Ok(config)) => {
                 self.warnings.clear();
                 self.adopt(forwarder, faces, &config);
             }
-            Err(ConfigError::Mistakes(mistakes)) => {
+            Some(Err(ConfigError::Mistakes(mistakes))) => {
                 for mistake in &mistakes {
                     tracing::error!("{mistake}");
                 }
                 tracing::error!(mistakes = mistakes.len(), "everything stays as it was");
                 self.warnings = mistakes.iter().map(ToString::to_string).collect();
             }
-            Err(error) => {
+            Some(Err(error)) => {
                 tracing::error!(%error, "everything stays as it was");
                 self.warnings = vec![error.to_string()];
             }

@@ -56,10 +56,15 @@ pub(super) struct Devices {
     changes: Option<Changes>,
     buffers: FrameBuffers,
     /// When those that could not be opened are tried again.
-    pub retry: Option<Time>,
+    retry: Option<Time>,
 }
 
 impl Devices {
+    /// When an interface that could not be opened is tried again.
+    pub fn next_attempt(&self) -> Option<Time> {
+        self.retry
+    }
+
     /// The interface of this name.
     pub fn id(&mut self, name: &str) -> DeviceId {
         let known = self.all.iter().find(|(_, named)| named.name == name).map(|(id, _)| *id);

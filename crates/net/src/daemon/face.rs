@@ -1,30 +1,32 @@
 //! One face's socket, and what is between it and the forwarder.
 
 mod facts;
+mod link;
+mod marked;
 mod sending;
 
 use super::address::{Address, DeviceId, Source};
 use super::crowd::Transport;
-use super::marking;
-use crate::batch::Batch;
 use crate::config::{LinkOptions, OnDemand};
 use crate::emulate::DelayLine;
 use crate::framing::MAX_FRAME;
 use crate::management::authority::Account;
 use crate::management::orders::{Change, Refused};
-use crate::management::{CONGESTION_MARKING, FaceInfo, Marking, Persistency, RELIABILITY};
+use crate::management::{FaceInfo, Persistency};
 use crate::socket::Progress;
-use crate::socket::ether::Sender;
-use crate::socket::stream::Stream;
-use crate::socket::udp::{ReceiveBuffers, Udp};
-use crate::socket::websocket::WebSocket;
+use crate::socket::udp::ReceiveBuffers;
 use control::{Duration, Time};
-pub(super) use facts::{About, MadeBy, Marked, Peer, Target};
-use facts::{Absence, Retry};
+pub(super) use facts::{About, MadeBy, Peer, Target};
+use facts::{Absence, Mtu, Retry};
 use forwarder::tables::memory;
 use forwarder::{Allowance, FaceId, Forwarder, Wire};
+pub(super) use link::Link;
+use marked::Marked;
+use mio::{Registry, Token};
+use schemes::Choice;
 use sending::{Frames, Sending};
 use std::cell::OnceCell;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 /// The first and the longest wait before a broken face is connected again.
@@ -34,41 +36,6 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// How long nothing is sent to where nothing receives, the first time and at most.
 const FIRST_AWAY: Duration = Duration::from_secs(1);
 const LAST_AWAY: Duration = Duration::from_secs(64);
-
-/// The socket, or other carrier, of a face's frames.
-#[derive(Debug)]
-pub(super) enum Link {
-    Stream(Stream),
-    /// Few faces have one, and it is large.
-    WebSocket(Box<WebSocket>),
-    Udp(Udp, Batch),
-    Ether(Sender, Batch),
-    /// Broken or not yet connected; what is sent meanwhile is lost, as on a broken wire.
-    Down {
-        retry: Time,
-    },
-}
-
-impl Link {
-    /// True if frames can be sent.
-    fn is_up(&self) -> bool {
-        match self {
-            Link::Stream(_) | Link::Udp(..) | Link::Ether(..) => true,
-            Link::WebSocket(socket) => socket.is_open(),
-            Link::Down { .. } => false,
-        }
-    }
-
-    /// Bytes of memory that it takes beyond what every face keeps.
-    pub fn memory(&self) -> usize {
-        match self {
-            Link::Stream(stream) => stream.memory(),
-            Link::WebSocket(_) => WebSocket::MEMORY,
-            Link::Udp(_, batch) | Link::Ether(_, batch) => batch.memory(),
-            Link::Down { .. } => 0,
-        }
-    }
-}
 
 /// Buffers that all faces share.
 #[derive(Debug)]
@@ -91,30 +58,166 @@ pub(super) struct FirstDatagram {
 /// A face as the daemon sees it.
 #[derive(Debug)]
 pub(super) struct Face {
-    pub id: FaceId,
-    pub about: About,
-    pub marking: Marked,
-    pub link: Link,
+    id: FaceId,
+    about: About,
+    marking: Marked,
+    link: Link,
     /// The other end, to connect again.
-    pub target: Option<Target>,
-    /// The MTU that the configuration fixes.
-    pub fixed_mtu: Option<usize>,
-    pub mtu: Option<usize>,
-    pub delay: Option<DelayLine>,
+    target: Option<Target>,
+    mtu: Mtu,
+    delay: Option<DelayLine>,
     /// The kernel accepts no more; readiness will be reported.
-    pub blocked: bool,
+    blocked: bool,
     /// The face is in a list of readable ones.
-    pub readable: bool,
-    pub peer: Peer,
+    readable: bool,
+    peer: Peer,
     absence: Absence,
     /// Frames that were lost before they reached the network.
-    pub lost: u64,
+    lost: u64,
     retry: Retry,
     /// See [`Face::account`].
     account: OnceCell<Option<Account>>,
 }
 
 impl Face {
+    /// A face of a peer or an application over the socket that is there.
+    pub fn accepted(id: FaceId, about: About, link: Link, peer: Peer) -> Face {
+        Face {
+            id,
+            about,
+            marking: Marked::default(),
+            link,
+            target: None,
+            mtu: Mtu::default(),
+            delay: None,
+            blocked: false,
+            readable: false,
+            peer,
+            absence: Absence::default(),
+            lost: 0,
+            retry: Retry { was_down: false, wait: FIRST_WAIT },
+            account: OnceCell::new(),
+        }
+    }
+
+    /// A face that is to be connected, and again if its persistency asks for it.
+    pub fn to(id: FaceId, about: About, target: Target, now: Time) -> Face {
+        let target = target.kept(about.persistency);
+        let face = Face::accepted(id, about, Link::Down { retry: now }, Peer::default());
+        Face { target, ..face }
+    }
+
+    /// Takes over the options of its link, the emulated link that they ask for, and the MTU of its
+    /// path, which a stream has not.
+    pub fn set_link(&mut self, link: &LinkOptions, mtu: Option<usize>, delay: Option<DelayLine>) {
+        self.marking = Marked::of(link, mtu.is_some());
+        self.mtu = Mtu { fixed: link.mtu, current: mtu };
+        self.delay = delay;
+    }
+
+    /// Keeps a marker until a command switches marking on.
+    pub fn keep_marker(&mut self, marker: Choice) {
+        self.marking.keep(marker);
+    }
+
+    /// Its number.
+    pub fn id(&self) -> FaceId {
+        self.id
+    }
+
+    /// Its ends and its creator.
+    pub fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// The other end, to connect again.
+    pub fn target(&self) -> Option<&Target> {
+        self.target.as_ref()
+    }
+
+    /// The facts about its peer.
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// Its flags, in the management protocol's terms.
+    pub fn flags(&self) -> u64 {
+        self.marking.flags()
+    }
+
+    /// The longest frame, of a face over UDP or Ethernet.
+    pub fn mtu(&self) -> Option<usize> {
+        self.mtu.current
+    }
+
+    /// True if frames pass an emulated link.
+    pub fn is_emulated(&self) -> bool {
+        self.delay.is_some()
+    }
+
+    /// True if it is broken or not yet connected.
+    pub fn is_down(&self) -> bool {
+        matches!(self.link, Link::Down { .. })
+    }
+
+    /// True while the kernel accepts no more.
+    pub fn is_blocked(&self) -> bool {
+        self.blocked
+    }
+
+    /// The kernel reports that it can be read. True if that is news.
+    pub fn becomes_readable(&mut self) -> bool {
+        !std::mem::replace(&mut self.readable, true)
+    }
+
+    /// The kernel reports that it can be written to. True if that was waited for.
+    pub fn becomes_writable(&mut self) -> bool {
+        std::mem::take(&mut self.blocked)
+    }
+
+    /// Has the poll report what its socket is ready for.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn watch(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        self.link.watch(registry, token)
+    }
+
+    /// True if a connection over TCP is there, or needs no time.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it never will be.
+    pub fn is_connected(&mut self) -> Result<bool, String> {
+        self.link.is_connected()
+    }
+
+    /// Takes the socket that was made for it.
+    pub fn connect(&mut self, link: Link, local_uri: String, now: Time) {
+        self.link = link;
+        self.blocked = false;
+        self.peer.heard = now;
+        self.about.local_uri = local_uri;
+    }
+
+    /// Changes when it ends. `target` is where it is to be connected again, if it is.
+    pub fn set_persistency(&mut self, persistency: Persistency, target: Option<Target>) {
+        self.about.persistency = persistency;
+        self.target = target.and_then(|target| target.kept(persistency));
+    }
+
+    /// Lets programs use the fields of the local link protocol over it, or not.
+    pub fn set_local_fields(&mut self, forwarder: &mut Forwarder, on: bool) {
+        self.marking.set_local_fields(on);
+        forwarder.set_local_fields(self.id, on);
+    }
+
+    /// Bounds what may be sent to an address that may be forged.
+    pub fn set_allowance(&mut self, forwarder: &mut Forwarder, allowance: Allowance) {
+        self.peer.unproved = allowance != Allowance::Unlimited;
+        forwarder.set_allowance(self.id, allowance);
+    }
+
     /// The user whose program is at the other end, if it is on this host and the kernel says so.
     /// The kernel is asked once: of many connections the answer takes long.
     pub fn account(&self) -> Option<Account> {
@@ -134,69 +237,18 @@ impl Face {
         !std::mem::replace(&mut self.retry.was_down, true)
     }
 
-    pub fn new(id: FaceId, made_by: MadeBy, uri: String, link: Link) -> Face {
-        let persistency = match made_by {
-            MadeBy::Configuration => Persistency::Permanent,
-            MadeBy::Command => Persistency::Persistent,
-            MadeBy::Peer | MadeBy::Application => Persistency::OnDemand,
-        };
-        Face {
-            id,
-            about: About {
-                made_by,
-                name: None,
-                uri,
-                local_uri: String::new(),
-                local: false,
-                station: None,
-                persistency,
-            },
-            marking: Marked { flags: 0, marker: marking::default() },
-            link,
-            target: None,
-            fixed_mtu: None,
-            mtu: None,
-            delay: None,
-            blocked: false,
-            readable: false,
-            peer: Peer::default(),
-            absence: Absence::default(),
-            lost: 0,
-            retry: Retry { was_down: false, wait: FIRST_WAIT },
-            account: OnceCell::new(),
-        }
-    }
-
-    /// Sets the flags and the marker that its link options require.
-    pub fn linked(&mut self, link: &LinkOptions, is_framed: bool) {
-        let reliability = if is_framed && link.reliability { RELIABILITY } else { 0 };
-        let marking = if link.parts.marker.is_some() { CONGESTION_MARKING } else { 0 };
-        self.marking.flags = reliability | marking;
-        self.marking.marker = link.parts.marker.clone().unwrap_or_else(marking::default);
-    }
-
     /// Changes how its queue is managed as a command asks.
     ///
     /// # Errors
-    /// See [`marking::changed`]; nothing is changed then.
+    /// Its marker takes no such parameters; nothing is changed then.
     pub fn change_marking(
         &mut self,
         forwarder: &mut Forwarder,
         change: &Change,
     ) -> Result<(), Refused> {
-        let marker = marking::changed(&self.marking.marker, change.marking)?;
-        let flags = (self.marking.flags & !change.mask) | (change.flags & change.mask);
-        let toggled = (flags ^ self.marking.flags) & CONGESTION_MARKING != 0;
-        if !toggled && change.marking == Marking::default() {
-            return Ok(());
+        if self.marking.change(change)? {
+            forwarder.set_marker(self.id, self.marking.active());
         }
-        self.marking.flags =
-            (self.marking.flags & !CONGESTION_MARKING) | (flags & CONGESTION_MARKING);
-        self.marking.marker = marker;
-        let is_on = flags & CONGESTION_MARKING != 0;
-        // Its observations of the queue go with the marker before.
-        let part = if is_on { self.marking.marker.marker().ok() } else { None };
-        forwarder.set_marker(self.id, part);
         Ok(())
     }
 
@@ -210,11 +262,11 @@ impl Face {
             local: self.about.local,
             persistency: self.about.persistency,
             is_group: self.is_group(),
-            flags: self.marking.flags,
-            marking: marking::read_parameters(&self.marking.marker),
+            flags: self.marking.flags(),
+            marking: self.marking.parameters(),
             expires: None,
-            mtu: self.mtu,
-            up: !matches!(self.link, Link::Down { .. }),
+            mtu: self.mtu.current,
+            up: !self.is_down(),
             lost: self.lost + emulated.lost + emulated.overflowed,
         }
     }
@@ -234,7 +286,7 @@ impl Face {
         let (id, mut any) = (self.id, false);
         let progress = match &mut self.link {
             // An interface has one socket for all its faces' frames.
-            Link::Down { .. } | Link::Ether(..) => return Ok(Progress::Blocked),
+            Link::Down { .. } | Link::Ether(..) => Progress::Blocked,
             Link::Stream(stream) => stream
                 .receive(&mut buffers.stream, budget, |frame| {
                     any = true;
@@ -271,10 +323,11 @@ impl Face {
             self.hears(forwarder, now);
             self.retry.wait = FIRST_WAIT;
         }
-        match progress {
-            Progress::Closed => Err("the other end closed it".to_owned()),
-            other => Ok(other),
+        if progress == Progress::Closed {
+            return Err("the other end closed it".to_owned());
         }
+        self.readable = progress == Progress::More;
+        Ok(progress)
     }
 
     /// Something came from the peer.
@@ -324,8 +377,23 @@ impl Face {
     /// Follows the MTU of its interface, if it is over Ethernet: frames are no longer than the
     /// fixed MTU and the interface's.
     pub fn set_device_mtu(&mut self, forwarder: &mut Forwarder, mtu: usize) {
-        let mtu = self.fixed_mtu.unwrap_or(MAX_FRAME).min(mtu);
-        self.mtu = Some(mtu);
+        let fixed = self.mtu.fixed.unwrap_or(MAX_FRAME);
+        self.set_mtu(forwarder, fixed.min(mtu));
+    }
+
+    /// Sets the longest payload of its path, unless its MTU is fixed.
+    pub fn set_path_mtu(&mut self, forwarder: &mut Forwarder, payload: usize) {
+        self.set_mtu(forwarder, self.mtu.fixed.unwrap_or(payload));
+    }
+
+    /// Fixes its MTU, within that of its interface.
+    pub fn fix_mtu(&mut self, forwarder: &mut Forwarder, mtu: usize, most: usize) {
+        self.mtu.fixed = Some(mtu);
+        self.set_mtu(forwarder, mtu.min(most));
+    }
+
+    fn set_mtu(&mut self, forwarder: &mut Forwarder, mtu: usize) {
+        self.mtu.current = Some(mtu);
         forwarder.set_mtu(self.id, Some(mtu));
     }
 
@@ -366,7 +434,7 @@ impl Face {
 
     /// Bytes of memory that it takes, what waits to be sent included.
     pub fn memory(&self) -> usize {
-        let is_framed = matches!(self.link, Link::Udp(..) | Link::Ether(..));
+        let is_framed = self.link.is_framed();
         let delayed = self.delay.as_ref().map_or(0, DelayLine::memory);
         Face::keeps(is_framed) + self.link.memory() + delayed
     }
@@ -383,19 +451,11 @@ impl Face {
         budget: usize,
     ) -> Result<Progress, String> {
         let Buffers { packet, out, .. } = buffers;
-        match &mut self.link {
-            Link::Stream(stream) => stream.borrow(out),
-            Link::Udp(_, batch) | Link::Ether(_, batch) => batch.borrow(out),
-            Link::WebSocket(_) | Link::Down { .. } => {}
-        }
+        self.link.borrow(out);
         let progress = self.send_with(forwarder, packet, now, budget);
         let counts = forwarder.counts_memory();
         let tight = counts && !forwarder.has_ample_memory();
-        match &mut self.link {
-            Link::Stream(stream) => stream.return_buffer(out, tight),
-            Link::Udp(_, batch) | Link::Ether(_, batch) => batch.return_buffer(out, tight),
-            Link::WebSocket(_) | Link::Down { .. } => {}
-        }
+        self.link.return_buffer(out, tight);
         if counts {
             forwarder.set_outside(self.id, self.memory());
         }
@@ -454,8 +514,7 @@ impl Face {
         };
         if let Some(payload) = narrower {
             tracing::info!(face = %id, payload, "the path takes only shorter datagrams");
-            self.mtu = Some(payload);
-            forwarder.set_mtu(id, Some(payload));
+            self.set_mtu(forwarder, payload);
         }
         self.blocked = progress == Progress::Blocked;
         Ok(progress)
@@ -468,8 +527,7 @@ impl Face {
 
     /// A face over UDP or Ethernet that a peer brought about: it has no end but silence.
     pub fn is_idle_on_demand(&self) -> bool {
-        let is_framed = matches!(self.link, Link::Udp(..) | Link::Ether(..));
-        self.about.persistency == Persistency::OnDemand && is_framed
+        self.about.persistency == Persistency::OnDemand && self.link.is_framed()
     }
 
     /// When a broken face is to be connected again.
@@ -487,22 +545,18 @@ impl Face {
 
     /// True if nothing waits between the forwarder and the kernel.
     pub fn is_flushed(&self) -> bool {
-        let waiting = match &self.link {
-            Link::Stream(stream) => stream.unsent() > 0,
-            Link::WebSocket(socket) => socket.unsent() > 0,
-            Link::Udp(_, batch) | Link::Ether(_, batch) => !batch.is_empty(),
-            Link::Down { .. } => false,
-        };
-        !waiting && self.delay.as_ref().is_none_or(|line| line.next_deadline().is_none())
+        !self.link.has_unsent()
+            && self.delay.as_ref().is_none_or(|line| line.next_deadline().is_none())
     }
 
-    /// The socket is gone; when to connect again.
+    /// The socket is gone: it is connected again after a while.
     pub fn down(&mut self, now: Time) {
         let retry = now + self.retry.wait;
         self.retry.wait = Duration((self.retry.wait.0 * 2).min(LONGEST_WAIT.0));
         self.link = Link::Down { retry };
         self.account = OnceCell::new();
         self.blocked = false;
+        self.readable = false;
     }
 }
 
@@ -517,8 +571,9 @@ mod tests {
         let strategy = Choice::named("best-route").unwrap().strategy().unwrap();
         let mut forwarder = Forwarder::new(ForwarderConfig::new(strategy));
         let id = forwarder.add_face(Time(0), FaceConfig::default());
-        let link = Link::Down { retry: Time::ZERO };
-        let mut face = Face::new(id, MadeBy::Peer, "udp4://192.0.2.1:6363".to_owned(), link);
+        let about = About::new(MadeBy::Peer, "udp4://192.0.2.1:6363".to_owned());
+        let target = Target::Udp("192.0.2.1:6363".parse().unwrap());
+        let mut face = Face::to(id, about, target, Time::ZERO);
         let mut reported = Time::ZERO;
         for seconds in [1, 2, 4, 8, 16, 32, 64, 64] {
             face.is_unreachable(&mut forwarder, reported);

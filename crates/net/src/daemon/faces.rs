@@ -10,10 +10,10 @@ pub(super) use connect::Made;
 
 use super::address::Address;
 use super::applied::udp_options;
-use super::crowd::Rejected;
+use super::crowd::{Rejected, Transport};
 use super::devices::Devices;
 use super::error::DaemonError;
-use super::face::{Buffers, Face, Link};
+use super::face::{Buffers, Face};
 use super::listeners::Listeners;
 use super::table::FaceTable;
 use super::unproved::Unproved;
@@ -221,7 +221,7 @@ impl FaceSet {
             || !work.streams.is_empty()
             || !work.sending.is_empty()
             || work.devices
-            || (work.listeners && self.listeners.paused.is_none())
+            || (work.listeners && self.listeners.paused_until().is_none())
     }
 
     /// The poll reports something of a listener.
@@ -238,22 +238,20 @@ impl FaceSet {
     pub fn is_ready(&mut self, id: FaceId, event: &Event) {
         let Some(face) = self.table.get_mut(id) else { return };
         let readable = event.is_readable() || event.is_read_closed() || event.is_error();
-        if readable && !face.readable {
-            face.readable = true;
-            match face.link {
-                Link::Udp(..) => self.work.datagrams.push_back(id),
+        if readable && face.becomes_readable() {
+            match face.transport() {
+                Transport::Datagrams => self.work.datagrams.push_back(id),
                 _ => self.work.streams.push_back(id),
             }
         }
-        if event.is_writable() && face.blocked {
-            face.blocked = false;
+        if event.is_writable() && face.becomes_writable() {
             self.work.sending.push_back(id);
         }
     }
 
     /// The forwarder has something for a face.
     pub fn wants_to_send(&mut self, id: FaceId) {
-        if self.table.get(id).is_some_and(|face| !face.blocked) {
+        if self.table.get(id).is_some_and(|face| !face.is_blocked()) {
             self.work.sending.push_back(id);
         }
     }
@@ -271,7 +269,7 @@ impl FaceSet {
             let unreachable = face.take_unreachable();
             match received {
                 Ok(Progress::More) => self.work.datagrams.push_back(id),
-                Ok(_) => face.readable = false,
+                Ok(_) => {}
                 Err(why) => self.broken(forwarder, id, &why),
             }
             if unreachable {
@@ -297,7 +295,7 @@ impl FaceSet {
             let Some(face) = table.get_mut(id) else { continue };
             match face.receive(forwarder, buffers, &mut Vec::new(), now, STREAM_BUDGET) {
                 Ok(Progress::More) => self.work.streams.push_back(id),
-                Ok(_) => face.readable = false,
+                Ok(_) => {}
                 Err(why) => self.broken(forwarder, id, &why),
             }
             if now >= end {
@@ -309,10 +307,10 @@ impl FaceSet {
     /// When something is due, whatever the sockets do.
     pub fn next_deadline(&self) -> Option<Time> {
         let table = &self.table;
-        let watches_idle = !table.crowd.is_empty() || table.commanded > 0;
+        let watches_idle = !table.crowd().is_empty() || table.commanded() > 0;
         let idle = watches_idle.then_some(self.next_idle_check);
-        let paused = self.listeners.paused;
-        let all = [table.next_due(), table.next_retry(), paused, self.devices.retry, idle];
+        let (paused, devices) = (self.listeners.paused_until(), self.devices.next_attempt());
+        let all = [table.next_due(), table.next_retry(), paused, devices, idle];
         all.into_iter().flatten().min()
     }
 
@@ -326,7 +324,7 @@ impl FaceSet {
                 self.dial(forwarder, id, now);
             }
         }
-        if self.devices.retry.is_some_and(|at| at <= now) {
+        if self.devices.next_attempt().is_some_and(|at| at <= now) {
             self.devices_changed(forwarder, now);
         }
         if now >= self.next_idle_check {
@@ -381,25 +379,21 @@ impl FaceSet {
         now: Time,
     ) -> Result<Progress, String> {
         let FaceSet { table, buffers, unproved, settings, .. } = self;
-        let Some(face) = table.get_mut(id).filter(|face| !face.blocked) else {
+        let Some(face) = table.get_mut(id).filter(|face| !face.is_blocked()) else {
             return Ok(Progress::Blocked);
         };
         face.try_again(forwarder, now);
         let limits = &settings.on_demand.unproved;
-        let (spent, rates) = match face.peer.is_neighbour {
-            true => (&mut unproved.neighbours, limits.local_rates()),
-            false => (&mut unproved.others, limits.rates()),
-        };
-        let bounded =
-            face.peer.source.filter(|_| face.peer.unproved && !face.is_away()).map(|source| {
-                let allowance = match forwarder.is_proved(id) {
-                    true => Allowance::Unlimited,
-                    false => Allowance::Bytes(spent.allowance(now, source, rates)),
-                };
-                face.peer.unproved = allowance != Allowance::Unlimited;
-                forwarder.set_allowance(id, allowance);
-                (source, allowance)
-            });
+        let (spent, rates) = unproved.spent(face.peer().is_neighbour, limits);
+        let is_bounded = face.peer().unproved && !face.is_away();
+        let bounded = face.peer().source.filter(|_| is_bounded).map(|source| {
+            let allowance = match forwarder.is_proved(id) {
+                true => Allowance::Unlimited,
+                false => Allowance::Bytes(spent.allowance(now, source, rates)),
+            };
+            face.set_allowance(forwarder, allowance);
+            (source, allowance)
+        });
         let progress = face.send(forwarder, buffers, now, SEND_BUDGET);
         if let Some((source, Allowance::Bytes(before))) = bounded
             && let Allowance::Bytes(left) = forwarder.allowance(id)
@@ -419,7 +413,7 @@ impl FaceSet {
 
     /// Packets that wait in the forwarder's queues.
     pub fn queued(&self, forwarder: &Forwarder) -> u64 {
-        let queues = self.table.iter().filter_map(|face| forwarder.queued(face.id));
+        let queues = self.table.iter().filter_map(|face| forwarder.queued(face.id()));
         queues.map(|(packets, _)| packets).sum()
     }
 
@@ -432,7 +426,7 @@ impl FaceSet {
         if face.is_unproved(forwarder) {
             return self.close(forwarder, id, "nothing receives there");
         }
-        tracing::debug!(face = %id, uri = face.about.uri, "nothing receives there at present");
+        tracing::debug!(face = %id, uri = face.about().uri, "nothing receives there at present");
         face.is_unreachable(forwarder, self.clock.now());
         // Queued packets are dropped when the forwarder is polled for them.
         self.work.sending.push_back(id);
@@ -442,11 +436,10 @@ impl FaceSet {
     fn broken(&mut self, forwarder: &mut Forwarder, id: FaceId, why: &str) {
         let now = self.clock.now();
         let Some(face) = self.table.get_mut(id) else { return };
-        if face.target.is_none() {
+        if face.target().is_none() {
             return self.close(forwarder, id, why);
         }
-        tracing::warn!(face = %id, uri = face.about.uri, why, "face down, connecting again");
-        face.readable = false;
+        tracing::warn!(face = %id, uri = face.about().uri, why, "face down, connecting again");
         face.down(now);
         if face.went_down() {
             let face = face.info();
@@ -464,14 +457,14 @@ impl FaceSet {
     /// Ends a face and its routes.
     pub fn close(&mut self, forwarder: &mut Forwarder, id: FaceId, why: &str) {
         let Some(face) = self.table.remove(id) else { return };
-        let uri = &face.about.uri;
+        let uri = &face.about().uri;
         if face.is_unproved(forwarder) {
             tracing::debug!(face = %id, uri, why, "face to an unproved address closed");
         } else {
             tracing::info!(face = %id, uri, why, "face closed");
         }
         forwarder.remove_face(self.clock.now(), id);
-        if face.about.station.is_some() {
+        if face.about().station.is_some() {
             self.forget_unused_devices();
         }
         self.news.push_back(News { event: FaceEvent::Destroyed, face: face.info() });

@@ -50,7 +50,7 @@ impl Io {
         let (stopper, mut stopped) = pair?;
         let watched = registry.register(&mut stopped, STOP, Interest::READABLE);
         watched.map_err(system("cannot watch for the end"))?;
-        let watched = registry.register(&mut wake_ups.socket, WAKE_UP, Interest::READABLE);
+        let watched = wake_ups.watch(registry, WAKE_UP);
         watched.map_err(system("cannot watch for questions"))?;
         Ok(Io { poll, events: Events::with_capacity(256), timer, stopped, stopper })
     }

@@ -33,12 +33,12 @@ pub(super) struct Listener<T> {
 /// All listening sockets.
 #[derive(Debug, Default)]
 pub(super) struct Listeners {
-    pub udp: Vec<Listener<Udp>>,
-    pub tcp: Vec<Listener<StreamListener>>,
-    pub websocket: Vec<Listener<StreamListener>>,
-    pub unix: Option<LocalListener>,
+    udp: Vec<Listener<Udp>>,
+    tcp: Vec<Listener<StreamListener>>,
+    websocket: Vec<Listener<StreamListener>>,
+    unix: Option<LocalListener>,
     /// No connection is accepted before: the process had no descriptor left.
-    pub paused: Option<Time>,
+    paused: Option<Time>,
 }
 
 impl Listeners {
@@ -127,6 +127,42 @@ impl Listeners {
             Some(listener) => Ok(listener.set_links(&listen.unix_links)?),
             None => Ok(()),
         }
+    }
+
+    /// The sockets for datagrams of unknown peers.
+    pub fn udp(&mut self) -> impl Iterator<Item = &mut Udp> {
+        self.udp.iter_mut().map(|listener| &mut listener.socket)
+    }
+
+    /// The listeners for connections of peers.
+    pub fn tcp(&self) -> &[Listener<StreamListener>] {
+        &self.tcp
+    }
+
+    /// The listeners for connections of web pages.
+    pub fn websocket(&self) -> &[Listener<StreamListener>] {
+        &self.websocket
+    }
+
+    /// The listener for applications.
+    pub fn unix(&self) -> Option<&LocalListener> {
+        self.unix.as_ref()
+    }
+
+    /// Accepts no connection before this time.
+    pub fn pause(&mut self, until: Time) {
+        self.paused = Some(until);
+    }
+
+    /// When the next connection is accepted, if that is later than now.
+    pub fn paused_until(&self) -> Option<Time> {
+        self.paused
+    }
+
+    /// True if no connection is accepted now. Ends a pause that is over.
+    pub fn are_paused(&mut self, now: Time) -> bool {
+        self.paused = self.paused.filter(|until| now < *until);
+        self.paused.is_some()
     }
 
     pub fn udp_addresses(&self) -> Vec<SocketAddr> {

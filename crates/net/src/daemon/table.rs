@@ -61,10 +61,10 @@ pub(super) struct FaceTable {
     /// Broken faces, by when they are to be connected.
     retries: BTreeSet<(Time, FaceId)>,
     /// Faces that peers brought about.
-    pub crowd: Crowd,
+    crowd: Crowd,
     /// Those of applications and commands.
-    pub applications: usize,
-    pub commanded: usize,
+    applications: usize,
+    commanded: usize,
     numbers: u64,
 }
 
@@ -81,6 +81,21 @@ impl FaceTable {
         self.all.values().map(|listed| &listed.face)
     }
 
+    /// How many faces peers brought about.
+    pub fn crowd(&self) -> &Crowd {
+        &self.crowd
+    }
+
+    /// How many faces lead to applications.
+    pub fn applications(&self) -> usize {
+        self.applications
+    }
+
+    /// How many faces commands made.
+    pub fn commanded(&self) -> usize {
+        self.commanded
+    }
+
     /// A number for an application's URI.
     pub fn next_number(&mut self) -> u64 {
         self.numbers += 1;
@@ -94,7 +109,7 @@ impl FaceTable {
 
     /// The faces on the link of an interface.
     pub fn on_link(&self, device: DeviceId) -> Vec<FaceId> {
-        self.iter().filter(|face| face.begins_at(device)).map(|face| face.id).collect()
+        self.iter().filter(|face| face.begins_at(device)).map(|face| face.id()).collect()
     }
 
     /// True if a face begins at an interface.
@@ -105,26 +120,26 @@ impl FaceTable {
     /// The face of the configuration that leads there.
     pub fn configured(&self, target: &Target) -> Option<&Face> {
         self.iter().find(|face| {
-            face.about.made_by == MadeBy::Configuration && face.target.as_ref() == Some(target)
+            face.about().made_by == MadeBy::Configuration && face.target() == Some(target)
         })
     }
 
     pub fn insert(&mut self, face: Face, peer: Option<Address>) {
         if let Some(peer) = peer {
-            self.peers.insert(peer, face.id);
+            self.peers.insert(peer, face.id());
         }
-        if face.delay.is_some() {
-            self.emulated.insert(face.id);
+        if face.is_emulated() {
+            self.emulated.insert(face.id());
         }
-        if let Some(counter) = self.counter(face.about.made_by) {
+        if let Some(counter) = self.counter(face.about().made_by) {
             *counter += 1;
         }
-        let counted = face.peer.source.map(|source| (face.transport(), source));
+        let counted = face.peer().source.map(|source| (face.transport(), source));
         if let Some((transport, source)) = counted {
             self.crowd.add(transport, source);
         }
-        let id = face.id;
-        self.uris.insert((face.about.uri.clone(), id));
+        let id = face.id();
+        self.uris.insert((face.about().uri.clone(), id));
         self.all.insert(id, Listed { face, peer, retry: None, counted });
         self.schedule(id);
     }
@@ -136,10 +151,10 @@ impl FaceTable {
         {
             self.peers.remove(&peer);
         }
-        self.uris.remove(&(face.about.uri.clone(), id));
+        self.uris.remove(&(face.about().uri.clone(), id));
         self.emulated.remove(&id);
         retry.map(|at| self.retries.remove(&(at, id)));
-        if let Some(counter) = self.counter(face.about.made_by) {
+        if let Some(counter) = self.counter(face.about().made_by) {
             *counter -= 1;
         }
         if let Some((transport, source)) = counted {
@@ -183,7 +198,7 @@ impl FaceTable {
     pub fn due(&self, now: Time) -> Vec<FaceId> {
         let emulated = self.emulated.iter().filter_map(|id| self.get(*id));
         let due = emulated.filter(|face| face.next_due().is_some_and(|at| at <= now));
-        due.map(|face| face.id).collect()
+        due.map(|face| face.id()).collect()
     }
 
     /// When the next broken face is to be connected.
@@ -203,21 +218,21 @@ impl FaceTable {
         settings: &OnDemand,
     ) -> Option<(FaceId, Time)> {
         let on_demand = self.iter().filter(|face| face.is_idle_on_demand());
-        let ends =
-            on_demand.map(|face| (face.id, face.peer.heard + face.idle_limit(forwarder, settings)));
+        let ends = on_demand
+            .map(|face| (face.id(), face.peer().heard + face.idle_limit(forwarder, settings)));
         ends.min_by_key(|(id, at)| (*at, *id))
     }
 
     /// How many faces lead to one address.
     pub fn to(&self, source: Source, transport: Transport) -> usize {
         let faces = self.iter().filter(|face| face.transport() == transport);
-        faces.filter(|face| face.peer.source == Some(source)).count()
+        faces.filter(|face| face.peer().source == Some(source)).count()
     }
 
     /// How many faces lead to programs of this host.
     pub fn local(&self, transport: Transport) -> usize {
         let faces = self.iter().filter(|face| face.transport() == transport);
-        faces.filter(|face| face.peer.source.is_some_and(|at| at.is_loopback())).count()
+        faces.filter(|face| face.peer().source.is_some_and(|at| at.is_loopback())).count()
     }
 
     /// The face of a peer that makes room for another over `transport`, of those that lead into
@@ -232,22 +247,22 @@ impl FaceTable {
         settings: &OnDemand,
     ) -> Option<FaceId> {
         let on_demand = self.iter().filter(|f| {
-            f.about.made_by == MadeBy::Peer
-                && f.about.persistency == Persistency::OnDemand
+            f.about().made_by == MadeBy::Peer
+                && f.about().persistency == Persistency::OnDemand
                 && f.transport() == transport
-                && group.is_none_or(|group| f.peer.source.is_some_and(|at| group.contains(at)))
+                && group.is_none_or(|group| f.peer().source.is_some_and(|at| group.contains(at)))
                 // A peer with a registered prefix may wait for Interests for hours.
-                && forwarder.fib().routes_of(f.id) == 0
+                && forwarder.fib().routes_of(f.id()) == 0
         });
         let on_demand: Vec<&Face> = on_demand.collect();
         let (mut unproved, mut lasting) = (0, 0);
         for face in on_demand.iter().filter(|face| face.is_unproved(forwarder)) {
             unproved += 1;
-            lasting += usize::from(now.since(face.peer.since) >= NEWCOMER);
+            lasting += usize::from(now.since(face.peer().since) >= NEWCOMER);
         }
         let is_crowded = lasting * 4 > unproved * 3;
         let ranked = on_demand.iter().filter_map(|f| {
-            let (quiet, once) = (now.since(f.peer.heard), f.peer.heard == f.peer.since);
+            let (quiet, once) = (now.since(f.peer().heard), f.peer().heard == f.peer().since);
             let (rank, may) = match transport {
                 Transport::Connections if once => (Rank::Once, quiet >= SILENT.min(settings.idle)),
                 Transport::Connections => (Rank::Quiet, quiet >= settings.idle),
@@ -255,12 +270,12 @@ impl FaceTable {
                 _ if once && quiet >= ONCE_QUIET => (Rank::Once, true),
                 _ if quiet >= UNPROVED_QUIET => (Rank::Quiet, true),
                 _ => {
-                    let is_settled = now.since(f.peer.since) >= ONCE_QUIET;
-                    let lasts = now.since(f.peer.since) >= NEWCOMER;
+                    let is_settled = now.since(f.peer().since) >= ONCE_QUIET;
+                    let lasts = now.since(f.peer().since) >= NEWCOMER;
                     (Rank::Busy, is_settled && lasts == is_crowded)
                 }
             };
-            may.then_some((rank, f.peer.heard, f.id))
+            may.then_some((rank, f.peer().heard, f.id()))
         });
         ranked.min().map(|(.., id)| id)
     }
@@ -271,7 +286,7 @@ impl FaceTable {
         for face in self.iter() {
             let mut info = face.info();
             if face.is_idle_on_demand() {
-                info.expires = Some(face.peer.heard + face.idle_limit(forwarder, settings));
+                info.expires = Some(face.peer().heard + face.idle_limit(forwarder, settings));
             }
             infos.push(info);
         }
@@ -282,13 +297,12 @@ impl FaceTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::face::{Link, Target};
+    use crate::daemon::face::{About, Target};
 
     fn face(id: u64, uri: &str, retry: u64) -> Face {
-        let link = Link::Down { retry: Time(retry) };
-        let mut face = Face::new(FaceId(id), MadeBy::Configuration, uri.to_owned(), link);
-        face.target = Some(Target::Tcp("192.0.2.1:6363".parse().unwrap()));
-        face
+        let about = About::new(MadeBy::Configuration, uri.to_owned());
+        let target = Target::Tcp("192.0.2.1:6363".parse().unwrap());
+        Face::to(FaceId(id), about, target, Time(retry))
     }
 
     #[test]
@@ -301,13 +315,16 @@ mod tests {
         assert_eq!(faces.retries(Time(50)), [2, 3, 1].map(FaceId));
         faces.remove(FaceId(2));
         // It failed again.
-        faces.get_mut(FaceId(3)).unwrap().link = Link::Down { retry: Time(60) };
+        let third = faces.get_mut(FaceId(3)).unwrap();
+        third.down(Time(60));
+        let again = third.retry().unwrap();
+        assert!(again > Time(60));
         faces.schedule(FaceId(3));
-        assert_eq!(faces.retries(Time(60)), [1, 3].map(FaceId));
+        assert_eq!(faces.retries(again), [1, 4, 3].map(FaceId));
         // It is to be left alone.
-        faces.get_mut(FaceId(1)).unwrap().target = None;
+        faces.get_mut(FaceId(1)).unwrap().set_persistency(Persistency::OnDemand, None);
         faces.schedule(FaceId(1));
-        assert_eq!((faces.next_retry(), faces.retries(Time(59))), (Some(Time(60)), vec![]));
+        assert_eq!((faces.next_retry(), faces.retries(Time(69))), (Some(Time(70)), vec![]));
         faces.remove(FaceId(3));
         faces.remove(FaceId(4));
         assert_eq!(faces.next_retry(), None);

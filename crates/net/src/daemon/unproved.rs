@@ -64,9 +64,9 @@ pub(super) struct Spent {
 #[derive(Debug, Default)]
 pub(super) struct Unproved {
     /// To those in networks that this host has addresses in.
-    pub neighbours: Spent,
+    neighbours: Spent,
     /// To all others.
-    pub others: Spent,
+    others: Spent,
     /// The networks that this host has addresses in, and when they were read.
     local: Vec<IpNet>,
     read: Option<Time>,
@@ -119,6 +119,14 @@ impl Spent {
 }
 
 impl Unproved {
+    /// The recent bytes to neighbours or to others, and the rates of an address, a subnet, and all.
+    pub fn spent(&mut self, is_neighbour: bool, limits: &Limits) -> (&mut Spent, [Rate; 3]) {
+        match is_neighbour {
+            true => (&mut self.neighbours, limits.local_rates()),
+            false => (&mut self.others, limits.rates()),
+        }
+    }
+
     /// True if an address needs no proof: the configuration exempts it, or it is loopback, which no
     /// datagram from elsewhere has.
     pub fn exempts(source: Source, limits: &Limits) -> bool {

@@ -6,6 +6,7 @@ use super::health::{self, BLOCKED, Condition, Health};
 use super::stop::{Stopper, pair};
 use crate::config::{Config, ConfigError};
 use mio::net::UnixStream;
+use mio::{Interest, Registry, Token};
 use signal_hook::consts::SIGHUP;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -71,11 +72,11 @@ impl Observer {
 
 /// The daemon's side.
 pub(super) struct WakeUps {
-    pub socket: UnixStream,
+    socket: UnixStream,
     wake: Stopper,
     questions: Receiver<Question>,
     ask: Sender<Question>,
-    pub reread: Option<Reread>,
+    reread: Option<Reread>,
 }
 
 impl std::fmt::Debug for WakeUps {
@@ -89,6 +90,24 @@ impl WakeUps {
         let (wake, socket) = pair()?;
         let (ask, questions) = channel();
         Ok(WakeUps { socket, wake, questions, ask, reread: None })
+    }
+
+    /// Has the poll report requests.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn watch(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        registry.register(&mut self.socket, token, Interest::READABLE)
+    }
+
+    /// Sets how the configuration is read again.
+    pub fn reread_by(&mut self, reread: Option<Reread>) {
+        self.reread = reread;
+    }
+
+    /// Reads the configuration again; `None` if there is none that could be.
+    pub fn reread(&mut self) -> Option<Result<Config, ConfigError>> {
+        self.reread.as_mut().map(|read| read())
     }
 
     /// A handle that asks from another thread.

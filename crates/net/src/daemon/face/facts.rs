@@ -4,7 +4,6 @@ use crate::daemon::address::{Source, Station};
 use crate::mac::Mac;
 use crate::management::Persistency;
 use control::{Duration, Time};
-use schemes::Choice;
 use std::net::SocketAddr;
 
 /// Where a configured face leads.
@@ -17,6 +16,18 @@ pub(in crate::daemon) enum Target {
     Ether(Mac, String),
     Tcp(SocketAddr),
     Unix(std::path::PathBuf),
+}
+
+impl Target {
+    /// The target that a face keeps: where a permanent one is connected again. An interface that
+    /// was down comes back with the persistent faces on it, as in NFD.
+    pub fn kept(self, persistency: Persistency) -> Option<Target> {
+        match persistency {
+            Persistency::Permanent => Some(self),
+            Persistency::Persistent => Some(self).filter(|to| matches!(to, Target::Ether(..))),
+            Persistency::OnDemand => None,
+        }
+    }
 }
 
 /// The creator of a face.
@@ -42,12 +53,26 @@ pub(in crate::daemon) struct About {
     pub persistency: Persistency,
 }
 
-/// Flags and congestion marking, in the management protocol's terms.
-#[derive(Debug)]
-pub(in crate::daemon) struct Marked {
-    pub flags: u64,
-    /// The management of its queue, if a flag requires it.
-    pub marker: Choice,
+impl About {
+    /// A face to this URI, in a network, with the persistency that its creator gives.
+    pub fn new(made_by: MadeBy, uri: String) -> About {
+        let persistency = match made_by {
+            MadeBy::Configuration => Persistency::Permanent,
+            MadeBy::Command => Persistency::Persistent,
+            MadeBy::Peer | MadeBy::Application => Persistency::OnDemand,
+        };
+        let local_uri = String::new();
+        About { made_by, name: None, uri, local_uri, local: false, station: None, persistency }
+    }
+}
+
+/// The longest frames of a face over UDP or Ethernet.
+#[derive(Debug, Default)]
+pub(super) struct Mtu {
+    /// The limit that the configuration or a command sets.
+    pub fixed: Option<usize>,
+    /// `None` for a stream.
+    pub current: Option<usize>,
 }
 
 /// The peer of a face.

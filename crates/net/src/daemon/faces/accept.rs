@@ -7,7 +7,7 @@ use crate::config::LinkOptions;
 use crate::daemon::address::{Address, Source, Station};
 use crate::daemon::applied::default_payload;
 use crate::daemon::crowd::Transport;
-use crate::daemon::face::{Face, FirstDatagram, Link, MadeBy};
+use crate::daemon::face::{About, Face, FirstDatagram, Link, MadeBy, Peer};
 use crate::daemon::listeners::{FACES, websocket_uri};
 use crate::daemon::unproved::Unproved;
 use crate::management::authority::Account;
@@ -18,8 +18,8 @@ use crate::socket::{Progress, SendFrames};
 use crate::uri::FaceUri;
 use control::{Duration, Time};
 use forwarder::{FaceId, Forwarder, Scope, Wire};
+use mio::Token;
 use mio::net::UnixStream;
-use mio::{Interest, Token};
 use packet::LpPacket;
 use std::io;
 use std::net::IpAddr;
@@ -56,30 +56,28 @@ impl FaceSet {
         if !self.work.listeners {
             return;
         }
-        if self.listeners.paused.is_some_and(|until| now < until) {
+        if self.listeners.are_paused(now) {
             return;
         }
-        self.listeners.paused = None;
         self.work.listeners = false;
         self.receive_strays(forwarder, now);
         if let Err(error) = self.connections(forwarder, now) {
             tracing::warn!(%error, "cannot accept a connection");
-            self.listeners.paused = Some(now + PAUSE);
+            self.listeners.pause(now + PAUSE);
             self.work.listeners = true;
         }
     }
 
     fn receive_strays(&mut self, forwarder: &mut Forwarder, now: Time) {
         let mut strays = Vec::new();
-        for index in 0..self.listeners.udp.len() {
-            let FaceSet { listeners, buffers, .. } = self;
-            let udp = &mut listeners.udp[index].socket;
+        let FaceSet { listeners, buffers, work, .. } = self;
+        for udp in listeners.udp() {
             let received =
                 udp.receive(&mut buffers.datagrams, BUDGET, |datagram, peer, reached| {
                     strays.push(FirstDatagram { peer, reached, datagram: datagram.to_vec() });
                 });
             match received {
-                Ok(Progress::More) => self.work.listeners = true,
+                Ok(Progress::More) => work.listeners = true,
                 Ok(_) => {}
                 Err(error) => tracing::warn!(%error, "a UDP listener has trouble"),
             }
@@ -168,21 +166,20 @@ impl FaceSet {
         let local = link.local && source.is_loopback();
         let peer = Some(address);
         let id = self.add_to_forwarder(forwarder, &uri, local, Some(mtu), peer, &link, now);
-        let mut face = Face::new(id, MadeBy::Peer, uri, socket);
-        face.about.local_uri = local_uri;
-        face.about.local = local;
-        face.fixed_mtu = link.mtu;
-        face.mtu = Some(mtu);
-        if let Address::Ether(station) = address {
-            face.about.station = Some(station);
+        let station = address.station();
+        let about = About { local_uri, local, station, ..About::new(MadeBy::Peer, uri) };
+        let unproved = challenge.is_some();
+        let delay = self.delay_line(&about.uri, &link);
+        let known = Peer { heard: now, since: now, source: Some(source), unproved, is_neighbour };
+        let mut face = Face::accepted(id, about, socket, known);
+        face.set_link(&link, Some(mtu), delay);
+        if station.is_some() {
             face.set_device_mtu(forwarder, payload);
         }
-        (face.peer.heard, face.peer.since, face.peer.source) = (now, now, Some(source));
-        (face.peer.unproved, face.peer.is_neighbour) = (challenge.is_some(), is_neighbour);
         forwarder.set_challenge(id, challenge);
         let limit = face.idle_limit(forwarder, &self.settings.on_demand);
         self.next_idle_check = self.next_idle_check.min(now + limit);
-        self.admit(forwarder, face, &link, peer)
+        self.admit(forwarder, face, peer)
     }
 
     /// Makes room for the face of one more peer; says whether there is.
@@ -235,36 +232,21 @@ impl FaceSet {
         &mut self,
         forwarder: &mut Forwarder,
         mut face: Face,
-        link: &LinkOptions,
         peer: Option<Address>,
     ) -> Option<FaceId> {
-        let id = face.id;
-        face.delay = self.delay_line(&face.about.uri, link);
-        face.linked(link, peer.is_some());
+        let id = face.id();
         let token = Token(FACES + id.0 as usize);
-        let interests = Interest::READABLE | Interest::WRITABLE;
-        let registry = &self.registry;
-        let watched = match &mut face.link {
-            Link::Udp(udp, _) => registry.register(udp.source(), token, interests),
-            Link::Ether(sender, _) => sender.register(registry, token),
-            Link::Stream(stream) => registry.register(stream.socket().source(), token, interests),
-            Link::WebSocket(socket) => match socket.source() {
-                Some(source) => registry.register(source, token, interests),
-                None => Ok(()),
-            },
-            Link::Down { .. } => Ok(()),
-        };
-        if let Err(error) = watched {
+        if let Err(error) = face.watch(&self.registry, token) {
             tracing::warn!(%error, "cannot watch a new socket");
             forwarder.remove_face(self.clock.now(), id);
             return None;
         }
-        let uri = &face.about.uri;
-        if face.peer.unproved {
+        let About { uri, local, .. } = face.about();
+        if face.peer().unproved {
             // Forged addresses must not fill the log.
             tracing::debug!(face = %id, uri, "face to an unproved address created");
         } else {
-            tracing::info!(face = %id, uri, local = face.about.local, "face created");
+            tracing::info!(face = %id, uri, local, "face created");
         }
         self.list(face, peer);
         Some(id)
@@ -272,7 +254,7 @@ impl FaceSet {
 
     fn connections(&mut self, forwarder: &mut Forwarder, now: Time) -> io::Result<()> {
         for at in 0.. {
-            let Some(listener) = &self.listeners.unix else { break };
+            let Some(listener) = self.listeners.unix() else { break };
             if at == AT_ONCE {
                 self.work.listeners = true;
                 break;
@@ -289,31 +271,30 @@ impl FaceSet {
             let socket = Link::Stream(Stream::new(socket));
             self.on_demand_face(forwarder, socket, None, [uri, local_uri], true, &link, now);
         }
-        for index in 0..self.listeners.tcp.len() {
+        for index in 0..self.listeners.tcp().len() {
             for at in 0.. {
                 if at == AT_ONCE {
                     self.work.listeners = true;
                     break;
                 }
-                let Some((socket, peer)) = self.listeners.tcp[index].socket.accept()? else {
-                    break;
-                };
-                let here = self.listeners.tcp[index].socket.local()?;
+                let listener = &self.listeners.tcp()[index].socket;
+                let Some((socket, peer)) = listener.accept()? else { break };
+                let here = listener.local()?;
                 let uris = [FaceUri::tcp(peer).to_string(), FaceUri::tcp(here).to_string()];
                 let socket = Link::Stream(Stream::new(Socket::Tcp(socket)));
                 self.peer(forwarder, socket, uris, peer.ip(), peer.ip().is_loopback(), now);
             }
         }
-        for index in 0..self.listeners.websocket.len() {
+        for index in 0..self.listeners.websocket().len() {
             for at in 0.. {
                 if at == AT_ONCE {
                     self.work.listeners = true;
                     break;
                 }
-                let accepted = self.listeners.websocket[index].socket.accept()?;
-                let Some((socket, peer)) = accepted else { break };
+                let listener = &self.listeners.websocket()[index].socket;
+                let Some((socket, peer)) = listener.accept()? else { break };
+                let here = listener.local()?;
                 // NFD's names for them.
-                let here = self.listeners.websocket[index].socket.local()?;
                 let uris = [format!("wsclient://{peer}"), websocket_uri(here)];
                 // A proxy that gives pages TLS stands on this host, and they do not.
                 let local = self.settings.on_demand.link.local && peer.ip().is_loopback();
@@ -373,16 +354,17 @@ impl FaceSet {
         }
         let id = self.add_to_forwarder(forwarder, &uri, local, None, None, link, now);
         let made_by = source.map_or(MadeBy::Application, |_| MadeBy::Peer);
-        let mut face = Face::new(id, made_by, uri, socket);
-        face.about.local_uri = local_uri;
-        face.about.local = local;
+        let about = About { local_uri, local, ..About::new(made_by, uri) };
+        let delay = self.delay_line(&about.uri, link);
         let source = source.map(Source::Internet);
-        (face.peer.heard, face.peer.since, face.peer.source) = (now, now, source);
+        let known = Peer { heard: now, since: now, source, ..Peer::default() };
+        let mut face = Face::accepted(id, about, socket, known);
+        face.set_link(link, None, delay);
         // Others were counted when the forwarder got them.
         if own > 0 {
             forwarder.set_outside(id, face.memory());
         }
-        self.admit(forwarder, face, link, None);
+        self.admit(forwarder, face, None);
     }
 
     /// Hands the forwarder the frames that have come by interfaces, and follows what became of
@@ -406,7 +388,7 @@ impl FaceSet {
                         Some(_) => Address::Ether(from).member(),
                         None => Default::default(),
                     };
-                    forwarder.receive_from(now, face.id, member, Wire::Borrowed(received.frame));
+                    forwarder.receive_from(now, face.id(), member, Wire::Borrowed(received.frame));
                 }
                 // A group that no face has joined.
                 None if received.group.is_some() => {}

@@ -7,7 +7,7 @@ use crate::daemon::address::{Address, Station};
 use crate::daemon::applied::{ETHERNET, default_payload};
 use crate::daemon::devices::Change as DeviceChange;
 use crate::daemon::error::DaemonError;
-use crate::daemon::face::{Face, Link, MadeBy, Target};
+use crate::daemon::face::{About, Face, Link, MadeBy, Target};
 use crate::daemon::listeners::FACES;
 use crate::daemon::marking;
 use crate::emulate::DelayLine;
@@ -74,7 +74,8 @@ impl FaceSet {
         let uri = face.uri.to_string();
         let name = face.name.clone().unwrap_or_else(|| face.place());
         if let Some(first) = self.table.configured(&target) {
-            let first = first.about.name.as_ref().unwrap_or(&first.about.uri).clone();
+            let first = first.about();
+            let first = first.name.as_ref().unwrap_or(&first.uri).clone();
             return Err(DaemonError::SamePlace { first, second: name });
         }
         let peer = self.address(&target);
@@ -88,15 +89,14 @@ impl FaceSet {
         let known_by = peer.filter(|_| !matches!(target, Target::Group(..)));
         let mtu = peer.map(|peer| face.link.mtu.unwrap_or(first_payload(peer)));
         let id = self.add_to_forwarder(forwarder, &name, local, mtu, peer, &face.link, now);
-        let mut made = Face::new(id, MadeBy::Configuration, uri, Link::Down { retry: now });
-        made.about.name.clone_from(&face.name);
-        made.about.local = local;
-        made.about.station = peer.and_then(Address::station);
-        made.target = Some(target);
-        made.fixed_mtu = face.link.mtu;
-        made.mtu = mtu;
-        made.delay = self.delay_line(&name, &face.link);
-        made.linked(&face.link, peer.is_some());
+        let about = About {
+            name: face.name.clone(),
+            local,
+            station: peer.and_then(Address::station),
+            ..About::new(MadeBy::Configuration, uri)
+        };
+        let mut made = Face::to(id, about, target, now);
+        made.set_link(&face.link, mtu, self.delay_line(&name, &face.link));
         self.list(made, known_by);
         self.dial(forwarder, id, now);
         Ok(id)
@@ -176,7 +176,9 @@ impl FaceSet {
 
     /// Connects a face that is to be up; if that fails, it is tried again later.
     pub(super) fn dial(&mut self, forwarder: &mut Forwarder, id: FaceId, now: Time) {
-        let Some(target) = self.table.get_mut(id).and_then(|f| f.target.clone()) else { return };
+        let Some(target) = self.table.get(id).and_then(|face| face.target().cloned()) else {
+            return;
+        };
         let dialled = self.try_dial(forwarder, id, &target, now);
         let Some(face) = self.table.get_mut(id) else { return };
         match dialled {
@@ -186,7 +188,7 @@ impl FaceSet {
             }
             Ok(()) => {}
             Err(error) => {
-                let uri = &face.about.uri;
+                let uri = &face.about().uri;
                 tracing::warn!(face = %id, uri, %error, "cannot connect, trying again");
                 face.down(now);
             }
@@ -207,19 +209,12 @@ impl FaceSet {
     ) -> io::Result<()> {
         let (link, local_uri, payload) = self.connect(id, target)?;
         let Some(face) = self.table.get_mut(id) else { return Ok(()) };
-        tracing::debug!(face = %id, uri = face.about.uri, "connecting");
-        face.link = link;
-        face.blocked = false;
-        face.peer.heard = now;
-        face.about.local_uri = local_uri;
-        if let Some(payload) = payload {
-            if matches!(target, Target::Ether(..)) {
-                face.set_device_mtu(forwarder, payload);
-            } else {
-                let mtu = face.fixed_mtu.unwrap_or(payload);
-                face.mtu = Some(mtu);
-                forwarder.set_mtu(id, Some(mtu));
-            }
+        tracing::debug!(face = %id, uri = face.about().uri, "connecting");
+        face.connect(link, local_uri, now);
+        match (payload, target) {
+            (Some(payload), Target::Ether(..)) => face.set_device_mtu(forwarder, payload),
+            (Some(payload), _) => face.set_path_mtu(forwarder, payload),
+            (None, _) => {}
         }
         self.table.schedule(id);
         forwarder.open_face(now, id);
@@ -312,7 +307,7 @@ impl FaceSet {
         }
         let most = self.settings.on_demand.max;
         let has_room = forwarder.has_room_for_face(Scope::NonLocal, Face::keeps(address.is_some()));
-        if self.table.commanded >= most || !has_room {
+        if self.table.commanded() >= most || !has_room {
             let why = format!("no room for another face; commands may make {most}");
             return Err(Refused { code: 500, why });
         }
@@ -347,21 +342,20 @@ impl FaceSet {
         let payload = address.map(|address| link.mtu.unwrap_or(first_payload(address)));
         let uri = create.uri.to_string();
         let id = self.add_to_forwarder(forwarder, &uri, local, payload, address, &link, now);
-        let mut face = Face::new(id, MadeBy::Command, uri, Link::Down { retry: now });
-        face.about.local = local;
-        face.about.persistency = change.persistency.unwrap_or(Persistency::Persistent);
-        face.about.station = address.and_then(Address::station);
-        face.target = lasting(face.about.persistency, target.clone());
-        face.fixed_mtu = link.mtu;
-        face.mtu = payload;
-        face.delay = self.delay_line(&face.about.uri, &link);
-        face.linked(&link, address.is_some());
+        let about = About {
+            local,
+            persistency: change.persistency.unwrap_or(Persistency::Persistent),
+            station: address.and_then(Address::station),
+            ..About::new(MadeBy::Command, uri)
+        };
+        let delay = self.delay_line(&about.uri, &link);
+        let mut face = Face::to(id, about, target.clone(), now);
+        face.set_link(&link, payload, delay);
         if link.parts.marker.is_none() {
-            face.marking.marker = marker;
+            face.keep_marker(marker);
         }
         if local && change.flags & change.mask & LOCAL_FIELDS != 0 {
-            face.marking.flags |= LOCAL_FIELDS;
-            forwarder.set_local_fields(id, true);
+            face.set_local_fields(forwarder, true);
         }
         self.list(face, address);
         id
@@ -390,15 +384,8 @@ impl FaceSet {
     ///
     /// The reason why it never will be.
     pub fn is_connected(&mut self, id: FaceId) -> Result<bool, String> {
-        let link = self.table.get_mut(id).map(|face| &mut face.link);
-        let Some(Link::Stream(stream)) = link else {
-            return Err("it was refused".to_owned());
-        };
-        let Socket::Tcp(socket) = stream.socket() else { return Ok(true) };
-        match socket.take_error() {
-            Ok(None) => Ok(socket.peer_addr().is_ok()),
-            Ok(Some(error)) | Err(error) => Err(error.to_string()),
-        }
+        let face = self.table.get_mut(id).ok_or_else(|| "it was refused".to_owned())?;
+        face.is_connected()
     }
 
     /// Changes a face as a command asks.
@@ -419,24 +406,18 @@ impl FaceSet {
         }
         face.change_marking(forwarder, change)?;
         if let Some(persistency) = change.persistency {
-            face.about.persistency = persistency;
             if persistency != Persistency::OnDemand {
                 forwarder.set_challenge(id, None);
             }
-            let target = face.target.take().or_else(|| target(face));
-            face.target = target.and_then(|target| lasting(persistency, target));
+            let target = face.target().cloned().or_else(|| target(face));
+            face.set_persistency(persistency, target);
         }
         if change.mask & LOCAL_FIELDS != 0 {
-            let on = change.flags & LOCAL_FIELDS != 0;
-            face.marking.flags =
-                (face.marking.flags & !LOCAL_FIELDS) | if on { LOCAL_FIELDS } else { 0 };
-            forwarder.set_local_fields(id, on);
+            face.set_local_fields(forwarder, change.flags & LOCAL_FIELDS != 0);
         }
-        if let Some(mtu) = change.mtu.filter(|_| face.mtu.is_some()) {
-            let most = self.devices.mtu(face.about.station).unwrap_or(mtu);
-            face.fixed_mtu = Some(mtu);
-            face.mtu = Some(mtu.min(most));
-            forwarder.set_mtu(id, face.mtu);
+        if let Some(mtu) = change.mtu.filter(|_| face.mtu().is_some()) {
+            let most = self.devices.mtu(face.about().station).unwrap_or(mtu);
+            face.fix_mtu(forwarder, mtu, most);
         }
         self.table.schedule(id);
         tracing::info!(face = %id, ?change, "face updated");
@@ -459,8 +440,7 @@ impl FaceSet {
                 DeviceChange::Up => {
                     tracing::info!(uri, "an Ethernet interface is up");
                     for id in faces {
-                        let link = self.table.get(id).map(|face| &face.link);
-                        if let Some(Link::Down { .. }) = link {
+                        if self.table.get(id).is_some_and(Face::is_down) {
                             self.dial(forwarder, id, now);
                         }
                     }
@@ -501,20 +481,10 @@ fn first_payload(address: Address) -> usize {
     }
 }
 
-/// The target that a face keeps: where a permanent one is connected again. An interface that was
-/// down comes back with the persistent faces on it, as in NFD.
-fn lasting(persistency: Persistency, target: Target) -> Option<Target> {
-    match persistency {
-        Persistency::Permanent => Some(target),
-        Persistency::Persistent => Some(target).filter(|to| matches!(to, Target::Ether(..))),
-        Persistency::OnDemand => None,
-    }
-}
-
 /// Where a face leads, to be connected again.
 fn target(face: &Face) -> Option<Target> {
-    let uri = face.about.uri.parse::<FaceUri>().ok()?;
-    let device = match face.about.local_uri.parse() {
+    let uri = face.about().uri.parse::<FaceUri>().ok()?;
+    let device = match face.about().local_uri.parse() {
         Ok(FaceUri::Device(name)) => Some(name),
         _ => None,
     };
@@ -523,12 +493,12 @@ fn target(face: &Face) -> Option<Target> {
 
 /// The property of a face that cannot be changed as requested.
 fn unchangeable(face: &Face, change: &Change) -> Option<String> {
-    if (face.marking.flags ^ change.flags) & change.mask & RELIABILITY != 0 {
+    if (face.flags() ^ change.flags) & change.mask & RELIABILITY != 0 {
         return Some("reliability is chosen when a face is made".into());
     }
-    let wanted = change.persistency.filter(|wanted| *wanted != face.about.persistency)?;
-    let is_framed = face.mtu.is_some();
-    let may = match (face.about.made_by, wanted) {
+    let wanted = change.persistency.filter(|wanted| *wanted != face.about().persistency)?;
+    let is_framed = face.mtu().is_some();
+    let may = match (face.about().made_by, wanted) {
         (MadeBy::Application, _) => false,
         _ if is_framed => true,
         // A peer that connected cannot be reached at the port that it connected from.
@@ -538,5 +508,5 @@ fn unchangeable(face: &Face, change: &Change) -> Option<String> {
     if may {
         return None;
     }
-    Some(format!("a face to {} cannot become {wanted:?}", face.about.uri))
+    Some(format!("a face to {} cannot become {wanted:?}", face.about().uri))
 }

@@ -47,7 +47,7 @@ pub(super) fn for_peer(
     now: Time,
 ) -> Room {
     let Newcomer { source, scope, transport, bytes } = *newcomer;
-    let crowd = &table.crowd;
+    let crowd = table.crowd();
     let [host, subnet] = groups(source);
     let has_many = crowd.within(transport, host) >= settings.max_per_address;
     let has_many_near = crowd.within(transport, subnet) >= settings.max_per_subnet;
@@ -98,7 +98,7 @@ pub(super) fn for_application(
 ) -> Room {
     let user_has_room = user_has_room(account, table, most);
     let has_memory = forwarder.has_room_for_face(Scope::Local, Face::keeps(false));
-    if table.applications < most && has_memory && user_has_room {
+    if table.applications() < most && has_memory && user_has_room {
         return Room::Free;
     }
     let of = account.filter(|_| !user_has_room);
@@ -120,7 +120,7 @@ fn user_has_room(account: Option<Account>, table: &FaceTable, most: usize) -> bo
 }
 
 fn applications(table: &FaceTable) -> impl Iterator<Item = &Face> {
-    table.iter().filter(|face| face.about.made_by == MadeBy::Application)
+    table.iter().filter(|face| face.about().made_by == MadeBy::Application)
 }
 
 /// The oldest connection of an application, of this user's if one is given, that has not sent a
@@ -133,7 +133,7 @@ fn oldest_silent_application(
 ) -> Option<FaceId> {
     // Faces are listed by their numbers, which rise.
     let mut silent = applications(table).filter(|face| {
-        forwarder.counters(face.id).is_none_or(|counters| counters.received.frames == 0)
+        forwarder.counters(face.id()).is_none_or(|counters| counters.received.frames == 0)
     });
     let oldest = match of {
         Some(Account { uid, .. }) => {
@@ -141,5 +141,5 @@ fn oldest_silent_application(
         }
         None => silent.next(),
     };
-    oldest.map(|face| face.id)
+    oldest.map(Face::id)
 }
