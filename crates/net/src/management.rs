@@ -53,7 +53,7 @@ use query::Filter;
 use refusals::Refusals;
 use response::ControlResponse;
 use rib::Rib;
-use routes::Routes;
+use routes::{Circumstances, Routes};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::Traces;
 use verification::Announcers;
@@ -277,7 +277,7 @@ impl Management {
 
     /// How long signatures were checked, by the name of what was signed.
     pub fn checks(&self) -> impl Iterator<Item = (&'static str, &Checks)> {
-        let announcements = &self.announcers.checks;
+        let announcements = self.announcers.checks();
         [("command", self.authority.checks()), ("announcement", announcements)].into_iter()
     }
 
@@ -480,8 +480,9 @@ impl Management {
         is_bounded: bool,
     ) -> Routes<'a> {
         let Question { now, wall_ms, from, .. } = *question;
-        let (rib, per_face) = (&mut self.rib, self.routes_per_face);
-        Routes { forwarder, rib, per_face, now, wall_ms, from, is_bounded }
+        let per_face = self.routes_per_face;
+        let command = Circumstances { per_face, now, wall_ms, from, is_bounded };
+        Routes::new(forwarder, &mut self.rib, command)
     }
 
     /// Something happened to a face.

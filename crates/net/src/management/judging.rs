@@ -14,7 +14,7 @@ use std::sync::Arc;
 impl Management {
     /// Sets the accepted signers of announcements; `None` accepts all.
     pub fn set_announcers(&mut self, announcers: Option<Arc<Validator>>) {
-        self.announcers.validator = announcers;
+        self.announcers.accept(announcers);
     }
 
     /// Decides if a command may be executed now. Returns true if it is limited; see

@@ -15,10 +15,8 @@ use packet::Name;
 /// The cost of a route by a prefix announcement: other routes are preferred (NFD's number).
 pub(super) const ANNOUNCED_COST: u64 = 2048;
 
-/// The state that a command of these modules changes.
-pub(super) struct Routes<'a> {
-    pub forwarder: &'a mut Forwarder,
-    pub rib: &'a mut Rib,
+/// A command's circumstances.
+pub(super) struct Circumstances {
     /// Routes that a face may have.
     pub per_face: usize,
     pub now: Time,
@@ -31,7 +29,18 @@ pub(super) struct Routes<'a> {
     pub is_bounded: bool,
 }
 
-impl Routes<'_> {
+/// The state that a command of these modules changes.
+pub(super) struct Routes<'a> {
+    forwarder: &'a mut Forwarder,
+    rib: &'a mut Rib,
+    command: Circumstances,
+}
+
+impl<'a> Routes<'a> {
+    pub fn new(forwarder: &'a mut Forwarder, rib: &'a mut Rib, command: Circumstances) -> Self {
+        Routes { forwarder, rib, command }
+    }
+
     /// A command of the module `rib`, but for `rib/announce`.
     pub fn rib(&mut self, verb: &[u8], asked: &ControlParameters) -> ControlResponse {
         match verb {
@@ -52,7 +61,7 @@ impl Routes<'_> {
 
     /// The flags that a route gets which is to have these.
     fn flags(&self, asked: u64) -> u64 {
-        if self.is_bounded { asked & !(CHILD_INHERIT | CAPTURE) } else { asked }
+        if self.command.is_bounded { asked & !(CHILD_INHERIT | CAPTURE) } else { asked }
     }
 
     /// `rib/register`
@@ -64,7 +73,7 @@ impl Routes<'_> {
         let route = Route {
             cost: asked.cost.unwrap_or(0),
             flags: self.flags(asked.flags.unwrap_or(CHILD_INHERIT)),
-            expires: period.map(|period| self.now + period),
+            expires: period.map(|period| self.command.now + period),
         };
         if let Some(refusal) = self.add(prefix, RouteKey { face, origin }, route, asked) {
             return refusal;
@@ -84,7 +93,7 @@ impl Routes<'_> {
     /// `rib/announce`: a route by an announcement that the producer has signed.
     pub fn announce(&mut self, bytes: &[u8]) -> ControlResponse {
         let none = ControlParameters::default();
-        let announcement = match Announcement::read(bytes, self.wall_ms) {
+        let announcement = match Announcement::read(bytes, self.command.wall_ms) {
             Ok(announcement) => announcement,
             Err(refusal) => {
                 return ControlResponse::new(refusal.code(), refusal.to_string(), none);
@@ -93,15 +102,15 @@ impl Routes<'_> {
         let route = Route {
             cost: ANNOUNCED_COST,
             flags: self.flags(CHILD_INHERIT),
-            expires: Some(self.now + Duration::from_millis(announcement.expires_in_ms)),
+            expires: Some(self.command.now + Duration::from_millis(announcement.expires_in_ms)),
         };
-        let key = RouteKey { face: self.from, origin: ORIGIN_ANNOUNCEMENT };
+        let key = RouteKey { face: self.command.from, origin: ORIGIN_ANNOUNCEMENT };
         if let Some(refusal) = self.add(&announcement.prefix, key, route, &none) {
             return refusal;
         }
         let body = ControlParameters {
             name: Some(announcement.prefix),
-            face_id: Some(self.from.0),
+            face_id: Some(self.command.from.0),
             origin: Some(ORIGIN_ANNOUNCEMENT),
             cost: Some(route.cost),
             flags: Some(route.flags),
@@ -123,10 +132,10 @@ impl Routes<'_> {
         if let Some(refusal) = self.unusable(prefix, face, asked) {
             return Some(refusal);
         }
-        if !self.rib.has(prefix, key) && self.rib.routes_of(face) >= self.per_face {
+        if !self.rib.has(prefix, key) && self.rib.routes_of(face) >= self.command.per_face {
             return Some(self.too_many(face, asked));
         }
-        if route.expires.is_some_and(|at| at <= self.now) {
+        if route.expires.is_some_and(|at| at <= self.command.now) {
             // It has expired already, as one that was there before does now.
             self.rib.remove(self.forwarder, prefix, key);
             return None;
@@ -166,7 +175,7 @@ impl Routes<'_> {
             return refusal;
         }
         match self.forwarder.add_route(face, prefix.as_ref(), cost) {
-            Ok(Added::New) if self.forwarder.fib().routes_of(face) > self.per_face => {
+            Ok(Added::New) if self.forwarder.fib().routes_of(face) > self.command.per_face => {
                 self.forwarder.remove_route(face, prefix.as_ref());
                 return self.too_many(face, asked);
             }
@@ -200,11 +209,11 @@ impl Routes<'_> {
 
     /// The face that is meant: by its number, or that which the command came from.
     fn face(&self, asked: &ControlParameters) -> FaceId {
-        asked.face_id.filter(|id| *id != 0).map_or(self.from, FaceId)
+        asked.face_id.filter(|id| *id != 0).map_or(self.command.from, FaceId)
     }
 
     fn too_many(&self, face: FaceId, asked: &ControlParameters) -> ControlResponse {
-        let text = format!("face {face} has {} routes, its limit", self.per_face);
+        let text = format!("face {face} has {} routes, its limit", self.command.per_face);
         ControlResponse::new(403, text, asked.clone())
     }
 

@@ -10,12 +10,22 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(super) struct Announcers {
     /// The accepted signers; `None` accepts all.
-    pub validator: Option<Arc<Validator>>,
+    validator: Option<Arc<Validator>>,
     /// How long the checks took.
-    pub checks: Checks,
+    checks: Checks,
 }
 
 impl Announcers {
+    /// Accepts these signers from now on; `None` accepts all.
+    pub fn accept(&mut self, validator: Option<Arc<Validator>>) {
+        self.validator = validator;
+    }
+
+    /// How long the checks took.
+    pub fn checks(&self) -> &Checks {
+        &self.checks
+    }
+
     /// Checks that an announcement has an accepted signer. Bytes that are no announcement pass
     /// here.
     pub fn judge(&mut self, bytes: &[u8], wall_ms: u64) -> Result<(), Doubt> {
