@@ -172,8 +172,7 @@ impl Fabric {
                 if let Some(tracing) = self.observers.tracing() {
                     tracing.arrived(now, wire, to.node, frame, false);
                 }
-                end.wire_mut().consume();
-                end.wire_mut().counters.node_down += 1;
+                end.wire_mut().lose();
                 continue;
             };
             self.observers.arrived(&PacketHop {
@@ -192,8 +191,7 @@ impl Fabric {
             if let Some(tracing) = self.observers.tracing() {
                 tracing.flush(now, &running, frame);
             }
-            end.wire_mut().consume();
-            end.wire_mut().counters.delivered += 1;
+            end.wire_mut().deliver();
             self.pump(to.node);
         }
         let end = self.topology.end_mut(wire);

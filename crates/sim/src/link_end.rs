@@ -97,9 +97,9 @@ impl LinkEnd {
         let mut result = sums.result;
         result.queue = Queue { mean, stdev: variance.sqrt(), max: result.queue.max };
         result.rate = rate;
-        result.wire = self.wire.counters;
+        result.wire = self.wire.counters();
         result.in_flight = self.wire.in_flight() as u64;
-        result.utilization = (self.wire.counters.busy.0 as f64 / span).min(1.0);
+        result.utilization = (result.wire.busy.0 as f64 / span).min(1.0);
         result
     }
 }

@@ -67,13 +67,13 @@ impl Population {
         let number = self.generators.len() as u32;
         let component = fabric.agenda_mut().add(Target::Workload(number));
         let mut generator = Generator::new(spec, u64::from(number), fabric.seed(), component);
-        if let Manner::Chunk { lifetime } = generator.spec.manner {
-            for at in generator.spec.at.clone() {
+        if let Manner::Chunk { lifetime } = generator.spec().manner {
+            for at in generator.spec().at.clone() {
                 let app = add_chunks(fabric, at, &generator, lifetime, number);
-                generator.apps.push(app);
+                generator.add_app(app);
             }
         }
-        fabric.agenda_mut().set(component, generator.next);
+        fabric.agenda_mut().set(component, generator.next());
         self.generators.push(generator);
     }
 
@@ -83,20 +83,20 @@ impl Population {
             self.begin(fabric, number, &beginning);
         }
         let generator = &self.generators[number as usize];
-        if generator.next.is_none() {
-            for app in &generator.apps {
+        if generator.next().is_none() {
+            for app in generator.apps() {
                 if let Some(chunks) = fabric.apps_mut().get_mut(*app).chunks_mut() {
                     chunks.close();
                 }
             }
         }
-        fabric.agenda_mut().set(generator.component, generator.next);
+        fabric.agenda_mut().set(generator.component(), generator.next());
     }
 
     fn begin(&mut self, fabric: &mut Fabric, number: u32, beginning: &Beginning) {
         let now = fabric.now();
         let generator = &mut self.generators[number as usize];
-        let request = match &generator.spec.manner {
+        let request = match &generator.spec().manner {
             Manner::Chunk { .. } => return ask_chunk(fabric, generator, beginning),
             Manner::Video(video) => Request::Video(VideoSpec { start: now, ..(**video).clone() }),
             Manner::Fetch { .. } => match generator.fetch(beginning, now) {
@@ -105,10 +105,9 @@ impl Population {
             },
         };
         let member = Member { workload: number, class: beginning.object.class };
-        generator.class(member.class).began(now);
-        generator.result.running += 1;
-        let started = generator.result.started.to_string();
-        let workload = generator.spec.name.clone();
+        generator.began(member.class, now);
+        let started = generator.result().started.to_string();
+        let workload = generator.spec().name.clone();
         let app = self.place(fabric, beginning.node);
         let flow = self.list(fabric, app, member, request.name_and_label());
         let names = ["workload", &workload, &started];
@@ -132,7 +131,7 @@ impl Population {
         name_and_label: [String; 2],
     ) -> Option<FlowId> {
         if self.listed == 0 {
-            self.generators[member.workload as usize].result.unlisted += 1;
+            self.generators[member.workload as usize].left_out();
             return None;
         }
         self.listed -= 1;
@@ -156,10 +155,9 @@ impl Population {
         let (node, component) = (app.place().node, app.component());
         fabric.agenda_mut().set(component, None);
         let generator = &mut self.generators[born.member.workload as usize];
-        generator.result.running -= 1;
         let (bytes, complete) = (result.transfer.bytes, result.transfer.complete);
         let ended = result.end.unwrap_or(now);
-        generator.class(born.member.class).ended(born.at, ended, bytes, complete);
+        generator.ended(&born, ended, bytes, complete);
         if let Some(flow) = born.flow {
             let name = fabric.topology().node(node).name().to_owned();
             fabric.flows_mut().end(flow, born.member, name, result);
@@ -185,10 +183,10 @@ impl Population {
     fn samples(&self, at: Time, apps: &Apps) -> Vec<Vec<WorkloadSample>> {
         let mut samples = Vec::new();
         for generator in &self.generators {
-            let mut sums = vec![WorkloadSample::default(); generator.result.classes.len()];
-            let chunks = generator.apps.iter().filter_map(|app| apps.get(*app).chunks());
+            let mut sums = vec![WorkloadSample::default(); generator.result().classes.len()];
+            let chunks = generator.apps().iter().filter_map(|app| apps.get(*app).chunks());
             let chunks = chunks.map(Chunks::classes);
-            for classes in std::iter::once(generator.result.classes.as_slice()).chain(chunks) {
+            for classes in std::iter::once(generator.result().classes.as_slice()).chain(chunks) {
                 for (sum, class) in sums.iter_mut().zip(classes) {
                     sum.counts.add(&class.counts());
                     sum.bytes = sum.counts.bytes;
@@ -214,8 +212,8 @@ impl Population {
 }
 
 fn result(generator: &Generator, apps: &Apps) -> WorkloadResult {
-    let mut result = generator.result.clone();
-    for chunks in generator.apps.iter().filter_map(|app| apps.get(*app).chunks()) {
+    let mut result = generator.result().clone();
+    for chunks in generator.apps().iter().filter_map(|app| apps.get(*app).chunks()) {
         result.classes.iter_mut().zip(chunks.classes()).for_each(|(a, b)| a.merge(b));
     }
     result
@@ -229,11 +227,11 @@ fn add_chunks(
     lifetime: Duration,
     number: u32,
 ) -> u32 {
-    let spec = &generator.spec;
+    let spec = generator.spec();
     let names: Vec<String> = spec.catalogues.iter().map(|c| c.name.to_string()).collect();
     let node = fabric.topology().node(at).name();
     let nonces = Rng::stream(fabric.seed(), &["workload", &spec.name, node, "nonces"]);
-    let classes = generator.result.classes.clone();
+    let classes = generator.result().classes.clone();
     let chunks = Chunks::new(spec.catalogues.clone(), lifetime, nonces, classes);
     let app = fabric.add_app(at, Role::Chunks(Box::new(chunks)));
     let member = Member { workload: number, class: 0 };
@@ -243,8 +241,7 @@ fn add_chunks(
 }
 
 fn ask_chunk(fabric: &mut Fabric, generator: &Generator, beginning: &Beginning) {
-    let place = generator.spec.at.iter().position(|at| *at == beginning.node);
-    let Some(app) = place.and_then(|place| generator.apps.get(place)).copied() else { return };
+    let Some(app) = generator.app_at(beginning.node) else { return };
     let key = Key {
         catalogue: beginning.catalogue,
         object: beginning.object.number,

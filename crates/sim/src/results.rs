@@ -15,7 +15,7 @@ pub(crate) fn outcome(fabric: &Fabric, population: &Population) -> Outcome {
     Outcome {
         duration: now.since(Time::ZERO),
         events: fabric.agenda().calls(),
-        packet_hops: trace.hops,
+        packet_hops: trace.hops(),
         flows: fabric.flows().results(now, apps, topology),
         workloads: population.results(apps),
         links: topology.ends().map(|(_, end)| topology.link_result(now, end)).collect(),

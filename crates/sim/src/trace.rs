@@ -8,7 +8,7 @@ use record::PacketHop;
 /// A hash of all arrivals of frames at nodes.
 pub(crate) struct Trace {
     hash: Xxh3,
-    pub hops: u64,
+    hops: u64,
 }
 
 impl Trace {
@@ -26,6 +26,11 @@ impl Trace {
         let kind_and_size = (hop.kind as u64) << 56 | hop.frame.len() as u64;
         record[24..].copy_from_slice(&kind_and_size.to_le_bytes());
         self.hash.update(&record);
+    }
+
+    /// How many there were.
+    pub fn hops(&self) -> u64 {
+        self.hops
     }
 
     pub fn digest(&self) -> u64 {

@@ -191,13 +191,13 @@ impl Tracing {
 
     /// Sends a frame over a wire, and reports its fate.
     pub fn send(&mut self, at: Time, wire: WireId, end: &mut LinkEnd, frame: Frame<'_>) {
-        let before = end.wire().counters;
+        let before = end.wire().counters();
         let bytes = match &frame {
             Frame::Bytes(bytes) => bytes.to_vec(),
             Frame::Shared(bytes) => bytes.to_vec(),
         };
         end.wire_mut().send(at, frame);
-        let after = end.wire().counters;
+        let after = end.wire().counters();
         let lost = if after.down > before.down {
             Some(Lost::LinkDown)
         } else if after.lost > before.lost {

@@ -66,7 +66,7 @@ pub(crate) struct Wire {
     buffer: Vec<u8>,
     head: usize,
     up: bool,
-    pub counters: WireCounters,
+    counters: WireCounters,
 }
 
 impl Wire {
@@ -88,6 +88,11 @@ impl Wire {
             up: true,
             counters: WireCounters::default(),
         }
+    }
+
+    /// Its counters until now.
+    pub fn counters(&self) -> WireCounters {
+        self.counters
     }
 
     /// The number of frames on the wire.
@@ -186,8 +191,19 @@ impl Wire {
         })
     }
 
-    /// Removes the first frame.
-    pub fn consume(&mut self) {
+    /// Removes the first frame, which its node has received.
+    pub fn deliver(&mut self) {
+        self.consume();
+        self.counters.delivered += 1;
+    }
+
+    /// Removes the first frame, which arrived at a node that is down.
+    pub fn lose(&mut self) {
+        self.consume();
+        self.counters.node_down += 1;
+    }
+
+    fn consume(&mut self) {
         let Some(frame) = self.frames.pop_front() else { return };
         if frame.shared.is_some() {
             return;

@@ -132,20 +132,20 @@ pub(crate) struct Born {
 
 /// A workload and its state.
 pub(crate) struct Generator {
-    pub spec: WorkloadSpec,
-    pub component: Component,
+    spec: WorkloadSpec,
+    component: Component,
     /// The popularity of objects, by catalogue. `None` for unbounded catalogues and for lists,
     /// whose objects are taken in order.
     laws: Vec<Option<Popularity>>,
     gaps: Rng,
     choices: Rng,
     /// The instant of the next request.
-    pub next: Option<Time>,
+    next: Option<Time>,
     /// The first object of unbounded catalogues that belongs to this workload.
     first: u64,
-    pub result: WorkloadResult,
+    result: WorkloadResult,
     /// The applications that request chunks, in the order of `spec.at`.
-    pub apps: Vec<u32>,
+    apps: Vec<u32>,
 }
 
 /// The number of objects of an unbounded catalogue that belong to one workload.
@@ -180,6 +180,59 @@ impl Generator {
         };
         generator.next = generator.due(0, Time::ZERO);
         generator
+    }
+
+    /// The workload.
+    pub fn spec(&self) -> &WorkloadSpec {
+        &self.spec
+    }
+
+    /// Where its next request is in the agenda.
+    pub fn component(&self) -> Component {
+        self.component
+    }
+
+    /// The instant of the next request, if there is one.
+    pub fn next(&self) -> Option<Time> {
+        self.next
+    }
+
+    /// Its counters and sums until now, without those that applications keep for it.
+    pub fn result(&self) -> &WorkloadResult {
+        &self.result
+    }
+
+    /// The applications that request its chunks.
+    pub fn apps(&self) -> &[u32] {
+        &self.apps
+    }
+
+    /// The application that requests its chunks at a node.
+    pub fn app_at(&self, node: NodeId) -> Option<u32> {
+        let place = self.spec.at.iter().position(|at| *at == node)?;
+        self.apps.get(place).copied()
+    }
+
+    /// Adds the application that requests its chunks at the next of its nodes.
+    pub fn add_app(&mut self, app: u32) {
+        self.apps.push(app);
+    }
+
+    /// Counts a flow of this class that begins.
+    pub fn began(&mut self, class: u16, now: Time) {
+        self.class(class).began(now);
+        self.result.running += 1;
+    }
+
+    /// Counts a flow that is not listed.
+    pub fn left_out(&mut self) {
+        self.result.unlisted += 1;
+    }
+
+    /// Counts the end of a flow.
+    pub fn ended(&mut self, born: &Born, at: Time, bytes: u64, complete: bool) {
+        self.result.running -= 1;
+        self.class(born.member.class).ended(born.at, at, bytes, complete);
     }
 
     /// The instant of request `n`; the one before was at `last`.
@@ -241,7 +294,7 @@ impl Generator {
     }
 
     /// The sums of a class; the last class if there is none with this number.
-    pub fn class(&mut self, class: u16) -> &mut ClassResult {
+    fn class(&mut self, class: u16) -> &mut ClassResult {
         let place = usize::from(class).min(self.result.classes.len() - 1);
         &mut self.result.classes[place]
     }

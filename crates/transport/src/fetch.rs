@@ -202,13 +202,13 @@ impl Fetch {
     /// The known facts about the object; `None` until it is found.
     #[must_use]
     pub fn object(&self) -> Option<&ObjectInfo> {
-        self.object.as_ref().map(|object| &object.info)
+        self.object.as_ref().map(|object| object.info())
     }
 
     /// Bytes of content: from an earlier transfer, and verified by this fetch.
     #[must_use]
     pub fn bytes(&self) -> (u64, u64) {
-        self.object.as_ref().map_or((0, 0), |object| (object.resumed_bytes, object.bytes))
+        self.object.as_ref().map_or((0, 0), |object| (object.resumed_bytes(), object.bytes()))
     }
 
     /// The proof by the object's signature; `None` until something is verified.
@@ -378,7 +378,7 @@ impl Fetch {
     fn nothing_verified(&self) -> bool {
         self.verification.layout().is_none()
             && self.verification.proof().is_none()
-            && self.object.as_ref().is_none_or(|object| object.bytes == 0)
+            && self.object.as_ref().is_none_or(|object| object.bytes() == 0)
     }
 
     /// Discovery has less patience: most names without an early answer are never answered. A Nack
@@ -426,12 +426,12 @@ impl Fetch {
                 let forged = self.verification.was_forged(missing);
                 let cause = if forged { StallCause::Forged } else { cause };
                 FetchError::Stalled {
-                    name: object.info.name.clone(),
+                    name: object.name().clone(),
                     missing,
                     waited,
                     cause,
-                    have: object.done_count,
-                    of: object.info.segments.unwrap_or(self.cursor.next()),
+                    have: object.done_count(),
+                    of: object.segments().unwrap_or(self.cursor.next()),
                 }
             }
         };
@@ -480,7 +480,7 @@ impl Fetch {
     /// no candidate to skip, if the transfer has stalled, or if content has been delivered.
     fn skip_candidate(&mut self, why: &FetchError) -> bool {
         let stalled = matches!(why, FetchError::Stalled { .. });
-        let untouched = self.object.as_ref().is_some_and(|object| object.bytes == 0);
+        let untouched = self.object.as_ref().is_some_and(|object| object.bytes() == 0);
         if stalled || !untouched || !self.candidates.skip(why) {
             return false;
         }

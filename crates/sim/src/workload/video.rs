@@ -224,7 +224,7 @@ impl Player {
         sample.video = Some(VideoSample {
             buffer: self.playout.level(at),
             is_stalled: self.playout.is_stalled(at),
-            stalls: self.playout.stalls,
+            stalls: self.playout.stalls(),
             bitrate: self.spec.ladder[self.quality],
         });
         sample.bytes = Size(sample.bytes.0 + self.sum.bytes);
@@ -248,10 +248,10 @@ impl Player {
         result.end = self.end;
         result.transfer = sum;
         result.video = Some(VideoResult {
-            startup: self.playout.began.map(|at| at.since(self.spec.start)),
-            stalls: self.playout.stalls,
+            startup: self.playout.began().map(|at| at.since(self.spec.start)),
+            stalls: self.playout.stalls(),
             stalled: self.playout.stalled(self.end.unwrap_or(now)),
-            played: self.playout.played,
+            played: self.playout.played(),
             segments: self.segment,
             switches: self.switches,
             bitrate: (self.segment > 0).then(|| self.bitrates / self.segment as f64),

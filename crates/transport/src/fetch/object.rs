@@ -55,18 +55,18 @@ pub struct Resume {
 /// An object under transfer.
 #[derive(Debug)]
 pub(super) struct Object {
-    pub info: ObjectInfo,
+    info: ObjectInfo,
     /// Segment components follow revision 1 of the naming conventions.
-    pub rev1: bool,
+    rev1: bool,
     /// Verified metadata confirms `info.segment_size`.
-    pub size_proved: bool,
+    size_proved: bool,
     /// Segments that were delivered, or present before.
-    pub done: RangeSet<u64>,
-    pub done_count: u64,
+    done: RangeSet<u64>,
+    done_count: u64,
     /// Bytes of content that were present before.
-    pub resumed_bytes: u64,
+    resumed_bytes: u64,
     /// Bytes of content delivered by this fetch.
-    pub bytes: u64,
+    bytes: u64,
 }
 
 impl Object {
@@ -76,6 +76,64 @@ impl Object {
         let (done, done_count) = (RangeSet::new(), 0);
         let size_proved = false;
         Object { info, rev1, size_proved, done, done_count, resumed_bytes: 0, bytes: 0 }
+    }
+
+    /// The facts about it.
+    pub fn info(&self) -> &ObjectInfo {
+        &self.info
+    }
+
+    /// Its versioned name.
+    pub fn name(&self) -> &Name {
+        &self.info.name
+    }
+
+    /// The number of its segments, if it is known.
+    pub fn segments(&self) -> Option<u64> {
+        self.info.segments
+    }
+
+    /// Segments that were delivered, or present before.
+    pub fn done(&self) -> &RangeSet<u64> {
+        &self.done
+    }
+
+    /// How many these are.
+    pub fn done_count(&self) -> u64 {
+        self.done_count
+    }
+
+    /// Bytes of content that were present before.
+    pub fn resumed_bytes(&self) -> u64 {
+        self.resumed_bytes
+    }
+
+    /// Bytes of content delivered by this fetch.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// A verified manifest has the number of its segments.
+    pub fn set_segments(&mut self, segments: u64) {
+        self.info.segments = Some(segments);
+    }
+
+    /// A packet has the number of its segments: it counts if none is known.
+    pub fn learn_segments(&mut self, segments: Option<u64>) {
+        self.info.segments = self.info.segments.or(segments);
+    }
+
+    /// Verified metadata has this size of its segments.
+    pub fn confirm_size(&mut self, segment_size: Option<u64>) {
+        self.size_proved |= segment_size == self.info.segment_size;
+    }
+
+    /// Forgets the size of its segments unless verified metadata, or else the caller, confirms it.
+    /// The offset of the last segment would depend on that size alone.
+    pub fn forget_doubtful_size(&mut self, is_confirmed: bool) {
+        if !self.size_proved && !is_confirmed {
+            self.info.segment_size = None;
+        }
     }
 
     /// Adopts segments of an earlier transfer that belong to the object; see [`Sink::begin`].

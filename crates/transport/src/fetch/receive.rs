@@ -76,7 +76,7 @@ impl Fetch {
         let Some(object) = &self.object else {
             return name.starts_with(self.discovery.unversioned()).then_some(Item::Metadata);
         };
-        let prefix = object.info.name.as_ref();
+        let prefix = object.name().as_ref();
         let is_doubted = self.candidates.is_doubted();
         if !name.starts_with(prefix) {
             let may = self.is_uncertain() || is_doubted;
@@ -132,7 +132,7 @@ impl Fetch {
         link: &LpPacket<'_>,
         sink: &mut dyn Sink,
     ) {
-        let known = self.object.as_ref().map(|object| object.info.name.as_ref());
+        let known = self.object.as_ref().map(|object| object.name().as_ref());
         let head = head::decode(self.discovery.unversioned(), data).filter(|head| match known {
             Some(known) => known == head.metadata.object.as_ref(),
             None => !self.heads.is_distrusted(),
@@ -173,12 +173,12 @@ impl Fetch {
             let Some(object) = self.object.as_ref().filter(|_| self.outcome.is_none()) else {
                 break;
             };
-            let is_there = object.done.contains(&number)
-                || object.info.segments.is_some_and(|segments| number >= segments);
+            let is_there = object.done().contains(&number)
+                || object.segments().is_some_and(|segments| number >= segments);
             let head = Data::decode(&wire).ok().filter(|_| !is_there);
             let unversioned = self.discovery.unversioned();
             let head = head.as_ref().and_then(|data| head::decode(unversioned, data));
-            match head.filter(|head| head.metadata.object == object.info.name) {
+            match head.filter(|head| head.metadata.object == *object.name()) {
                 Some(head) => {
                     self.cursor.asked_ahead(number);
                     self.receive_segment(now, number, &head.segment, sink);
@@ -252,7 +252,7 @@ impl Fetch {
     fn take_candidate(&mut self, digest: Digest, metadata: &Metadata, proven: bool) -> bool {
         let settled = !self.heads.is_announced();
         if let Some(object) = self.object.as_ref().filter(|_| settled) {
-            let other = object.info.name != metadata.object;
+            let other = *object.name() != metadata.object;
             let better = metadata.manifest.is_some() && !self.verification.has_manifest();
             let wanted = if other { !self.discovery.is_versioned() } else { better };
             if !wanted || !self.nothing_verified() {
@@ -283,10 +283,10 @@ impl Fetch {
         let found = Metadata::decode(self.discovery.unversioned(), data.content());
         let has_manifest = self.verification.has_manifest();
         let Some(object) = &mut self.object else { return };
-        let Some(metadata) = found.filter(|found| found.object == object.info.name) else { return };
-        object.size_proved |= metadata.segment_size == object.info.segment_size;
+        let Some(metadata) = found.filter(|found| found.object == *object.name()) else { return };
+        object.confirm_size(metadata.segment_size);
         if self.config.policy.needs_key() && !has_manifest {
-            object.info.segments = object.info.segments.or(end(&metadata));
+            object.learn_segments(end(&metadata));
             self.drop_beyond_the_end();
         }
     }
@@ -337,21 +337,18 @@ impl Fetch {
     pub(super) fn confirm_object(&mut self, now: Time, sink: &mut dyn Sink) {
         self.heads.forget_announced();
         let Some(object) = &mut self.object else { return };
-        let (size, segments) = (object.info.segment_size, object.info.segments);
+        let (size, segments) = (object.info().segment_size, object.segments());
         let is_whole = size.zip(segments).is_some_and(|(size, segments)| {
             self.verification.has_verified(segments.saturating_sub(1), size)
         });
-        if !object.size_proved && !is_whole {
-            // The segment size is not verified (that of heads never is), and no whole segment
-            // confirms it. The offset of the last segment would depend on that size alone, so
-            // segments are delivered in order.
-            object.info.segment_size = None;
-        }
+        // The size of segments that a head has is never verified. Without one that a whole segment
+        // confirms, segments are delivered in order.
+        object.forget_doubtful_size(is_whole);
         self.requests.cancel(Item::Metadata);
-        let in_order = self.config.in_order || object.info.segment_size.is_none();
-        object.resume(&sink.begin(&object.info), in_order);
-        if object.done_count > 0 {
-            let done = &object.done;
+        let in_order = self.config.in_order || object.info().segment_size.is_none();
+        object.resume(&sink.begin(object.info()), in_order);
+        if object.done_count() > 0 {
+            let done = object.done();
             self.requests.cancel_if(|item| matches!(item, Item::Segment(n) if done.contains(&n)));
             self.verification.forget_stashed(done);
         }
@@ -368,7 +365,7 @@ impl Fetch {
 
     /// Moves on to the next segment that has never been requested.
     fn skip_asked(&mut self) {
-        self.cursor.skip(self.object.as_ref().map(|object| &object.done));
+        self.cursor.skip(self.object.as_ref().map(Object::done));
     }
 
     /// Handles a manifest's root that arrived with the metadata. If it is wrong, the root is
@@ -376,7 +373,7 @@ impl Fetch {
     fn receive_root(&mut self, now: Time, root: &Data<'_>, sink: &mut dyn Sink) {
         let Some(object) = self.object.as_ref().filter(|_| self.outcome.is_none()) else { return };
         let Some(number) = self.verification.root() else { return };
-        let name = object.info.name.clone();
+        let name = object.name().clone();
         match self.verification.node(name.as_ref(), number, root) {
             Ok(()) => self.node_came(now, sink),
             Err(_) => self.requests.stats_mut().forged += 1,
@@ -386,7 +383,7 @@ impl Fetch {
     /// Handles a node of the manifest.
     fn receive_node(&mut self, now: Time, number: u64, data: &Data<'_>, sink: &mut dyn Sink) {
         let Some(object) = &self.object else { return };
-        let name = object.info.name.clone();
+        let name = object.name().clone();
         match self.verification.node(name.as_ref(), number, data) {
             Ok(()) => self.node_came(now, sink),
             Err(error) => {
@@ -412,7 +409,7 @@ impl Fetch {
             self.want_certificate(now, why);
         }
         if let (Some(layout), Some(object)) = (self.verification.layout(), &mut self.object) {
-            object.info.segments = Some(layout.segments());
+            object.set_segments(layout.segments());
         }
         for (segment, expected) in self.verification.judge_stash() {
             self.forged(now, segment, expected, None);
@@ -426,7 +423,7 @@ impl Fetch {
     /// Handles a segment.
     fn receive_segment(&mut self, now: Time, segment: u64, data: &Data<'_>, sink: &mut dyn Sink) {
         let Some(object) = &mut self.object else { return };
-        if object.done.contains(&segment) || self.verification.is_stashed(segment) {
+        if object.done().contains(&segment) || self.verification.is_stashed(segment) {
             return;
         }
         let verdict = self.verification.judge(segment, data);
@@ -439,8 +436,8 @@ impl Fetch {
             }
             Verdict::Verified => {
                 self.requests.note_good(now);
-                if !self.verification.has_manifest() && object.info.segments.is_none() {
-                    object.info.segments = rdr::segments_from(data.final_block());
+                if !self.verification.has_manifest() && object.segments().is_none() {
+                    object.learn_segments(rdr::segments_from(data.final_block()));
                 }
                 self.pace.progress_at = now;
                 let first_missing = object.first_missing();
@@ -491,7 +488,7 @@ impl Fetch {
         if attempts < MAX_FORGED {
             self.requests.ask_again(now, item, attempts as u16);
         } else {
-            let name = self.object.as_ref().map_or_else(Name::new, |o| o.info.name.clone());
+            let name = self.object.as_ref().map_or_else(Name::new, |object| object.name().clone());
             self.fail(FetchError::Forged { name, segment, attempts });
         }
     }
@@ -555,7 +552,7 @@ impl Fetch {
 
     /// Cancels requests for segments beyond the end of the object, once it is known.
     fn drop_beyond_the_end(&mut self) {
-        let Some(end) = self.object.as_ref().and_then(|object| object.info.segments) else {
+        let Some(end) = self.object.as_ref().and_then(Object::segments) else {
             return;
         };
         if self.cursor.cut(end) {

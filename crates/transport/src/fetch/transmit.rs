@@ -77,7 +77,7 @@ impl Fetch {
         let mut bits = SegmentBits::first(1);
         let (Item::Segment(first), Some(object)) = (item, &self.object) else { return bits };
         let most = self.requests.most_from(first);
-        let Some(segments) = object.info.segments.filter(|_| most > 1) else { return bits };
+        let Some(segments) = object.segments().filter(|_| most > 1) else { return bits };
         if self.verification.is_asked_alone(first) {
             return bits;
         }
@@ -96,7 +96,7 @@ impl Fetch {
                 let room = self.verification.is_ready(segment)
                     || self.verification.has_room(flying, self.segment_data);
                 // A run of new segments ends before the first one that must not be requested.
-                if asked || object.done.contains(&segment) || !room {
+                if asked || object.done().contains(&segment) || !room {
                     break;
                 }
                 true
@@ -123,16 +123,16 @@ impl Fetch {
         if matches!(item, Item::Metadata) {
             return Some(METADATA_GUESS);
         }
-        let object = self.object.as_ref().filter(|object| object.done_count == 0)?;
-        let size = object.info.segment_size.filter(|_| matches!(item, Item::Segment(_)))?;
+        let object = self.object.as_ref().filter(|object| object.done_count() == 0)?;
+        let size = object.info().segment_size.filter(|_| matches!(item, Item::Segment(_)))?;
         // An object of one segment may be much smaller than that.
-        let size = size.min(object.info.size.unwrap_or(u64::MAX));
+        let size = size.min(object.info().size.unwrap_or(u64::MAX));
         Some(Size(size.saturating_add(SEGMENT_OVERHEAD)))
     }
 
     /// Appends a request to send twice, if the end of the object has been reached.
     fn echo(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        let segments = self.object.as_ref().and_then(|object| object.info.segments);
+        let segments = self.object.as_ref().and_then(Object::segments);
         if segments.is_none_or(|segments| self.cursor.next() < segments) {
             return false;
         }
@@ -188,9 +188,9 @@ impl Fetch {
             None => self.cursor.next(),
         };
         let end = self.cursor.next().saturating_add(NODES_AHEAD);
-        let end = end.min(object.info.segments.unwrap_or(u64::MAX));
+        let end = end.min(object.segments().unwrap_or(u64::MAX));
         // The last segments need no proof if they are present or not wanted.
-        let done = object.done.get(&end.saturating_sub(1));
+        let done = object.done().get(&end.saturating_sub(1));
         let end = done.map_or(end, |run| run.start).max(start);
         let mut nodes = self.verification.nodes_for(start..end).into_iter().map(Item::Node);
         nodes.find(|node| !self.requests.is_pending(*node)).map(|node| (node, 0))
@@ -202,7 +202,7 @@ impl Fetch {
         let end = self.segments_end(object);
         let mut segment = from;
         while segment < end {
-            if let Some(run) = object.done.get(&segment) {
+            if let Some(run) = object.done().get(&segment) {
                 segment = run.end;
             } else if self.cursor.is_behind(segment) {
                 segment += 1;
@@ -218,7 +218,7 @@ impl Fetch {
     /// The end of the segments that may be requested: the end of the object or, if segments are
     /// delivered in order, as many as stash and sink have room for.
     pub(super) fn segments_end(&self, object: &Object) -> u64 {
-        let end = object.info.segments.unwrap_or(u64::MAX);
+        let end = object.segments().unwrap_or(u64::MAX);
         if self.is_in_order() {
             let capacity = self.verification.capacity(self.segment_data);
             let room =
@@ -233,12 +233,12 @@ impl Fetch {
     /// unknown.
     pub(super) fn is_in_order(&self) -> bool {
         self.config.in_order
-            || self.object.as_ref().is_none_or(|object| object.info.segment_size.is_none())
+            || self.object.as_ref().is_none_or(|object| object.info().segment_size.is_none())
     }
 
     fn asked(&mut self, item: Item) {
         if let Item::Segment(segment) = item {
-            let done = self.object.as_ref().map(|object| &object.done);
+            let done = self.object.as_ref().map(Object::done);
             self.cursor.asked(segment, done);
         }
     }
@@ -261,7 +261,7 @@ impl Fetch {
         }
         match (item, &self.object) {
             (Item::Segment(n), Some(object)) => {
-                let prefix = object.info.name.as_ref();
+                let prefix = object.name().as_ref();
                 let component = object.component(n);
                 match self.verification.ask_by_digest(item) {
                     None => {
@@ -276,7 +276,7 @@ impl Fetch {
                 }
             }
             (Item::Node(n), Some(object)) => {
-                let mut name = node_name(object.info.name.as_ref(), n);
+                let mut name = node_name(object.name().as_ref(), n);
                 if let Some(digest) = self.verification.ask_by_digest(item) {
                     name = name.with(&Component::implicit_digest(digest));
                 }
@@ -371,7 +371,7 @@ impl Fetch {
         }
         let known = self.object.as_ref().filter(|_| self.verification.layout().is_some());
         if let Some(object) = known {
-            let name = object.info.name.clone();
+            let name = object.name().clone();
             self.discovery.await_next_version(now);
             return self.fail(FetchError::Gone { name, missing: item });
         }

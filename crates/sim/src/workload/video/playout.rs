@@ -26,10 +26,11 @@ pub(crate) struct Playout {
     since: Time,
     /// No more video will be added.
     is_all: bool,
-    pub began: Option<Time>,
-    pub stalls: u64,
-    pub stalled: Duration,
-    pub played: Duration,
+    began: Option<Time>,
+    stalls: u64,
+    /// The total time of the stalls that have ended.
+    stalled: Duration,
+    played: Duration,
 }
 
 impl Playout {
@@ -45,6 +46,21 @@ impl Playout {
             stalled: Duration::ZERO,
             played: Duration::ZERO,
         }
+    }
+
+    /// The first instant of playing.
+    pub fn began(&self) -> Option<Time> {
+        self.began
+    }
+
+    /// How often it has stalled.
+    pub fn stalls(&self) -> u64 {
+        self.stalls
+    }
+
+    /// The total time of playing.
+    pub fn played(&self) -> Duration {
+        self.played
     }
 
     /// The content of the buffer at `now`.
