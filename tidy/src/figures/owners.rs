@@ -16,7 +16,7 @@ pub struct Fields {
     pub name: String,
     /// Visible in the struct's module only.
     pub private: usize,
-    /// `pub(crate)`, `pub(super)` or `pub(in …)`.
+    /// `pub(crate)`, `pub(super)` or `pub(in …)`; or `pub` in a struct that is seen no further.
     pub restricted: usize,
     /// `pub`.
     pub public: usize,
@@ -133,8 +133,11 @@ impl<'ast> Visit<'ast> for Declarations {
             return;
         }
         let mut fields = Fields { name: item.ident.to_string(), ..Fields::default() };
+        let is_exported = matches!(item.vis, Visibility::Public(_));
         for field in item.fields.iter().filter(|field| !is_test(&field.attrs)) {
             match &field.vis {
+                // Of a struct that is seen in a part of the crate only, so is the field.
+                Visibility::Public(_) if !is_exported => fields.restricted += 1,
                 Visibility::Public(_) => fields.public += 1,
                 Visibility::Restricted(_) => fields.restricted += 1,
                 Visibility::Inherited => fields.private += 1,
@@ -225,6 +228,16 @@ mod tests {
     }
 
     #[test]
+    fn a_public_field_is_seen_as_far_as_its_struct() {
+        let with = |visibility: &str| {
+            let text = format!("{visibility} struct S {{ pub a: u8, b: u8 }}\n{METHOD}");
+            reached(&[("lib.rs", &text)]).len()
+        };
+        assert_eq!(["", "pub(super)", "pub(crate)"].map(with), [1; 3]);
+        assert_eq!(with("pub"), 0);
+    }
+
+    #[test]
     fn methods_of_traits_count_and_every_way_to_write_the_receiver() {
         assert!(is_reached("impl Iterator for S { fn next(&mut self) -> Option<u8> { None } }"));
         assert!(is_reached("impl<'a> S { fn m(&'a mut self) {} }"));
@@ -273,7 +286,7 @@ mod tests {
     #[test]
     fn private_and_public_fields_in_one_struct_are_mixed() {
         let mixed = |fields: &str| {
-            let text = format!("struct S {{ {fields} }}\n{METHOD}");
+            let text = format!("pub struct S {{ {fields} }}\n{METHOD}");
             of(&[("lib.rs", &text)]).mixed_owners.len()
         };
         assert_eq!(mixed("pub a: u8, b: u8"), 1);
