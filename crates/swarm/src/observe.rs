@@ -4,7 +4,7 @@ use crate::facts::Facts;
 use crate::plan::{Manner, Plan};
 use crate::write;
 use control::{Duration, Time};
-use record::{FlowResult, FlowSample, LinkResult, NodeResult, Outcome, Recorder, Transfer};
+use record::{Amount, FlowResult, FlowSample, LinkResult, NodeResult, Outcome, Recorder, Transfer};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -65,9 +65,6 @@ impl FlowSeen {
         sample.map_or(0, |(_, bytes)| *bytes)
     }
 }
-
-/// Packets and bytes.
-pub type Amount = (u64, u64);
 
 /// Observations of a direction of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -263,7 +260,7 @@ fn node_seen(node: &NodeResult) -> NodeSeen {
     let refused = refused.map(|(_, n)| n).sum::<u64>();
     NodeSeen {
         interests: node.stats.received.interests,
-        answered: node.stats.aggregated + node.stats.hits + refused,
+        answered: node.stats.aggregated + node.store.hits + refused,
         entries: node.stats.satisfied
             + node.stats.nacked
             + node.stats.expired
