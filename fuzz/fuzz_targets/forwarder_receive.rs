@@ -151,17 +151,7 @@ impl Bench {
             forwarder.content_store().is_empty() || forwarder.content_store().memory() <= STORE
         );
         assert!(forwarder.dead_nonces().len() <= 100);
-        let refused: u64 = [
-            DropReason::Scope,
-            DropReason::HopLimit,
-            DropReason::Duplicate,
-            DropReason::PitFull,
-            DropReason::PitFaceLimit,
-            DropReason::NameTooDeep,
-        ]
-        .iter()
-        .map(|reason| stats.drops.of(*reason))
-        .sum();
+        let refused = stats.drops.before_entry();
         let ended = stats.satisfied + stats.nacked + stats.expired;
         let pending = forwarder.pit().len() as u64;
         let hits = forwarder.content_store().counters().hits;

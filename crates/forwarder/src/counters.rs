@@ -147,8 +147,7 @@ macro_rules! counters {
 pub(crate) use counters;
 
 reasons! {
-    /// Why a packet, a fragment or a frame was dropped. Tests add up the reasons that drop an
-    /// Interest before it has a PIT entry: CONTRIBUTING.md, "Add a drop reason", lists them.
+    /// Why a packet, a fragment or a frame was dropped.
     DropReason,
     /// Drops by reason.
     Drops:
@@ -276,6 +275,28 @@ reasons! {
     Repeated = "repeated",
     /// An option that does not fit into the 1,024 bytes that all of a packet may have.
     TooManyBytes = "too-many-bytes",
+}
+
+impl DropReason {
+    /// The reasons that drop an Interest before it has a PIT entry. Each other Interest is answered
+    /// from the content store, joins an entry, or makes one.
+    pub const BEFORE_ENTRY: &[DropReason] = &[
+        DropReason::Scope,
+        DropReason::HopLimit,
+        DropReason::Duplicate,
+        DropReason::NameTooDeep,
+        DropReason::PitFull,
+        DropReason::PitFaceLimit,
+        DropReason::PitPrefixShare,
+    ];
+}
+
+impl Drops {
+    /// Interests that were dropped before they had a PIT entry.
+    #[must_use]
+    pub fn before_entry(&self) -> u64 {
+        DropReason::BEFORE_ENTRY.iter().map(|reason| self.of(*reason)).sum()
+    }
 }
 
 impl From<Refusal> for DropReason {

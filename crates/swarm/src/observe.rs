@@ -255,9 +255,7 @@ fn link_seen(link: &LinkResult) -> LinkSeen {
 }
 
 fn node_seen(node: &NodeResult) -> NodeSeen {
-    let before_entry = ["duplicate", "hop-limit", "pit-full"];
-    let refused = node.stats.drops.iter().filter(|(why, _)| before_entry.contains(&why.name()));
-    let refused = refused.map(|(_, n)| n).sum::<u64>();
+    let refused = node.stats.drops.before_entry();
     NodeSeen {
         interests: node.stats.received.interests,
         answered: node.stats.aggregated + node.store.hits + refused,

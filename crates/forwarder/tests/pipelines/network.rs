@@ -176,16 +176,7 @@ fn drive(seed: u64) -> Net {
 fn check(node: &Forwarder, net: &Net) {
     let stats = node.stats();
     // Each Interest was refused, answered from the store, joined to another, or made an entry.
-    let refused: u64 = [
-        DropReason::Scope,
-        DropReason::HopLimit,
-        DropReason::Duplicate,
-        DropReason::PitFull,
-        DropReason::PitFaceLimit,
-    ]
-    .iter()
-    .map(|reason| stats.drops.of(*reason))
-    .sum();
+    let refused = stats.drops.before_entry();
     let entries = stats.satisfied + stats.nacked + stats.expired + node.pit().len() as u64;
     let hits = node.content_store().counters().hits;
     assert_eq!(stats.received.interests, refused + hits + stats.aggregated + entries);

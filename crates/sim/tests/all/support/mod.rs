@@ -160,13 +160,7 @@ fn assert_nodes_conserve(outcome: &Outcome) {
     for node in &outcome.nodes {
         // Every Interest received joined another, was answered by the content store, was rejected,
         // or became an entry. Every entry ended, still exists, or was lost in a crash.
-        let dropped: u64 = node
-            .stats
-            .drops
-            .iter()
-            .filter(|(reason, _)| matches!(reason.name(), "duplicate" | "hop-limit" | "pit-full"))
-            .map(|(_, n)| n)
-            .sum();
+        let dropped = node.stats.drops.before_entry();
         let entries =
             node.stats.satisfied + node.stats.nacked + node.stats.expired + node.crashed + node.pit;
         let ends = entries + node.stats.aggregated + node.store.hits + dropped;
