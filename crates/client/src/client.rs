@@ -16,6 +16,7 @@ use net::client::Address;
 use schemes::Choice;
 use std::sync::Arc;
 use std::time::Duration;
+use transport::fetch::FetchConfig;
 
 /// A forwarder, rules of trust, and defaults of operations.
 ///
@@ -278,8 +279,8 @@ impl Default for Builder {
             control: schemes::defaults::CONTROLLER.to_owned(),
             trust: Trust::default(),
             key: None,
-            lifetime: Duration::from_secs(4),
-            patience: Duration::from_secs(30),
+            lifetime: Duration::from_nanos(FetchConfig::LIFETIME.0),
+            patience: Duration::from_nanos(FetchConfig::PATIENCE.0),
         }
     }
 }

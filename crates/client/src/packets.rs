@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::name::AsName;
 use crate::trust::Verified;
+use packet::interest::DEFAULT_LIFETIME_MS;
 use packet::{Bytes, ContentType, DataBuf, InterestBuf, Name};
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ impl Interest {
             name: name.as_name()?,
             can_be_prefix: false,
             must_be_fresh: false,
-            lifetime: Duration::from_secs(4),
+            lifetime: Duration::from_millis(DEFAULT_LIFETIME_MS),
             hop_limit: None,
             parameters: None,
         })

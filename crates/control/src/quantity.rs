@@ -179,8 +179,8 @@ impl FromStr for Ratio {
 }
 
 /// A count of things whose plural ends in `s`: `1 file`, `2 files`.
-pub fn counted(count: impl Into<u64>, one: &str) -> String {
-    match count.into() {
+pub fn counted(count: impl TryInto<u64>, one: &str) -> String {
+    match count.try_into().unwrap_or(u64::MAX) {
         1 => format!("1 {one}"),
         many => format!("{many} {one}s"),
     }

@@ -36,13 +36,21 @@ impl SectionAttributes {
     }
 }
 
+/// The default of a field.
+pub enum Fallback {
+    /// As it would stand in the file.
+    Literal(String),
+    /// A constant.
+    Constant(Expr),
+}
+
 /// The attribute `#[field(…)]` of a field.
 #[derive(Default)]
 pub struct FieldAttributes {
     /// Its name in the file.
     pub name: Option<String>,
-    /// Its default as it would stand in the file.
-    pub default: Option<TokenStream>,
+    /// Its default.
+    pub default: Option<Fallback>,
     /// It has the default of its type.
     pub has_default: bool,
     /// It must be given, though its type is an `Option`.
@@ -76,13 +84,25 @@ impl FieldAttributes {
         Ok(read)
     }
 
+    /// The default as it would stand in the file; empty if there is none.
+    pub fn default_text(&self) -> TokenStream {
+        match &self.default {
+            None => quote!(""),
+            Some(Fallback::Literal(text)) => quote!(#text),
+            Some(Fallback::Constant(number)) if self.is_number => {
+                quote!(::document::digits!(#number))
+            }
+            Some(Fallback::Constant(text)) => quote!(::document::quoted!(#text)),
+        }
+    }
+
     fn add(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
         match word(meta).as_str() {
             "name" => self.name = Some(meta.value()?.parse::<LitStr>()?.value()),
             "default" if meta.input.peek(Token![=]) => {
                 self.default = Some(match meta.value()?.parse()? {
-                    Expr::Path(constant) => quote!(::document::quoted!(#constant)),
-                    value => toml(&value)?.into_token_stream(),
+                    constant @ (Expr::Path(_) | Expr::Field(_)) => Fallback::Constant(constant),
+                    value => Fallback::Literal(toml(&value)?),
                 });
             }
             "default" => self.has_default = true,

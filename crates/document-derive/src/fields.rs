@@ -110,12 +110,12 @@ impl<'f> Declared<'f> {
         let is_optional =
             *has_default || *elsewhere || default.is_some() || self.optional().is_some();
         let required = *required || !is_optional;
-        let default = default.clone().unwrap_or_else(|| quote!(""));
+        let text = self.attributes.default_text();
         quote! {
             ::document::schema::Item::Field(::document::schema::Field {
                 name: #name,
                 form: #form,
-                default: #default,
+                default: #text,
                 required: #required,
                 help: #help,
             })

@@ -11,8 +11,9 @@
 //!
 //! Those of a field, whose name, type and documentation say the rest:
 //!
-//! - `default = 20`, `"5 ms"` or `["a"]`: the default, as it would stand in the file; or a constant
-//!   that has a text. A field without it is required, but for an `Option`.
+//! - `default = 20`, `"5 ms"` or `["a"]`: the default, as it would stand in the file; or a
+//!   constant, which is a number in a field with a `range`, otherwise a text. A field without it is
+//!   required, but for an `Option`.
 //! - `default` alone: [`Default`], and the manual says that there is none.
 //! - `required`: an `Option` that must be given; the section is read without it all the same.
 //! - `range = 1..=100`: a whole number in this range.

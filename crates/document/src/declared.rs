@@ -168,6 +168,28 @@ quantities! {
     Queue: Form::As("size or `\"100 packets\"`");
 }
 
+/// A constant number, as it would stand in the file.
+#[macro_export]
+macro_rules! digits {
+    ($number:expr) => {{
+        const NUMBER: u64 = $number as u64;
+        const LENGTH: usize = if NUMBER == 0 { 1 } else { NUMBER.ilog10() as usize + 1 };
+        const DIGITS: [u8; LENGTH] = {
+            let (mut digits, mut rest, mut at) = ([b'0'; LENGTH], NUMBER, LENGTH);
+            while at > 0 {
+                at -= 1;
+                digits[at] += (rest % 10) as u8;
+                rest /= 10;
+            }
+            digits
+        };
+        match ::core::str::from_utf8(&DIGITS) {
+            Ok(text) => text,
+            Err(_) => "",
+        }
+    }};
+}
+
 /// A constant text in quotes, as it would stand in the file.
 #[macro_export]
 macro_rules! quoted {

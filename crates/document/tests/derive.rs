@@ -12,7 +12,7 @@ struct Pump {
     /// Its name.
     name: String,
     /// How many strokes it does.
-    #[field(default = 1_000, range = 1..=5_000)]
+    #[field(default = Pump::STROKES, range = 1..=5_000)]
     strokes: u32,
     /// How fast, in lines that are
     /// long.
@@ -51,6 +51,8 @@ enum Direction {
 }
 
 impl Pump {
+    const STROKES: u32 = 1_000;
+
     fn checked(mut self, section: &Section<'_>) -> Option<Pump> {
         if self.strokes > 2_000 && section.given("rate").is_none() {
             section.mistake("strokes", "so many need a `rate`");

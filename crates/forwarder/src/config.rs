@@ -49,6 +49,11 @@ pub struct ForwarderConfig {
 }
 
 impl ForwarderConfig {
+    /// The default of [`ForwarderConfig::routes`].
+    pub const ROUTES: usize = 1 << 20;
+    /// The default of [`ForwarderConfig::dead_nonces`].
+    pub const DEAD_NONCES: usize = 1 << 20;
+
     /// Defaults for everything but the strategy: seed 0, 64 MiB of content store, a million pending
     /// Interests and routes, nonces remembered for 6 s, lifetimes of up to 2 minutes, memory as a
     /// whole not counted.
@@ -60,11 +65,11 @@ impl ForwarderConfig {
             strategy,
             content_store: ContentStoreConfig::default(),
             pit: PitConfig::default(),
-            routes: 1 << 20,
+            routes: ForwarderConfig::ROUTES,
             memory: usize::MAX,
             ended_at_once: usize::MAX,
             dead_nonce_lifetime: dead_nonces::DEFAULT_LIFETIME,
-            dead_nonces: 1 << 20,
+            dead_nonces: ForwarderConfig::DEAD_NONCES,
             max_lifetime: Duration::from_secs(120),
             regions: Vec::new(),
             max_range: MAX_RANGE,

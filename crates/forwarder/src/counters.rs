@@ -1,7 +1,13 @@
 //! The forwarder's counters. Every packet that is not forwarded has a reason from one list.
+//!
+//! Management writes these structs as JSON and the testbed reads them: a field added here is in the
+//! JSON object, in its schema and manual, and in sums over restarts.
 
 use control::Kind;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::AddAssign;
 
 use crate::histogram::DurationHistogram;
 use crate::tables::Refusal;
@@ -70,34 +76,78 @@ macro_rules! reasons {
                 self.0.iter().sum()
             }
 
-            /// Counts by the names of reasons, as management reports them. Unknown names are left
-            /// out.
-            #[must_use]
-            pub fn named<'a>(counts: impl IntoIterator<Item = (&'a str, u64)>) -> $counts {
-                let mut named = $counts::default();
-                for (name, count) in counts {
-                    if let Some(reason) = $reason::ALL.iter().find(|r| r.name() == name) {
-                        named.0[*reason as usize] += count;
-                    }
-                }
-                named
-            }
-
-            /// Takes the counts of another one in.
-            pub fn merge(&mut self, other: &$counts) {
-                self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
-            }
-
             pub(crate) fn add(&mut self, reason: $reason) {
                 self.0[reason as usize] += 1;
+            }
+        }
+
+        impl AddAssign<&$counts> for $counts {
+            fn add_assign(&mut self, other: &$counts) {
+                self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
+            }
+        }
+
+        /// Numbers by the names of reasons, without those that never occurred.
+        impl Serialize for $counts {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                let named: BTreeMap<_, _> = self.iter().map(|(r, n)| (r.name(), n)).collect();
+                named.serialize(to)
+            }
+        }
+
+        /// Unknown names are left out.
+        impl<'de> Deserialize<'de> for $counts {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<$counts, D::Error> {
+                let mut counts = $counts::default();
+                for (name, count) in BTreeMap::<String, u64>::deserialize(from)? {
+                    if let Some(reason) = $reason::ALL.iter().find(|r| r.name() == name) {
+                        counts.0[*reason as usize] = count;
+                    }
+                }
+                Ok(counts)
+            }
+        }
+
+        #[cfg(feature = "json-schema")]
+        impl schemars::JsonSchema for $counts {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($counts).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                BTreeMap::<&str, u64>::json_schema(generator)
             }
         }
     };
 }
 
+/// Declares counters. `+=` adds those of another face, or of an earlier run of the node.
+macro_rules! counters {
+    (
+        $(#[$about:meta])+
+        pub struct $name:ident { $($(#[$help:meta])+ pub $field:ident: $type:ty,)+ }
+    ) => {
+        $(#[$about])+
+        #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+        pub struct $name { $($(#[$help])+ pub $field: $type,)+ }
+
+        impl std::ops::AddAssign<&$name> for $name {
+            fn add_assign(&mut self, other: &$name) {
+                $(self.$field += &other.$field;)+
+            }
+        }
+    };
+}
+
+pub(crate) use counters;
+
 reasons! {
-    /// Why a packet, a fragment or a frame was dropped. Tests add up the reasons that drop an
-    /// Interest before it has a PIT entry: CONTRIBUTING.md, "Add a drop reason", lists them.
+    /// Why a packet, a fragment or a frame was dropped.
     DropReason,
     /// Drops by reason.
     Drops:
@@ -227,6 +277,28 @@ reasons! {
     TooManyBytes = "too-many-bytes",
 }
 
+impl DropReason {
+    /// The reasons that drop an Interest before it has a PIT entry. Each other Interest is answered
+    /// from the content store, joins an entry, or makes one.
+    pub const BEFORE_ENTRY: &[DropReason] = &[
+        DropReason::Scope,
+        DropReason::HopLimit,
+        DropReason::Duplicate,
+        DropReason::NameTooDeep,
+        DropReason::PitFull,
+        DropReason::PitFaceLimit,
+        DropReason::PitPrefixShare,
+    ];
+}
+
+impl Drops {
+    /// Interests that were dropped before they had a PIT entry.
+    #[must_use]
+    pub fn before_entry(&self) -> u64 {
+        DropReason::BEFORE_ENTRY.iter().map(|reason| self.of(*reason)).sum()
+    }
+}
+
 impl From<Refusal> for DropReason {
     fn from(refusal: Refusal) -> DropReason {
         match refusal {
@@ -239,32 +311,25 @@ impl From<Refusal> for DropReason {
     }
 }
 
-/// Packets by kind, and the bytes of all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
-    /// Interests.
-    pub interests: u64,
-    /// Data packets.
-    pub data: u64,
-    /// Nacks.
-    pub nacks: u64,
-    /// Bytes on the link: whole frames, headers of the link layer included.
-    pub bytes: u64,
-    /// Frames; a packet in fragments is several.
-    pub frames: u64,
+counters! {
+    /// Packets in one direction.
+    #[derive(Copy)]
+    pub struct Traffic {
+        /// Interests.
+        pub interests: u64,
+        /// Data packets.
+        pub data: u64,
+        /// Nacks.
+        pub nacks: u64,
+        /// Frames: a packet in fragments is several.
+        pub frames: u64,
+        /// Bytes of the frames.
+        pub bytes: u64,
+    }
 }
 
 impl Traffic {
-    /// Adds the counts of another face, or of an earlier life.
-    pub fn add(&mut self, other: &Traffic) {
-        self.interests += other.interests;
-        self.data += other.data;
-        self.nacks += other.nacks;
-        self.bytes += other.bytes;
-        self.frames += other.frames;
-    }
-
-    /// Counts a frame of this many bytes.
+    /// Counts a frame of this many bytes, headers of the link layer included.
     #[inline]
     pub(crate) fn count_frame(&mut self, bytes: usize) {
         self.frames += 1;
@@ -280,125 +345,122 @@ impl Traffic {
     }
 }
 
-/// The fate of the packets offered to a face's queues. At any time `offered = sent + dropped +
-/// queued`, in packets and in bytes of network packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct QueueTally {
-    /// Offered, in packets and bytes.
-    pub offered: (u64, u64),
-    /// Put on the wire.
-    pub sent: (u64, u64),
-    /// Dropped: on arrival, by queue management, or because they cannot be put into frames.
-    pub dropped: (u64, u64),
+counters! {
+    /// A number of packets.
+    #[derive(Copy)]
+    pub struct Amount {
+        /// The packets.
+        pub packets: u64,
+        /// Their bytes.
+        pub bytes: u64,
+    }
+}
+
+impl Amount {
+    fn count(&mut self, len: usize) {
+        self.packets += 1;
+        self.bytes += len as u64;
+    }
+}
+
+counters! {
+    /// The fate of the packets offered to a face's queues. At any time `offered = sent + dropped +
+    /// queued`, in packets and in bytes of network packets.
+    #[derive(Copy)]
+    pub struct QueueTally {
+        /// Packets that were offered to the queue so far.
+        pub offered: Amount,
+        /// Packets that left it so far.
+        pub sent: Amount,
+        /// Packets that it has dropped so far.
+        // On arrival, by queue management, or because they cannot be put into frames.
+        pub dropped: Amount,
+    }
 }
 
 impl QueueTally {
-    /// Adds the counts of an earlier life.
-    pub fn add(&mut self, other: &QueueTally) {
-        for (sum, more) in [
-            (&mut self.offered, other.offered),
-            (&mut self.sent, other.sent),
-            (&mut self.dropped, other.dropped),
-        ] {
-            *sum = (sum.0 + more.0, sum.1 + more.1);
-        }
-    }
-
     pub(crate) fn offer(&mut self, len: usize) {
-        self.offered.0 += 1;
-        self.offered.1 += len as u64;
+        self.offered.count(len);
     }
 
     pub(crate) fn send(&mut self, len: usize) {
-        self.sent.0 += 1;
-        self.sent.1 += len as u64;
+        self.sent.count(len);
     }
 
     pub(crate) fn drop(&mut self, len: usize) {
-        self.dropped.0 += 1;
-        self.dropped.1 += len as u64;
+        self.dropped.count(len);
     }
 }
 
-/// Packets sent with reliability, by result; NFD's counters of the same meaning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Packets with reliability.
+// NFD's counters of the same meaning: `nAcknowledged`, `nRetransmitted`, `nRetxExhausted`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct ReliabilityCounters {
-    /// Packets all of whose frames arrived the first time (`nAcknowledged`).
+    /// Packets that were acknowledged.
     pub acknowledged: u64,
-    /// Packets that arrived after some frame was sent again (`nRetransmitted`).
+    /// Packets of which a frame was sent again.
     pub retransmitted: u64,
-    /// Packets that were given up (`nRetxExhausted`).
+    /// Packets that were given up.
     pub exhausted: u64,
-    /// Packets that were sent without protection, because too much waited or the peer is silent.
+    /// Packets without protection: too many waited already, or the peer never acknowledges.
     pub unprotected: u64,
     /// Frames that were sent again.
     pub resent_frames: u64,
 }
 
-/// Counters of one face.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Counters of one face. The JSON object has the queue and the times elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct FaceCounters {
-    /// Received, before any check but the packet format's.
+    /// Packets that came by it.
+    // Counted before any check but the packet format's.
     pub received: Traffic,
-    /// Put on the wire.
+    /// Packets that left by it.
     pub sent: Traffic,
     /// Frames that only keep the link alive.
     pub idle: u64,
-    /// Packets offered to the queues.
-    pub queue: QueueTally,
     /// Data that left with a congestion mark.
     pub marked: u64,
+    /// On faces with `reliability`, packets by what became of them.
+    pub reliability: ReliabilityCounters,
+    /// Packets that were dropped, by reason. Reasons that never occurred are left out.
+    pub drops: Drops,
+    /// Hop-by-hop options that were ignored and taken off packets, by reason.
+    pub malformed_options: OptionFaults,
+    /// Packets offered to the queues.
+    #[serde(skip)]
+    pub queue: QueueTally,
     /// Of Data that answers an Interest, the time since the latest such Interest left by the face,
     /// unless that was repeated: it is not known which one the Data is for.
+    #[serde(skip)]
     pub round_trips: DurationHistogram,
     /// The time that packets waited in the queues, until they were taken out to be sent.
+    #[serde(skip)]
     pub waits: DurationHistogram,
-    /// Packets that the peer had to acknowledge.
-    pub reliability: ReliabilityCounters,
-    /// Drops by reason.
-    pub drops: Drops,
-    /// Options that were taken off what was received, by reason.
-    pub option_faults: OptionFaults,
 }
 
-/// Counters of a forwarder: all faces that are or were, and what belongs to none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ForwarderStats {
-    /// Received on all faces.
-    pub received: Traffic,
-    /// Put on the wire of all faces.
-    pub sent: Traffic,
-    /// PIT entries that Data satisfied, and probes of a traceroute that this node has replied to.
-    pub satisfied: u64,
-    /// PIT entries that ended with a Nack to those who waited.
-    pub nacked: u64,
-    /// PIT entries that expired.
-    pub expired: u64,
-    /// Interests that the content store answered.
-    pub hits: u64,
-    /// Interests that were looked up in the content store in vain.
-    pub misses: u64,
-    /// Interests that joined a pending one.
-    pub aggregated: u64,
-    /// Drops by reason.
-    pub drops: Drops,
-    /// Options that were taken off what was received, by reason.
-    pub option_faults: OptionFaults,
-}
-
-impl ForwarderStats {
-    /// Adds the counts of an earlier life.
-    pub fn add(&mut self, other: &ForwarderStats) {
-        self.received.add(&other.received);
-        self.sent.add(&other.sent);
-        self.satisfied += other.satisfied;
-        self.nacked += other.nacked;
-        self.expired += other.expired;
-        self.hits += other.hits;
-        self.misses += other.misses;
-        self.aggregated += other.aggregated;
-        self.drops.merge(&other.drops);
-        self.option_faults.merge(&other.option_faults);
+counters! {
+    /// Counters of a forwarder: all faces that are or were, and what belongs to none. The content
+    /// store has [its own](crate::tables::StoreCounters).
+    pub struct ForwarderStats {
+        /// Packets that came by all faces.
+        pub received: Traffic,
+        /// Packets that left by all faces.
+        pub sent: Traffic,
+        /// Pending Interests that Data satisfied.
+        // Also probes of a traceroute that this node has replied to.
+        pub satisfied: u64,
+        /// Pending Interests that ended with a Nack.
+        pub nacked: u64,
+        /// Pending Interests that expired.
+        pub expired: u64,
+        /// Interests that joined a pending one.
+        pub aggregated: u64,
+        /// Packets that were dropped, by reason. Reasons that never occurred are left out.
+        pub drops: Drops,
+        /// Hop-by-hop options that were ignored and taken off packets, by reason.
+        pub malformed_options: OptionFaults,
     }
 }
 
@@ -425,5 +487,22 @@ mod tests {
         let listed: Vec<_> = drops.iter().collect();
         assert_eq!(listed, [(DropReason::Malformed, 1), (DropReason::Marker, 2)]);
         assert_eq!(drops.total(), 3);
+    }
+    #[test]
+    fn counters_are_read_from_their_json_and_added() {
+        let mut stats = ForwarderStats { satisfied: 3, ..ForwarderStats::default() };
+        stats.received.count(Kind::Data);
+        stats.drops.add(DropReason::Marker);
+        let json = serde_json::to_value(&stats).unwrap();
+        assert_eq!(json["received"]["data"], 1);
+        assert_eq!(json["drops"], serde_json::json!({ "marker": 1 }));
+        let mut read: ForwarderStats = serde_json::from_value(json).unwrap();
+        assert_eq!(read, stats);
+        read += &stats;
+        let drops = read.drops.of(DropReason::Marker);
+        assert_eq!((read.satisfied, read.received.data, drops), (6, 2, 2));
+        let other: Drops =
+            serde_json::from_str(r#"{"marker": 4, "of-another-version": 1}"#).unwrap();
+        assert_eq!(other.total(), 4);
     }
 }

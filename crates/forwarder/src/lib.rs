@@ -24,7 +24,7 @@ pub use config::{
     ReassemblyLimits, Scope, Traceroute,
 };
 pub use counters::{
-    DropReason, Drops, FaceCounters, ForwarderStats, OptionFault, OptionFaults, QueueTally,
+    Amount, DropReason, Drops, FaceCounters, ForwarderStats, OptionFault, OptionFaults, QueueTally,
     ReliabilityCounters, Traffic,
 };
 pub use events::{PacketEvent, PacketTap, Reporter, Step, Tap};

@@ -31,7 +31,7 @@ use packet::options::{Capability, ResidenceTime, segments_in};
 use packet::{HopOptions, LpPacket};
 
 use crate::config::{FaceConfig, LinkType, RateIn};
-use crate::counters::{DropReason, FaceCounters, ForwarderStats, OptionFault};
+use crate::counters::{Amount, DropReason, FaceCounters, ForwarderStats, OptionFault};
 use crate::tables::pit::Share;
 use crate::tables::{PitKey, PitToken};
 use allowance::Allowance;
@@ -128,8 +128,8 @@ impl Link {
         self.line.is_idle()
     }
 
-    /// Packets and bytes in the queues.
-    pub(crate) fn queued(&self) -> (u64, u64) {
+    /// The content of the queues.
+    pub(crate) fn queued(&self) -> Amount {
         self.line.queued()
     }
 
@@ -249,7 +249,7 @@ impl Link {
 
     /// Counts an option that is ignored.
     pub(crate) fn count_option_fault(&mut self, fault: OptionFault) {
-        self.counters.option_faults.add(fault);
+        self.counters.malformed_options.add(fault);
     }
 
     /// Counts how long the answer to an Interest took.

@@ -32,7 +32,7 @@ pub mod strategy_choice;
 pub mod wheel;
 
 pub use content_store::{
-    Admission, AdmissionError, ContentStore, ContentStoreConfig, Outcome, PolicyKind,
+    Admission, AdmissionError, ContentStore, ContentStoreConfig, Outcome, PolicyKind, StoreCounters,
 };
 pub use dead_nonces::DeadNonces;
 pub use face_id::FaceId;

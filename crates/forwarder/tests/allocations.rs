@@ -83,6 +83,6 @@ fn a_packet_costs_one_copy_of_what_is_kept_of_it() {
             assert!(of_data <= 2 * COUNTED + few, "the packet and its owners' count: {of_data}");
             assert_eq!(of_hits, 0);
         }
-        assert_eq!(fw.stats().hits, (COUNTED / 2 + COUNTED / 2) as u64);
+        assert_eq!(fw.content_store().counters().hits, (COUNTED / 2 + COUNTED / 2) as u64);
     }
 }

@@ -32,7 +32,7 @@ mod strategies;
 mod trace;
 mod verification;
 
-pub use counters::{Counters, counters_json};
+pub use counters::{COUNTERS, ContentStore, Counters, Pit, Queue, counters_json};
 pub use events::FaceEvent;
 pub use status::{CONGESTION_MARKING, LOCAL_FIELDS, RELIABILITY};
 pub use trace::WITH_PACKETS;

@@ -3,7 +3,8 @@
 use crate::tally::WorkloadResult;
 use crate::video::VideoResult;
 use control::{Duration, Rate, Time};
-use forwarder::{ForwarderStats, QueueTally, Traffic};
+use forwarder::tables::StoreCounters;
+use forwarder::{Amount, ForwarderStats, QueueTally, Traffic};
 use transport::Transfer;
 
 /// The result of a run.
@@ -73,6 +74,16 @@ pub struct Queue {
     pub max: u64,
 }
 
+impl Queue {
+    /// The occupancy over `span`, from the integrals of the queue's length and of its square over
+    /// time, in any unit of time.
+    #[must_use]
+    pub fn new(length: f64, squared: f64, span: f64, max: u64) -> Queue {
+        let mean = length / span;
+        Queue { mean, stdev: (squared / span - mean * mean).max(0.0).sqrt(), max }
+    }
+}
+
 /// Counters of a wire, in frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WireCounters {
@@ -111,10 +122,10 @@ pub struct LinkResult {
     pub sent: Traffic,
     /// Network packets offered to the queues, by their fate.
     pub tally: QueueTally,
-    /// Packets and bytes in the queues when the node crashed.
-    pub crashed: (u64, u64),
-    /// Packets and bytes in the queues at the end.
-    pub queued: (u64, u64),
+    /// The content of the queues when the node crashed.
+    pub crashed: Amount,
+    /// The content of the queues at the end.
+    pub queued: Amount,
     /// Data packets sent with a congestion mark.
     pub marked: u64,
     /// Counters of the wire, in frames.
@@ -129,7 +140,7 @@ impl LinkResult {
     #[must_use]
     pub fn drops(&self) -> u64 {
         let wire = &self.wire;
-        self.tally.dropped.0 + self.crashed.0 + wire.lost + wire.down + wire.node_down
+        self.tally.dropped.packets + self.crashed.packets + wire.lost + wire.down + wire.node_down
     }
 }
 
@@ -140,12 +151,10 @@ pub struct NodeResult {
     pub node: String,
     /// Counters of its forwarder.
     pub stats: ForwarderStats,
+    /// Counters of its content store.
+    pub store: StoreCounters,
     /// Data packets in the content store at the end.
     pub cs_packets: u64,
-    /// Data packets inserted into the content store.
-    pub cs_inserted: u64,
-    /// Data packets evicted from the content store, removed because of their age, or moved on.
-    pub cs_removed: u64,
     /// The maximum number of pending Interests.
     pub pit_max: u64,
     /// Pending Interests at the end, except those that were answered and wait for slower answers.

@@ -3,6 +3,7 @@
 use crate::id::{FlowId, LinkId, NodeId};
 use crate::tally::Counts;
 use control::{Duration, Rate, Size, Time};
+use forwarder::Amount;
 
 /// A sample of one direction of a link. Counters begin at the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,8 +14,8 @@ pub struct LinkSample {
     pub link: LinkId,
     /// True for the direction from the link's `b` to its `a`.
     pub backward: bool,
-    /// Packets and bytes in the sending face's queues.
-    pub queue: (u64, u64),
+    /// The content of the sending face's queues.
+    pub queue: Amount,
     /// Bytes sent.
     pub bytes: u64,
     /// Time spent sending.

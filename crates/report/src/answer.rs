@@ -1,7 +1,8 @@
 //! The question of a report, and its answer in one sentence.
 
 use crate::results::{Results, busiest, used};
-use crate::text::{capital, digits, listed, many, mean_with_unit, way, with_unit};
+use crate::text::{capital, digits, listed, mean_with_unit, way, with_unit};
+use control::counted;
 use scenario::Mean;
 use scenario::result::{Combination, Flow, RunResult, Workload};
 use scenario::series::class_label;
@@ -27,7 +28,7 @@ pub fn question(results: &Results) -> String {
         (1, _) if !run.workloads.is_empty() => {
             format!("{name}: how does what is asked for by chance fare?")
         }
-        (1, n) => format!("{name}: how do {} share the network?", many(n, "flow")),
+        (1, n) => format!("{name}: how do {} share the network?", counted(n, "flow")),
         (n, _) => match &*results.keys {
             [] => format!("{name}: what is different in {n} results?"),
             [key] => format!("{name}: what does {key} change?"),
@@ -168,7 +169,7 @@ fn of_groups(results: &Results) -> String {
             let rate = mean_with_unit(*mbps, "Mbit/s");
             format!(
                 "Over {} all flows together have {rate} on average; {}.",
-                many(runs, "run"),
+                counted(runs, "run"),
                 completion(c)
             )
         }

@@ -2,7 +2,8 @@
 
 use crate::colours;
 use crate::results::{Group, Results};
-use crate::text::{listed, many};
+use crate::text::listed;
+use control::counted;
 use std::collections::BTreeSet;
 
 /// Panels that a picture has at most.
@@ -31,7 +32,7 @@ pub fn experiment(results: &Results) -> String {
     let (nodes, links) = (run.nodes.len(), run.links.len());
     // Scenarios that are compared may have networks of different sizes.
     let size = if results.runs().all(|run| run.nodes.len() == nodes && run.links.len() == links) {
-        format!("{} and {}, ", many(nodes, "node"), many(links / 2, "link"))
+        format!("{} and {}, ", counted(nodes, "node"), counted(links / 2, "link"))
     } else {
         String::new()
     };

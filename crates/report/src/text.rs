@@ -1,7 +1,7 @@
 //! Numbers and findings as text.
 
 use scenario::Mean;
-pub use scenario::result::{counted, digits, given};
+pub use scenario::result::{digits, given, mean_count};
 
 /// A value with its unit.
 pub fn with_unit(value: f64, unit: &str) -> String {
@@ -14,7 +14,7 @@ pub fn with_unit(value: f64, unit: &str) -> String {
 /// A mean with its unit; of packets, which are counted, a whole number if every run had the same.
 pub fn mean_with_unit(mean: Mean, unit: &str) -> String {
     match unit {
-        "packets" => format!("{} {unit}", counted(mean)),
+        "packets" => format!("{} {unit}", mean_count(mean)),
         _ => with_unit(mean.mean, unit),
     }
 }
@@ -40,14 +40,6 @@ pub fn trimmed(value: f64) -> String {
 /// A direction of a link.
 pub fn way(from: &str, to: &str) -> String {
     format!("{from} → {to}")
-}
-
-/// `1 node`, `3 nodes`
-pub fn many(count: usize, one: &str) -> String {
-    match count {
-        1 => format!("1 {one}"),
-        n => format!("{n} {one}s"),
-    }
 }
 
 /// `a, b and c`
@@ -101,7 +93,6 @@ mod tests {
             [0.056, 20.0, 1500.0, 2.5].map(rate).join(", "),
             "56 kbit/s, 20 Mbit/s, 1.5 Gbit/s, 2.5 Mbit/s"
         );
-        assert_eq!(many(1, "node") + " " + &many(2, "link"), "1 node 2 links");
         assert_eq!(listed(&["a".into(), "b".into(), "c".into()]), "a, b and c");
         assert_eq!(escaped("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
     }

@@ -13,7 +13,7 @@ mod swept;
 mod workload;
 
 pub use caching::{Caching, Hits, NodeHits, sampling};
-pub use columns::{averaged, counted, digits, given};
+pub use columns::{averaged, digits, given, mean_count};
 pub use described::{Field, Held, Kind, Value};
 pub use flow::{Flow, flow_labels};
 pub use link::Link;

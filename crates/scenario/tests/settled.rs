@@ -57,7 +57,7 @@ fn link_sample(at: u64, bytes: u64) -> LinkSample {
         at: second(at),
         link: LinkId(0),
         backward: true,
-        queue: (1, bytes),
+        queue: record::Amount { packets: 1, bytes },
         bytes: 0,
         busy: control::Duration::ZERO,
         rate: Some(control::Rate::from_mbps(8)),

@@ -79,9 +79,8 @@ impl LinkEnd {
     /// Handles a crash of the sending node: its queue is lost, its counters are kept.
     pub fn crash(&mut self, now: Time, sender: &Forwarder) {
         self.past.add(now, sender, self.from.face);
-        let (packets, bytes) = std::mem::take(&mut self.past.result.queued);
-        let crashed = &mut self.past.result.crashed;
-        *crashed = (crashed.0 + packets, crashed.1 + bytes);
+        let lost = std::mem::take(&mut self.past.result.queued);
+        self.past.result.crashed += &lost;
     }
 
     /// The result so far, over all restarts of the sending node. `sender` is `None` while it is
@@ -92,10 +91,9 @@ impl LinkEnd {
             sums.add(now, forwarder, self.from.face);
         }
         let span = now.0.max(1) as f64;
-        let mean = sums.byte_ns as f64 / span;
-        let variance = (sums.byte2_ns as f64 / span - mean * mean).max(0.0);
+        let (length, squared) = (sums.byte_ns as f64, sums.byte2_ns as f64);
         let mut result = sums.result;
-        result.queue = Queue { mean, stdev: variance.sqrt(), max: result.queue.max };
+        result.queue = Queue::new(length, squared, span, result.queue.max);
         result.rate = rate;
         result.wire = self.wire.counters();
         result.in_flight = self.wire.in_flight() as u64;
@@ -109,8 +107,8 @@ impl LinkSums {
     fn add(&mut self, now: Time, forwarder: &Forwarder, face: FaceId) {
         let sum = &mut self.result;
         if let Some(counters) = forwarder.counters(face) {
-            sum.sent.add(&counters.sent);
-            sum.tally.add(&counters.queue);
+            sum.sent += &counters.sent;
+            sum.tally += &counters.queue;
             sum.marked += counters.marked;
         }
         sum.queued = forwarder.queued(face).unwrap_or_default();

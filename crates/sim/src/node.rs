@@ -309,11 +309,12 @@ impl Node {
 
     /// The answers of the content store over all restarts; `served` is the count of the producers.
     pub fn store_counts(&self, served: u64) -> StoreCounts {
-        let past = &self.past.stats;
+        let past = &self.past.store;
         let mut counts = StoreCounts { hits: past.hits, misses: past.misses, served };
         if let Some(forwarder) = &self.forwarder {
-            counts.hits += forwarder.stats().hits;
-            counts.misses += forwarder.stats().misses;
+            let store = forwarder.content_store().counters();
+            counts.hits += store.hits;
+            counts.misses += store.misses;
         }
         counts
     }
@@ -331,10 +332,8 @@ impl Node {
 }
 
 fn add_counters(sum: &mut NodeResult, forwarder: &Forwarder) {
-    sum.stats.add(forwarder.stats());
-    let store = forwarder.content_store().counters();
-    sum.cs_inserted += store.inserted;
-    sum.cs_removed += store.evicted + store.died + store.moved;
+    sum.stats += forwarder.stats();
+    sum.store += forwarder.content_store().counters();
 }
 
 fn forwarder(spec: &NodeSpec, seed: u64) -> Forwarder {

@@ -7,6 +7,7 @@ use packet::options::Capability;
 use packet::{Component, Name};
 use std::fmt;
 use std::sync::Arc;
+use transport::fetch::FetchConfig;
 
 use crate::impairment::Impairment;
 
@@ -231,8 +232,8 @@ impl FetchSpec {
             start: Time::ZERO,
             controller,
             label: label.to_owned(),
-            lifetime: Duration::from_secs(4),
-            patience: Duration::from_secs(30),
+            lifetime: FetchConfig::LIFETIME,
+            patience: FetchConfig::PATIENCE,
             in_order: false,
             range: None,
             signing: Signing::default(),
@@ -284,7 +285,7 @@ impl RateSpec {
             first: 0,
             count,
             range: 1,
-            lifetime: Duration::from_secs(4),
+            lifetime: FetchConfig::LIFETIME,
         }
     }
 }

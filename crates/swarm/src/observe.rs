@@ -4,7 +4,7 @@ use crate::facts::Facts;
 use crate::plan::{Manner, Plan};
 use crate::write;
 use control::{Duration, Time};
-use record::{FlowResult, FlowSample, LinkResult, NodeResult, Outcome, Recorder, Transfer};
+use record::{Amount, FlowResult, FlowSample, LinkResult, NodeResult, Outcome, Recorder, Transfer};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -65,9 +65,6 @@ impl FlowSeen {
         sample.map_or(0, |(_, bytes)| *bytes)
     }
 }
-
-/// Packets and bytes.
-pub type Amount = (u64, u64);
 
 /// Observations of a direction of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -258,12 +255,10 @@ fn link_seen(link: &LinkResult) -> LinkSeen {
 }
 
 fn node_seen(node: &NodeResult) -> NodeSeen {
-    let before_entry = ["duplicate", "hop-limit", "pit-full"];
-    let refused = node.stats.drops.iter().filter(|(why, _)| before_entry.contains(&why.name()));
-    let refused = refused.map(|(_, n)| n).sum::<u64>();
+    let refused = node.stats.drops.before_entry();
     NodeSeen {
         interests: node.stats.received.interests,
-        answered: node.stats.aggregated + node.stats.hits + refused,
+        answered: node.stats.aggregated + node.store.hits + refused,
         entries: node.stats.satisfied
             + node.stats.nacked
             + node.stats.expired

@@ -1,17 +1,17 @@
 //! Converts observations to the form of the simulator's results.
 
 use crate::buckets::Passed;
-use crate::counters::{Amount, Face};
+use crate::counters::Face;
 use crate::in_process::AppResults;
 use crate::moments::{Moment, Moments, moments};
 use crate::pace::Pace;
 use crate::readings::Reading;
 use crate::stores::{caching, together};
 use control::{Duration, Size, Time};
-use forwarder::{Drops, ForwarderStats, OptionFaults, QueueTally, Traffic};
+use forwarder::Amount;
 use record::{
     FlowId, FlowResult, FlowSample, LinkId, LinkResult, LinkSample, NetworkSample, NodeId,
-    NodeResult, NodeSample, Outcome, Queue, Recorder, WireCounters, WorkloadSample,
+    NodeResult, NodeSample, Outcome, Recorder, WireCounters, WorkloadSample,
 };
 use scenario::model::Scenario;
 use scenario::result::{Caching, Measures};
@@ -162,7 +162,6 @@ fn link(scenario: &Scenario, observed: &Observed, moments: &Moments, number: usi
     let busy = faces.iter().map(|(since, face)| pace.sent(*since, face.sent.bytes)).last();
     let face = faces.last().map(|(_, face)| Face::clone(face)).unwrap_or_default();
     let seconds = observed.duration.as_secs_f64().max(1e-9);
-    let (mean, stdev) = face.queue.mean_and_stdev(seconds);
     // A bucket counts headers, and drops packets that the face counts as sent.
     let passed = observed.passed.as_ref().map(|all| &all[number / 2][number % 2]);
     let busy = match passed {
@@ -176,57 +175,33 @@ fn link(scenario: &Scenario, observed: &Observed, moments: &Moments, number: usi
         to: scenario.nodes[to].name.clone(),
         rate: Some(pace.rate(observed.duration)),
         utilization: share.min(1.0),
-        queue: Queue { mean, stdev, max: face.queue.data_peak_bytes },
-        sent: traffic(face.sent),
-        tally: QueueTally {
-            offered: amount(face.queue.offered),
-            sent: amount(face.queue.sent),
-            dropped: amount(face.queue.dropped),
-        },
-        crashed: amount(face.queue.crashed),
-        queued: (face.queue.packets, face.queue.bytes),
+        queue: face.occupancy(seconds),
+        sent: face.sent,
+        tally: face.queue.tally,
+        crashed: face.crashed,
+        queued: queued(&face),
         marked: face.marked,
         wire: WireCounters { lost, ..WireCounters::default() },
         in_flight: 0,
     }
 }
 
-fn traffic(of: crate::counters::Traffic) -> Traffic {
-    let crate::counters::Traffic { interests, data, nacks, bytes } = of;
-    Traffic { interests, data, nacks, bytes, ..Traffic::default() }
-}
-
-fn amount(amount: Amount) -> (u64, u64) {
-    (amount.packets, amount.bytes)
+fn queued(face: &Face) -> Amount {
+    Amount { packets: face.queue.packets, bytes: face.queue.bytes }
 }
 
 fn of_node(name: &str, moments: &[Moment]) -> NodeResult {
     let counters = moments.last().map(|last| last.counters.clone()).unwrap_or_default();
-    let store = counters.content_store;
     NodeResult {
         node: name.to_owned(),
-        stats: ForwarderStats {
-            received: traffic(counters.received),
-            sent: traffic(counters.sent),
-            satisfied: counters.satisfied,
-            nacked: counters.nacked,
-            expired: counters.expired,
-            hits: store.hits,
-            misses: store.misses,
-            aggregated: counters.aggregated,
-            drops: Drops::named(counters.drops.iter().map(|(name, count)| (name.as_str(), *count))),
-            option_faults: OptionFaults::named(
-                counters.malformed_options.iter().map(|(name, count)| (name.as_str(), *count)),
-            ),
-        },
-        cs_packets: store.entries,
-        cs_inserted: store.inserted,
-        cs_removed: store.evicted + store.died + store.moved,
-        pit_max: counters.pit.most,
-        pit: counters.pit.entries,
+        store: counters.content_store.counters,
+        cs_packets: counters.content_store.entries as u64,
+        pit_max: counters.pit.most as u64,
+        pit: counters.pit.entries as u64,
         served: counters.served(),
         crashed: counters.crashed,
         crashes: counters.crashes,
+        stats: counters.stats,
         process: moments.iter().rev().find_map(|one| one.usage).map(|last| {
             let memory = moments.iter().filter_map(|one| one.usage).map(|usage| usage.memory);
             (last.cpu, memory.max().unwrap_or(last.memory))
@@ -284,10 +259,10 @@ fn samples(scenario: &Scenario, observed: &Observed, moments: &Moments) -> Vec<(
             let node = NodeSample {
                 at: Time::ZERO + *since,
                 node: NodeId(at),
-                pit: counters.pit.entries as usize,
-                content_store: counters.content_store.entries as usize,
-                hits: counters.content_store.hits,
-                misses: counters.content_store.misses,
+                pit: counters.pit.entries,
+                content_store: counters.content_store.entries,
+                hits: counters.content_store.counters.hits,
+                misses: counters.content_store.counters.misses,
                 served: counters.served(),
                 process: usage.map(|usage| (usage.cpu, usage.memory)),
             };
@@ -332,11 +307,11 @@ fn link_sample(number: usize, since: Duration, face: &Face, pace: &mut Pace) -> 
         at: Time::ZERO + since,
         link: LinkId((number / 2) as u32),
         backward: number % 2 == 1,
-        queue: (face.queue.packets, face.queue.bytes),
+        queue: queued(face),
         bytes: face.sent.bytes,
         busy: pace.sent(since, face.sent.bytes),
         rate: Some(pace.rate(since)),
-        drops: face.queue.dropped.packets + face.lost,
+        drops: face.queue.tally.dropped.packets + face.lost,
         marked: face.marked,
     }
 }

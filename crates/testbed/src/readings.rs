@@ -1,11 +1,12 @@
 //! Reads the daemons' counters during a run: a thread for each, so that a slow daemon does not
 //! delay the others' samples.
 
-use crate::counters::{COUNTERS, Counters};
+use crate::counters::Counters;
 use crate::error::TestbedError;
 use control::{Duration, Time};
 use net::client::{Address, Connection};
 use net::clock::monotonic;
+use net::management::COUNTERS;
 use packet::Name;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -13,8 +13,8 @@ fn counts(moments: &Moments, at: Duration) -> Vec<StoreCounts> {
         let later = moments.partition_point(|one| one.since <= at);
         let last = later.checked_sub(1).map(|place| &moments[place].counters);
         counts.push(last.map_or_else(StoreCounts::default, |last| StoreCounts {
-            hits: last.content_store.hits,
-            misses: last.content_store.misses,
+            hits: last.content_store.counters.hits,
+            misses: last.content_store.counters.misses,
             served: last.served(),
         }));
     }

@@ -85,7 +85,7 @@ impl Transfers {
     /// The scheme has no controller, or the system gives no random numbers.
     pub fn batch(&self) -> Result<Batch, Failure> {
         let config = BatchConfig {
-            lifetime: self.lifetime.unwrap_or(Duration::from_secs(4)),
+            lifetime: self.lifetime.unwrap_or(FetchConfig::LIFETIME),
             patience: self.patience,
             range: self.range,
             seed: seed()?,

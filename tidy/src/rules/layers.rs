@@ -25,7 +25,7 @@ pub(super) const ARROWS: &[(&str, &[&str])] = &[
     ("record", &["control", "forwarder", "transport"]),
     ("sim", &["packet", "security", "control", "forwarder", "transport", "record"]),
     ("scenario", &["packet", "control", "schemes", "forwarder", "document", "record", "sim"]),
-    ("report", &["scenario"]),
+    ("report", &["control", "scenario"]),
     ("study", &["control", "document", "scenario", "report"]),
     ("swarm", &["control", "schemes", "record", "scenario"]),
     ("arena", &["control", "schemes", "scenario", "report", "study", "swarm"]),

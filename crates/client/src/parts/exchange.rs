@@ -3,6 +3,7 @@
 use control::{Duration, Time};
 use net::client::Endpoint;
 use packet::{Data, Interest, InterestBuf, LpPacket, NackReason};
+use std::fmt;
 
 /// The answer to an Interest.
 #[derive(Clone, Debug)]
@@ -21,19 +22,29 @@ pub enum Answer {
 }
 
 /// An exchange of one Interest for one packet: the first that answers it.
-#[derive(Debug)]
-pub struct Exchange {
+pub struct Exchange<'a> {
     interest: Vec<u8>,
+    accepts: Box<dyn Fn(&Data<'_>) -> bool + 'a>,
     /// When the Interest left.
     sent_at: Option<Time>,
     answer: Option<Answer>,
 }
 
-impl Exchange {
+impl<'a> Exchange<'a> {
     /// The exchange of `interest`, which needs a nonce.
     #[must_use]
-    pub fn new(interest: &InterestBuf) -> Exchange {
-        Exchange { interest: interest.encode().to_vec(), sent_at: None, answer: None }
+    pub fn new(interest: &InterestBuf) -> Exchange<'a> {
+        Exchange::accepting(interest, |_| true)
+    }
+
+    /// The same, for Data that `accepts` takes. Other Data is ignored: a better packet may follow.
+    #[must_use]
+    pub fn accepting(
+        interest: &InterestBuf,
+        accepts: impl Fn(&Data<'_>) -> bool + 'a,
+    ) -> Exchange<'a> {
+        let (interest, accepts) = (interest.encode().to_vec(), Box::new(accepts));
+        Exchange { interest, accepts, sent_at: None, answer: None }
     }
 
     /// The length of the Interest in bytes.
@@ -55,7 +66,13 @@ impl Exchange {
     }
 }
 
-impl Endpoint for Exchange {
+impl fmt::Debug for Exchange<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exchange").field("answer", &self.answer).finish_non_exhaustive()
+    }
+}
+
+impl Endpoint for Exchange<'_> {
     fn receive(&mut self, now: Time, frame: &[u8]) {
         let Ok(link) = LpPacket::decode(frame) else { return };
         let (Some(fragment), Ok(asked)) = (link.fragment(), Interest::decode(&self.interest))
@@ -70,7 +87,8 @@ impl Endpoint for Exchange {
             return;
         }
         let Ok(data) = Data::decode(fragment) else { return };
-        if let Some(sent_at) = self.sent_at.filter(|_| data.satisfies(&asked)) {
+        let is_answer = data.satisfies(&asked) && (self.accepts)(&data);
+        if let Some(sent_at) = self.sent_at.filter(|_| is_answer) {
             let took = now.since(sent_at);
             let mark = link.congestion_mark();
             self.answer.get_or_insert(Answer::Data { wire: fragment.to_vec(), mark, took });

@@ -6,7 +6,7 @@ use packet::{Name, NameRef};
 
 use super::Forwarder;
 use crate::config::{RateIn, Scope, Traceroute};
-use crate::counters::{FaceCounters, ForwarderStats};
+use crate::counters::{Amount, FaceCounters, ForwarderStats};
 use crate::events::{PacketTap, Tap};
 use crate::link::Occupancy;
 use crate::link::allowance::Allowance;
@@ -204,9 +204,9 @@ impl Forwarder {
         self.faces.get(face).map(Face::scope)
     }
 
-    /// Packets and bytes in a face's queues.
+    /// The content of a face's queues.
     #[must_use]
-    pub fn queued(&self, face: FaceId) -> Option<(u64, u64)> {
+    pub fn queued(&self, face: FaceId) -> Option<Amount> {
         self.faces.get(face).map(|face| face.link().queued())
     }
 

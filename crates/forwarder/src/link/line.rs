@@ -6,6 +6,7 @@ use super::arrivals::ArrivalMeter;
 use super::pacing::{DrainMeter, Pacer};
 use super::queue::{Fifo, Occupancy, Patch, QueuedControl, QueuedData, Ring};
 use crate::config::{FaceConfig, RateIn};
+use crate::counters::Amount;
 
 /// The queues of a link with their pace.
 pub(super) struct Line {
@@ -57,10 +58,11 @@ impl Line {
         self.control.is_empty() && self.data.is_empty()
     }
 
-    /// Packets and bytes in the queues.
-    pub(super) fn queued(&self) -> (u64, u64) {
+    /// The content of the queues.
+    pub(super) fn queued(&self) -> Amount {
         let packets = self.control.packets() + self.data.packets();
-        (packets as u64, (self.control.bytes() + self.data.bytes()) as u64)
+        let bytes = self.control.bytes() + self.data.bytes();
+        Amount { packets: packets as u64, bytes: bytes as u64 }
     }
 
     /// How full the queue of Data was until now.

@@ -228,11 +228,7 @@ fn answer_from_store(p: &mut Pipeline<'_>, a: &InterestCx<'_>) -> bool {
     p.faces.bound_store(p.tables);
     let excluded = if excludes(&a.options) { a.options.get::<Exclude>() } else { None };
     let found = p.tables.cache_mut().find(p.now, a.interest, a.name, excluded.as_ref());
-    let Some(packet) = found else {
-        p.stats().misses += 1;
-        return false;
-    };
-    p.stats().hits += 1;
+    let Some(packet) = found else { return false };
     p.faces.show(a.face, Step::Hit);
     let mut options = answer(&a.options, Some(p.faces.node_id()));
     p.tables.note_answer(p.now, &a.options, &packet, &mut options);

@@ -24,6 +24,7 @@ use super::room::{Change, Room};
 use super::tables::Tables;
 use crate::config::Scope;
 use crate::tables::FaceId;
+use serde::Serialize;
 
 /// A user of shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,16 +37,18 @@ pub(super) enum Part {
     Routes,
 }
 
-/// Requests that were rejected because shared memory was exhausted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Requests that were refused for want of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Refused {
-    /// Interests that were not taken into the table of pending ones, or not sent on.
+    /// Interests.
+    // Not taken into the table of pending ones, or not sent on.
     pub interests: u64,
-    /// Packets that were not queued.
+    /// Packets.
     pub packets: u64,
-    /// Faces that were not made.
+    /// Faces.
     pub faces: u64,
-    /// Routes that were not added.
+    /// Routes.
     pub routes: u64,
 }
 

@@ -328,7 +328,7 @@ impl Faces {
     /// Counts an option that is ignored.
     #[cold]
     pub(crate) fn count_option_fault(&mut self, face: FaceId, fault: OptionFault) {
-        self.stats.option_faults.add(fault);
+        self.stats.malformed_options.add(fault);
         if let Some(face) = self.table.get_mut(face) {
             face.link_mut().count_option_fault(fault);
         }

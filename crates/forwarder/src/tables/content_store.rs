@@ -17,6 +17,7 @@ pub use policy::{PolicyKind, UnknownPolicy};
 
 use super::memory;
 use super::name_hash::{HashedName, MAX_PREFIX};
+use crate::counters::counters;
 use ages::Ages;
 use bytes::Bytes;
 use control::{Duration, Rng, Time};
@@ -93,27 +94,37 @@ pub enum Outcome {
     TooLarge,
 }
 
-/// The counters of a content store since its creation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StoreCounters {
-    /// Interests that were answered.
-    pub hits: u64,
-    /// Interests that were not.
-    pub misses: u64,
-    /// Data that came in.
-    pub inserted: u64,
-    /// Data that was there already.
-    pub refreshed: u64,
-    /// Data that had to go to make room.
-    pub evicted: u64,
-    /// Data that admission refused.
-    pub not_admitted: u64,
-    /// Data larger than the store.
-    pub too_large: u64,
-    /// Data that had lived its time.
-    pub died: u64,
-    /// Data that was taken away to live further down the way.
-    pub moved: u64,
+counters! {
+    /// The counters of a content store since its creation.
+    #[derive(Copy)]
+    pub struct StoreCounters {
+        /// Interests that it answered.
+        pub hits: u64,
+        /// Interests that it did not answer.
+        pub misses: u64,
+        /// Data that came in.
+        pub inserted: u64,
+        /// Data that was in it already.
+        pub refreshed: u64,
+        /// Data that had to make room.
+        pub evicted: u64,
+        /// Data that admission rejected.
+        pub not_admitted: u64,
+        /// Data larger than the store.
+        pub too_large: u64,
+        /// Data that grew too old.
+        pub died: u64,
+        /// Data that was moved on by the policy.
+        pub moved: u64,
+    }
+}
+
+impl StoreCounters {
+    /// Data that left the store, for whatever reason.
+    #[must_use]
+    pub fn removed(&self) -> u64 {
+        self.evicted + self.died + self.moved
+    }
 }
 
 /// Cached Data by name, within a bound on the memory that all of it takes: packets, names' nodes,

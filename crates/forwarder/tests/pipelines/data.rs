@@ -179,7 +179,8 @@ fn the_content_store_answers_what_passed_by() {
     assert_eq!(b.one(d2).packet, data("/a", b"x"));
     assert!(b.sent(u).is_empty());
     assert!(b.fw.pit().is_empty());
-    assert_eq!((b.fw.stats().hits, b.fw.stats().misses), (1, 1));
+    let counters = b.fw.content_store().counters();
+    assert_eq!((counters.hits, counters.misses), (1, 1));
 }
 
 // data.rst, "FreshnessPeriod": [data-3].

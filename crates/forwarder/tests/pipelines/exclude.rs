@@ -146,10 +146,10 @@ fn below_a_prefix_the_next_one_answers_and_lookups_end() {
         assert!(!excluded.contains(&answer));
         excluded.push(answer);
     }
-    let hits = net.bench.fw.stats().hits;
+    let hits = net.bench.fw.content_store().counters().hits;
     net.asks(&below(200), &excluding(&excluded));
     assert_eq!(net.packets(net.consumer).len(), 1, "a ninth one");
-    assert_eq!(net.bench.fw.stats().hits, hits + 1);
+    assert_eq!(net.bench.fw.content_store().counters().hits, hits + 1);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::support::{Bench, data, frame, interest, ms, queue, unframe};
 use control::{Duration, Rate};
-use forwarder::{DropReason, FaceConfig, Medium, QueueLimits, Wire};
+use forwarder::{Amount, DropReason, FaceConfig, Medium, QueueLimits, Wire};
 use packet::{DataBuf, InterestBuf, LpHeader, LpPacket, NackReason};
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ fn a_queue_holds_no_more_than_its_bound() {
     for i in 0..3 {
         b.receive(u, &data(&format!("/a/{i}"), &[0; 1000]));
     }
-    assert_eq!(b.fw.queued(d), Some((2, 2 * size)));
+    assert_eq!(b.fw.queued(d), Some(Amount { packets: 2, bytes: 2 * size }));
     assert_eq!(b.drops(d, DropReason::DataQueueFull), 1);
     // Each Nack is 2 + 11 + 6 = 19 bytes: /none and a digit is 2 + 6 + 3 bytes of name.
     for i in 0..9 {
@@ -49,7 +49,7 @@ fn a_queue_holds_no_more_than_its_bound() {
     b.check_books(d);
     assert_eq!(b.sent(d).len(), 7);
     b.check_books(d);
-    assert_eq!(b.fw.queued(d), Some((0, 0)));
+    assert_eq!(b.fw.queued(d), Some(Amount::default()));
 }
 
 #[test]

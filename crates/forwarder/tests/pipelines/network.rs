@@ -3,7 +3,7 @@
 use crate::net::{Net, Port};
 use crate::support::{Cheapest, Everyone, interest, ms, queue};
 use control::{Rate, Rng, Strategy, Time};
-use forwarder::{DropReason, FaceConfig, Forwarder, Medium, QueueLimits};
+use forwarder::{Amount, DropReason, FaceConfig, Forwarder, Medium, QueueLimits};
 use packet::{InterestBuf, NackReason};
 use proptest::prelude::*;
 
@@ -176,23 +176,16 @@ fn drive(seed: u64) -> Net {
 fn check(node: &Forwarder, net: &Net) {
     let stats = node.stats();
     // Each Interest was refused, answered from the store, joined to another, or made an entry.
-    let refused: u64 = [
-        DropReason::Scope,
-        DropReason::HopLimit,
-        DropReason::Duplicate,
-        DropReason::PitFull,
-        DropReason::PitFaceLimit,
-    ]
-    .iter()
-    .map(|reason| stats.drops.of(*reason))
-    .sum();
+    let refused = stats.drops.before_entry();
     let entries = stats.satisfied + stats.nacked + stats.expired + node.pit().len() as u64;
-    assert_eq!(stats.received.interests, refused + stats.hits + stats.aggregated + entries);
+    let hits = node.content_store().counters().hits;
+    assert_eq!(stats.received.interests, refused + hits + stats.aggregated + entries);
     for face in node.faces() {
         let queue = node.counters(face).unwrap().queue;
-        let (packets, bytes) = node.queued(face).unwrap();
-        assert_eq!(queue.offered.0, queue.sent.0 + queue.dropped.0 + packets);
-        assert_eq!(queue.offered.1, queue.sent.1 + queue.dropped.1 + bytes);
+        let mut accounted = node.queued(face).unwrap();
+        accounted += &queue.sent;
+        accounted += &queue.dropped;
+        assert_eq!(queue.offered, accounted);
         let view = node.link_view(net.now, face).unwrap();
         if !is_local(node, face) {
             assert!(view.data_out.bytes.0 <= 20_000 && view.interests_out.bytes.0 <= 2_000);
@@ -216,7 +209,9 @@ proptest! {
         for node in &net.nodes {
             check(node, &net);
             prop_assert!(node.pit().is_empty(), "every Interest ends");
-            prop_assert!(node.faces().iter().all(|face| node.queued(*face) == Some((0, 0))));
+            for face in node.faces() {
+                prop_assert_eq!(node.queued(face), Some(Amount::default()));
+            }
             prop_assert_eq!(node.next_deadline(), None);
         }
         let sent: u64 = net.nodes.iter().map(|node| node.stats().sent.frames).sum();

@@ -125,9 +125,9 @@ impl Path {
     /// The counts on either face; the forwarder's own counts include all of them.
     fn counted(&self, fault: OptionFault) -> [u64; 2] {
         let counters = |face| self.bench.fw.counters(face).unwrap();
-        let counts = [self.down, self.up].map(|face| counters(face).option_faults.of(fault));
+        let counts = [self.down, self.up].map(|face| counters(face).malformed_options.of(fault));
         let stats = self.bench.fw.stats();
-        assert_eq!(stats.option_faults.of(fault), counts[0] + counts[1], "{fault}");
+        assert_eq!(stats.malformed_options.of(fault), counts[0] + counts[1], "{fault}");
         assert_eq!(stats.drops.total(), 0, "{fault}: options are ignored, not packets");
         counts
     }
@@ -145,7 +145,7 @@ fn every_malformed_option_is_ignored_and_counted_by_reason() {
             let left = vec![(UNKNOWN.0, UNKNOWN.1.to_vec())];
             assert_eq!(went_on, [left.clone(), left], "{fault}: {value:?}, Nack: {nack}");
             assert_eq!(path.counted(*fault), [1, 1], "{fault}: {value:?}, Nack: {nack}");
-            assert_eq!(path.bench.fw.stats().option_faults.total(), 2, "{fault}: {value:?}");
+            assert_eq!(path.bench.fw.stats().malformed_options.total(), 2, "{fault}: {value:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Peers whose addresses are not proved, and faces whose driver bounds what they send.
 
 use crate::support::{Bench, data, frame, interest, ms};
-use forwarder::{Allowance, Announce, DropReason, FaceConfig, FaceId, Medium, OptionFault};
+use forwarder::{Allowance, Amount, Announce, DropReason, FaceConfig, FaceId, Medium, OptionFault};
 use packet::options::{AddressChallenge, AddressEcho, Capability, Range};
 use packet::{HopOptions, LpHeader, LpPacket};
 
@@ -72,7 +72,7 @@ fn a_range_from_an_unproved_address_brings_what_a_plain_interest_brings() {
     let announced: Vec<_> =
         announced.iter().map(|options| options.get::<AddressChallenge>()).collect();
     assert_eq!(announced, [Some(AddressChallenge(TOKEN))], "who sends ranges can prove itself");
-    let faults = &b.fw.counters(peer).unwrap().option_faults;
+    let faults = &b.fw.counters(peer).unwrap().malformed_options;
     assert_eq!((faults.of(OptionFault::RangeUnproved), faults.total()), (1, 1));
     assert!(!b.fw.is_proved(peer));
 }
@@ -128,7 +128,7 @@ fn data_beyond_the_allowance_is_dropped_and_counted() {
     assert_eq!(frames(&mut b, peer).0.len(), 4, "as long as a byte is left");
     assert_eq!(b.fw.allowance(peer), Allowance::Bytes(1 - each));
     assert_eq!(b.drops(peer, DropReason::UnprovedLimit), 6);
-    assert_eq!(b.fw.queued(peer), Some((0, 0)));
+    assert_eq!(b.fw.queued(peer), Some(Amount::default()));
     while b.fw.poll_ready().is_some() {}
     b.pass(ms(10));
     assert_eq!(b.fw.poll_ready(), None, "it does not wait for the driver");

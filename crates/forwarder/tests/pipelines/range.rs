@@ -108,7 +108,8 @@ fn stored_segments_are_answered_and_the_rest_is_forwarded() {
     assert_eq!(data_sent(&mut b, d), [0, 1, 2, 3, 4]);
     assert!(b.sent(u).is_empty() && b.fw.pit().is_empty());
     // Of the first two, two; of the next five, two and three; and all five again.
-    assert_eq!((b.fw.stats().hits, b.fw.stats().misses), (2 + 5, 2 + 3));
+    let counters = b.fw.content_store().counters();
+    assert_eq!((counters.hits, counters.misses), (2 + 5, 2 + 3));
 }
 
 #[test]

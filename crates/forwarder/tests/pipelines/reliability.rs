@@ -377,7 +377,7 @@ fn a_window_keeps_back_what_a_peer_s_buffer_does_not_hold() {
     // A packet in six frames costs 8000 + 6 * 832 and some headers: the fifth passes the bound of
     // 60,000 and what little the first packet said of the path.
     assert_eq!(sent.len(), 5 * 6, "{}", sent.len());
-    assert_eq!(p.far.fw.queued(p.down).map(|(packets, _)| packets), Some(15));
+    assert_eq!(p.far.fw.queued(p.down).map(|queued| queued.packets), Some(15));
     sent.iter().for_each(|f| p.near.receive(p.up, f));
     let acks = frames(&mut p.near, p.up);
     assert!(!acks_of(&acks).is_empty(), "at once");

@@ -4,6 +4,7 @@
 use super::{Config, Given};
 use control::Size;
 use document::{DeValue, Queue, Section, text};
+use forwarder::ForwarderConfig;
 use forwarder::tables::dead_nonces::DEFAULT_LIFETIME;
 use forwarder::tables::{ContentStoreConfig, DeadNonces, PitConfig};
 
@@ -37,9 +38,6 @@ const MOST: u64 = 2_000_000_000;
 
 /// and this much if the system does not report its memory.
 const UNKNOWN: u64 = 256_000_000;
-
-/// The default of `dead_nonces`.
-const USUAL_NONCES: usize = 1_048_576;
 
 /// The sections with limits.
 pub(super) struct Sections<'a, 'd> {
@@ -171,7 +169,10 @@ impl Config {
         let usual = PitConfig::default().memory;
         let pending = self.forwarder.pit.memory.saturating_sub(usual) as u64;
         let nonces = match given.dead_nonces {
-            true => nonces(self.forwarder.dead_nonces).saturating_sub(nonces(USUAL_NONCES)) as u64,
+            true => {
+                let usual = nonces(ForwarderConfig::DEAD_NONCES);
+                nonces(self.forwarder.dead_nonces).saturating_sub(usual) as u64
+            }
             false => 0,
         };
         // Pending Interests have half of what is shared.

@@ -9,6 +9,7 @@ use control::{Duration, Size};
 use document::parts::StoreRules;
 use document::schema::Form;
 use document::{Fields, Read, Section, Words, parts};
+use forwarder::ForwarderConfig;
 use forwarder::tables::{ContentStoreConfig, PitConfig};
 use packet::Name;
 use schemes::Choice;
@@ -219,7 +220,7 @@ pub struct ForwarderLimits {
     #[field(flatten)]
     pub pit: Pending,
     /// The most prefixes with routes.
-    #[field(default = 1_048_576, range = 1..=100_000_000)]
+    #[field(default = ForwarderConfig::ROUTES, range = 1..=100_000_000)]
     pub routes: usize,
     /// The longest Interest lifetime; longer ones are shortened to it.
     #[field(default = "2 min", with = lasting)]
@@ -231,7 +232,7 @@ pub struct ForwarderLimits {
     pub transit: bool,
     /// The most nonces remembered after their Interests have gone, against loops; fewer with
     /// `memory` under `[daemon]`.
-    #[field(default = 1_048_576, range = 0..=100_000_000)]
+    #[field(default = ForwarderConfig::DEAD_NONCES, range = 0..=100_000_000)]
     pub dead_nonces: usize,
     /// The memory limit of all parts of the forwarder together; [`usize::MAX`]: not counted.
     #[field(skip)]
@@ -242,10 +243,12 @@ pub struct ForwarderLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Fields, Read)]
 pub struct Pending {
     /// The most pending Interests; further ones are rejected.
-    #[field(default = 1_048_576, name = "pending_interests", range = 1..=100_000_000)]
+    #[field(default = PitConfig::DEFAULT.entries, name = "pending_interests",
+            range = 1..=100_000_000)]
     pub entries: usize,
     /// The most pending Interests of one incoming face; fewer with `memory` under `[daemon]`.
-    #[field(default = 262_144, name = "pending_per_face", range = 1..=100_000_000)]
+    #[field(default = PitConfig::DEFAULT.per_face, name = "pending_per_face",
+            range = 1..=100_000_000)]
     pub per_face: usize,
     /// The memory limit of pending Interests. With a size as `memory` under `[daemon]` and without
     /// this field: half of the shared memory.

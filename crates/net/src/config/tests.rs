@@ -36,6 +36,12 @@ fn an_empty_file_is_all_defaults() {
     assert_eq!(config.listen.unix.as_deref(), Some(Path::new("/run/nfd/nfd.sock")));
     assert_eq!(config.content_store, ContentStoreConfig::default());
     assert_eq!(PitConfig::from(config.forwarder.pit), PitConfig::default());
+    let strategy = Choice::named("best-route").unwrap().strategy().unwrap();
+    let forwarder::ForwarderConfig { routes, dead_nonces, max_lifetime, transit, .. } =
+        forwarder::ForwarderConfig::new(strategy);
+    let limits = config.forwarder;
+    assert_eq!((limits.routes, limits.dead_nonces), (routes, dead_nonces));
+    assert_eq!((limits.max_lifetime, limits.transit), (max_lifetime, transit));
     assert_eq!(config.daemon.log, "info");
     assert_eq!(config.daemon.seed, None);
     assert!(config.application.link.nacks && config.faces.is_empty());

@@ -414,7 +414,7 @@ impl FaceSet {
     /// Packets that wait in the forwarder's queues.
     pub fn queued(&self, forwarder: &Forwarder) -> u64 {
         let queues = self.table.iter().filter_map(|face| forwarder.queued(face.id()));
-        queues.map(|(packets, _)| packets).sum()
+        queues.map(|queued| queued.packets).sum()
     }
 
     /// The network reported that nothing receives at the other end of a face that its peer brought

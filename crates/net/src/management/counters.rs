@@ -1,13 +1,18 @@
 //! `/localhost/weir/counters`: everything that the forwarder counts, as JSON.
 //!
 //! Packets and bytes count from the daemon's start; bytes are those of whole frames on the link.
+//! The counters are the forwarder's own structs. [`Pit`], [`ContentStore`] and [`Queue`] can be
+//! read from the JSON text too.
 
 use super::FaceInfo;
 use crate::resident::resident;
 use control::Time;
-use forwarder::{Drops, Forwarder, OptionFaults};
-use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
+use forwarder::tables::StoreCounters;
+use forwarder::{Amount, FaceCounters, Forwarder, ForwarderStats, QueueTally, Refused};
+use serde::{Deserialize, Serialize, Serializer};
+
+/// The name of the dataset.
+pub const COUNTERS: &str = "/localhost/weir/counters";
 
 /// The whole state as a JSON text.
 #[must_use]
@@ -17,19 +22,11 @@ pub fn counters_json(
     now: Time,
     uptime_ms: u64,
 ) -> String {
-    let stats = forwarder.stats();
     let store = forwarder.content_store();
     let counters = Counters {
         version: 1,
         uptime_ms,
-        received: Traffic::of(&stats.received),
-        sent: Traffic::of(&stats.sent),
-        satisfied: stats.satisfied,
-        nacked: stats.nacked,
-        expired: stats.expired,
-        aggregated: stats.aggregated,
-        drops: drops(&stats.drops),
-        malformed_options: malformed(&stats.option_faults),
+        stats: forwarder.stats(),
         fib: forwarder.fib().len(),
         pit: Pit {
             entries: forwarder.pit().len(),
@@ -41,12 +38,7 @@ pub fn counters_json(
             bytes: store.memory(),
             capacity: store.capacity(),
             policy: store.policy().to_string(),
-            hits: stats.hits,
-            misses: stats.misses,
-            inserted: store.counters().inserted,
-            evicted: store.counters().evicted,
-            died: store.counters().died,
-            moved: store.counters().moved,
+            counters: *store.counters(),
         },
         memory: memory(forwarder),
         faces: Faces { forwarder, faces, now },
@@ -63,22 +55,8 @@ pub struct Counters<'a> {
     version: u32,
     /// Milliseconds since the daemon's start.
     uptime_ms: u64,
-    /// Packets that came by all faces.
-    received: Traffic,
-    /// Packets that left by all faces.
-    sent: Traffic,
-    /// Pending Interests that Data satisfied.
-    satisfied: u64,
-    /// Pending Interests that ended with a Nack.
-    nacked: u64,
-    /// Pending Interests that expired.
-    expired: u64,
-    /// Interests that joined a pending one.
-    aggregated: u64,
-    /// Packets that were dropped, by reason. Reasons that never occurred are left out.
-    drops: BTreeMap<&'static str, u64>,
-    /// Hop-by-hop options that were ignored and taken off packets, by reason.
-    malformed_options: BTreeMap<&'static str, u64>,
+    #[serde(flatten)]
+    stats: &'a ForwarderStats,
     /// Prefixes with routes.
     fib: usize,
     /// The pending Interest table.
@@ -92,58 +70,33 @@ pub struct Counters<'a> {
     faces: Faces<'a>,
 }
 
-/// Packets in one direction.
-#[derive(Serialize)]
-#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
-struct Traffic {
-    /// Interests.
-    interests: u64,
-    /// Data packets.
-    data: u64,
-    /// Nacks.
-    nacks: u64,
-    /// Frames: a packet in fragments is several.
-    frames: u64,
-    /// Bytes of the frames.
-    bytes: u64,
-}
-
 /// The pending Interest table.
-#[derive(Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
-struct Pit {
+pub struct Pit {
     /// Pending Interests.
-    entries: usize,
+    pub entries: usize,
     /// The most that there ever were.
-    most: usize,
+    pub most: usize,
     /// Bytes of memory that they take.
-    bytes: usize,
+    pub bytes: usize,
 }
 
 /// The content store.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
-struct ContentStore {
+pub struct ContentStore {
     /// Data packets in it.
-    entries: usize,
+    pub entries: usize,
     /// Bytes of memory that they take.
-    bytes: usize,
+    pub bytes: usize,
     /// The largest number of these bytes.
-    capacity: usize,
+    pub capacity: usize,
     /// Its policy.
-    policy: String,
-    /// Interests that it answered.
-    hits: u64,
-    /// Interests that it did not answer.
-    misses: u64,
-    /// Data that came in.
-    inserted: u64,
-    /// Data that had to make room.
-    evicted: u64,
-    /// Data that grew too old.
-    died: u64,
-    /// Data that was moved on by the policy.
-    moved: u64,
+    pub policy: String,
+    /// Its counters.
+    #[serde(flatten)]
+    pub counters: StoreCounters,
 }
 
 /// The use of shared memory, part by part, in bytes.
@@ -170,20 +123,6 @@ struct Memory {
     refused: Refused,
 }
 
-/// Requests that were refused for want of memory.
-#[derive(Serialize)]
-#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
-struct Refused {
-    /// Interests.
-    interests: u64,
-    /// Packets.
-    packets: u64,
-    /// Faces.
-    faces: u64,
-    /// Routes.
-    routes: u64,
-}
-
 /// The faces of a forwarder, which are counted one after the other while they are written: together
 /// they would take several times the memory of their text.
 struct Faces<'a> {
@@ -204,22 +143,10 @@ impl Serialize for Faces<'_> {
 struct Face<'a> {
     #[serde(flatten)]
     place: FacePlace<'a>,
-    /// Packets that came by it.
-    received: Traffic,
-    /// Packets that left by it.
-    sent: Traffic,
-    /// Frames that only keep the link alive.
-    idle: u64,
-    /// Data that left with a congestion mark.
-    marked: u64,
-    /// On faces with `reliability`, packets by what became of them.
-    reliability: Reliability,
+    #[serde(flatten)]
+    counters: &'a FaceCounters,
     /// Frames that the kernel refused or the emulated link lost.
     lost: u64,
-    /// Packets that were dropped, by reason. Reasons that never occurred are left out.
-    drops: BTreeMap<&'static str, u64>,
-    /// Hop-by-hop options that were ignored and taken off packets, by reason.
-    malformed_options: BTreeMap<&'static str, u64>,
     /// The packets that wait to leave.
     queue: Queue,
 }
@@ -246,54 +173,25 @@ struct FacePlace<'a> {
     mtu: Option<usize>,
 }
 
-/// Packets with reliability.
-#[derive(Serialize)]
-#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
-struct Reliability {
-    /// Packets that were acknowledged.
-    acknowledged: u64,
-    /// Packets of which a frame was sent again.
-    retransmitted: u64,
-    /// Packets that were given up.
-    exhausted: u64,
-    /// Packets without protection: too many waited already, or the peer never acknowledges.
-    unprotected: u64,
-    /// Frames that were sent again.
-    resent_frames: u64,
-}
-
 /// The queue of a face.
-#[derive(Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
-struct Queue {
+pub struct Queue {
     /// Packets that wait now.
-    packets: u64,
+    pub packets: u64,
     /// Bytes that wait now.
-    bytes: u64,
+    pub bytes: u64,
     /// How long the first Data packet has waited, in microseconds.
-    head_sojourn_us: u64,
-    /// Packets that were offered to the queue so far.
-    offered: Sum,
-    /// Packets that left it so far.
-    sent: Sum,
-    /// Packets that it has dropped so far.
-    dropped: Sum,
+    pub head_sojourn_us: u64,
+    /// The packets so far.
+    #[serde(flatten)]
+    pub tally: QueueTally,
     /// The most bytes of Data that ever waited.
-    data_peak_bytes: u64,
+    pub data_peak_bytes: u64,
     /// Bytes of Data times the seconds that they waited. Divided by a span, this is the mean.
-    data_byte_s: f64,
+    pub data_byte_s: f64,
     /// Squares of the bytes of Data times the seconds that they waited.
-    data_byte2_s: f64,
-}
-
-/// A number of packets.
-#[derive(Serialize)]
-#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
-struct Sum {
-    /// The packets.
-    packets: u64,
-    /// Their bytes.
-    bytes: u64,
+    pub data_byte2_s: f64,
 }
 
 fn memory(forwarder: &Forwarder) -> Memory {
@@ -307,25 +205,16 @@ fn memory(forwarder: &Forwarder) -> Memory {
         faces: memory.limit.map(|_| memory.faces),
         routes: memory.routes,
         dead_nonces: memory.dead_nonces,
-        refused: Refused {
-            interests: memory.refused.interests,
-            packets: memory.refused.packets,
-            faces: memory.refused.faces,
-            routes: memory.refused.routes,
-        },
+        refused: memory.refused,
     }
 }
 
 impl<'a> Face<'a> {
-    fn new(forwarder: &Forwarder, info: &'a FaceInfo, now: Time) -> Option<Face<'a>> {
+    fn new(forwarder: &'a Forwarder, info: &'a FaceInfo, now: Time) -> Option<Face<'a>> {
         let counters = forwarder.counters(info.id)?;
-        let (packets, bytes) = forwarder.queued(info.id)?;
+        let Amount { packets, bytes } = forwarder.queued(info.id)?;
         let view = forwarder.link_view(now, info.id)?;
         let past = forwarder.queue_occupancy(now, info.id)?;
-        let [offered, sent, dropped] =
-            [counters.queue.offered, counters.queue.sent, counters.queue.dropped]
-                .map(|(packets, bytes)| Sum { packets, bytes });
-        let reliability = &counters.reliability;
         let place = FacePlace {
             id: info.id.0,
             name: info.name.as_deref(),
@@ -338,46 +227,17 @@ impl<'a> Face<'a> {
         };
         Some(Face {
             place,
-            received: Traffic::of(&counters.received),
-            sent: Traffic::of(&counters.sent),
-            idle: counters.idle,
-            marked: counters.marked,
-            reliability: Reliability {
-                acknowledged: reliability.acknowledged,
-                retransmitted: reliability.retransmitted,
-                exhausted: reliability.exhausted,
-                unprotected: reliability.unprotected,
-                resent_frames: reliability.resent_frames,
-            },
+            counters,
             lost: info.lost,
-            drops: drops(&counters.drops),
-            malformed_options: malformed(&counters.option_faults),
             queue: Queue {
                 packets,
                 bytes,
                 head_sojourn_us: view.data_out.head_sojourn.0 / 1000,
-                offered,
-                sent,
-                dropped,
+                tally: counters.queue,
                 data_peak_bytes: past.peak.0,
                 data_byte_s: past.byte_ns as f64 / 1e9,
                 data_byte2_s: past.byte2_ns as f64 / 1e9,
             },
         })
     }
-}
-
-impl Traffic {
-    fn of(t: &forwarder::Traffic) -> Traffic {
-        let forwarder::Traffic { interests, data, nacks, frames, bytes } = *t;
-        Traffic { interests, data, nacks, frames, bytes }
-    }
-}
-
-fn drops(drops: &Drops) -> BTreeMap<&'static str, u64> {
-    drops.iter().map(|(reason, n)| (reason.name(), n)).collect()
-}
-
-fn malformed(faults: &OptionFaults) -> BTreeMap<&'static str, u64> {
-    faults.iter().map(|(fault, n)| (fault.name(), n)).collect()
 }

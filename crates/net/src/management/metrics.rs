@@ -9,7 +9,7 @@
 use super::{FaceInfo, Management};
 use crate::resident::resident;
 use forwarder::{
-    DropReason, Drops, DurationHistogram, FaceCounters, Forwarder, ForwarderStats, Traffic,
+    Amount, DropReason, Drops, DurationHistogram, FaceCounters, Forwarder, ForwarderStats, Traffic,
 };
 use std::fmt::{Display, Write};
 
@@ -83,7 +83,7 @@ impl Node<'_> {
 struct Face<'a> {
     info: &'a FaceInfo,
     counters: &'a FaceCounters,
-    queued: (u64, u64),
+    queued: Amount,
 }
 
 const NODE: &[(Family, OfNode)] = &[
@@ -125,7 +125,7 @@ const NODE: &[(Family, OfNode)] = &[
         DropReason::ALL.iter().for_each(|r| put(&[("reason", r.name())], drops.of(*r)));
     }),
     (of("weir_malformed_options_total", "reason", "Options taken off packets"), |f, put| {
-        let faults = f.stats().option_faults.iter();
+        let faults = f.stats().malformed_options.iter();
         faults.for_each(|(fault, n)| put(&[("reason", fault.name())], n));
     }),
     (of("weir_pit_entries", "", "Pending Interests"), |f, put| {
@@ -152,8 +152,8 @@ const NODE: &[(Family, OfNode)] = &[
     (
         of("weir_content_store_lookups_total", "result", "Interests that it was asked for"),
         |f, put| {
-            put(&[("result", "hit")], f.stats().hits);
-            put(&[("result", "miss")], f.stats().misses);
+            put(&[("result", "hit")], f.forwarder.content_store().counters().hits);
+            put(&[("result", "miss")], f.forwarder.content_store().counters().misses);
         },
     ),
     (of("weir_memory_bytes", "part", "Memory that the parts take"), |f, put| {
@@ -240,10 +240,10 @@ const FACE: &[(Family, OfFace)] = &[
         drops(&face.counters.drops, put);
     }),
     (of("weir_face_queue_packets", "", "Packets that wait to leave"), |face, put| {
-        put(&[], face.queued.0);
+        put(&[], face.queued.packets);
     }),
     (of("weir_face_queue_bytes", "", "Bytes that wait to leave"), |face, put| {
-        put(&[], face.queued.1);
+        put(&[], face.queued.bytes);
     }),
 ];
 

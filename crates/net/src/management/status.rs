@@ -188,14 +188,14 @@ pub(super) fn store_flags(store: &ContentStore) -> u64 {
 /// `cs/info`. The capacity is in packets; where memory alone bounds the store, as many as the
 /// smallest ones would be.
 pub(super) fn content_store(forwarder: &Forwarder) -> Vec<u8> {
-    let (store, stats) = (forwarder.content_store(), forwarder.stats());
+    let store = forwarder.content_store();
     let mut out = Vec::new();
     nested(&mut out, ENTRY, |entry| {
         number(entry, n::CAPACITY, store.most_packets() as u64);
         number(entry, n::FLAGS, store_flags(store));
         number(entry, N_CS_ENTRIES, store.len() as u64);
-        number(entry, N_HITS, stats.hits);
-        number(entry, N_MISSES, stats.misses);
+        number(entry, N_HITS, store.counters().hits);
+        number(entry, N_MISSES, store.counters().misses);
     });
     out
 }

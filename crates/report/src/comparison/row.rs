@@ -3,7 +3,7 @@
 use super::Comparison;
 use super::case::Case;
 use super::difference::Difference;
-use crate::text::{counted, digits, signed, with_sign};
+use crate::text::{digits, mean_count, signed, with_sign};
 use scenario::Mean;
 use scenario::result::columns::{Head, head};
 
@@ -114,7 +114,7 @@ impl Difference {
 
 fn number(mean: Mean, head: Head) -> String {
     let mean = mean.times(head.factor);
-    if head.is_count { counted(mean) } else { digits(mean.mean) }
+    if head.is_count { mean_count(mean) } else { digits(mean.mean) }
 }
 
 impl Comparison {

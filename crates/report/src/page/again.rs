@@ -1,7 +1,8 @@
 //! Everything that is needed to run it again.
 
 use crate::results::Results;
-use crate::text::{escaped, many};
+use crate::text::escaped;
+use control::counted;
 use scenario::result::TESTBED;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -42,7 +43,7 @@ pub fn section(out: &mut String, results: &Results) {
         }
         if source.scenarios.len() > MOST {
             let more = source.scenarios.len() - MOST;
-            let _ = write!(out, "<p>{} more in the folder.</p>", many(more, "file"));
+            let _ = write!(out, "<p>{} more in the folder.</p>", counted(more, "file"));
         }
     }
     let seeds: BTreeSet<u64> = results.runs().map(|run| run.id.seed).collect();

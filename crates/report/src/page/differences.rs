@@ -3,7 +3,8 @@
 use super::tables::Table;
 use crate::comparison::{Case, Comparison, Difference, DifferenceRow, entity_text, label};
 use crate::results::SPAN;
-use crate::text::{capital, escaped, many};
+use crate::text::{capital, escaped};
+use control::counted;
 use scenario::result::columns::MOST;
 use std::fmt::Write;
 
@@ -55,7 +56,7 @@ pub fn rest(out: &mut String, comparison: &Comparison) {
             out,
             "<details><summary>All differences{}: {}</summary>",
             escaped(&with),
-            many(rows.len(), "row")
+            counted(rows.len(), "row")
         );
         table(out, comparison, &rows, MOST_ROWS);
         out.push_str("</details>\n");

@@ -4,7 +4,7 @@ use crate::captions::{experiment, group_colours};
 use crate::colours;
 use crate::picture::{Axis, Form, Line, Panel, Picture, short};
 use crate::results::Results;
-use crate::text::{counted, digits, listed, mean_with_unit, with_unit};
+use crate::text::{digits, listed, mean_count, mean_with_unit, with_unit};
 use scenario::Mean;
 use scenario::result::Combination;
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ fn lines(results: &Results, rows: &[(&str, Mean)], unit: &str) -> Vec<Line> {
         // None of these can be negative.
         let low = (mean.mean - half).max(0.0);
         let value = match unit {
-            "packets" => counted(*mean),
+            "packets" => mean_count(*mean),
             _ => digits(mean.mean),
         };
         let interval = mean.ci95.map_or_else(|| "-".to_owned(), digits);

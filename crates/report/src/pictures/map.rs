@@ -3,7 +3,8 @@
 use crate::captions::experiment;
 use crate::picture::{Axis, Form, Panel, Picture, Spot, Way, short};
 use crate::results::{Group, Results, SPAN, busiest, until_the_end, used};
-use crate::text::{digits, listed, many, rate, trimmed, way, with_unit};
+use crate::text::{digits, listed, rate, trimmed, way, with_unit};
+use control::counted;
 use scenario::result::{Link, Node, RunResult};
 use std::collections::BTreeMap;
 
@@ -122,7 +123,7 @@ fn node_text(run: &RunResult, node: &Node) -> String {
     let own = run.flows.iter().filter(|flow| flow.node == node.node && flow.workload.is_some());
     match own.count() {
         0 => {}
-        n => text += &format!("; {} of workloads", many(n, "flow")),
+        n => text += &format!("; {} of workloads", counted(n, "flow")),
     }
     text += &format!("; {} in, {} Data out", many_interests(node.interests_in), node.data_out);
     if node.cs_hits > 0 {
@@ -132,7 +133,7 @@ fn node_text(run: &RunResult, node: &Node) -> String {
 }
 
 fn many_interests(count: u64) -> String {
-    many(usize::try_from(count).unwrap_or(usize::MAX), "Interest")
+    counted(count, "Interest")
 }
 
 fn link_text(run: &RunResult, link: &Link) -> String {

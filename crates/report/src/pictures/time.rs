@@ -11,8 +11,9 @@ use crate::colours;
 use crate::dashes::dashes;
 use crate::picture::{Axis, Form, Limit, Line, Panel, Picture, are_cut, flat, short};
 use crate::results::{Group, Results};
-use crate::text::{capital, digits, many, rate, trimmed, way, with_unit};
+use crate::text::{capital, digits, rate, trimmed, way, with_unit};
 use crate::track::Track;
+use control::counted;
 use scenario::Mean;
 use scenario::result::Link;
 use scenario::series::class_label;
@@ -220,7 +221,7 @@ impl<'r> Drawing<'r> {
             }
             let title = match there > entities.len() {
                 true => format!("{control}: {} of {there} flows", entities.len()),
-                false => format!("{control}: {}", many(there, "flow")),
+                false => format!("{control}: {}", counted(there, "flow")),
             };
             panels.push(self.panel(title, &[0], &entities, false, true));
             drawn.extend(entities);
@@ -482,7 +483,7 @@ impl<'r> Drawing<'r> {
             caption += &format!(
                 " Lines: means over {span} and {}; bands: 95 % confidence intervals over the \
                  seeds, by Student's t, where all seeds have a value.",
-                many(repetitions, "seed")
+                counted(repetitions, "seed")
             );
         } else if tracks.iter().any(|t| t.count > 2 * t.smooth().len() as u64) {
             caption += &match panels.iter().any(|panel| panel.lines.iter().any(Line::has_both)) {

@@ -94,7 +94,7 @@ impl<T> Column<T> {
             Shows::Number(get) => given(get(row).map(|value| value * self.factor)),
             Shows::Count(get) => get(row).to_string(),
             Shows::Mean(get) => averaged(self.scaled(get(row)), |mean| digits(mean.mean)),
-            Shows::MeanCount(get) => averaged(self.scaled(get(row)), counted),
+            Shows::MeanCount(get) => averaged(self.scaled(get(row)), mean_count),
             Shows::Bound(get) => match get(row) {
                 (None, _) => "-".to_owned(),
                 (mean, false) => averaged(self.scaled(mean), |mean| digits(mean.mean)),
@@ -346,7 +346,7 @@ pub fn averaged(mean: Option<Mean>, shown: fn(Mean) -> String) -> String {
 
 /// The mean of a count over runs: a whole number where every run had the same.
 #[must_use]
-pub fn counted(mean: Mean) -> String {
+pub fn mean_count(mean: Mean) -> String {
     match mean.ci95.is_none_or(|half| half == 0.0) && mean.mean.fract() == 0.0 {
         true => format!("{:.0}", mean.mean),
         false => digits(mean.mean),
@@ -373,7 +373,7 @@ mod tests {
         assert_eq!((shown.len(), shown[0], shown[23]), (24, &29, &6));
         assert_eq!(most(&many[..3], |n| f64::from(*n)), [&0, &1, &2]);
         let counts: [&[f64]; 4] = [&[3.0], &[3.0, 3.0], &[2.0, 4.0], &[1.0, 1.0, 2.0]];
-        let shown = counts.map(|counts| counted(Mean::of(counts).unwrap()));
+        let shown = counts.map(|counts| mean_count(Mean::of(counts).unwrap()));
         assert_eq!(shown, ["3", "3", "3.00", "1.33"], "a mean of different counts is no count");
         assert_eq!(given(None), "-");
     }

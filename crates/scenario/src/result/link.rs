@@ -78,15 +78,15 @@ impl Link {
             queue_delay_mean_ms: None,
             queue_delay_p99_ms: None,
             drops: link.drops(),
-            queue_drops: link.tally.dropped.0,
+            queue_drops: link.tally.dropped.packets,
             marked: link.marked,
             interests: link.sent.interests,
             data: link.sent.data,
             nacks: link.sent.nacks,
             bytes: link.sent.bytes,
-            offered_bytes: link.tally.offered.1,
-            dropped_bytes: link.tally.dropped.1 + link.crashed.1,
-            queued_bytes: link.queued.1,
+            offered_bytes: link.tally.offered.bytes,
+            dropped_bytes: link.tally.dropped.bytes + link.crashed.bytes,
+            queued_bytes: link.queued.bytes,
         }
     }
 }

@@ -155,7 +155,7 @@ impl Measures {
 impl Recorder for Measures {
     fn link(&mut self, sample: &LinkSample) {
         let number = sample.link.index() + usize::from(sample.backward);
-        let (_, bytes) = sample.queue;
+        let bytes = sample.queue.bytes;
         let rate = sample.rate.map_or(0, |rate| rate.0);
         let delay_ms = if rate > 0 { bytes as f64 * 8e3 / rate as f64 } else { 0.0 } as f32;
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);

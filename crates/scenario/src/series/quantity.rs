@@ -92,8 +92,10 @@ pub const NETWORK: &[Quantity<NetworkSample>] = &[
 
 /// The recorded quantities of a direction of a link.
 pub const LINK: &[Quantity<LinkSample>] = &[
-    quantity("queue_bytes", "bytes in the sending face's queues", |s, _| Some(s.queue.1 as f64)),
-    quantity("queue_packets", "packets in them", |s, _| Some(s.queue.0 as f64)),
+    quantity("queue_bytes", "bytes in the sending face's queues", |s, _| {
+        Some(s.queue.bytes as f64)
+    }),
+    quantity("queue_packets", "packets in them", |s, _| Some(s.queue.packets as f64)),
     quantity(
         "utilization",
         "share of the time since the sample before in which it was sending",

@@ -108,7 +108,7 @@ fn the_edge_alone_keeps_copies() {
     let asked = [(0, 0, 1), (100, 3, 2), (200, 3, 2), (300, 0, 2)];
     let outcome = run(on_path(OnPath::Edge), 10, &asked);
     assert_eq!(copies(&outcome), ([2, 0, 1], 2));
-    assert_eq!((outcome.nodes[3].stats.hits, outcome.nodes[1].stats.hits), (2, 0));
+    assert_eq!((outcome.nodes[3].store.hits, outcome.nodes[1].store.hits), (2, 0));
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn copies_grow_old_later_the_nearer_they_are_and_the_more_they_are_asked_for() {
     // The first request leaves copies until 1 s at n3, 2 s at n2 and 4 s at n1.
     let hits = |asked: &[(u64, usize, u64)]| {
         let outcome = run(rule(), 10, asked);
-        [1, 2, 3].map(|node| outcome.nodes[node].stats.hits)
+        [1, 2, 3].map(|node| outcome.nodes[node].store.hits)
     };
     assert_eq!(hits(&[(0, 0, 7), (900, 3, 7)]), [0, 0, 1]);
     assert_eq!(hits(&[(0, 0, 7), (1100, 3, 7)]), [0, 0, 0]);
@@ -163,5 +163,5 @@ fn a_store_bounded_in_packets_holds_no_more_and_that_many() {
     // before them.
     let again: Vec<_> = asked.iter().copied().chain([(600, 0, 40), (700, 0, 39)]).collect();
     let outcome = run(Admission::All, 10, &again);
-    assert_eq!((outcome.nodes[1].stats.hits, outcome.nodes[4].served), (1, 51));
+    assert_eq!((outcome.nodes[1].store.hits, outcome.nodes[4].served), (1, 51));
 }

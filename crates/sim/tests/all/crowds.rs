@@ -116,9 +116,9 @@ impl Crowd {
             .collect();
         let back = &after.links[link.index() + 1];
         let early = &before.links[link.index() + 1];
-        let offered = back.tally.offered.0 - early.tally.offered.0;
+        let offered = back.tally.offered.packets - early.tally.offered.packets;
         Came {
-            lost: back.drops() as f64 / back.tally.offered.0 as f64,
+            lost: back.drops() as f64 / back.tally.offered.packets as f64,
             settled: (back.drops() - early.drops()) as f64 / offered as f64,
             equal: jain_index(&got).unwrap_or(0.0),
             used: back.utilization,

@@ -124,7 +124,7 @@ fn a_full_queue_drops_packets_and_counts_them() {
     let (flow, down) = (&outcome.flows[0], &outcome.links[3]);
     assert_eq!(flow.transfer.counters.data + flow.transfer.counters.timeouts, 4000);
     assert_eq!(
-        (down.tally.dropped.0, down.tally.sent.0),
+        (down.tally.dropped.packets, down.tally.sent.packets),
         (flow.transfer.counters.timeouts, flow.transfer.counters.data)
     );
     assert!(
@@ -176,7 +176,7 @@ fn a_second_fetch_is_answered_by_the_content_store() {
     // Metadata must be fresh, so it is requested again. The initial window of two also permits the
     // first head, and the head of the earlier fetch is no longer fresh.
     assert!(outcome.links[1].sent.bytes - first < 2000 + 9000);
-    assert!(outcome.nodes[0].stats.hits >= 125 - 1, "{:?}", outcome.nodes[0]);
+    assert!(outcome.nodes[0].store.hits >= 125 - 1, "{:?}", outcome.nodes[0]);
     assert_conserved(&outcome);
 }
 
@@ -354,7 +354,7 @@ proptest! {
         let outcome = line.net.run(Time(end * SECOND));
         assert_conserved(&outcome);
         for (link, (_, _, packets)) in outcome.links.chunks(2).zip(&rates) {
-            prop_assert!(link.iter().all(|l| l.queued.0 <= 2 * *packets as u64));
+            prop_assert!(link.iter().all(|l| l.queued.packets <= 2 * *packets as u64));
         }
     }
 }

@@ -108,8 +108,8 @@ fn segments_made_before_they_are_asked_for_are_in_the_content_store() {
     assert_conserved(&outcome);
     // Segments 0 and 1 are made after 0.1 s, then one per second, up to 5. The producer receives no
     // Interest.
-    assert_eq!((outcome.flows[0].transfer.counters.data, outcome.nodes[1].stats.hits), (6, 6));
-    assert_eq!((outcome.nodes[1].served, outcome.nodes[1].cs_inserted), (6, 6));
+    assert_eq!((outcome.flows[0].transfer.counters.data, outcome.nodes[1].store.hits), (6, 6));
+    assert_eq!((outcome.nodes[1].served, outcome.nodes[1].store.inserted), (6, 6));
 }
 
 #[test]

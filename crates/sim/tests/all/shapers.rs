@@ -76,7 +76,7 @@ fn share(flow: &FlowResult) -> f64 {
 #[test]
 fn without_a_shaper_the_queue_overflows_and_the_neighbour_starves() {
     let outcome = greedy_and_modest(None, None);
-    assert!(link(&outcome, "b", "c").tally.dropped.0 > 10_000);
+    assert!(link(&outcome, "b", "c").tally.dropped.packets > 10_000);
     // 1250 of 4062 Data packets per second get through.
     assert!(share(&outcome.flows[1]) < 0.4, "{:?}", outcome.flows[1]);
 }
@@ -90,7 +90,7 @@ fn shapers_by_flow_keep_the_queue_and_leave_the_neighbour_what_it_asks_for() {
         let [greedy, modest] = &outcome.flows[..] else { panic!("two flows") };
         let near = link(&outcome, "b", "c");
         let measured = format!("{shaper}: {near:?} {greedy:?} {modest:?}");
-        assert_eq!(near.tally.dropped.0, 0, "{measured}");
+        assert_eq!(near.tally.dropped.packets, 0, "{measured}");
         assert!(near.queue.max < 375_000, "{measured}");
         assert!(share(modest) > 0.999, "{measured}");
         // The greedy consumer gets the remaining three quarters, less the Nacks that it causes, 3
@@ -114,7 +114,7 @@ fn fisp_keeps_the_queue_at_seven_tenths_of_its_capacity() {
     let queue = link(&outcome, "b", "c").queue;
     let share = queue.mean / 375_000.0;
     assert!((0.6..0.76).contains(&share), "{queue:?}");
-    assert_eq!(link(&outcome, "b", "c").tally.dropped.0, 0);
+    assert_eq!(link(&outcome, "b", "c").tally.dropped.packets, 0);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn his_keeps_the_queue_and_serves_all_alike() {
         let [greedy, modest] = &outcome.flows[..] else { panic!("two flows") };
         let near = link(&outcome, "b", "c");
         let measured = format!("{shaper}: {near:?} {greedy:?} {modest:?}");
-        assert_eq!(near.tally.dropped.0, 0, "{measured}");
+        assert_eq!(near.tally.dropped.packets, 0, "{measured}");
         assert!(near.queue.max < 375_000, "{measured}");
         // This shaper does not distinguish flows: it rejects equal shares of all. 1250 of 4062 are
         // 31 %.
@@ -237,7 +237,7 @@ fn ric_and_rem_reach_the_published_baseline() {
     assert!((150.0..260.0).contains(&queue), "{measured}");
     assert!(rate >= 39.0, "{measured}");
     assert_eq!(
-        (flow.transfer.counters.timeouts, flow.transfer.counters.gaps, near.tally.dropped.0),
+        (flow.transfer.counters.timeouts, flow.transfer.counters.gaps, near.tally.dropped.packets),
         (0, 0, 0),
         "{measured}"
     );

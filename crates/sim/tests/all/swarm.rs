@@ -215,7 +215,7 @@ fn run(seed: u64, seconds: u64) -> Outcome {
         outcome = built.net.run(Time(piece * seconds * 1_000_000_000 / pieces));
         assert_conserved(&outcome);
         for (link, bound) in outcome.links.iter().zip(&built.bounds) {
-            assert!(link.queued.0 <= 2 * bound, "a queue above its bound: {link:?}");
+            assert!(link.queued.packets <= 2 * bound, "a queue above its bound: {link:?}");
         }
     }
     for flow in outcome.flows.iter().filter(|flow| flow.transfer.complete) {

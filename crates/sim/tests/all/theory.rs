@@ -135,8 +135,8 @@ fn the_hit_ratio_of_lru_under_zipf_is_that_of_che() {
         let warm = net.run(Time(10 * SECOND)).nodes[0].clone();
         let outcome = net.run(Time(40 * SECOND));
         let (hits, misses) = (
-            outcome.nodes[0].stats.hits - warm.stats.hits,
-            outcome.nodes[0].stats.misses - warm.stats.misses,
+            outcome.nodes[0].store.hits - warm.store.hits,
+            outcome.nodes[0].store.misses - warm.store.misses,
         );
         let measured = hits as f64 / (hits + misses) as f64;
         let weight = |rank: u64| math::pow(rank as f64, -alpha);

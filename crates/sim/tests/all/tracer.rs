@@ -100,8 +100,14 @@ fn every_packet_of_every_link_is_traced_once() {
             fates.map(|(_, many)| *many).sum::<u64>()
         };
         let queue_full = of("data-queue-full") + of("interest-queue-full");
-        assert_eq!(of("enqueued") + queue_full, link.tally.offered.0, "{}-{}", link.from, link.to);
-        assert_eq!(queue_full, link.tally.dropped.0);
+        assert_eq!(
+            of("enqueued") + queue_full,
+            link.tally.offered.packets,
+            "{}-{}",
+            link.from,
+            link.to
+        );
+        assert_eq!(queue_full, link.tally.dropped.packets);
         assert_eq!(of("sent") + of("sent and lost"), link.wire.sent);
         assert_eq!(of("received"), link.wire.delivered);
         assert!(of("sent and lost") >= link.wire.lost);

@@ -281,7 +281,7 @@ fn traffic_in_both_directions_fills_both_and_repeats_nothing() {
     assert_conserved(&outcome);
     for link in &outcome.links {
         assert!(link.utilization > 0.9, "{link:?}");
-        assert_eq!(link.tally.dropped.0, 0, "{link:?}");
+        assert_eq!(link.tally.dropped.packets, 0, "{link:?}");
     }
     for flow in flows {
         let counters = &outcome.flows[flow.0 as usize].transfer.counters;

@@ -12,14 +12,13 @@ pub(super) fn check(case: &Case<'_>, found: &mut Found) {
 
 fn links(case: &Case<'_>, found: &mut Found) {
     for (pipe, seen) in case.seen.links.iter().enumerate() {
-        let (mut packets, mut bytes) = (0, 0);
-        for amount in [seen.left, seen.dropped, seen.crashed, seen.queued] {
-            packets += amount.0;
-            bytes += amount.1;
+        let mut accounted = seen.left;
+        for amount in [seen.dropped, seen.crashed, seen.queued] {
+            accounted += &amount;
         }
-        found.check(Rule::Queues, seen.offered == (packets, bytes), || {
+        found.check(Rule::Queues, seen.offered == accounted, || {
             let offered = seen.offered;
-            format!("pipe {pipe}: {offered:?} offered, {:?} accounted for", (packets, bytes))
+            format!("pipe {pipe}: {offered:?} offered, {accounted:?} accounted for")
         });
         let ends = seen.delivered + seen.lost + seen.down + seen.in_flight;
         let sent = seen.wire_sent + seen.duplicated;

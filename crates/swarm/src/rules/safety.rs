@@ -96,7 +96,7 @@ fn unlucky(case: &Case<'_>, one: &One<'_>) -> bool {
         // The shares that pass in both directions of the link.
         let [there, back] = [*pipe, *pipe ^ 1].map(|pipe| {
             let seen = &case.seen.links[pipe];
-            1.0 - seen.dropped.0 as f64 / (seen.offered.0.max(1)) as f64
+            1.0 - seen.dropped.packets as f64 / (seen.offered.packets.max(1)) as f64
         });
         both *= there * back;
     }
@@ -139,7 +139,8 @@ fn completes(case: &Case<'_>, one: &One<'_>, found: &mut Found) {
 
 /// Lost packets, on links and in nodes.
 fn losses(case: &Case<'_>) -> u64 {
-    let on_links = case.seen.links.iter().map(|l| l.dropped.0 + l.crashed.0 + l.lost + l.down);
+    let links = case.seen.links.iter();
+    let on_links = links.map(|l| l.dropped.packets + l.crashed.packets + l.lost + l.down);
     on_links.sum::<u64>() + case.seen.nodes.iter().map(|node| node.drops).sum::<u64>()
 }
 

@@ -5,6 +5,7 @@
 use super::*;
 use crate::plan::{Fault, FaultKind, Loss, Manner};
 use crate::tests as testing;
+use record::Amount;
 
 /// The rules that a run of this plan breaks after a change of its observations.
 fn broken(plan: &Plan, change: impl FnOnce(&mut Observation)) -> Vec<Rule> {
@@ -49,13 +50,13 @@ fn a_good_run_breaks_nothing() {
 fn packets_that_vanish() {
     let plan = outside();
     let vanish = |seen: &mut Observation| {
-        seen.links[1].offered = (10, 1_000);
-        seen.links[1].left = (9, 900);
+        seen.links[1].offered = Amount { packets: 10, bytes: 1_000 };
+        seen.links[1].left = Amount { packets: 9, bytes: 900 };
     };
     assert_eq!(broken(&plan, vanish), [Rule::Queues]);
     let bytes = |seen: &mut Observation| {
-        seen.links[1].offered = (1, 1_000);
-        seen.links[1].left = (1, 999);
+        seen.links[1].offered = Amount { packets: 1, bytes: 1_000 };
+        seen.links[1].left = Amount { packets: 1, bytes: 999 };
     };
     assert_eq!(broken(&plan, bytes), [Rule::Queues]);
 }
@@ -165,7 +166,9 @@ fn a_transfer_that_fails_without_a_fault() {
         fail(seen);
         (seen.flows[0].data, seen.flows[0].interests) = (0, 7);
         let link = &mut seen.links[1];
-        (link.offered, link.left, link.dropped) = ((100, 100), (10, 10), (90, 90));
+        link.offered = Amount { packets: 100, bytes: 100 };
+        link.left = Amount { packets: 10, bytes: 10 };
+        link.dropped = Amount { packets: 90, bytes: 90 };
     };
     assert_eq!(broken(&outside(), full), []);
     // A link that is down while it looks for the object is a reason.

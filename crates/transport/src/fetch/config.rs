@@ -3,6 +3,7 @@
 use crate::head;
 use control::{Duration, Event, Size};
 use packet::Name;
+use packet::interest::DEFAULT_LIFETIME_MS;
 use security::TrustPolicy;
 
 /// The configuration of a fetch.
@@ -33,16 +34,20 @@ pub struct FetchConfig {
 }
 
 impl FetchConfig {
-    /// The defaults: an Interest lifetime of 4 s (the default of the NDN packet format), 30 s of
-    /// patience, a stash of 16 MB.
+    /// The default lifetime of Interests, that of the NDN packet format.
+    pub const LIFETIME: Duration = Duration::from_millis(DEFAULT_LIFETIME_MS);
+    /// The default patience.
+    pub const PATIENCE: Duration = Duration::from_secs(30);
+
+    /// The defaults: the default lifetime and patience, a stash of 16 MB.
     #[must_use]
     pub fn new(name: Name, policy: TrustPolicy) -> FetchConfig {
         FetchConfig {
             name,
             policy,
             in_order: false,
-            lifetime: Duration::from_secs(4),
-            patience: Duration::from_secs(30),
+            lifetime: FetchConfig::LIFETIME,
+            patience: FetchConfig::PATIENCE,
             stash: Size(16_000_000),
             range: None,
             heads: head::MOST as u16,

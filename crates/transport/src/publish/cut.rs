@@ -85,7 +85,7 @@ pub enum PublishError {
     /// A segment's packet would be too large.
     #[error(
         "a segment of {size} under {name} makes a packet of {len} bytes, more than {max}; use a \
-         smaller segment size", size = counted(*.segment_size as u64, "byte"),
+         smaller segment size", size = counted(*.segment_size, "byte"),
         max = packet::MAX_PACKET
     )]
     TooLarge {

@@ -365,7 +365,7 @@ impl Session<'_> {
         match unfetched {
             0 => Ok(()),
             many => {
-                let messages = output::counted(many as u64, "message");
+                let messages = output::counted(many, "message");
                 let text = format!("no other member has fetched {messages}");
                 Err(Failure::new(Kind::Failed, text))
             }

@@ -14,7 +14,7 @@ pub fn run(command: &ScenarioCommand) -> Result<(), Failure> {
     match command {
         ScenarioCommand::Check(args) => {
             let batch = load(args, None)?;
-            let runs = output::counted(batch.runs.len() as u64, "run");
+            let runs = output::counted(batch.runs.len(), "run");
             output::result(&format!("{}: no mistakes, {runs}", args.file.display()))
         }
         ScenarioCommand::Show(args) => {

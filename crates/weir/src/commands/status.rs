@@ -9,13 +9,11 @@ use crate::output::{self, Column, Table};
 use crate::signals::Stop;
 use control::{Duration, Size};
 use net::client::{Address, Connection, Found, General, lists};
+use net::management::COUNTERS;
 use packet::Name;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-
-/// The dataset with everything that the forwarder counts.
-const COUNTERS: &str = "/localhost/weir/counters";
 
 /// The output of `weir status`. A Weir forwarder's object comes from it as it is.
 #[cfg(test)]

@@ -200,7 +200,7 @@ fn unread(error: &StudyError) -> Failure {
         StudyError::NoStudy { .. } => Failure::new(Kind::File, error)
             .then("name the folder of a study, or with --all that of several"),
         StudyError::Mistakes(mistakes) => {
-            let many = output::counted(mistakes.len() as u64, "mistake");
+            let many = output::counted(mistakes.len(), "mistake");
             let what = format!("the study has {many}; nothing was run");
             Failure::new(Kind::Usage, what).then(&format!("fix what is said here:\n{error}"))
         }

@@ -142,7 +142,7 @@ pub fn ensure_rights() -> Result<(), Failure> {
 fn failure(error: &TestbedError) -> Failure {
     match error {
         TestbedError::Unsupported(refused) => {
-            let many = output::counted(refused.len() as u64, "thing");
+            let many = output::counted(refused.len(), "thing");
             let what = format!("the scenario has {many} that a testbed does not; nothing was run");
             Failure::new(Kind::Usage, what).then(&format!("change what is said here:\n{error}"))
         }

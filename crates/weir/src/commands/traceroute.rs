@@ -7,10 +7,11 @@ use crate::exit::{Failure, Kind};
 use crate::identity;
 use crate::output;
 use crate::signals::Stop;
-use control::{Duration, Time};
-use net::client::{Address, Connection, Endpoint, Turn};
+use client::parts::Exchange;
+use control::Duration;
+use net::client::{Address, Connection, Turn};
 use packet::traceroute::{Next, Reply, probe};
-use packet::{Data, Interest, InterestBuf, LpPacket, MAX_PACKET, NackReason};
+use packet::{Data, InterestBuf, MAX_PACKET, NackReason};
 use schemars::JsonSchema;
 use security::TrustPolicy;
 use serde::Serialize;
@@ -24,53 +25,6 @@ enum Answer {
     Reply(Reply, Duration),
     Rejected(NackReason),
     Silent,
-}
-
-/// One probe, until it is answered.
-struct Probe<'a> {
-    interest: Vec<u8>,
-    policy: &'a TrustPolicy,
-    sent_at: Option<Time>,
-    answer: Option<Answer>,
-}
-
-impl Endpoint for Probe<'_> {
-    fn receive(&mut self, now: Time, frame: &[u8]) {
-        let Ok(link) = LpPacket::decode(frame) else { return };
-        let (Some(fragment), Ok(asked)) = (link.fragment(), Interest::decode(&self.interest))
-        else {
-            return;
-        };
-        if let Some(reason) = link.nack() {
-            let returned = Interest::decode(fragment);
-            if returned.is_ok_and(|interest| interest.name() == asked.name()) {
-                self.answer.get_or_insert(Answer::Rejected(reason));
-            }
-            return;
-        }
-        let Ok(data) = Data::decode(fragment) else { return };
-        let Some(sent_at) = self.sent_at.filter(|_| data.satisfies(&asked)) else { return };
-        // Data that is damaged or no reply is no answer: the forwarder's own may still arrive.
-        let reply = self.policy.verify(&data).ok().and_then(|_| Reply::decode(data.content()));
-        if let Some(reply) = reply {
-            self.answer.get_or_insert(Answer::Reply(reply, now.since(sent_at)));
-        }
-    }
-
-    fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        if self.sent_at.is_some() {
-            return false;
-        }
-        self.sent_at = Some(now);
-        out.extend_from_slice(&self.interest);
-        true
-    }
-
-    fn next_deadline(&mut self, _now: Time) -> Option<Time> {
-        None
-    }
-
-    fn on_deadline(&mut self, _now: Time) {}
 }
 
 /// The result, for programs.
@@ -204,19 +158,18 @@ fn ask(
             hop_limit: Some(hop),
             ..InterestBuf::new(probe(&args.name, number))
         };
-        let interest = interest.encode().to_vec();
-        if interest.len() > MAX_PACKET {
+        let mut exchange = sent(&interest, policy);
+        if exchange.interest_len() > MAX_PACKET {
             let text = format!("no packet takes a name of {} bytes", args.name.encoded_len());
             return Err(Failure::new(Kind::Usage, text).then("use a shorter name"));
         }
-        let mut probe = Probe { interest, policy, sent_at: None, answer: None };
         let end = connection.now() + args.timeout;
-        while probe.answer.is_none() && connection.now() < end {
-            if connection.turn(&mut probe, end)? == Turn::Interrupted || stop.requested() {
+        while !exchange.is_over() && connection.now() < end {
+            if connection.turn(&mut exchange, end)? == Turn::Interrupted || stop.requested() {
                 return Err(Failure::silent(Kind::Interrupted, "interrupted"));
             }
         }
-        answer = probe.answer.unwrap_or(Answer::Silent);
+        answer = answered(exchange);
         if matches!(answer, Answer::Reply(..)) {
             break;
         }
@@ -224,9 +177,30 @@ fn ask(
     Ok(answer)
 }
 
+/// The exchange of a probe for a reply. Data that is damaged or no reply is no answer: the
+/// forwarder's own may still arrive.
+fn sent<'a>(probe: &InterestBuf, policy: &'a TrustPolicy) -> Exchange<'a> {
+    Exchange::accepting(probe, |data| {
+        policy.verify(data).is_ok() && Reply::decode(data.content()).is_some()
+    })
+}
+
+fn answered(exchange: Exchange<'_>) -> Answer {
+    match exchange.into_answer() {
+        Some(client::parts::Answer::Data { wire, took, .. }) => {
+            let reply = Data::decode(&wire).ok().and_then(|data| Reply::decode(data.content()));
+            reply.map_or(Answer::Silent, |reply| Answer::Reply(reply, took))
+        }
+        Some(client::parts::Answer::Nack(reason)) => Answer::Rejected(reason),
+        None => Answer::Silent,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use control::Time;
+    use net::client::Endpoint;
 
     #[test]
     fn a_line_shows_the_node_that_replied_and_its_next_hop() {
@@ -253,8 +227,7 @@ mod tests {
         let policy = TrustPolicy::AnySigned(Vec::new());
         let name = probe(&"/a".parse().unwrap(), 7);
         let interest = InterestBuf { nonce: Some(1), ..InterestBuf::new(name.clone()) };
-        let interest = interest.encode().to_vec();
-        let mut one = Probe { interest, policy: &policy, sent_at: None, answer: None };
+        let mut one = sent(&interest, &policy);
         assert!(one.poll_transmit(Time::ZERO, &mut Vec::new()));
         let reply = Reply { node: 1, name: None, next: Next::Forwarder, is_stored: false };
         let other = probe(&"/a".parse().unwrap(), 8);
@@ -263,9 +236,9 @@ mod tests {
         let bare = packet::DataBuf::new(name.clone(), &b"x"[..]).encode_digest();
         for frame in [&reply.encode(other.as_ref())[..], &damaged, &bare, b"HTTP"] {
             one.receive(Time(1_000_000), frame);
-            assert_eq!(one.answer, None);
+            assert!(!one.is_over());
         }
         one.receive(Time(2_000_000), &reply.encode(name.as_ref()));
-        assert_eq!(one.answer, Some(Answer::Reply(reply, Duration::from_millis(2))));
+        assert_eq!(answered(one), Answer::Reply(reply, Duration::from_millis(2)));
     }
 }

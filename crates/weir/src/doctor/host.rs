@@ -153,7 +153,7 @@ fn offloads(found: Result<Offloads, String>) -> [Check; 2] {
 
 /// `since` is the version of Linux that has the function.
 fn offload(name: &'static str, segments: usize, since: &str) -> Check {
-    let found = format!("{} per call", counted(segments as u64, "datagram"));
+    let found = format!("{} per call", counted(segments, "datagram"));
     let check = Check::good(name, found, SEVERAL_DATAGRAMS);
     if segments > 1 {
         return check;

@@ -15,10 +15,15 @@ pub struct PitConfig {
     pub memory: usize,
 }
 
-impl Default for PitConfig {
+impl PitConfig {
     /// A million entries in half a gigabyte, of which one face may have a quarter.
+    pub const DEFAULT: PitConfig =
+        PitConfig { entries: 1 << 20, per_face: 1 << 18, memory: 1 << 29 };
+}
+
+impl Default for PitConfig {
     fn default() -> Self {
-        PitConfig { entries: 1 << 20, per_face: 1 << 18, memory: 1 << 29 }
+        PitConfig::DEFAULT
     }
 }
 

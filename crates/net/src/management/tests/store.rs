@@ -40,15 +40,15 @@ fn the_content_store_is_bounded_and_switched() {
     // Each flag on its own, by the mask.
     assert_eq!(node.command("cs/config", &set(0, admit)).body.flags, Some(serve));
     cache(&mut node, "/c/more");
-    let before = node.forwarder.stats().hits;
+    let before = node.forwarder.content_store().counters().hits;
     cache(&mut node, "/c/9");
     assert_eq!(
-        (node.forwarder.content_store().len(), node.forwarder.stats().hits),
+        (node.forwarder.content_store().len(), node.forwarder.content_store().counters().hits),
         (4, before + 1)
     );
     assert_eq!(node.command("cs/config", &set(admit, admit | serve)).body.flags, Some(admit));
     cache(&mut node, "/c/9");
-    assert_eq!(node.forwarder.stats().hits, before + 1, "it does not serve");
+    assert_eq!(node.forwarder.content_store().counters().hits, before + 1, "it does not serve");
     let (_, content) = dataset(&mut node, "/localhost/nfd/cs/info", false);
     let entry = Reader::new(&content).next_element().unwrap().unwrap().value.to_vec();
     let mut reader = Reader::new(&entry);

@@ -130,12 +130,11 @@ pub fn assert_conserved(outcome: &Outcome) {
 /// Checks that packets offered to links were sent, dropped, or are queued.
 pub fn assert_links_conserve(outcome: &Outcome) {
     for link in &outcome.links {
-        let (offered, left) = (link.tally.offered, link.tally.sent);
-        let sum = |f: fn((u64, u64)) -> u64| {
-            f(left) + f(link.tally.dropped) + f(link.crashed) + f(link.queued)
-        };
-        assert_eq!(offered.0, sum(|p| p.0), "packets: {link:?}");
-        assert_eq!(offered.1, sum(|p| p.1), "bytes: {link:?}");
+        let mut accounted = link.tally.sent;
+        for amount in [link.tally.dropped, link.crashed, link.queued] {
+            accounted += &amount;
+        }
+        assert_eq!(link.tally.offered, accounted, "{link:?}");
         let wire = &link.wire;
         assert_eq!(link.sent.frames, wire.sent, "{link:?}");
         let ends = wire.delivered + wire.lost + wire.down + wire.node_down + link.in_flight;
@@ -161,16 +160,10 @@ fn assert_nodes_conserve(outcome: &Outcome) {
     for node in &outcome.nodes {
         // Every Interest received joined another, was answered by the content store, was rejected,
         // or became an entry. Every entry ended, still exists, or was lost in a crash.
-        let dropped: u64 = node
-            .stats
-            .drops
-            .iter()
-            .filter(|(reason, _)| matches!(reason.name(), "duplicate" | "hop-limit" | "pit-full"))
-            .map(|(_, n)| n)
-            .sum();
+        let dropped = node.stats.drops.before_entry();
         let entries =
             node.stats.satisfied + node.stats.nacked + node.stats.expired + node.crashed + node.pit;
-        let ends = entries + node.stats.aggregated + node.stats.hits + dropped;
+        let ends = entries + node.stats.aggregated + node.store.hits + dropped;
         if ranges {
             // A range Interest creates an entry for each of its segments.
             assert!(node.stats.received.interests <= ends, "{node:?}");

@@ -53,7 +53,7 @@ fn names(comparison: &Comparison) -> [String; 2] {
 }
 
 fn side(side: &Side) -> String {
-    format!("{} ({})", side.folder, output::counted(side.runs as u64, "run"))
+    format!("{} ({})", side.folder, output::counted(side.runs, "run"))
 }
 
 /// The rows of a case, under a row for each thing; how many are left out.
