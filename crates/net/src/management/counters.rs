@@ -2,7 +2,7 @@
 //!
 //! Packets and bytes count from the daemon's start; bytes are those of whole frames on the link.
 
-use super::FaceInfo;
+use super::face_info::FaceInfo;
 use crate::resident::resident;
 use control::Time;
 use forwarder::{Drops, Forwarder, OptionFaults};
