@@ -1,10 +1,12 @@
 //! Figures of each crate's code, counted in the same way before and after a change.
 
+mod imports;
 mod owners;
 
+pub use imports::imports;
 pub use owners::Fields;
 
-use crate::rust::{self, is_test};
+use crate::rust::is_test;
 use crate::{Repository, SourceFile};
 use owners::Declarations;
 use std::collections::{BTreeMap, BTreeSet};
@@ -201,28 +203,6 @@ impl<'ast> Visit<'ast> for Items {
     }
 }
 
-/// Pairs of importing and imported module in the crate `name`, each once. The crate's root has an
-/// empty name.
-pub fn imports(name: &str, files: &[(&SourceFile, &str)]) -> BTreeSet<(String, String)> {
-    let root = format!("crates/{name}/src/");
-    let modules: Vec<(String, &str)> = files
-        .iter()
-        .filter(|(file, _)| !file.is_test())
-        .filter_map(|(file, text)| Some((module(file.path.strip_prefix(&root)?), *text)))
-        .collect();
-    let known: BTreeSet<&str> = modules.iter().map(|(module, _)| module.as_str()).collect();
-    let mut all = BTreeSet::new();
-    for (from, text) in &modules {
-        for used in rust::used_paths(text).iter().filter(|used| !used.in_test) {
-            let to = absolute(from, &used.path).map(|path| longest(&known, &path));
-            if let Some(to) = to.filter(|to| to != from) {
-                all.insert((from.clone(), to));
-            }
-        }
-    }
-    all
-}
-
 /// The module of a file below `src/`; the crate's own has an empty name.
 fn module(path: &str) -> String {
     let path = path.strip_suffix(".rs").unwrap_or(path);
@@ -247,18 +227,6 @@ fn absolute(module: &str, path: &str) -> Option<String> {
     }
     here.extend(parts);
     Some(here.join("::"))
-}
-
-/// The innermost module that the path leads through.
-fn longest(known: &BTreeSet<&str>, path: &str) -> String {
-    let mut path = path;
-    while !known.contains(path) {
-        path = path.rsplit_once("::").map_or("", |(outer, _)| outer);
-        if path.is_empty() {
-            break;
-        }
-    }
-    path.to_owned()
 }
 
 fn is_above(outer: &str, inner: &str) -> bool {

@@ -8,10 +8,9 @@ use std::fmt;
 use crate::config::{FaceConfig, ForwarderConfig};
 use crate::frames::{Transmit, Wire};
 use crate::link::{Out, Sender};
-use crate::pipeline::{
-    LearnedRoute, LearnedRoutes, Pipeline, Ranges, Scratch, Settings, receive, timers,
-};
+use crate::pipeline::{Pipeline, Ranges, Scratch, Settings, receive, timers};
 use crate::state::faces::{Faces, Identity};
+use crate::state::learned::{LearnedRoute, LearnedRoutes};
 use crate::state::tables::Tables;
 use crate::tables::FaceId;
 

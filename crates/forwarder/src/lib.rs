@@ -34,6 +34,5 @@ pub use histogram::DurationHistogram;
 pub use link::allowance::Allowance;
 pub use link::capabilities::{Capabilities, Carrier, IdleOptions};
 pub use link::{Occupancy, Sender};
-pub use pipeline::LearnedRoute;
-pub use state::{MemoryUse, Refused};
+pub use state::{LearnedRoute, MemoryUse, Refused};
 pub use tables::FaceId;

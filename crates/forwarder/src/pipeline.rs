@@ -13,44 +13,33 @@ mod exclude;
 mod exclusion;
 mod interest;
 mod learned;
+mod lookup;
 mod nack;
 mod options;
 mod ranges;
 pub(crate) mod receive;
 mod rewrite;
+mod settings;
 pub(crate) mod timers;
 mod traceroute;
 mod upstream;
 
-pub use learned::LearnedRoute;
-pub(crate) use learned::LearnedRoutes;
-pub(crate) use ranges::Ranges;
+pub(crate) use settings::{Ranges, Settings};
 
 use control::{Crossing, Direction, Duration, Kind, Rng, Size, Time};
-use packet::{HopOptions, Interest, Name, NameRef};
+use packet::{HopOptions, Interest, NameRef};
 
-use crate::config::{LinkType, Traceroute};
+use crate::config::LinkType;
 use crate::counters::{DropReason, ForwarderStats};
 use crate::link::{Env, Link};
 use crate::node::{Node, Subject, subject_of};
 use crate::state::admission::Candidate;
 use crate::state::faces::Faces;
+use crate::state::learned::LearnedRoutes;
 use crate::state::room::{Change, Room};
 use crate::state::tables::Tables;
 use crate::tables::{FaceId, HashedName, Lengths, Pit, PitEntry, PitKey, Refusal};
 use context::InterestCx;
-
-/// Settings of a forwarder that its journeys read.
-#[derive(Debug)]
-pub(crate) struct Settings {
-    pub(crate) max_lifetime: Duration,
-    pub(crate) regions: Vec<Name>,
-    pub(crate) ranges: Ranges,
-    pub(crate) ended_at_once: usize,
-    pub(crate) transit: bool,
-    /// `None`: probes are Interests like others.
-    pub(crate) traceroute: Option<Traceroute>,
-}
 
 /// Buffers that are used again.
 #[derive(Debug, Default)]

@@ -5,8 +5,10 @@ pub(crate) mod admission;
 mod budget;
 mod cache;
 pub(crate) mod faces;
+pub(crate) mod learned;
 pub(crate) mod room;
 pub(crate) mod strategies;
 pub(crate) mod tables;
 
 pub use budget::{MemoryUse, Refused};
+pub use learned::LearnedRoute;

@@ -37,6 +37,7 @@ mod wake_up;
 
 pub use error::DaemonError;
 pub use health::Health;
+pub use metrics::ServeMetrics;
 pub use stop::Stopper;
 pub use wake_up::{Observer, Reread};
 
@@ -49,7 +50,6 @@ use faces::FaceSet;
 use forwarder::{Forwarder, ForwarderConfig};
 use io::Io;
 use memory::Watch;
-use std::any::Any;
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use wake_up::WakeUps;
@@ -72,9 +72,6 @@ pub struct Hooks {
     /// Answers at the addresses of `[metrics]`.
     pub serve_metrics: ServeMetrics,
 }
-
-/// Answers with metrics at an address, from a thread of its own, until what it gave is dropped.
-pub type ServeMetrics = fn(SocketAddr, Observer) -> std::io::Result<Box<dyn Any + Send>>;
 
 /// Runs a daemon in the foreground until SIGINT or SIGTERM.
 ///

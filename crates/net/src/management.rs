@@ -13,11 +13,14 @@ pub mod command;
 mod counters;
 mod dataset;
 mod events;
+mod face_info;
 mod fields;
+mod host;
 mod hub;
 mod judging;
 mod learning;
 pub mod metrics;
+mod names;
 pub mod orders;
 pub mod parameters;
 mod query;
@@ -34,10 +37,13 @@ mod verification;
 
 pub use counters::{COUNTERS, ContentStore, Counters, Pit, Queue, counters_json};
 pub use events::FaceEvent;
+pub use face_info::{FaceInfo, Marking, Persistency};
+pub use host::Host;
+pub use names::{is_reserved, prefixes, remote_prefix};
 pub use status::{CONGESTION_MARKING, LOCAL_FIELDS, RELIABILITY};
 pub use trace::WITH_PACKETS;
 
-use authority::{Account, Authority, Doubt, Origin, Rule};
+use authority::{Authority, Doubt, Origin, Rule};
 use certificates::Certificates;
 use checks::Checks;
 use command::{Asked, Command, Refusal};
@@ -46,8 +52,9 @@ use dataset::Datasets;
 use events::Events;
 use forwarder::{FaceId, Forwarder, Scope};
 use hub::Hub;
+use names::{is_remote, verb};
 use orders::{Order, Refused, Reply, Task};
-use packet::{Bytes, Data, Interest, LpPacket, Name, NameRef};
+use packet::{Bytes, Data, Interest, LpPacket, Name};
 use parameters::ControlParameters;
 use query::Filter;
 use refusals::Refusals;
@@ -60,92 +67,6 @@ use verification::Announcers;
 
 /// Datasets that clients may still read take at most this part of the shared memory.
 const DATASETS: usize = 32;
-
-/// How long a face lives (NFD's numbers).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Persistency {
-    /// Made by configuration or command; goes with its socket.
-    Persistent = 0,
-    /// Made by a peer; goes when idle.
-    OnDemand = 1,
-    /// Made by configuration; its socket is made anew when it breaks.
-    Permanent = 2,
-}
-
-/// Congestion marking as the protocol knows it; `None` where a scheme has no such parameter, or a
-/// command says nothing of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marking {
-    /// BaseCongestionMarkingInterval, in nanoseconds.
-    pub interval_ns: Option<u64>,
-    /// DefaultCongestionThreshold, in bytes.
-    pub threshold: Option<u64>,
-}
-
-/// The driver's knowledge of a face.
-#[derive(Clone, Debug)]
-pub struct FaceInfo {
-    /// Its number.
-    pub id: FaceId,
-    /// Its name in the configuration.
-    pub name: Option<String>,
-    /// Where it leads.
-    pub uri: String,
-    /// Where it begins.
-    pub local_uri: String,
-    /// True if it leads to this host's applications.
-    pub local: bool,
-    /// How long it lives.
-    pub persistency: Persistency,
-    /// True if it leads to a multicast group: several peers may be at the other end.
-    pub is_group: bool,
-    /// The largest frame; `None` on streams.
-    pub mtu: Option<usize>,
-    /// The management protocol's flags: [`LOCAL_FIELDS`] and its like.
-    pub flags: u64,
-    /// The congestion marking of its scheme, in the protocol's terms.
-    pub marking: Marking,
-    /// When it ends if nothing comes over it.
-    pub expires: Option<Time>,
-    /// True if its socket is connected.
-    pub up: bool,
-    /// Frames that the kernel refused or an emulated link lost.
-    pub lost: u64,
-}
-
-impl FaceInfo {
-    /// A face that leads to `uri`, persistent and connected, of which nothing else is to be said.
-    #[must_use]
-    pub fn new(id: FaceId, uri: impl Into<String>) -> FaceInfo {
-        FaceInfo {
-            id,
-            name: None,
-            uri: uri.into(),
-            local_uri: String::new(),
-            local: false,
-            persistency: Persistency::Persistent,
-            is_group: false,
-            mtu: None,
-            flags: 0,
-            marking: Marking::default(),
-            expires: None,
-            up: true,
-            lost: 0,
-        }
-    }
-}
-
-/// The services of the daemon that management needs for a call.
-pub struct Host<'a> {
-    /// The forwarder.
-    pub forwarder: &'a mut Forwarder,
-    /// The faces, in the order of their numbers, without the internal one.
-    pub faces: &'a dyn Fn(&Forwarder) -> Vec<FaceInfo>,
-    /// The listening addresses, as face URIs.
-    pub channels: &'a [String],
-    /// The user whose program is at the other end of a face; `None` if that is not known.
-    pub account: &'a dyn Fn(FaceId) -> Option<Account>,
-}
 
 /// The result of an Interest for management.
 #[derive(Debug)]
@@ -179,22 +100,6 @@ pub struct Management {
     traces: Traces,
     /// Milliseconds since 1970 when it began.
     started_ms: u64,
-}
-
-fn of(words: [&[u8]; 2]) -> Name {
-    words.into_iter().map(packet::Component::generic).collect()
-}
-
-/// The names that it answers to applications of this host.
-#[must_use]
-pub fn prefixes() -> [Name; 2] {
-    [of([b"localhost", b"nfd"]), of([b"localhost", b"weir"])]
-}
-
-/// The names that it answers to peers, if any may command.
-#[must_use]
-pub fn remote_prefix() -> Name {
-    of([b"localhop", b"nfd"])
 }
 
 /// An Interest for management, and where it comes from.
@@ -559,25 +464,6 @@ fn faces(host: &Host<'_>, wanted: &Filter, now: Time) -> Vec<u8> {
     let mut faces = (host.faces)(host.forwarder);
     faces.retain(|face| wanted.wants(face));
     status::faces(host.forwarder, &faces, now)
-}
-
-/// True if peers may use the name.
-fn is_remote(name: NameRef<'_>) -> bool {
-    name.first().is_some_and(|first| first.value() == b"localhop")
-}
-
-/// Module and verb, as far as a name has them.
-fn verb(name: NameRef<'_>) -> String {
-    let words = (2..4).filter_map(|i| name.get(i)).map(|c| c.to_string());
-    words.collect::<Vec<_>>().join("/")
-}
-
-/// True if `name` is under one of the management prefixes, which no application may register.
-#[must_use]
-pub fn is_reserved(name: NameRef<'_>) -> bool {
-    prefixes().iter().any(|p| name.starts_with(p.as_ref()) || p.as_ref().starts_with(name))
-        && name.first().is_some()
-        || name.starts_with(remote_prefix().as_ref())
 }
 
 #[cfg(test)]

@@ -9,12 +9,15 @@
 //! another one they may differ in their last bits, as it has other vector instructions.
 #![forbid(unsafe_code)]
 
+mod fault;
 mod guard;
 pub mod limits;
 mod model;
 mod nesting;
+mod operators;
 mod thread;
 
+pub use fault::Fault;
 pub use model::Model;
 
 use control::Policy;
@@ -47,29 +50,6 @@ pub enum ModelError {
     /// The scheme does not take the path.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
-}
-
-/// A fault of a model.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Fault {
-    /// It has too many bytes.
-    #[error("it has more than {} bytes; a policy is small, train a smaller one", limits::FILE)]
-    TooLarge,
-    /// It is another kind of file, or a damaged one.
-    #[error("it is no ONNX model ({0}); export the policy again")]
-    NotAModel(String),
-    /// An operator that is not evaluated.
-    #[error("`{0}` is not among the operators that are evaluated: {known}", known = guard::known())]
-    Operator(String),
-    /// Its input or its output is another one.
-    #[error("{0}; the input is a float tensor of 1 by 8, the output one of 1 by 1")]
-    Form(String),
-    /// A value of the model, or their number, is too large.
-    #[error("{0}; train a smaller policy")]
-    TooMuch(String),
-    /// It cannot be computed.
-    #[error("it cannot be computed: {0}; export the policy again")]
-    Computation(String),
 }
 
 /// The models that are in use: a scenario may name one many times.

@@ -1,7 +1,8 @@
 //! A model that computes actions.
 
+use crate::fault::Fault;
 use crate::guard::{Graph, Step};
-use crate::{Fault, limits, thread};
+use crate::{limits, thread};
 use control::{Observation, Policy};
 use rten::{ModelOptions, NodeId, RunOptions, Value, ValueOrView, op_registry};
 use rten_tensor::prelude::*;

@@ -5,7 +5,7 @@
 //! Numbers of fields are those of onnx.proto; the coding is that of Protocol Buffers ("Encoding",
 //! message structure).
 
-use crate::Fault;
+use crate::fault::Fault;
 
 /// A kind of message, by the fields that lead on.
 #[derive(Clone, Copy)]

@@ -3,45 +3,24 @@
 //!
 //! Work that waits for the network is done in threads of its own, without the interpreter's lock.
 
+mod cancel;
 mod group;
 mod owned;
 mod packets;
 mod registration;
+mod waiting;
 
-use crate::errors::{of_client, raise};
+use cancel::Cancel;
 use client::Trust;
 use group::Group;
 use packets::{Answer, Interest};
 use pyo3::prelude::*;
 use registration::{Registration, Responder};
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
-
-/// How often signals are looked at.
-const TICK: Duration = Duration::from_millis(50);
+use waiting::done;
 
 /// A Data packet: name, content, type of the content, seconds of freshness, `key`, `digest` or
 /// `unchecked`, and the key.
 type Packet = (String, Vec<u8>, u64, Option<f64>, &'static str, Option<String>);
-
-/// Cancels an Interest from another thread.
-#[pyclass(frozen, module = "weir._weir")]
-struct Cancel(client::Cancel);
-
-#[pymethods]
-impl Cancel {
-    #[new]
-    fn new() -> Cancel {
-        Cancel(client::Cancel::new())
-    }
-
-    fn cancel(&self) {
-        self.0.cancel();
-    }
-}
 
 /// A forwarder, rules of trust, and a key.
 #[pyclass(frozen, module = "weir._weir")]
@@ -50,48 +29,6 @@ struct Client(client::Client);
 /// The rules of these anchors; without any, the user's own keys are checked.
 fn trust(anchors: Vec<String>) -> Trust {
     if anchors.is_empty() { Trust::OwnKeys } else { Trust::Anchors(anchors) }
-}
-
-/// Does `work` in a thread, while this one answers signals, for at most this time; `None` if it
-/// takes longer. Then, and after a signal that raises an exception, the thread is left alone, and
-/// its result is dropped.
-fn attended<T: Send + 'static>(
-    py: Python<'_>,
-    most: Option<Duration>,
-    work: impl FnOnce() -> Result<T, client::Error> + Send + 'static,
-) -> PyResult<Option<T>> {
-    let (sender, receiver) = mpsc::channel();
-    thread::Builder::new().name("weir-client".to_owned()).spawn(move || {
-        let _ = sender.send(work());
-    })?;
-    let receiver = Mutex::new(receiver);
-    let mut left = most.unwrap_or(Duration::MAX);
-    loop {
-        let tick = left.min(TICK);
-        let next = py
-            .detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(tick));
-        match next {
-            Ok(result) => return result.map(Some).map_err(|error| of_client(py, &error)),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => return Err(defect(py)),
-        }
-        left -= tick;
-        if left.is_zero() {
-            return Ok(None);
-        }
-    }
-}
-
-/// As `attended`, for as long as it takes.
-fn done<T: Send + 'static>(
-    py: Python<'_>,
-    work: impl FnOnce() -> Result<T, client::Error> + Send + 'static,
-) -> PyResult<T> {
-    attended(py, None, work)?.ok_or_else(|| defect(py))
-}
-
-fn defect(py: Python<'_>) -> PyErr {
-    raise(py, "TransferError", ("a defect of Weir ended the operation; report it",))
 }
 
 #[pymethods]

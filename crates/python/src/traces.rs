@@ -3,6 +3,7 @@
 //! A file is checked once as a whole. Its rows are read again, piece by piece, each time that they
 //! are needed, so that a trace may be larger than memory.
 
+mod format;
 mod lines;
 mod ndnsim;
 
@@ -14,6 +15,7 @@ use arrow_array::{
     StringArray, UInt64Array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use format::{Format, Kind};
 use lines::Lines;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -23,37 +25,6 @@ use std::sync::Arc;
 
 /// Rows in a piece.
 const PIECE: usize = 1 << 16;
-
-/// A format: the words of its first line, and a column of the table for some of them.
-pub struct Format {
-    pub name: &'static str,
-    pub header: &'static [&'static str],
-    pub columns: &'static [Column],
-}
-
-/// A column of a table.
-pub struct Column {
-    pub name: &'static str,
-    pub help: &'static str,
-    /// The word of the line, from 0.
-    pub word: usize,
-    pub kind: Kind,
-}
-
-/// How the text of a word becomes a value.
-#[derive(Clone, Copy)]
-pub enum Kind {
-    /// A text, of which there are few different ones.
-    Text,
-    /// A finite number, multiplied by this.
-    Number(f64),
-    /// A whole number from 0 on.
-    Count,
-    /// A whole number; negative ones mean that there is none.
-    OptionalCount,
-    /// Units of so many bytes, rounded to whole bytes.
-    Bytes(f64),
-}
 
 /// A file that has been checked.
 #[pyclass(frozen, module = "weir._weir")]

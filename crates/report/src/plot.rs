@@ -3,6 +3,7 @@
 mod error;
 mod finding;
 mod lines;
+mod request;
 mod scatter;
 mod sweep;
 mod table;
@@ -10,71 +11,12 @@ mod table;
 mod tests;
 
 pub use error::PlotError;
+pub use request::{Log, Request};
 
 use crate::picture::Picture;
 use crate::results::Results;
-use scenario::result::{MEASURES, Measure};
 use std::path::PathBuf;
 use table::Table;
-
-/// The logarithmic axes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Log {
-    /// The x axis, if its values are far apart.
-    #[default]
-    Auto,
-    /// Neither.
-    None,
-    /// The x axis.
-    X,
-    /// The y axis.
-    Y,
-    /// Both.
-    Both,
-}
-
-impl Log {
-    fn is_x(self, values: &[f64]) -> bool {
-        match self {
-            Log::Auto => are_far_apart(values),
-            log => matches!(log, Log::X | Log::Both),
-        }
-    }
-
-    fn is_y(self) -> bool {
-        matches!(self, Log::Y | Log::Both)
-    }
-}
-
-/// On a linear axis the smaller ones of these could not be told apart.
-fn are_far_apart(values: &[f64]) -> bool {
-    let mut positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
-    positive.sort_by(f64::total_cmp);
-    positive.dedup();
-    match &*positive {
-        [least, _, .., most] => most / least >= 50.0,
-        _ => false,
-    }
-}
-
-/// The content of a picture.
-#[derive(Clone, Debug, Default)]
-pub struct Request {
-    /// The swept field on the x axis, or the measure of points; `None`: the one that suits.
-    pub x: Option<String>,
-    /// The measure on the y axis; `None`: goodput after the warm-up.
-    pub y: Option<String>,
-    /// The fields with a line for each value; empty: those that suit.
-    pub by: Vec<String>,
-    /// The field with a panel for each value.
-    pub facet: Option<String>,
-    /// Logarithmic axes.
-    pub log: Log,
-    /// Points of two measures instead of lines over a field.
-    pub is_scatter: bool,
-    /// It is one of many pictures on a page, which shows no more panels than can be compared.
-    pub is_on_page: bool,
-}
 
 /// The picture of the results in these folders.
 ///
@@ -131,16 +73,4 @@ pub(crate) fn pictures(results: &Results) -> Vec<Picture> {
 fn has_values(picture: &Picture) -> bool {
     let lines = picture.panels.iter().flat_map(|panel| &panel.lines);
     lines.flat_map(|line| line.raw.chunks_exact(2)).any(|pair| pair[1] != 0.0)
-}
-
-/// The measure on the y axis if the request names none.
-const UP: &str = "settled-goodput";
-
-/// The measure with a name.
-fn measure(name: Option<&str>, default: &str) -> Result<&'static Measure, PlotError> {
-    let name = name.unwrap_or(default);
-    Measure::find(name).ok_or_else(|| PlotError::Measure {
-        name: name.to_owned(),
-        known: MEASURES.iter().map(|one| one.name).collect::<Vec<_>>().join(", "),
-    })
 }

@@ -1,32 +1,20 @@
 //! From a scenario to a network.
 
 mod demand;
+mod error;
+mod part;
+
+pub use error::BuildError;
 
 use crate::model::{Consumer, Direction, FaultKind, Manner, Scenario};
 use control::{Duration, Time};
 use packet::{Component, Name};
+use part::part;
 use schemes::{Choice, ChoiceError};
 use sim::workload::catalogue::Catalogue;
 use sim::{Fault, FetchSpec, LinkId, Network, NodeId, NodeSpec, RateSpec, WireSpec};
 use std::cell::LazyCell;
 use std::sync::Arc;
-use thiserror::Error;
-
-/// Why a scenario that has no mistake of form cannot be built.
-#[derive(Debug, Error)]
-pub enum BuildError {
-    /// Something cannot be part of a network.
-    #[error("{what}: {source}")]
-    Network {
-        /// The part that cannot be built.
-        what: String,
-        /// Why.
-        source: sim::BuildError,
-    },
-    /// A scheme lacks a part: reading should have found it.
-    #[error(transparent)]
-    Part(#[from] ChoiceError),
-}
 
 /// Builds the network, ready to run; `seed` stands in for that of the scenario.
 ///
@@ -91,19 +79,6 @@ pub fn build(scenario: &Scenario, seed: u64) -> Result<Network, BuildError> {
         })?;
     }
     Ok(network)
-}
-
-/// A part that can be built again and again.
-fn part<T: ?Sized + 'static>(
-    choice: &Choice,
-    build: fn(&Choice) -> Result<Box<T>, ChoiceError>,
-) -> Result<sim::Make<T>, ChoiceError> {
-    build(choice)?;
-    let choice = choice.clone();
-    Ok(Arc::new(move || match build(&choice) {
-        Ok(part) => part,
-        Err(error) => unreachable!("it was built a moment ago: {error}"),
-    }))
 }
 
 fn wire(direction: &Direction) -> Result<WireSpec, ChoiceError> {

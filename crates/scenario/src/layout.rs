@@ -7,9 +7,11 @@
 //! or on a platform's mathematics: only sums, products and square roots.
 
 mod layered;
+mod links;
 mod stress;
 
 use crate::model::Scenario;
+use links::{Links, mean_length, neighbours};
 
 /// How the places were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,38 +64,6 @@ impl Layout {
         let size = [0, 1].map(|axis| places.iter().map(|place| place[axis]).fold(0.0, f64::max));
         Layout { size, places, arrangement }
     }
-}
-
-/// For each node those that a link joins to it, each once, in their order.
-type Links = Vec<Vec<usize>>;
-
-fn neighbours(scenario: &Scenario) -> Links {
-    let mut links = vec![Vec::new(); scenario.nodes.len()];
-    for [a, b] in scenario.links.iter().map(|link| link.ends) {
-        links[a].push(b);
-        links[b].push(a);
-    }
-    for list in &mut links {
-        list.sort_unstable();
-        list.dedup();
-    }
-    links
-}
-
-fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
-    let [x, y] = [a[0] - b[0], a[1] - b[1]];
-    (x * x + y * y).sqrt()
-}
-
-fn mean_length(places: &[[f64; 2]], links: &Links) -> f64 {
-    let (mut sum, mut count) = (0.0, 0u32);
-    for (a, list) in links.iter().enumerate() {
-        for b in list.iter().filter(|b| **b > a) {
-            sum += distance(places[a], places[*b]);
-            count += 1;
-        }
-    }
-    sum / f64::from(count.max(1))
 }
 
 /// Rounds in which nodes without a position of their own move between their neighbours.

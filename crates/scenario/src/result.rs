@@ -8,6 +8,7 @@ mod link;
 mod measure;
 mod measures;
 mod node;
+mod number;
 mod settled;
 mod swept;
 mod workload;

@@ -9,14 +9,15 @@ mod mini_ndn;
 mod random;
 mod rocketfuel;
 mod shapes;
+mod sketch;
 
-use crate::model::{Direction, Link, Loss, Machine, Node, Queue};
+use crate::model::{Direction, Link, Machine, Node};
 use crate::places::{MAX_NODES, NO_STORE};
 use crate::schema::{Format, Generator, ShapeSection, TopologySection, needs_rate};
 use crate::source::Source;
-use control::{Duration, Rate};
 use document::{Document, Read, Section, Words};
 use schemes::Choice;
+use sketch::{Sketch, Spot};
 use toml::de::DeTable;
 
 /// Nodes and links.
@@ -24,50 +25,6 @@ use toml::de::DeTable;
 pub(crate) struct Plan {
     pub nodes: Vec<Node>,
     pub links: Vec<Link>,
-}
-
-/// Nodes and links as a generator or a file says them.
-#[derive(Debug, Default, PartialEq)]
-struct Sketch {
-    nodes: Vec<Spot>,
-    links: Vec<Line>,
-}
-
-/// A node.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct Spot {
-    name: String,
-    position: Option<[f64; 2]>,
-}
-
-/// A link.
-#[derive(Debug, Default, PartialEq)]
-struct Line {
-    ends: [usize; 2],
-    is_access: bool,
-    /// There, and back.
-    ways: [Way; 2],
-    /// Where it stands in its file.
-    at: usize,
-}
-
-impl Line {
-    /// The link, with everything that is not known as in `like`.
-    fn link(&self, like: &Direction) -> Link {
-        Link { ends: self.ends, directions: self.ways.map(|way| way.on(like)) }
-    }
-}
-
-/// The properties of a direction of a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Way {
-    rate: Option<Rate>,
-    delay: Option<Duration>,
-    queue: Option<Queue>,
-    loss: Option<Loss>,
-    jitter: Option<Duration>,
-    /// In thousandths.
-    metric: Option<u64>,
 }
 
 /// The nodes and links of the section `[topology]`; none if it is not there, `None` if it
@@ -122,22 +79,6 @@ fn nodes(spots: Vec<Spot>, strategy: &Choice) -> Vec<Node> {
             position,
         })
         .collect()
-}
-
-impl Way {
-    /// A direction with what is known, and everything else as in `like`.
-    fn on(&self, like: &Direction) -> Direction {
-        let mut direction = like.clone();
-        direction.rate = self.rate.unwrap_or(direction.rate);
-        direction.delay = self.delay.unwrap_or(direction.delay);
-        if let Some(queue) = self.queue {
-            (direction.queue, direction.products) = (queue, None);
-        }
-        direction.impairment.loss = self.loss.unwrap_or(direction.impairment.loss);
-        direction.impairment.jitter = self.jitter.unwrap_or(direction.impairment.jitter);
-        direction.metric = self.metric.unwrap_or(direction.metric);
-        direction
-    }
 }
 
 /// Fields that mean something for some generators, or for files, alone.
@@ -314,35 +255,6 @@ fn finish(
     }
     let links = sketch.links.iter().map(|line| line.link(like)).collect();
     Some(Plan { nodes: nodes(sketch.nodes, strategy), links })
-}
-
-/// Links with the same way in both directions, without those from a node to itself.
-fn undirected(links: Vec<([usize; 2], Way, usize)>) -> Vec<Line> {
-    links
-        .into_iter()
-        .filter(|(ends, ..)| ends[0] != ends[1])
-        .map(|(ends, way, at)| Line { ends, is_access: false, ways: [way; 2], at })
-        .collect()
-}
-
-/// Joins pairs of directed links to links with two directions. One without a partner has the same
-/// both ways.
-fn paired(directed: Vec<([usize; 2], Way, usize)>) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
-    // Lines that have one direction, by their ends.
-    let mut alone: std::collections::BTreeMap<[usize; 2], Vec<usize>> = Default::default();
-    for (ends, way, at) in directed.into_iter().filter(|(ends, ..)| ends[0] != ends[1]) {
-        let [a, b] = ends;
-        if let Some(line) =
-            alone.get_mut(&[b, a]).and_then(|list| (!list.is_empty()).then(|| list.remove(0)))
-        {
-            lines[line].ways[1] = way;
-            continue;
-        }
-        alone.entry(ends).or_default().push(lines.len());
-        lines.push(Line { ends, ways: [way, way], at, is_access: false });
-    }
-    lines
 }
 
 #[cfg(test)]

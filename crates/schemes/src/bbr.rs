@@ -41,6 +41,7 @@
 
 mod delivery;
 mod flight;
+mod mode;
 mod path_change;
 mod share;
 mod startup;
@@ -54,6 +55,7 @@ use control::{
 };
 use delivery::{Delivery, MaxFilter};
 use flight::{Bounds, Longest, Round};
+use mode::Mode;
 use packet::{HopOptions, NackReason};
 use path_change::PathChange;
 use share::{Path, Share};
@@ -110,17 +112,6 @@ const UNUSED: Duration = Duration::from_millis(4);
 /// Until it has come, what follows it is as if the round-trip time were the time that has passed.
 fn is_scout(sent: &Sent) -> bool {
     4.0 * sent.expected.0 as f64 <= INITIAL_SEGMENT
-}
-
-/// The draft's states.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Mode {
-    Startup,
-    Drain,
-    Down { since: Time },
-    Cruise { until: Time },
-    Up { round: u64, since: Time, bandwidth: f64, hold: bool },
-    ProbeRtt { until: Option<Time> },
 }
 
 struct Bbr {
@@ -338,7 +329,9 @@ impl Bbr {
         self.bounds.forget_if_loose(most);
         if self.mode == Mode::Startup {
             self.startup.losses.next_round();
-            self.judge_plateau(cx);
+            if self.startup.is_over(bandwidth, &self.round) {
+                self.leave_startup(cx, 1.25);
+            }
         }
         if !matches!(self.mode, Mode::Startup | Mode::Drain | Mode::ProbeRtt { .. }) {
             let path = Path { rtt_min: self.path.rtt_min, spread: self.path.spread };
@@ -351,6 +344,12 @@ impl Bbr {
         }
         self.round.next(self.delivery.delivered(), in_flight);
         self.bandwidth.next_round();
+    }
+
+    fn leave_startup(&mut self, cx: &mut Cx<'_>, left: f64) {
+        self.mode = Mode::Drain;
+        self.share.begin(left * self.pipe(self.bandwidth()) + SPARE);
+        cx.note("startup_end", self.bandwidth());
     }
 
     /// Startup's window grows by what arrives, and to the pipe that a train shows.

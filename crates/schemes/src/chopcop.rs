@@ -19,12 +19,16 @@
 //! once, with `mark_pause` = 0 or with chunks of 4 segments; of these, the first two do not give
 //! the paper's own figures (`scenarios/chopcop/deviations.md`, "Rules of the window").
 
+mod capacity;
 pub mod fisp;
+mod paper;
 pub mod rem;
 pub mod ric;
 
+use capacity::CAPACITY;
 use control::params::joined;
-use control::{Duration, Equation, LinkView, ParamSpec, Params, Scheme, Size, Value};
+use control::{Equation, ParamSpec, Scheme};
+use paper::PAPER;
 
 /// The scheme.
 pub const SCHEME: Scheme = Scheme {
@@ -43,9 +47,6 @@ pub const SCHEME: Scheme = Scheme {
     ..Scheme::EMPTY
 };
 
-const PAPER: &str = "F. Zhang, Y. Zhang, A. Reznik, H. Liu, C. Qian, C. Xu, A Transport Protocol \
-                     for Content-Centric Networking with Explicit Congestion Control, ICCCN 2014";
-
 const EQUATIONS: usize =
     rem::SCHEME.equations.len() + fisp::SCHEME.equations.len() + ric::SCHEME.equations.len();
 
@@ -53,70 +54,3 @@ const PARAMS: &[ParamSpec] = &joined::<
     _,
     { rem::OWN.len() + fisp::OWN.len() + ric::PARAMS.len() + CAPACITY.len() },
 >(&[rem::OWN, fisp::OWN, ric::PARAMS, CAPACITY]);
-
-/// The rows that marker and shaper share.
-const CAPACITY: &[ParamSpec] = &[
-    ParamSpec {
-        name: "C",
-        default: Value::Size(Size(0)),
-        range: (0.0, 1e12),
-        help: "capacity of the face's queue of Data; 0 is what the link sends in T, at most the \
-               bound of the queue",
-        source: "section IV, memory management",
-    },
-    ParamSpec {
-        name: "T",
-        default: Value::Time(Duration::from_millis(300)),
-        range: (0.001, 100.0),
-        help: "the round-trip time whose worth of Data the queue is to hold",
-        source: "section IV, memory management",
-    },
-];
-
-/// C in bytes.
-#[derive(Clone, Copy)]
-struct Capacity {
-    given: Size,
-    rtt: Duration,
-}
-
-impl Capacity {
-    fn new(params: &Params) -> Capacity {
-        Capacity { given: Size(params.number("C") as u64), rtt: params.time("T") }
-    }
-
-    /// C of this link; at least 1, and without bound where nothing is known of it.
-    fn of(self, view: &LinkView) -> f64 {
-        if self.given != Size::ZERO {
-            return self.given.0 as f64;
-        }
-        let of_link = view.rate_out.size_in(self.rtt);
-        let known = [of_link, view.data_limit].into_iter().filter(|size| *size != Size::ZERO);
-        known.min().unwrap_or(Size(u64::MAX)).0 as f64
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use control::Rate;
-
-    #[test]
-    fn the_capacity_is_what_the_link_sends_in_300_ms_or_what_the_queue_holds() {
-        let capacity = Capacity::new(&Params::defaults(PARAMS));
-        let view = |mbps, limit| LinkView {
-            rate_out: Rate::from_mbps(mbps),
-            data_limit: Size(limit),
-            ..LinkView::default()
-        };
-        // 40 Mbit/s * 0.3 s / 8 = 1,500,000 bytes (section V-B).
-        assert_eq!(capacity.of(&view(40, 4 << 20)), 1_500_000.0);
-        assert_eq!(capacity.of(&view(40, 0)), 1_500_000.0);
-        assert_eq!(capacity.of(&view(40, 100_000)), 100_000.0);
-        assert_eq!(capacity.of(&view(0, 100_000)), 100_000.0);
-        assert!(capacity.of(&view(0, 0)) > 1e18);
-        let mut params = Params::defaults(PARAMS);
-        params.set("chopcop", "C", "2 MB").unwrap();
-        assert_eq!(Capacity::new(&params).of(&view(40, 100_000)), 2_000_000.0);
-    }
-}

@@ -21,17 +21,13 @@ use control::{Equation, ParamSpec, Scheme};
 pub const SCHEME: Scheme = Scheme {
     name: "hr-icp",
     summary: "ICP's consumer; routers hold Interests of flows without credit",
-    paper: PAPER,
+    paper: hbh::SCHEME.paper,
     equations: &joined::<Equation, EQUATIONS>(&[icp::SCHEME.equations, hbh::SCHEME.equations]),
     params: PARAMS,
     controller: icp::SCHEME.controller,
     shaper: hbh::SCHEME.shaper,
     ..Scheme::EMPTY
 };
-
-const PAPER: &str = "G. Carofiglio, M. Gallo, L. Muscariello, Joint Hop-by-hop and Receiver-driven \
-                     Interest Control Protocol for Content-Centric Networks, ACM SIGCOMM ICN \
-                     workshop 2012";
 
 const EQUATIONS: usize = icp::SCHEME.equations.len() + hbh::SCHEME.equations.len();
 

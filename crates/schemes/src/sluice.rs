@@ -21,6 +21,7 @@ mod doubt;
 mod lanes;
 mod log_rate;
 mod names;
+mod neighbour;
 mod offer;
 mod retry;
 mod sizes;
@@ -49,10 +50,6 @@ pub const SCHEME: Scheme = Scheme {
     strategy: Some(|params| Box::new(OneOf::new(splitter::Splitter::default(), params))),
     ..Scheme::EMPTY
 };
-
-/// The part of a link's capacity that is ours at least, whatever the neighbour asks for: its
-/// Interests share the link with our Data.
-const LEAST_LEFT: f64 = 1.0 / 16.0;
 
 const EQUATIONS: &[Equation] = &[
     ("target", "A = max(eta C - beta q / d, eta C / 2), C without the neighbour's Interests"),

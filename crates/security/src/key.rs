@@ -2,6 +2,7 @@
 
 mod ecdsa;
 mod ed25519;
+mod error;
 mod explicit;
 #[cfg_attr(not(feature = "rsa"), path = "key/no_rsa.rs")]
 mod rsa;
@@ -17,34 +18,9 @@ use crate::digest::Digest;
 
 pub use ecdsa::{EcdsaPublic, EcdsaSecret};
 pub use ed25519::{Ed25519Public, Ed25519Secret};
+pub use error::KeyError;
 pub use rsa::{RsaPublic, RsaSecret};
 pub use shared::{MIN_SHARED_KEY, SharedKey};
-
-/// Why bytes are no key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum KeyError {
-    /// Not PKCS#8, or of an unknown algorithm.
-    #[error("the secret key is not an Ed25519, ECDSA P-256 or RSA key in PKCS#8 form (RFC 5958)")]
-    Secret,
-    /// Not SubjectPublicKeyInfo, or of an unknown algorithm.
-    #[error("the public key is not an Ed25519, ECDSA P-256 or RSA SubjectPublicKeyInfo (RFC 5280)")]
-    Public,
-    /// A curve point of small order: signatures by it verify for many messages.
-    #[error("the public key is weak: a signature by it would prove nothing")]
-    Weak,
-    /// An RSA key that can be broken.
-    #[error("the RSA key has {bits} bits; keys of fewer than 2048 can be broken")]
-    Short {
-        /// Bits of its modulus.
-        bits: u32,
-    },
-    /// An RSA key, of which this program knows no more.
-    #[error(
-        "it is an RSA key, and this program is built without RSA; use a key of Ed25519 or ECDSA, \
-         or a program with RSA, as `weir` is"
-    )]
-    NoRsa,
-}
 
 /// An algorithm that keys are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +116,7 @@ impl SecretKey {
         match self {
             SecretKey::Ed25519(key) => PublicKey::Ed25519(key.public()),
             SecretKey::Ecdsa(key) => PublicKey::Ecdsa(key.public()),
-            SecretKey::Rsa(key) => key.public(),
+            SecretKey::Rsa(key) => PublicKey::Rsa(key.public()),
         }
     }
 

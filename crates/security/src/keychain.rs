@@ -269,6 +269,47 @@ impl KeyChain {
     fn path(&self, name: NameRef<'_>, extension: &str) -> PathBuf {
         self.dir.join(format!("{}.{extension}", file::stem(name)))
     }
+
+    /// Stores a shared secret, and returns in which file.
+    ///
+    /// # Errors
+    /// There is a key of its name already, or the file cannot be written.
+    pub fn insert_shared(&self, shared: &StoredShared) -> Result<PathBuf, KeyChainError> {
+        let path = self.path(shared.name.as_ref(), shared::EXTENSION);
+        if path.exists() || self.path(shared.name.as_ref(), "key").exists() {
+            return Err(KeyChainError::Exists(shared.name.clone()));
+        }
+        file::write(&path, &shared.to_text(), false)?;
+        Ok(path)
+    }
+
+    /// The shared secret of that name, or the only one of that identity.
+    ///
+    /// # Errors
+    /// There is none, there are several, or its file cannot be used.
+    pub fn get_shared(&self, name: NameRef<'_>) -> Result<StoredShared, KeyChainError> {
+        let mut listing = self.list()?;
+        let mut meant = listing.shared.iter().filter(|shared| {
+            shared.name.as_ref() == name || shared.stored.identity().as_ref() == name
+        });
+        if let Some(found) = meant.next() {
+            return match meant.next() {
+                Some(_) => Err(KeyChainError::Ambiguous(name.to_name())),
+                None => Ok(found.stored.clone()),
+            };
+        }
+        // The requested secret may be among the damaged ones.
+        Err(listing.problems.pop().unwrap_or_else(|| self.not_found(name)))
+    }
+
+    fn shared_entry(&self, path: &Path) -> Result<SharedEntry, KeyChainError> {
+        let stored = StoredShared::read(path)?;
+        if self.path(stored.name.as_ref(), shared::EXTENSION) != path {
+            let problem = Problem::OtherName(stored.name);
+            return Err(KeyChainError::Damaged { path: path.to_owned(), problem });
+        }
+        Ok(SharedEntry { name: stored.name.clone(), stored, path: path.to_owned() })
+    }
 }
 
 /// Rejects a certificate that no program would read again.

@@ -7,57 +7,19 @@ use pkcs8::PrivateKeyInfoRef;
 
 use crate::base64_text;
 use crate::certificate::Certificate;
-use crate::certificate::CertificateError;
-use crate::key::{KeyError, SecretKey};
+use crate::key::SecretKey;
 
 #[cfg_attr(not(feature = "safe-bag"), path = "safe_bag/no_cipher.rs")]
 mod cipher;
+mod error;
+mod limits;
 
 pub(crate) use cipher::{decrypt, encrypt};
+pub use error::SafeBagError;
+pub use limits::SEAL_RANDOM;
 
 const SAFE_BAG: u64 = 128;
 const ENCRYPTED_KEY: u64 = 129;
-
-/// The maximum rounds for a bag, some seconds of work. The bag's maker chooses the number.
-const MAX_ROUNDS: u32 = 10_000_000;
-
-/// Bytes of randomness that [`SafeBag::seal`] takes: salt and initialization vector.
-pub const SEAL_RANDOM: usize = 32;
-
-/// Why a SafeBag cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SafeBagError {
-    /// Text that is not base64.
-    #[error("its base64 is broken")]
-    Base64,
-    /// Not the TLV of a SafeBag.
-    #[error("it is no SafeBag, which holds a certificate and an encrypted key")]
-    NoBag,
-    /// Its certificate is malformed.
-    #[error("the certificate in it: {0}")]
-    Certificate(#[from] CertificateError),
-    /// The key is encrypted in another way.
-    #[error(
-        "its key is not encrypted as is usual (PKCS#8 with PBES2, PBKDF2 of up to {MAX_ROUNDS} \
-         rounds, AES-CBC)"
-    )]
-    Scheme,
-    /// This program cannot encrypt and decrypt.
-    #[error(
-        "this program is built without SafeBags (feature `safe-bag`); use one that has them, as \
-         `weir` has"
-    )]
-    NotBuilt,
-    /// The decrypted bytes are malformed.
-    #[error("the passphrase is wrong, or the bag is damaged")]
-    Passphrase,
-    /// The decrypted key is malformed.
-    #[error("the key in it: {0}")]
-    Key(#[from] KeyError),
-    /// Certificate and key do not belong together.
-    #[error("its certificate is not for its key")]
-    OtherKey,
-}
 
 /// A certificate with its secret key, encrypted.
 #[derive(Debug, Clone, PartialEq, Eq)]

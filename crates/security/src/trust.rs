@@ -5,118 +5,21 @@ pub mod light_versec;
 pub mod pattern;
 pub mod rules;
 pub mod signed;
+mod trusted_key;
 
 use std::sync::Arc;
 
 use packet::{Data, KeyLocator, Name, SignatureType};
 
-use crate::certificate::{self, Certificate};
 pub use chain::{Broken, ChainError, Validator};
 pub use light_versec::{LightVerSec, ModelError};
 pub use pattern::{Pattern, PatternError};
 pub use rules::{Rule, Schema, Subject};
 pub use signed::{Role, Signed};
+pub use trusted_key::TrustedKey;
 
-use crate::digest::Digest;
 use crate::error::VerifyError;
-use crate::key::{PublicKey, SharedKey};
-use crate::verify::Proof;
-use crate::verify::{verify_digest, verify_shared, verify_signature};
-
-/// A key that a consumer trusts, and its scope.
-#[derive(Debug, Clone)]
-pub struct TrustedKey {
-    name: Name,
-    scope: Name,
-    key: Key,
-    digest: Digest,
-}
-
-/// The key for checking signatures.
-#[derive(Debug, Clone)]
-enum Key {
-    Public(PublicKey),
-    Shared(SharedKey),
-}
-
-impl TrustedKey {
-    /// Trusts the key named `name` (`/<identity>/KEY/<KeyId>`) for names under `scope`. The empty
-    /// name as scope means any name.
-    #[must_use]
-    pub fn new(name: Name, public: PublicKey, scope: Name) -> TrustedKey {
-        let digest = public.digest();
-        TrustedKey { name, scope, key: Key::Public(public), digest }
-    }
-
-    /// Trusts all holders of the shared secret named `name`, for names under `scope`.
-    #[must_use]
-    pub fn shared(name: Name, secret: SharedKey, scope: Name) -> TrustedKey {
-        let digest = secret.digest();
-        TrustedKey { name, scope, key: Key::Shared(secret), digest }
-    }
-
-    /// Trusts a certificate's key for names under its identity. The caller, who has a clock, checks
-    /// the certificate's validity period.
-    #[must_use]
-    pub fn from_certificate(certificate: &Certificate) -> TrustedKey {
-        let public = certificate.public_key().clone();
-        TrustedKey::new(certificate.key_name(), public, certificate.identity())
-    }
-
-    /// The same key, trusted for names under `scope` instead.
-    #[must_use]
-    pub fn for_names_under(mut self, scope: Name) -> TrustedKey {
-        self.scope = scope;
-        self
-    }
-
-    /// The key's name.
-    #[must_use]
-    pub fn name(&self) -> &Name {
-        &self.name
-    }
-
-    /// Prefix of the names that it may sign.
-    #[must_use]
-    pub fn scope(&self) -> &Name {
-        &self.scope
-    }
-
-    /// True if a KeyLocator means this key: by its name, by the name of one of its certificates, or
-    /// by its digest.
-    fn is_meant_by(&self, locator: KeyLocator<'_>) -> bool {
-        match locator {
-            KeyLocator::Name(name) => {
-                let key = self.name.as_ref();
-                name.starts_with(key) && name.len() <= key.len() + certificate::SUFFIX_LEN
-            }
-            KeyLocator::Digest(digest) => digest == self.digest,
-        }
-    }
-
-    /// Type of the signatures made.
-    fn signature_type(&self) -> SignatureType {
-        match &self.key {
-            Key::Public(key) => key.signature_type(),
-            Key::Shared(_) => SignatureType::HmacWithSha256,
-        }
-    }
-
-    /// True if the signature is this key's over that.
-    fn verifies(&self, portion: &[u8], value: &[u8]) -> bool {
-        match &self.key {
-            Key::Public(key) => key.verifies(portion, value),
-            Key::Shared(key) => key.verifies(portion, value),
-        }
-    }
-
-    fn verify(&self, data: &Data<'_>) -> Result<(), VerifyError> {
-        match &self.key {
-            Key::Public(key) => verify_signature(data, key, &self.name),
-            Key::Shared(key) => verify_shared(data, key, &self.name),
-        }
-    }
-}
+use crate::verify::{Proof, verify_digest};
 
 /// A consumer's requirements for a packet's signature.
 #[derive(Debug, Clone)]
@@ -212,12 +115,12 @@ fn verify_by(keys: &[TrustedKey], data: &Data<'_>) -> Result<Name, VerifyError> 
         return Err(VerifyError::UnknownKey { name: name.to_name(), key: describe(locator) });
     };
     // The same key may be listed several times, with different scopes.
-    let Some(key) = meant.find(|key| name.starts_with(key.scope.as_ref())) else {
-        let (key, scope) = (first.name.clone(), first.scope.clone());
+    let Some(key) = meant.find(|key| name.starts_with(key.scope().as_ref())) else {
+        let (key, scope) = (first.name().clone(), first.scope().clone());
         return Err(VerifyError::OutOfScope { name: name.to_name(), key, scope });
     };
     key.verify(data)?;
-    Ok(key.name.clone())
+    Ok(key.name().clone())
 }
 
 fn describe(locator: KeyLocator<'_>) -> String {

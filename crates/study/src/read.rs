@@ -4,33 +4,29 @@ mod claims;
 mod expansion;
 mod experiment;
 mod measures;
+mod names;
 mod pictures;
 pub(crate) mod raw;
+mod reading;
 mod testbed;
 
 use crate::StudyError;
 use crate::model::{ExperimentKind, Study};
 use document::Document;
-use std::collections::{BTreeMap, BTreeSet};
+use names::{labels, once};
+use reading::Reading;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
+pub use reading::Quickness;
+
 /// The file that makes a folder a study.
 pub const EXPECTED: &str = "expected.toml";
 const README: &str = "README.md";
 const DEVIATIONS: &str = "deviations.md";
-
-/// How much is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quickness {
-    /// All seeds of everything.
-    Whole,
-    /// One seed, with the settings of the quick form, and no sensitivities. Numbers that those
-    /// settings leave as they are, are judged, by all seeds.
-    Quick,
-}
 
 /// The studies in a folder, by name.
 ///
@@ -55,17 +51,6 @@ fn studies(folder: &Path) -> io::Result<Vec<PathBuf>> {
         }
     }
     Ok(found)
-}
-
-/// The place of mistakes, and the valid names.
-pub(crate) struct Reading<'d> {
-    pub doc: &'d Document<'d>,
-    pub folder: &'d Path,
-    /// Slugs of the headings of `deviations.md`.
-    pub headings: BTreeSet<String>,
-    /// Headings with an experiment that shows their content.
-    pub shown: BTreeSet<String>,
-    pub quickness: Quickness,
 }
 
 /// Reads and checks the study in a folder.
@@ -142,42 +127,8 @@ fn whole(reading: &Reading<'_>, file: raw::File, more: &mut Vec<document::Mistak
     }
 }
 
-/// Labels of items. Names in runs contain a blank, like `a > b` and `c /x`; they can only be
-/// checked after a run.
-pub(crate) fn labels(
-    doc: &Document<'_>,
-    labels: &BTreeMap<Spanned<String>, String>,
-    cases: &[&str],
-) -> BTreeMap<String, String> {
-    for name in labels.keys() {
-        let label = name.get_ref();
-        // It is a case, or the beginning of some.
-        let mut ends = cases.iter().filter_map(|case| case.strip_prefix(label.as_str()));
-        let is_known = ends.any(|end| end.is_empty() || end.starts_with('-'));
-        if !label.contains(' ') && !is_known {
-            let valid = document::valid_words(label, cases.iter().copied());
-            doc.mistake(name.span(), format!("nothing is called `{label}`; {valid}"));
-        }
-    }
-    labels.iter().map(|(name, label)| (name.get_ref().clone(), label.clone())).collect()
-}
-
 fn claim_ids(one: &raw::Experiment) -> impl Iterator<Item = &Spanned<String>> {
     one.claim.iter().map(|claim| &claim.get_ref().id)
-}
-
-/// A duplicate is a mistake.
-pub(crate) fn once<'s>(
-    doc: &Document<'_>,
-    names: impl Iterator<Item = &'s Spanned<String>>,
-    what: &str,
-) {
-    let mut seen = BTreeMap::new();
-    for name in names {
-        if seen.insert(name.get_ref(), ()).is_some() {
-            doc.mistake(name.span(), format!("there is another {what} `{}`", name.get_ref()));
-        }
-    }
 }
 
 /// The folder's own name, for any path to it.

@@ -2,49 +2,20 @@
 
 mod config;
 mod content;
+mod medium;
+mod planned;
 mod tools;
 mod unsupported;
 
+pub use medium::{MTU, Medium, Shape};
+pub use planned::{IpRoute, PlannedContent, PlannedFetch, PlannedLink, PlannedNode};
 pub use unsupported::Unsupported;
 
-use control::{Duration, Rate, Ratio, Size};
 use packet::Name;
 use record::NodeId;
 use scenario::Network;
-use scenario::model::{Manner, Queue, Scenario};
-use schemes::Choice;
+use scenario::model::{Manner, Scenario};
 use std::net::Ipv4Addr;
-
-/// The default for the largest IP packet of the links: that of an Ethernet with jumbo frames, so
-/// that packets are not fragmented, as in the simulator.
-pub const MTU: u16 = 9_216;
-/// Bytes of the IP and UDP headers in it.
-const HEADERS: usize = 28;
-
-/// The owner of the links' rates and queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// The daemons' faces, which schemes can observe, and whose frames have the size of the
-    /// simulator's.
-    Faces,
-    /// Token buckets of the kernel, for the packets of any program with all of their headers.
-    Kernel,
-}
-
-/// The properties of links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Medium {
-    /// The owner of their rates.
-    pub shape: Shape,
-    /// The largest IP packet.
-    pub mtu: u16,
-}
-
-impl Default for Medium {
-    fn default() -> Medium {
-        Medium { shape: Shape::Faces, mtu: MTU }
-    }
-}
 
 /// The network to build.
 #[derive(Clone, Debug, Default)]
@@ -67,83 +38,6 @@ pub struct Plan {
     pub has_applications: bool,
     /// Supported features that differ from the scenario.
     pub notes: Vec<String>,
-}
-
-/// A daemon.
-#[derive(Clone, Debug)]
-pub struct PlannedNode {
-    /// The node's name.
-    pub name: String,
-    /// The end of its namespace's name.
-    pub short: String,
-    /// Its configuration but for the place of its socket.
-    pub config: String,
-    /// The memory of its content store in bytes.
-    pub store: u64,
-    /// The share of a processor that the node's programs have, if that is limited.
-    pub cpu: Option<Ratio>,
-    /// The address of the whole node, if IP packets are routed.
-    pub address: Ipv4Addr,
-}
-
-/// A veth pair.
-#[derive(Clone, Debug)]
-pub struct PlannedLink {
-    /// The nodes at its ends.
-    pub ends: [usize; 2],
-    /// The name of its interface at both.
-    pub interface: String,
-    /// The addresses of its ends.
-    pub addresses: [Ipv4Addr; 2],
-    /// The sending rates and queues of its ends.
-    pub directions: [(Rate, Queue); 2],
-}
-
-/// A path to a whole node.
-#[derive(Clone, Copy, Debug)]
-pub struct IpRoute {
-    /// The node that has it.
-    pub at: usize,
-    /// The node that it leads to.
-    pub to: usize,
-    /// The neighbour's end of the link.
-    pub via: Ipv4Addr,
-}
-
-/// A `weir put`.
-#[derive(Clone, Debug)]
-pub struct PlannedContent {
-    /// The content's place in the scenario.
-    pub content: usize,
-    /// Its producer.
-    pub at: usize,
-    /// Its name.
-    pub name: String,
-    /// Bytes that are published: no more than could be fetched.
-    pub size: Size,
-    /// Bytes of content in a segment.
-    pub segment: Size,
-}
-
-/// A `weir get`.
-#[derive(Clone, Debug)]
-pub struct PlannedFetch {
-    /// The consumer's place in the scenario.
-    pub consumer: usize,
-    /// Its node.
-    pub at: usize,
-    /// Its name.
-    pub name: String,
-    /// Its start.
-    pub start: Duration,
-    /// Its congestion control.
-    pub control: Choice,
-    /// The lifetime of its Interests.
-    pub lifetime: Duration,
-    /// When it gives up.
-    pub patience: Duration,
-    /// Segments per Interest.
-    pub range: Option<u16>,
 }
 
 impl Plan {
@@ -275,11 +169,6 @@ fn short(name: &str, at: usize) -> String {
         true => name.to_owned(),
         false => format!("node{at}"),
     }
-}
-
-/// The maximum payload of a face's frames.
-fn payload(medium: Medium) -> usize {
-    usize::from(medium.mtu) - HEADERS
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod signed;
 pub use cut::{DATA_SIZE, PublishError, SEGMENT_SIZE, Source, Spec, segment_digest};
 pub use preparation::{DigestRun, Preparation};
 pub use publication::Publication;
+pub(crate) use publication::Wanted;
 pub use shelf::Shelf;
 pub use signed::SignedPackets;
 
@@ -54,17 +55,6 @@ pub struct PublishStats {
     pub malformed: u64,
     /// Answers that failed because the source could not be read, or has changed. Nothing is sent.
     pub failed: u64,
-}
-
-/// The packet of an object that an Interest requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    Metadata,
-    /// The root packet: the metadata under the name of the version.
-    Root,
-    Head(u64),
-    Node(u64),
-    Segment(u64),
 }
 
 /// An answer that waits to be sent.
@@ -394,6 +384,22 @@ impl Publish {
             }
         }
         false
+    }
+
+    /// The place of the object to which a packet of this name belongs.
+    fn place_of(&mut self, name: NameRef<'_>) -> Option<Place> {
+        if let Some(at) = self.objects.iter().position(|object| object.covers(name)) {
+            return Some(Place::Listed(at));
+        }
+        self.shelf.as_mut()?.find(name).map(Place::Shelved)
+    }
+
+    /// The object at a place; `None` if it is gone.
+    fn object(&mut self, place: Place) -> Option<&mut Publication> {
+        match place {
+            Place::Listed(at) => self.objects.get_mut(at),
+            Place::Shelved(number) => self.opened.get(self.shelf.as_deref_mut()?, number),
+        }
     }
 }
 

@@ -21,6 +21,8 @@ pub mod plot;
 pub mod proxy;
 #[path = "cli/repo.rs"]
 pub mod repo;
+#[path = "cli/shared.rs"]
+pub mod shared;
 #[path = "cli/sim.rs"]
 pub mod sim;
 #[path = "cli/study.rs"]
@@ -44,6 +46,7 @@ use packet::Name;
 use packets::{PeekArgs, PingArgs, PokeArgs, TracerouteArgs};
 use perf::PerfCommand;
 use repo::RepoCommand;
+use shared::{ForwarderArgs, address};
 use sim::{ScenarioArgs, SimCommand};
 use std::path::PathBuf;
 use swarm::SwarmArgs;
@@ -160,29 +163,6 @@ pub enum Command {
     Man(ManArgs),
 }
 
-/// Where the forwarder is.
-#[derive(Args, Clone)]
-pub struct ForwarderArgs {
-    /// The forwarder's address: a socket's path, or a URI such as tcp://127.0.0.1:6363. The default
-    /// is $NDN_CLIENT_TRANSPORT, the transport in client.conf or /run/nfd/nfd.sock.
-    #[arg(long, value_name = "ADDRESS")]
-    pub socket: Option<String>,
-}
-
-/// The amount of output.
-#[derive(Args)]
-pub struct OutputArgs {
-    /// Print one JSON object at the end.
-    #[arg(long)]
-    pub json: bool,
-    /// Print only errors.
-    #[arg(long, short)]
-    pub quiet: bool,
-    /// Show protocol events.
-    #[arg(long, short)]
-    pub verbose: bool,
-}
-
 /// `weir daemon`
 #[derive(Args)]
 pub struct DaemonArgs {
@@ -240,10 +220,6 @@ pub struct GatewayArgs {
     /// Print only errors.
     #[arg(long, short)]
     pub quiet: bool,
-}
-
-fn address(text: &str) -> Result<std::net::SocketAddr, &'static str> {
-    text.parse().map_err(|_| "write an IP address and a port, such as 127.0.0.1:8080")
 }
 
 fn clients(text: &str) -> Result<std::num::NonZeroU16, &'static str> {

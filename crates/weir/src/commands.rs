@@ -10,6 +10,7 @@ mod docs;
 mod doctor;
 mod gateway;
 mod get;
+mod jobs;
 mod key;
 mod ls;
 mod man;
@@ -41,7 +42,6 @@ mod traceroute;
 
 use crate::cli::{Cli, Command};
 use crate::exit::Failure;
-use std::num::NonZeroUsize;
 
 /// Does what the command line says.
 pub fn run(cli: Cli) -> Result<(), Failure> {
@@ -85,9 +85,4 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }
-}
-
-/// How many runs are done at a time: as many as are asked for, or one for each core.
-fn jobs(given: Option<NonZeroUsize>) -> usize {
-    given.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
 }

@@ -32,7 +32,6 @@ fn judge(of: &Figures) -> Vec<Finding> {
         (large.filter(|one| !MODELS.contains(one)).count(), "structs of more than 15 fields"),
         (of.scattered_types.len(), "types with methods in more than three files"),
         (of.tuple_parameters, "parameters that are tuples"),
-        (of.cycles.len(), "cycles of modules"),
     ];
     let mut messages: Vec<String> = counted
         .iter()
@@ -48,6 +47,13 @@ fn judge(of: &Figures) -> Vec<Finding> {
         format!(
             "{name} has `&mut self` methods and {restricted} `pub(…)` fields: give it methods for \
              what others do with them, or move its methods, so that it is a record"
+        )
+    }));
+    messages.extend(of.cycles.iter().map(|group| {
+        let names = group.iter().map(|name| if name.is_empty() { "the crate" } else { name });
+        format!(
+            "a cycle of modules: {}; move what they share into a module of its own",
+            names.collect::<Vec<_>>().join(", ")
         )
     }));
     let path = format!("crates/{}", of.name);
@@ -86,6 +92,14 @@ mod tests {
         let found = judge(&Figures { reached_owners: vec![link], ..of("a") });
         assert_eq!(found.len(), 1);
         assert!(found[0].message.starts_with("Link has `&mut self` methods and 4 `pub(…)` fields"));
+    }
+
+    #[test]
+    fn modules_that_need_each_other_are_named() {
+        let cycles = vec![vec![String::new(), "b".to_owned()]];
+        let found = judge(&Figures { cycles, ..of("a") });
+        assert_eq!(found.len(), 1);
+        assert!(found[0].message.starts_with("a cycle of modules: the crate, b; "));
     }
 
     #[test]

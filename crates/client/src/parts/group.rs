@@ -7,6 +7,7 @@ mod gone;
 mod kept;
 mod register;
 mod start;
+mod statement;
 mod streams;
 mod trust;
 mod turns;
@@ -369,7 +370,7 @@ impl Participant {
     /// Takes a packet that was asked for.
     fn packet(&mut self, now: Time, wanted: Name, packet: &Bytes) {
         let Ok(data) = Data::decode(packet) else { return };
-        let data = gone::unpacked(&data).unwrap_or(data);
+        let data = statement::unpacked(&data).unwrap_or(data);
         self.trust.set_clock((self.clock)() / 1_000);
         match self.trust.judge(&wanted, &data) {
             Verdict::Certificate => {

@@ -16,7 +16,8 @@
 //! age after a hit                 = min(most, age + base), counted from the hit
 //! ```
 
-use super::{CachesPassed, CopyRule, Way};
+use super::rule::CopyRule;
+use super::way::{CachesPassed, Way};
 use control::{Duration, Rng};
 
 /// Age-based caching with its parameters.

@@ -1,7 +1,8 @@
 //! Copies at the edge alone: at the last cache before the consumer (S. Fayazbakhsh and others,
 //! "Less pain, most of the gain: incrementally deployable ICN", SIGCOMM 2013, section 4, EDGE).
 
-use super::{CopyRule, Way};
+use super::rule::CopyRule;
+use super::way::Way;
 use control::Rng;
 
 pub(super) struct Edge;

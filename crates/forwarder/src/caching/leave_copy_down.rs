@@ -9,7 +9,8 @@
 //! does the same: the first node with a cache below the answering node, also if that is the
 //! producer, keeps a copy.
 
-use super::{CopyRule, Way};
+use super::rule::CopyRule;
+use super::way::Way;
 use control::Rng;
 
 pub(super) struct LeaveCopyDown;

@@ -9,7 +9,8 @@
 //! level l is deleted. They leave the last cache open. Here its copy stays, since the consumer
 //! below it is no cache.
 
-use super::{CachesBelow, CopyRule, Way};
+use super::rule::CopyRule;
+use super::way::{CachesBelow, Way};
 use control::Rng;
 
 pub(super) struct MoveCopyDown;

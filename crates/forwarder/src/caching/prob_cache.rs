@@ -17,7 +17,8 @@
 //! The formula, T_tw and the power were compared with two public implementations that follow the
 //! papers (the simulator Icarus, and a reproduction of the paper of 2012), not with the papers.
 
-use super::{CopyRule, Way};
+use super::rule::CopyRule;
+use super::way::Way;
 use control::{Rng, math};
 
 /// ProbCache with its parameters.

@@ -13,46 +13,17 @@ mod split;
 pub(super) use split::{expand, split_sent};
 
 use control::Size;
-use packet::options::{Capability, Exclude, MAX_RANGE, Range, SegmentBits, answer};
+use packet::options::{Exclude, MAX_RANGE, Range, SegmentBits, answer};
 use packet::{HopOption, HopOptions, Interest, NackReason, tlv};
 
-use super::Pipeline;
 use super::context::InterestCx;
+use super::{Pipeline, lookup};
 use crate::counters::{DropReason, OptionFault};
 use crate::link::shaping::Expected;
 use crate::node::subject_of;
 use crate::tables::pit::{Segments, segment_of};
 use crate::tables::{FaceId, HashedName, MAX_PREFIX, PitKey, Portion};
 use split::{split, with_last};
-
-/// The range Interests that a forwarder takes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ranges {
-    /// The longest run of segments.
-    longest: u16,
-}
-
-impl Ranges {
-    /// Runs of up to `longest` segments; below 2 there are none.
-    pub(crate) fn up_to(longest: u16) -> Ranges {
-        Ranges { longest }
-    }
-
-    /// The capabilities that this node announces.
-    pub(crate) fn capability(self) -> Capability {
-        if self.longest > 1 { Capability::ALL } else { Capability(Capability::OPTIONS) }
-    }
-}
-
-/// The steps of the Interest's journey that its segments take.
-pub(super) struct Steps {
-    /// PIT and content store, for one Interest.
-    pub(super) enter_one: fn(&mut Pipeline<'_>, &mut InterestCx<'_>),
-    /// Content store; says whether the Interest was answered.
-    pub(super) answer_from_store: fn(&mut Pipeline<'_>, &InterestCx<'_>) -> bool,
-    /// The step after the Interest has entered this PIT entry.
-    pub(super) go_on: fn(&mut Pipeline<'_>, PitKey, &mut InterestCx<'_>),
-}
 
 /// The fault of a Range; `None` if it is well-formed.
 pub(super) fn fault(value: &[u8]) -> Option<OptionFault> {
@@ -85,14 +56,14 @@ pub(super) fn ignore_unproved(p: &mut Pipeline<'_>, face: FaceId, options: &mut 
 
 /// Enters a range Interest in the tables. Returns false for other Interests, with which nothing is
 /// done.
-pub(super) fn enter(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>, steps: &Steps) -> bool {
+pub(super) fn enter(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) -> bool {
     if a.options.is_empty() {
         return false;
     }
     let Some(range) = RangeInterest::take(p, a) else { return false };
     // An exclusion is about the answers to one name.
     a.options.remove(Exclude::TYPE);
-    range.enter(p, a, steps);
+    range.enter(p, a);
     true
 }
 
@@ -131,7 +102,7 @@ impl RangeInterest {
         a.options.get_raw(Range::TYPE)?;
         let range = a.options.get::<Range>();
         a.options.remove(Range::TYPE);
-        let longest = p.settings.ranges.longest;
+        let longest = p.settings.ranges.longest();
         if longest <= 1 {
             return None;
         }
@@ -149,7 +120,7 @@ impl RangeInterest {
     }
 
     /// PIT and content store, for each of its segments.
-    fn enter(mut self, p: &mut Pipeline<'_>, a: &mut InterestCx<'_>, steps: &Steps) {
+    fn enter(mut self, p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
         // PIT: runs in which some of the segments are pending are joined.
         if !self.join(p, a) {
             return;
@@ -163,9 +134,9 @@ impl RangeInterest {
             let name = p.hashed(interest.name());
             let mut one = self.segment(a, &interest, &name);
             if is_alone(p, &one) {
-                (steps.enter_one)(p, &mut one);
+                lookup::enter_one(p, &mut one);
                 self.left.bits.remove(at);
-            } else if (steps.answer_from_store)(p, &one) {
+            } else if lookup::answer_from_store(p, &one) {
                 self.left.bits.remove(at);
             }
         }
@@ -177,7 +148,7 @@ impl RangeInterest {
             let Ok(interest) = Interest::decode(&buffer) else { continue };
             let name = p.hashed(interest.name());
             let mut one = self.part(a, &interest, &name, part);
-            (steps.go_on)(p, part.key, &mut one);
+            lookup::go_on(p, part.key, &mut one);
         }
         p.scratch.made = buffer;
     }

@@ -7,7 +7,6 @@ use smallvec::{SmallVec, smallvec};
 
 use super::checks::{LOCALHOP, LOCALHOST, is_under};
 use super::context::InterestCx;
-use super::learned::LearnedRoute;
 use super::{Pipeline, exclusion, ranges};
 use crate::config::LinkType;
 use crate::counters::DropReason;
@@ -16,6 +15,7 @@ use crate::link::queue::QueuedControl;
 use crate::link::shaping::{Expected, Offered, Waiting};
 use crate::node::{NodeAt, subject_of};
 use crate::state::faces::face::Face;
+use crate::state::learned::LearnedRoute;
 use crate::state::room::Change;
 use crate::state::strategies::{Question, Trigger};
 use crate::tables::{FaceId, HashedName, OutRecord, PitKey};

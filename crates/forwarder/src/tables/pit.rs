@@ -2,18 +2,20 @@
 
 mod bounds;
 mod entry;
+mod group;
 mod key;
 mod portion;
 mod run;
+mod runs;
 mod shares;
 mod token;
 
 pub use bounds::{PitConfig, Refusal};
 pub use entry::{InRecord, OutRecord, PitEntry, Reach};
+pub use group::Group;
 pub use key::PitKey;
 pub use portion::{Portion, Share, Side};
 pub use run::{Convention, Run, Segments, segment_of};
-pub use shares::Group;
 pub use token::{MAX_TOKEN, PitToken};
 
 use super::counts::Counts;

@@ -1,7 +1,8 @@
 //! One limit for the whole process: what of it the forwarder's parts share, and the bounds of
 //! single parts that follow from it where the file gives none.
 
-use super::{Config, Given};
+use super::file::Config;
+use super::process::Given;
 use control::Size;
 use document::{DeValue, Queue, Section, text};
 use forwarder::ForwarderConfig;
@@ -53,17 +54,6 @@ pub(super) struct Sections<'a, 'd> {
 pub(super) fn shared(memory: Size) -> usize {
     let left = memory.0.saturating_sub(PROCESS);
     usize::try_from(left - left / HOLES).unwrap_or(usize::MAX - 1)
-}
-
-/// The limit in the file: none for `unlimited`, nor for `auto` at first.
-pub(super) fn limit(value: &DeValue<'_>) -> Result<Option<Size>, String> {
-    match text(value)? {
-        "auto" | "unlimited" => Ok(None),
-        size => size
-            .parse()
-            .map(Some)
-            .map_err(|e| format!("{e}; a size such as `32 MB`, `auto` or `unlimited`")),
-    }
 }
 
 /// True if the host's memory decides.

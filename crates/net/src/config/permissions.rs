@@ -1,6 +1,5 @@
 //! Sections on rights to command and announce, and on prefixes for the hosts behind this one.
 
-use super::Config;
 use super::values::{modules, names, texts};
 use crate::management::authority::{MODULES, Origin};
 use control::Duration;
@@ -128,23 +127,13 @@ pub(super) struct Hub {
     pub(super) prefixes: Vec<Name>,
 }
 
-impl Config {
-    /// Rights that may be wider than intended: a line for each `[[authorize]]` without a key or a
-    /// user.
-    #[must_use]
-    pub fn warnings(&self) -> Vec<String> {
-        let rules = (1..).zip(&self.authorize);
-        rules.filter(|(_, rule)| rule.is_for_everybody()).map(|(n, rule)| rule.warning(n)).collect()
-    }
-}
-
 impl Authorize {
-    fn is_for_everybody(&self) -> bool {
+    pub(super) fn is_for_everybody(&self) -> bool {
         let (users, keys) = (self.user.len() + self.group.len(), [&self.key, &self.trust]);
         self.from == Origin::Local && users == 0 && keys.iter().all(|key| key.is_none())
     }
 
-    fn warning(&self, number: usize) -> String {
+    pub(super) fn warning(&self, number: usize) -> String {
         let which = match self.modules.len() {
             most if most == MODULES.len() => "all commands".to_owned(),
             _ => format!("the commands of {}", self.modules.join(", ")),

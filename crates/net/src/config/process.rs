@@ -1,9 +1,8 @@
 //! Sections about the process: what it listens on, what it counts, and bounds of its tables.
 
-use super::memory;
 use super::values::{
-    Origins, addresses, bytes, interfaces, lasting, log, mode, names, origins, paths, short_name,
-    socket, websockets,
+    Origins, addresses, bytes, interfaces, lasting, log, memory, mode, names, origins, paths,
+    short_name, socket, websockets,
 };
 use control::{Duration, Size};
 use document::parts::StoreRules;
@@ -56,7 +55,7 @@ pub struct Daemon {
     /// at most 2 GB, plus the parts of `capacity`, `pending_memory` and `dead_nonces` that exceed
     /// their defaults, but never more than the host has. `unlimited`: only the limits of single
     /// parts, and no fair shares: one peer can fill the table of pending Interests for all others.
-    #[field(default = "auto", form = "size, `\"auto\"` or `\"unlimited\"`", with = memory::limit)]
+    #[field(default = "auto", form = "size, `\"auto\"` or `\"unlimited\"`", with = memory)]
     pub memory: Option<Size>,
     /// The file leaves the limit to the host's memory; see
     /// [`Config::share_host`](super::Config::share_host).

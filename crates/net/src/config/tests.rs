@@ -7,6 +7,7 @@ use crate::uri::FaceUri;
 use control::{Duration, LossModel, Rate, Ratio, Size};
 use document::Queue;
 use forwarder::RateIn;
+use forwarder::tables::ContentStoreConfig;
 use forwarder::tables::{Admission, PitConfig, PolicyKind};
 use schemes::Choice;
 

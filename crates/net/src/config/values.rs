@@ -257,6 +257,17 @@ pub(super) fn rate_in(value: &DeValue<'_>) -> Result<RateIn, String> {
     }
 }
 
+/// A limit of memory: none for `unlimited`, nor for `auto` at first.
+pub(super) fn memory(value: &DeValue<'_>) -> Result<Option<Size>, String> {
+    match text(value)? {
+        "auto" | "unlimited" => Ok(None),
+        size => size
+            .parse()
+            .map(Some)
+            .map_err(|e| format!("{e}; a size such as `32 MB`, `auto` or `unlimited`")),
+    }
+}
+
 /// A size in bytes of this host's memory.
 pub(super) fn bytes(value: &DeValue<'_>) -> Result<usize, String> {
     usize::try_from(Size::read(value)?.0).map_err(|_| "it is too large".to_owned())

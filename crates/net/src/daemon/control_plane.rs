@@ -1,6 +1,8 @@
 //! The owner of management: commands and datasets, the configuration that is read again, and what
 //! other threads ask.
 
+mod configured;
+mod connecting;
 mod orders;
 mod reload;
 mod report;
@@ -10,18 +12,18 @@ use super::applied::choose;
 use super::error::DaemonError;
 use super::faces::{FaceSet, News};
 use super::health::Condition;
-use super::metrics::Served;
+use super::metrics::{ServeMetrics, Served};
 use super::wake_up::{Question, Reread, WakeUps};
-use super::{ServeMetrics, permissions, supervisor};
+use super::{permissions, supervisor};
 use crate::clock::{Clock, unix_millis};
 use crate::config::{Config, ConfigError};
 use crate::management::{self, Answer, FaceEvent, Host, Management, metrics};
+use configured::Configured;
+use connecting::Connecting;
 use control::Time;
 use forwarder::{FaceConfig, FaceId, Forwarder, Scope, Wire};
-use orders::Connecting;
 use packet::Name;
 use packet::options::Capability;
-use reload::Configured;
 use report::Report;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

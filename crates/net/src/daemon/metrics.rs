@@ -1,10 +1,12 @@
 //! The addresses that serve metrics.
 
-use super::ServeMetrics;
 use super::error::DaemonError;
-use super::wake_up::WakeUps;
+use super::wake_up::{Observer, WakeUps};
 use std::any::Any;
 use std::net::SocketAddr;
+
+/// Answers with metrics at an address, from a thread of its own, until what it gave is dropped.
+pub type ServeMetrics = fn(SocketAddr, Observer) -> std::io::Result<Box<dyn Any + Send>>;
 
 /// The addresses that serve metrics.
 #[derive(Debug, Default)]

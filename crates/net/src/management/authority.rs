@@ -5,11 +5,12 @@
 mod once;
 mod replay;
 
+pub use super::command::Arrival;
+
 use super::checks::{Checks, Doubtful};
 use super::command::{Claim, Command, Refusal};
 use control::{Duration, Time};
 use document::Words;
-use forwarder::FaceId;
 use once::Once;
 use packet::{KeyLocator, Name, NameRef, SignatureType};
 use replay::Replays;
@@ -106,17 +107,6 @@ pub struct Grant {
     skew: Duration,
     /// See [`Rule::is_bounded`].
     pub is_bounded: bool,
-}
-
-/// When a command arrived, and over which face.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrival {
-    /// The face.
-    pub from: FaceId,
-    /// By the clock that never jumps.
-    pub now: Time,
-    /// In milliseconds since 1970.
-    pub wall_ms: u64,
 }
 
 /// Why a command may not be executed, or not yet.

@@ -8,6 +8,8 @@ use super::announcement::announced;
 use super::fields;
 use super::parameters::{ControlParameters, numbers};
 use super::response::ControlResponse;
+use control::Time;
+use forwarder::FaceId;
 use packet::tlv::{self, Fault, types};
 use packet::{Interest, KeyLocator, Name, NameRef, SignatureInfo, SignatureType};
 use security::Validator;
@@ -37,6 +39,17 @@ pub struct Command<'a> {
     pub asked: Asked<'a>,
     /// The sender's claim.
     pub claim: Claim<'a>,
+}
+
+/// When a command arrived, and over which face.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// The face.
+    pub from: FaceId,
+    /// By the clock that never jumps.
+    pub now: Time,
+    /// In milliseconds since 1970.
+    pub wall_ms: u64,
 }
 
 /// The subject of a command.

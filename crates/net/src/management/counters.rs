@@ -4,7 +4,7 @@
 //! The counters are the forwarder's own structs. [`Pit`], [`ContentStore`] and [`Queue`] can be
 //! read from the JSON text too.
 
-use super::FaceInfo;
+use super::face_info::FaceInfo;
 use crate::resident::resident;
 use control::Time;
 use forwarder::tables::StoreCounters;

@@ -1,6 +1,6 @@
 //! `faces/events`: a stream of notifications, each the Data of the next sequence number.
 
-use super::FaceInfo;
+use super::face_info::FaceInfo;
 use super::parameters::numbers as n;
 use super::response::FRESHNESS_MS;
 use super::status::{FACE_SCOPE, LINK_TYPE};

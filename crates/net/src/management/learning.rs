@@ -1,10 +1,11 @@
 //! Routes that a strategy learns of from prefix announcements.
 
+use super::Management;
 use super::announcement::{Announcement, announced};
 use super::certificates::{ReceivedAnnouncement, Waiting, What};
+use super::names::is_reserved;
 use super::rib::{CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, Route, RouteKey};
 use super::routes::ANNOUNCED_COST;
-use super::{Management, is_reserved};
 use control::{Duration, Time};
 use forwarder::{FaceId, Forwarder, LearnedRoute};
 use packet::{Bytes, Name};

@@ -6,7 +6,8 @@
 //! in seconds. A histogram without durations is left out: most faces lead only to consumers, or
 //! only to producers.
 
-use super::{FaceInfo, Management};
+use super::Management;
+use super::face_info::FaceInfo;
 use crate::resident::resident;
 use forwarder::{
     Amount, DropReason, Drops, DurationHistogram, FaceCounters, Forwarder, ForwarderStats, Traffic,

@@ -1,9 +1,9 @@
 //! Orders of management to its driver, which owns the sockets: to create, change and destroy faces.
 
-use super::FaceInfo;
+use super::face_info::{FaceInfo, Marking, Persistency};
 use super::parameters::ControlParameters;
 use super::response::ControlResponse;
-use super::{Marking, Persistency, status};
+use super::{names, status};
 use crate::mac::Mac;
 use crate::uri::{Carrier, FaceUri};
 use forwarder::{FaceId, Forwarder, Scope};
@@ -68,7 +68,7 @@ impl Order {
 
     /// Module and verb.
     pub(super) fn verb(&self) -> String {
-        super::verb(self.reply.name.as_ref())
+        names::verb(self.reply.name.as_ref())
     }
 
     /// The response that refuses it.

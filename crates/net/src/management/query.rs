@@ -1,6 +1,6 @@
 //! The filter of `faces/query`.
 
-use super::FaceInfo;
+use super::face_info::FaceInfo;
 use super::parameters::numbers as n;
 use super::status::{FACE_SCOPE, LINK_TYPE};
 use packet::tlv::{self, Fault, Reader};

@@ -1,7 +1,7 @@
 //! The commands of the modules `rib` and `fib`.
 
 use super::announcement::Announcement;
-use super::is_reserved;
+use super::names::is_reserved;
 use super::parameters::ControlParameters;
 use super::response::ControlResponse;
 use super::rib::{

@@ -1,7 +1,7 @@
 //! The contents of NFD's status datasets. Their names: `Management::read`. JSON counters, face
 //! events and the hub's prefixes have files of their own.
 
-use super::FaceInfo;
+use super::face_info::FaceInfo;
 use super::parameters::numbers as n;
 use super::rib::Rib;
 use control::Time;

@@ -1,3 +1,4 @@
+use super::authority::Account;
 use super::*;
 use crate::management::orders::Change;
 use control::{Duration, Rate};

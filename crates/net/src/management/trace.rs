@@ -7,7 +7,7 @@
 
 mod recorder;
 
-use super::Host;
+use super::host::Host;
 use super::parameters::ControlParameters;
 use super::response::ControlResponse;
 use control::{Duration, Time};

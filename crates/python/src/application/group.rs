@@ -1,8 +1,9 @@
 //! Members of groups: State Vector Sync.
 
+use super::cancel::Cancel;
 use super::owned::Owned;
 use super::packets::proof;
-use super::{Cancel, TICK};
+use super::waiting::TICK;
 use crate::errors::of_client;
 use client::{Client, Error, JoinOptions, MemberPublication};
 use pyo3::prelude::*;

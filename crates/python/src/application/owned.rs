@@ -1,6 +1,6 @@
 //! Things with a thread in the core, which end with their objects in Python.
 
-use super::attended;
+use super::waiting::attended;
 use pyo3::prelude::*;
 use std::mem;
 use std::ops::Deref;

@@ -1,6 +1,6 @@
 //! Time, random numbers and events, for the duration of a call.
 
-use super::lasting;
+use super::texts::lasting;
 use crate::hosting::Cause;
 use control::{Cx, Rng, Time};
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! A controller in Python, with one lane.
 
-use super::Part;
+use super::part::Part;
 use super::views::{Arrival, Ask, Loss, Sent};
 use crate::hosting::Cause;
 use control::{Controller, Cx, Duration, Lane, Params, PathEstimate, Permit, Ticket, Time};

@@ -1,7 +1,7 @@
 //! A window law in Python.
 
+use super::part::{Part, number};
 use super::views::{Ack, Round, Rtt};
-use super::{Part, number};
 use crate::hosting::Cause;
 use control::{CloneLaw, Cx, MAX_WINDOW, Params, RttEstimate, Signal, Time, WindowLaw};
 use pyo3::intern;

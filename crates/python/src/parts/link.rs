@@ -1,6 +1,6 @@
 //! A marker or a shaper in Python.
 
-use super::Part;
+use super::part::Part;
 use super::views::{Link, Packet};
 use crate::hosting::Cause;
 use control::{

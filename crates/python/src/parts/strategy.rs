@@ -1,6 +1,6 @@
 //! A forwarding strategy in Python.
 
-use super::Part;
+use super::part::Part;
 use super::views::{Entry, nack};
 use crate::hosting::Cause;
 use control::{Action, Duration, Params, Strategy, StrategyCx, Time};

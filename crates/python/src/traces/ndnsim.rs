@@ -3,7 +3,7 @@
 //! Rates are smoothed by the tracers themselves: 0.8 times the rate of the last period, and 0.2
 //! times the value before. A kilobyte is 1024 bytes. Numbers have six digits.
 
-use super::{Column, Format, Kind};
+use super::format::{Column, Format, Kind};
 
 /// All of them.
 pub const FORMATS: &[&Format] = &[&DELAYS, &RATES, &STORES, &DROPS];

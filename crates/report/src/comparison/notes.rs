@@ -1,9 +1,9 @@
 //! Notes for readers of a comparison.
 
-use super::Comparison;
 use super::difference::Method;
 use super::observed::Thing;
 use super::settings::{Settings, label};
+use super::sides::Comparison;
 use crate::text::{listed, with_unit};
 use scenario::result::{RunResult, SIMULATOR, TESTBED};
 use std::collections::BTreeSet;

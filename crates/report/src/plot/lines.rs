@@ -1,7 +1,8 @@
 //! The division of runs into panels and lines, and the looks of the lines.
 
+use super::PlotError;
+use super::request::Request;
 use super::table::{Key, Table};
-use super::{PlotError, Request};
 use crate::captions::{MOST_LINES, MOST_PANELS};
 use crate::colours::{self, TONES};
 use crate::dashes::dashes_of_panels;

@@ -1,9 +1,10 @@
 //! Points of two measures, with the Pareto front: more of the one, less of the other.
 
+use super::PlotError;
 use super::lines::Division;
+use super::request::{Request, UP, measure};
 use super::sweep::{interval, mean};
 use super::table::{Key, Table};
-use super::{PlotError, Request, UP, measure};
 use crate::captions::experiment;
 use crate::picture::{Axis, Form, Line, Panel, Picture, are_cut, short};
 use crate::results::Results;

@@ -1,9 +1,10 @@
 //! A measure over a swept field.
 
+use super::PlotError;
 use super::finding::{Course, finding};
 use super::lines::{Division, Look};
+use super::request::{Request, UP, measure};
 use super::table::{Field, Key, Table};
-use super::{PlotError, Request, UP, measure};
 use crate::captions::experiment;
 use crate::picture::{Axis, Form, Line, Panel, Picture, are_cut, short};
 use crate::results::Results;

@@ -1,6 +1,7 @@
 //! Contents and workloads, as the network takes them.
 
-use super::{BuildError, part};
+use super::error::BuildError;
+use super::part::part;
 use crate::model::{
     Asked, Content, Fetching, Objects, Player, Requests, Scenario, Spread, Ways, Workload,
 };

@@ -1,6 +1,6 @@
 //! Columns from consumers to producers.
 
-use super::Links;
+use super::links::Links;
 use crate::model::Scenario;
 use std::collections::{BTreeSet, VecDeque};
 

@@ -1,6 +1,6 @@
 //! Distances in the picture like those in hops.
 
-use super::{Links, distance};
+use super::links::{Links, distance};
 use control::Rng;
 use std::collections::VecDeque;
 

@@ -78,7 +78,7 @@ fn nodes_do_not_overlap_and_neighbours_are_close() {
     for (a, at) in layout.places.iter().enumerate() {
         for (b, other) in layout.places.iter().enumerate().skip(a + 1) {
             let is_joined = matches!(b - a, 1 | 3 | 9 | 11);
-            let far = super::distance(*at, *other);
+            let far = super::links::distance(*at, *other);
             if is_joined {
                 joined.push(far)
             } else {

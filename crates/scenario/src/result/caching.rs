@@ -1,7 +1,7 @@
 //! The effect of content stores, before and after their warm-up.
 
-use super::columns::digits;
 use super::described::record;
+use super::number::digits;
 use crate::model::{Scenario, Warmup};
 use crate::warmup;
 use control::{Duration, Time};

@@ -1,5 +1,7 @@
 //! The columns of result tables: one list for the terminal and for pages.
 
+pub use super::number::digits;
+
 use super::{Combination, Flow, Link, Node, NodeHits, Workload};
 use crate::statistics::Mean;
 
@@ -318,18 +320,6 @@ pub fn most<T>(rows: &[T], weight: fn(&T) -> f64) -> Vec<&T> {
         shown.truncate(MOST);
     }
     shown
-}
-
-/// A number with three significant digits.
-#[must_use]
-pub fn digits(value: f64) -> String {
-    match value.abs() {
-        v if v < 0.000_5 => "0".to_owned(),
-        v if v >= 99.95 => format!("{value:.0}"),
-        v if v >= 9.995 => format!("{value:.1}"),
-        v if v >= 0.9995 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
-    }
 }
 
 /// A mean, with its interval if there were several values.

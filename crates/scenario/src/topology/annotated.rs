@@ -2,7 +2,7 @@
 //! section `link` with lines `from to bandwidth metric delay queue error`.
 
 use super::found::{Found, MAX_LINKS, metric, number, rate};
-use super::{Line, Sketch, Way};
+use super::sketch::{Line, Sketch, Way};
 use crate::model::{Loss, Queue};
 use crate::places::MAX_NODES;
 use crate::source::Source;

@@ -5,7 +5,7 @@
 use super::earth;
 use super::found::{Found, MAX_LINKS, metric, number, rate};
 use super::graphml::{below, parse};
-use super::{Sketch, Way, paired, undirected};
+use super::sketch::{Sketch, Way, paired, undirected};
 use crate::model::Queue;
 use crate::places::MAX_NODES;
 use crate::source::Source;

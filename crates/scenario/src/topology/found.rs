@@ -1,6 +1,6 @@
 //! The nodes that a file names, and its numbers.
 
-use super::Spot;
+use super::sketch::Spot;
 use control::Rate;
 use std::collections::BTreeMap;
 

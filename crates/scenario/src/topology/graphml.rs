@@ -2,7 +2,7 @@
 
 use super::earth::{self, Place};
 use super::found::{Found, MAX_LINKS, metric, number, rate};
-use super::{Line, Sketch, Way, paired, undirected};
+use super::sketch::{Line, Sketch, Way, paired, undirected};
 use crate::places::MAX_NODES;
 use crate::source::Source;
 use control::{Duration, Rate};

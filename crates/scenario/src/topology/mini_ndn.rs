@@ -2,7 +2,7 @@
 //! `a: _ radius=0.5 angle=2.6` and `a:b delay=10ms bw=100`.
 
 use super::found::{Found, MAX_LINKS, metric, number, rate};
-use super::{Line, Sketch, Way};
+use super::sketch::{Line, Sketch, Way};
 use crate::model::{Loss, Queue};
 use crate::places::MAX_NODES;
 use crate::source::Source;

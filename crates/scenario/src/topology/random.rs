@@ -1,6 +1,7 @@
 //! Generators that draw: equal seeds draw equal networks.
 
-use super::{Line, Sketch, Way, shapes};
+use super::shapes;
+use super::sketch::{Line, Sketch, Way};
 use crate::schema::ShapeSection;
 use control::{Duration, Rng};
 use document::Section;

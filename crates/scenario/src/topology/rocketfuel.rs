@@ -2,7 +2,7 @@
 //! R. Mahajan and others, IMW 2002).
 
 use super::found::{Found, MAX_LINKS, metric, number};
-use super::{Sketch, Way, paired};
+use super::sketch::{Sketch, Way, paired};
 use crate::places::MAX_NODES;
 use crate::source::Source;
 use control::Duration;

@@ -1,6 +1,6 @@
 //! Generators that leave nothing to chance.
 
-use super::{Line, Sketch, Spot};
+use super::sketch::{Line, Sketch, Spot};
 use crate::schema::{Generator, ShapeSection};
 
 /// The number of nodes that a generator makes; the largest number if there are more.

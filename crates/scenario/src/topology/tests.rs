@@ -1,4 +1,5 @@
-use super::{Sketch, shapes};
+use super::shapes;
+use super::sketch::Sketch;
 use crate::model::{Loss, Queue, Scenario};
 use crate::schema::{Generator, ShapeSection};
 use crate::{ScenarioError, parse};

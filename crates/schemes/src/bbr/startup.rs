@@ -1,9 +1,9 @@
 //! The state of Startup, and the rules that end it.
 
-use super::{Bbr, Mode};
+use super::flight::Round;
 use crate::shared::consumer::hystart::{HyStart, Phase};
 use crate::shared::consumer::train::Train;
-use control::{Came, Cx, Duration, Rounds, Time};
+use control::{Came, Duration, Rounds, Time};
 
 /// The share of random loss in some dozen segments is known only up to this factor.
 const MARGIN: f64 = 2.5;
@@ -93,6 +93,30 @@ impl Startup {
     pub fn gain(&self) -> f64 {
         if self.confirmed.is_some() { 1.25 } else { 1.0 }
     }
+
+    /// Startup is over when the bandwidth has come up to what the train showed and more did not
+    /// come of trying for a round, or when three rounds brought less than a quarter more each.
+    pub fn is_over(&mut self, bandwidth: f64, round: &Round) -> bool {
+        if let Some(hint) = self.hint {
+            if bandwidth >= 1.1 * hint {
+                self.hint = None;
+            } else if self.confirmed.is_some_and(|confirmed| confirmed < round.number()) {
+                return true;
+            } else if bandwidth >= 0.9 * hint {
+                self.confirmed = Some(round.number());
+            }
+        }
+        if bandwidth >= 1.25 * self.full_bandwidth {
+            self.full_bandwidth = bandwidth;
+            self.full_count = 0;
+            return false;
+        }
+        if round.is_app_limited() {
+            return false;
+        }
+        self.full_count += 1;
+        self.full_count >= 3
+    }
 }
 
 impl SlowStart {
@@ -109,39 +133,5 @@ impl SlowStart {
             self.hystart.on_round(&ended);
         }
         self.hystart.on_data(&self.rounds.current(), rtt_min)
-    }
-}
-
-impl Bbr {
-    /// Startup is over when the bandwidth has come up to what the train showed and more did not
-    /// come of trying for a round, or when three rounds brought less than a quarter more each.
-    pub(super) fn judge_plateau(&mut self, cx: &mut Cx<'_>) {
-        let bandwidth = self.bandwidth();
-        let startup = &mut self.startup;
-        if let Some(hint) = startup.hint {
-            if bandwidth >= 1.1 * hint {
-                startup.hint = None;
-            } else if startup.confirmed.is_some_and(|round| round < self.round.number()) {
-                self.leave_startup(cx, 1.25);
-                return;
-            } else if bandwidth >= 0.9 * hint {
-                startup.confirmed = Some(self.round.number());
-            }
-        }
-        if bandwidth >= 1.25 * startup.full_bandwidth {
-            startup.full_bandwidth = bandwidth;
-            startup.full_count = 0;
-        } else if !self.round.is_app_limited() {
-            startup.full_count += 1;
-            if startup.full_count >= 3 {
-                self.leave_startup(cx, 1.25);
-            }
-        }
-    }
-
-    pub(super) fn leave_startup(&mut self, cx: &mut Cx<'_>, left: f64) {
-        self.mode = Mode::Drain;
-        self.share.begin(left * self.pipe(self.bandwidth()) + super::SPARE);
-        cx.note("startup_end", self.bandwidth());
     }
 }

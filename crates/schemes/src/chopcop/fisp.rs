@@ -25,7 +25,8 @@
 //! flow, and further ones are rejected; the paper does not describe their fate. A flow is the
 //! content's name, not a FIB entry.
 
-use super::{CAPACITY, Capacity, PAPER};
+use super::capacity::{CAPACITY, Capacity};
+use super::paper::PAPER;
 use crate::shared::link::per_flow::{FlowState, PerFlow, charge};
 use crate::shared::link::wakeup;
 use control::params::joined;

@@ -12,7 +12,8 @@
 //! Floyd, V. Jacobson, "Random Early Detection Gateways", 1993, section 4); with `idle` off it
 //! stays where it was, as eq. 1 alone has it.
 
-use super::{CAPACITY, Capacity, PAPER};
+use super::capacity::{CAPACITY, Capacity};
+use super::paper::PAPER;
 use crate::shared::link::average_queue::{Average, gentle};
 use control::params::joined;
 use control::{

@@ -25,7 +25,7 @@
 //! is not in use does not grow. A chunk that timed out waits until the window has room for it; the
 //! timeout doubles while nothing comes at all (RFC 6298, 5.5).
 
-use super::PAPER;
+use super::paper::PAPER;
 use chunks::Chunks;
 use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Equation, Lane, Loss, ParamSpec, Params,

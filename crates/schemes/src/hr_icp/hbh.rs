@@ -24,7 +24,6 @@
 //! expected corrects the credit, and an Interest without Data (a Nack, a loss) returns its credit.
 //! While the link's rate is unknown no Interest waits.
 
-use super::PAPER;
 use crate::shared::link::per_flow::{FlowState, PerFlow, charge};
 use control::{
     Cx, Duration, Equation, Flow, InterestMeta, LinkView, Offer, ParamSpec, Params, Queued,
@@ -44,6 +43,10 @@ pub const SCHEME: Scheme = Scheme {
     shaper: Some(|params| Box::new(HopByHop::new(params))),
     ..Scheme::EMPTY
 };
+
+const PAPER: &str = "G. Carofiglio, M. Gallo, L. Muscariello, Joint Hop-by-hop and Receiver-driven \
+                     Interest Control Protocol for Content-Centric Networks, ACM SIGCOMM ICN \
+                     workshop 2012";
 
 const EQUATIONS: &[Equation] = &[
     ("CCNPL-Sim, FQ", "each round, all active flows k: m_k = min(B, m_k + q_r)"),

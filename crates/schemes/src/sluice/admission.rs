@@ -10,7 +10,7 @@
 //! so that no number of names keeps another flow out. While the link is busy, Data that did not
 //! come shorten no booking: the other end may have lost them because its queue is full.
 
-use super::LEAST_LEFT;
+use super::neighbour::left;
 use super::sizes::Sizes;
 use super::turns::Turns;
 use crate::shared::link::neighbour::{Neighbour, WINDOW};
@@ -109,7 +109,7 @@ impl Admission {
         let neighbour = self.neighbour.rate(now);
         let known = view.rate_in.0 as f64;
         let capacity = if known > 0.0 { known } else { self.fallback };
-        let left = (capacity - neighbour).max(capacity * LEAST_LEFT) * self.booked;
+        let left = left(capacity, neighbour) * self.booked;
         (capacity > 0.0).then_some(Rate(left.max(1.0) as u64))
     }
 

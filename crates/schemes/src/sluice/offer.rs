@@ -16,10 +16,10 @@
 //! A name that is no flow yet (`names.rs`) is offered R as it will be when the other young names
 //! are flows: of many that begin at once, none begins as if it were alone.
 
-use super::LEAST_LEFT;
 use super::backlog::Backlog;
 use super::log_rate;
 use super::names::Names;
+use super::neighbour;
 use super::sizes::Sizes;
 use crate::shared::explicit_rate::stamper::{RateLaw, Seen};
 use control::{DataMeta, Duration, Flow, InterestMeta, Params, Rng, Size, Time, math};
@@ -197,7 +197,7 @@ impl RateLaw for Law {
     }
 
     fn update(&mut self, capacity: f64, seen: &Seen) {
-        let full = self.gains.eta * (capacity - seen.neighbour).max(capacity * LEAST_LEFT);
+        let full = self.gains.eta * neighbour::left(capacity, seen.neighbour);
         let full = full * self.backlog.part();
         self.full = full;
         let d = self.rtt.unwrap_or(FIRST_RTT).max(seen.span);
@@ -436,7 +436,7 @@ mod tests {
         law.update(C, &Seen { neighbour: 3e6, ..SEEN });
         close(law.rate, 0.99 * 7e6);
         law.update(C, &Seen { neighbour: 30e6, ..SEEN });
-        close(law.rate, 0.99 * C * LEAST_LEFT);
+        close(law.rate, 0.99 * C * neighbour::LEAST_LEFT);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use ed25519::pkcs8::{
 use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
 use zeroize::Zeroizing;
 
-use super::KeyError;
+use super::error::KeyError;
 
 /// Bytes of a signature.
 pub(super) const SIGNATURE_LEN: usize = 64;

@@ -4,7 +4,7 @@ use pkcs8::spki::SubjectPublicKeyInfoRef;
 use pkcs8::{ObjectIdentifier, PrivateKeyInfoRef};
 use zeroize::Zeroizing;
 
-use super::{KeyError, PublicKey};
+use super::error::KeyError;
 
 /// rsaEncryption of RFC 8017.
 const ALGORITHM: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
@@ -32,7 +32,7 @@ impl RsaSecret {
         match *self {}
     }
 
-    pub(super) fn public(&self) -> PublicKey {
+    pub(super) fn public(&self) -> RsaPublic {
         match *self {}
     }
 

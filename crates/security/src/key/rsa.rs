@@ -14,7 +14,7 @@ use rsa::{RsaPrivateKey, RsaPublicKey};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use super::{KeyError, PublicKey};
+use super::error::KeyError;
 
 /// Bits of a new modulus, and the minimum that is accepted.
 const BITS: usize = 2048;
@@ -48,8 +48,8 @@ impl RsaSecret {
         self.0.to_pkcs8_der().expect("a key always fits the structure").to_bytes()
     }
 
-    pub(super) fn public(&self) -> PublicKey {
-        PublicKey::Rsa(RsaPublic(self.0.to_public_key()))
+    pub(super) fn public(&self) -> RsaPublic {
+        RsaPublic(self.0.to_public_key())
     }
 
     pub(super) fn signature_len(&self) -> usize {

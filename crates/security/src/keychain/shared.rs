@@ -14,7 +14,7 @@ use pkcs8::{ObjectIdentifier, PrivateKeyInfoRef};
 use zeroize::Zeroizing;
 
 use super::error::{KeyChainError, Problem};
-use super::{KeyChain, file};
+use super::file;
 use crate::certificate::{self, KEY, KEY_ID_BYTES, KEY_LEN};
 use crate::key::{MIN_SHARED_KEY, SharedKey};
 use crate::safe_bag::{self, SEAL_RANDOM, SafeBagError};
@@ -160,49 +160,6 @@ pub enum SharedError {
     /// It is encrypted in another way, or with another passphrase.
     #[error(transparent)]
     Sealed(#[from] SafeBagError),
-}
-
-impl KeyChain {
-    /// Stores a shared secret, and returns in which file.
-    ///
-    /// # Errors
-    /// There is a key of its name already, or the file cannot be written.
-    pub fn insert_shared(&self, shared: &StoredShared) -> Result<PathBuf, KeyChainError> {
-        let path = self.path(shared.name.as_ref(), EXTENSION);
-        if path.exists() || self.path(shared.name.as_ref(), "key").exists() {
-            return Err(KeyChainError::Exists(shared.name.clone()));
-        }
-        file::write(&path, &shared.to_text(), false)?;
-        Ok(path)
-    }
-
-    /// The shared secret of that name, or the only one of that identity.
-    ///
-    /// # Errors
-    /// There is none, there are several, or its file cannot be used.
-    pub fn get_shared(&self, name: NameRef<'_>) -> Result<StoredShared, KeyChainError> {
-        let mut listing = self.list()?;
-        let mut meant = listing.shared.iter().filter(|shared| {
-            shared.name.as_ref() == name || shared.stored.identity().as_ref() == name
-        });
-        if let Some(found) = meant.next() {
-            return match meant.next() {
-                Some(_) => Err(KeyChainError::Ambiguous(name.to_name())),
-                None => Ok(found.stored.clone()),
-            };
-        }
-        // The requested secret may be among the damaged ones.
-        Err(listing.problems.pop().unwrap_or_else(|| self.not_found(name)))
-    }
-
-    pub(super) fn shared_entry(&self, path: &Path) -> Result<SharedEntry, KeyChainError> {
-        let stored = StoredShared::read(path)?;
-        if self.path(stored.name.as_ref(), EXTENSION) != path {
-            let problem = Problem::OtherName(stored.name);
-            return Err(KeyChainError::Damaged { path: path.to_owned(), problem });
-        }
-        Ok(SharedEntry { name: stored.name.clone(), stored, path: path.to_owned() })
-    }
 }
 
 /// A shared secret as the list shows it.

@@ -4,7 +4,8 @@ use pkcs8::pkcs5::EncryptionScheme;
 use pkcs8::pkcs5::pbes2::{Kdf, Parameters};
 use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef, SecretDocument};
 
-use super::{MAX_ROUNDS, SEAL_RANDOM, SafeBagError};
+use super::error::SafeBagError;
+use super::limits::{MAX_ROUNDS, SEAL_RANDOM};
 
 /// Rounds of PBKDF2 in what is written: what OWASP recommends for HMAC-SHA256.
 const ROUNDS: u32 = 600_000;

@@ -2,7 +2,8 @@
 
 use pkcs8::{PrivateKeyInfoRef, SecretDocument};
 
-use super::{SEAL_RANDOM, SafeBagError};
+use super::error::SafeBagError;
+use super::limits::SEAL_RANDOM;
 
 pub(crate) fn encrypt(
     _: &PrivateKeyInfoRef<'_>,

@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use packet::{Bytes, Data, KeyLocator, Name, NameRef, SignatureType};
 
-use super::TrustedKey;
 use super::rules::Schema;
 use super::signed::{Role, Signed};
+use super::trusted_key::TrustedKey;
 use crate::certificate::{self, Certificate, key_of};
 use crate::validity::{MAX_INSTANT, Validity};
 

@@ -1,6 +1,7 @@
 //! The claims of an experiment.
 
-use super::{Reading, raw};
+use super::raw;
+use super::reading::Reading;
 use crate::claim::{Assertion, Claim, Deviation, Quantity, Relation, Tolerance, split_order};
 use crate::formula::Formula;
 use toml::Spanned;

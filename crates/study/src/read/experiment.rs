@@ -1,7 +1,8 @@
 //! An experiment: its scenario's file, its cases and its claims.
 
 use super::expansion::{Combination, combinations, shown, swept};
-use super::{Reading, claims, measures, pictures, raw, testbed};
+use super::reading::Reading;
+use super::{claims, measures, names, pictures, raw, testbed};
 use crate::Quickness;
 use crate::model::{Case, Experiment, ExperimentKind, Texts};
 use document::Mistake;
@@ -40,7 +41,7 @@ pub fn read(
     let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
     let kind = raw.kind;
     let mut shown = labels.clone();
-    shown.extend(super::labels(reading.doc, &raw.labels, &self::names(&raw)));
+    shown.extend(names::labels(reading.doc, &raw.labels, &self::names(&raw)));
     let place = raw.name.span();
     expectations(reading, &raw);
     let measures = measures::read(reading, &raw.measures);

@@ -1,6 +1,7 @@
 //! The measures of an experiment.
 
-use super::{Reading, raw};
+use super::raw;
+use super::reading::Reading;
 use crate::measure::{Bound, Measure, Take, What};
 use crate::selector::Selector;
 use control::Duration;

@@ -1,8 +1,9 @@
 //! The pictures of an experiment.
 
 use super::measures::{known, quantities, selector};
-use super::raw::PictureKind;
-use super::{Reading, once, raw};
+use super::names::once;
+use super::raw::{self, PictureKind};
+use super::reading::Reading;
 use crate::model::{Case, Drawn, Form, Mark, Points};
 use toml::Spanned;
 

@@ -1,7 +1,8 @@
 //! The part of an experiment that runs on real daemons.
 
 use super::expansion::{combinations, swept};
-use super::{Reading, raw};
+use super::raw;
+use super::reading::Reading;
 use crate::model::{Case, OnTestbed};
 use scenario::{Batch, ScenarioError};
 

@@ -1,6 +1,7 @@
 //! Packets and bytes are conserved: every loss is counted.
 
-use super::{Case, Found, Rule};
+use super::case::{Case, Found};
+use super::rule::Rule;
 use crate::observe::EXPIRED;
 use crate::plan::{Loss, Manner};
 

@@ -1,6 +1,7 @@
 //! The promises of a scheme in its domain.
 
-use super::{Case, Found, Rule};
+use super::case::{Case, Found};
+use super::rule::Rule;
 use crate::domain::{Bounds, Fairness};
 use crate::oracle::{self, Job};
 use crate::plan::Plan;

@@ -1,6 +1,7 @@
 //! No result is better than the oracles permit.
 
-use super::{Case, Found, Rule};
+use super::case::{Case, Found};
+use super::rule::Rule;
 use crate::facts;
 
 /// The largest packet, in bytes: one that has begun to leave counts as sent.

@@ -1,6 +1,7 @@
 //! Safety of any scheme in any network: transfers progress and end, and the network is not flooded.
 
-use super::{Case, Found, Rule};
+use super::case::{Case, Found};
+use super::rule::Rule;
 use crate::facts::{DISCOVERY_S, FlowFacts};
 use crate::observe::FlowSeen;
 use crate::plan::{FaultKind, Flow, Manner};

@@ -3,6 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 use super::*;
+use crate::domain::Domains;
+use crate::facts::Facts;
+use crate::observe::Observation;
+use crate::plan::Plan;
 use crate::plan::{Fault, FaultKind, Loss, Manner};
 use crate::tests as testing;
 use record::Amount;

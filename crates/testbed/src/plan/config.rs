@@ -1,6 +1,7 @@
 //! The configuration of a node's daemon.
 
-use super::{Medium, PlannedLink, Shape, payload};
+use super::medium::{Medium, Shape, payload};
+use super::planned::PlannedLink;
 use control::Duration;
 use record::NodeId;
 use scenario::Network;

@@ -1,6 +1,7 @@
 //! The publications of producers.
 
-use super::{PlannedContent, tools};
+use super::planned::PlannedContent;
+use super::tools;
 use control::Size;
 use forwarder::tables::ContentStoreConfig;
 use scenario::model::{Scenario, Signing};

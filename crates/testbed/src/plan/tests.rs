@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::estimate::{Estimate, Machine};
-use control::Rate;
+use control::{Duration, Rate, Ratio, Size};
 use forwarder::RateIn;
-use scenario::model::Scenario;
+use scenario::model::{Queue, Scenario};
 use std::sync::Arc;
 
 const LINE: &str = r#"

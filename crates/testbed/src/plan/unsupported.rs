@@ -1,6 +1,6 @@
 //! Features that a testbed lacks.
 
-use super::{Medium, Shape};
+use super::medium::{Medium, Shape};
 use control::Duration;
 use scenario::model::{FaultKind, Impairment, Loss, Production, Scenario};
 use std::fmt;

@@ -2,6 +2,7 @@
 
 mod echo;
 mod lost;
+mod pause;
 pub(super) mod round_trips;
 mod silence;
 mod suspension;
@@ -9,35 +10,24 @@ mod trials;
 
 use crate::fetch::allowance::Allowance;
 use crate::fetch::error::StallCause;
-use crate::fetch::flight::{Flight, Flying, Item, Launch, Place, Tolerance};
+use crate::fetch::flight::{Flight, Flying, Item, Launch, Place};
 use crate::fetch::order;
 use crate::fetch::range::{self, Ranges};
 use crate::fetch::reordering::Reordering;
 use crate::fetch::stats::Stats;
 use crate::fetch::timer::RequestTimer;
 use control::{
-    Arrival, Ask, Cause, Controller, Cx, Duration, Event, InFlight, Lane, Loss, MAX_WINDOW, Memo,
-    Permit, Rng, RttEstimate, Sent, Size, Time,
+    Arrival, Ask, Cause, Controller, Cx, Duration, Event, InFlight, Lane, Loss, MAX_WINDOW, Permit,
+    Rng, RttEstimate, Sent, Size, Time,
 };
-use echo::Echoes;
+use echo::{Echoes, Open};
 use lost::{Lost, LostRequests};
 use packet::options::SegmentBits;
 use packet::{HopOptions, NackReason};
-use round_trips::{LONGEST_FIRST, RoundTrips};
+use pause::{AFTER_NACK_AT_MOST, after_nack, pause};
+use round_trips::{Answering, LONGEST_FIRST, RoundTrips};
 use silence::Silence;
 use suspension::TransferSuspension;
-
-/// Forwarders suppress a retransmission within 10 ms of the Interest before it, and double that
-/// interval with each one (NFD's best-route strategy, which Weir's follows). So a retransmission
-/// waits longer than that; the maximum is that of NFD.
-const REASK_AFTER: Duration = Duration::from_millis(12);
-const REASK_AT_MOST: Duration = Duration::from_millis(250);
-/// After a Nack the same request waits at least this long, to limit the load where a route is
-/// missing.
-const AFTER_NACK: Duration = Duration::from_millis(50);
-const AFTER_NACK_AT_MOST: Duration = Duration::from_secs(1);
-/// The smallest tolerance for reordering, because the timers of drivers have a limited resolution.
-const MIN_TOLERANCE: Duration = Duration::from_millis(1);
 
 /// The size of one Data packet that an Interest asks for.
 #[derive(Clone, Copy, Debug)]
@@ -85,16 +75,6 @@ pub struct Requests {
     ranges: Ranges,
     allowance: Allowance,
     stats: Stats,
-}
-
-/// The Interest that a Data packet answers.
-struct Answering {
-    attempt: u16,
-    sent_at: Time,
-    lane: Lane,
-    memo: Memo,
-    /// The Interest had been declared lost.
-    late: bool,
 }
 
 impl Requests {
@@ -223,6 +203,34 @@ impl Requests {
         self.stats.counters.interests += 1;
         self.stats.counters.retransmissions += 1;
         Some((item, attempt))
+    }
+
+    /// The next request to send twice, with its attempt number. Call it when all items have been
+    /// requested: from then on a loss costs a round trip in which nothing else is sent.
+    ///
+    /// These requests are sent twice:
+    ///
+    /// - the Interest left open for a trial (see [`crate::fetch::reordering`]);
+    /// - each retransmission;
+    /// - an item sent twice of which one Interest is lost, so that two remain in flight;
+    /// - on a lossy path, the last first Interests, no faster than answers arrive ("gentle
+    ///   aggression": T. Flach and others, Reducing Web Latency, SIGCOMM 2013).
+    pub fn echo(&mut self, now: Time) -> Option<(Item, u16)> {
+        self.echoes.reach_end();
+        let item = match self.open() {
+            Some(item) => item,
+            None => {
+                let open = Open {
+                    flight: &self.flight,
+                    rtt: self.round_trips.estimate(),
+                    tolerance: self.tolerance(),
+                    stats: &self.stats,
+                    spacing: self.silence.spacing(),
+                };
+                self.echoes.next(now, &open)?
+            }
+        };
+        self.send_once_more(now, item)
     }
 
     /// The bytes that the driver allows.
@@ -400,10 +408,8 @@ impl Requests {
         if reason == NackReason::Duplicate {
             return true;
         }
-        let shift = u32::from(flying.attempt).min(5);
-        let pause = Duration(AFTER_NACK.0 << shift).min(AFTER_NACK_AT_MOST);
         self.lose(now, item, Cause::Nack(reason.number()), options);
-        self.lost.hold(item, now + pause);
+        self.lost.hold(item, now + after_nack(flying.attempt));
         true
     }
 
@@ -571,30 +577,10 @@ impl Requests {
         self.lost.insert(item, Lost { attempt, sent_at, lane, memo, cause, repeats, not_before });
     }
 
-    /// The tolerance for reordering (RFC 8985, section 6.2, step 4): a quarter of the smallest
-    /// round-trip time, or the minimum after three later answers; more if the network was seen to
-    /// reorder ([`Reordering`]).
-    fn tolerance(&self) -> Tolerance {
-        let window = self.reordering.window();
-        let overtaken = self.least_tolerance().max(window);
-        let thrice = if window == Duration::ZERO { MIN_TOLERANCE } else { overtaken };
-        Tolerance { overtaken, thrice }
-    }
-
-    /// The tolerance if the network was not seen to reorder.
-    fn least_tolerance(&self) -> Duration {
-        Duration(self.rtt().min().unwrap_or(Duration::ZERO).0 / 4).max(MIN_TOLERANCE)
-    }
-
     fn probe_at(&self) -> Option<Time> {
         if !self.controller.may_be_probed() {
             return None;
         }
         self.silence.probe_at(&self.flight, self.rtt(), self.tolerance().overtaken)
     }
-}
-
-/// The minimum time between the Interest with number `attempt` and the next one for the same item.
-fn pause(attempt: u16) -> Duration {
-    Duration(REASK_AFTER.0 << u32::from(attempt).min(5)).min(REASK_AT_MOST)
 }

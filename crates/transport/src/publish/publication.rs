@@ -1,7 +1,6 @@
 //! A published object: its names, and the packets under them.
 
 use crate::head;
-use crate::publish::Wanted;
 use crate::publish::cut::{Cut, PublishError, Source, Spec};
 use crate::publish::digests::{DigestCache, LeafDigests};
 use crate::rdr::{self, METADATA_FRESHNESS_MS, Metadata, metadata_prefix};
@@ -10,6 +9,17 @@ use security::Signer;
 use security::manifest::{KEYWORD, Tree, Unsigned};
 use sha2::{Digest as _, Sha256};
 use xxhash_rust::xxh3::xxh3_64;
+
+/// The packet of an object that an Interest requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Metadata,
+    /// The root packet: the metadata under the name of the version.
+    Root,
+    Head(u64),
+    Node(u64),
+    Segment(u64),
+}
 
 /// A published object.
 pub struct Publication {

@@ -1,6 +1,6 @@
 //! Many objects of which few are in use at a time, such as the files of a tree.
 
-use super::{Publication, Publish};
+use super::publication::Publication;
 use packet::{Bytes, Interest, NameRef};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -67,7 +67,7 @@ impl Opened {
     }
 
     /// The object, opened if necessary.
-    fn get(&mut self, shelf: &mut dyn Shelf, number: u64) -> Option<&mut Publication> {
+    pub fn get(&mut self, shelf: &mut dyn Shelf, number: u64) -> Option<&mut Publication> {
         if let Entry::Vacant(place) = self.objects.entry(number) {
             place.insert(Kept { object: shelf.open(number)?, used: 0, bytes: 0 });
         }
@@ -108,24 +108,6 @@ impl Opened {
         {
             self.open.remove(&used);
             self.bytes -= self.objects.remove(&number).map_or(0, |kept| kept.bytes);
-        }
-    }
-}
-
-impl Publish {
-    /// The place of the object to which a packet of this name belongs.
-    pub(super) fn place_of(&mut self, name: NameRef<'_>) -> Option<Place> {
-        if let Some(at) = self.objects.iter().position(|object| object.covers(name)) {
-            return Some(Place::Listed(at));
-        }
-        self.shelf.as_mut()?.find(name).map(Place::Shelved)
-    }
-
-    /// The object at a place; `None` if it is gone.
-    pub(super) fn object(&mut self, place: Place) -> Option<&mut Publication> {
-        match place {
-            Place::Listed(at) => self.objects.get_mut(at),
-            Place::Shelved(number) => self.opened.get(self.shelf.as_deref_mut()?, number),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `weir chat`
 
-use super::{ForwarderArgs, content};
+use super::content;
+use super::shared::ForwarderArgs;
 use clap::Args;
 use packet::Name;
 use std::path::PathBuf;

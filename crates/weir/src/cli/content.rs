@@ -1,6 +1,6 @@
 //! The commands that publish and fetch content.
 
-use super::{ForwarderArgs, OutputArgs};
+use super::shared::{ForwarderArgs, OutputArgs};
 use clap::Args;
 use control::{Rate, Size};
 use net::uri::{DEFAULT_PORT, FaceUri};

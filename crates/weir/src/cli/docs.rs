@@ -1,6 +1,6 @@
 //! The arguments of `weir docs`.
 
-use super::address;
+use super::shared::address;
 use clap::Args;
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Commands for a running forwarder.
 
-use super::ForwarderArgs;
+use super::shared::ForwarderArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use packet::Name;
 

@@ -1,7 +1,7 @@
 //! The arguments of `weir peek`, `weir poke`, `weir ping` and `weir traceroute`.
 
-use super::ForwarderArgs;
 use super::content::{interval, lifetime};
+use super::shared::ForwarderArgs;
 use clap::Args;
 use packet::Name;
 use std::path::PathBuf;

@@ -1,7 +1,8 @@
 //! The arguments of `weir perf`.
 
+use super::content::TransferArgs;
 use super::content::{interval, rate};
-use super::{ForwarderArgs, TransferArgs};
+use super::shared::ForwarderArgs;
 use clap::{Args, Subcommand};
 use control::{Duration, Rate, Size};
 use packet::Name;

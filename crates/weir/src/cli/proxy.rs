@@ -1,7 +1,7 @@
 //! The arguments of `weir proxy`.
 
-use super::OutputArgs;
 use super::content::{ReachArgs, listen, rate};
+use super::shared::OutputArgs;
 use clap::Args;
 use control::{Duration, Rate, Size};
 use packet::Name;

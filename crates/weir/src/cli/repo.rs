@@ -1,7 +1,7 @@
 //! The arguments of `weir repo`.
 
-use super::OutputArgs;
 use super::content::{FilterArgs, ReachArgs, TransferArgs, listen, rate};
+use super::shared::OutputArgs;
 use clap::{Args, Subcommand};
 use control::{Rate, Size};
 use packet::Name;

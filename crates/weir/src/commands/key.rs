@@ -3,19 +3,16 @@
 mod carry;
 mod certify;
 mod list;
+mod text;
 
 use crate::cli::{KeyCommand, KeyWord};
-use crate::exit::{Failure, Kind};
+use crate::exit::Failure;
 use crate::{identity, output};
 #[cfg(test)]
 pub use list::Key;
 use packet::Name;
-use security::{Certificate, KeyType};
-use std::io::Read;
-use std::path::Path;
-
-/// More than any certificate or key takes.
-const MOST: u64 = 64 * 1024;
+use security::KeyType;
+use text::print;
 
 /// Makes, lists, carries and certifies keys.
 pub fn run(command: &KeyCommand) -> Result<(), Failure> {
@@ -49,33 +46,9 @@ impl KeyWord {
 /// Makes a shared key. Its secret is not printed: it is in a file that no other user can read.
 fn new_shared(identity: &Name, default: bool) -> Result<(), Failure> {
     if default {
-        return Err(never_default());
+        return Err(carry::never_default());
     }
     let (shared, path) = identity::new_shared(identity)?;
     output::note(&format!("made {}; signers and verifiers need this file:", shared.name));
     output::result(&path.display().to_string())
-}
-
-fn never_default() -> Failure {
-    let message = "a shared key is never the default: only those who share it can check what it \
-                   signs";
-    Failure::new(Kind::Usage, message).then("leave out --default, and name it by --sign")
-}
-
-fn print(certificate: &Certificate) -> Result<(), Failure> {
-    output::result(certificate.to_base64().trim_end())
-}
-
-/// A file's text, or that of standard input.
-fn text(path: &Path) -> Result<String, Failure> {
-    let mut text = String::new();
-    let read = match path.as_os_str() == "-" {
-        true => std::io::stdin().take(MOST).read_to_string(&mut text),
-        false => std::fs::File::open(path).and_then(|f| f.take(MOST).read_to_string(&mut text)),
-    };
-    read.map_err(|error| {
-        Failure::new(Kind::File, format!("cannot read {}: {error}", path.display()))
-            .then("name a file that `weir key export` wrote, or `-` for standard input")
-    })?;
-    Ok(text)
 }

@@ -1,6 +1,7 @@
 //! `weir put`
 
 mod files;
+mod printed;
 mod trees;
 
 use crate::cli::PutArgs;
@@ -17,66 +18,13 @@ use control::Size;
 use files::Files;
 use net::client::{CommandError, Connection};
 use packet::Name;
-use schemars::JsonSchema;
+pub use printed::Printed;
+use printed::{Beginning, Object, Summary};
 use security::{Certificate, Signer};
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use transport::publish::Publish;
 use trees::Trees;
-
-/// A line of `weir put` and `weir share`.
-#[derive(JsonSchema, Serialize)]
-#[serde(untagged)]
-pub enum Printed {
-    /// Serving begins.
-    Begin(Beginning),
-    /// Serving has ended.
-    End(Summary),
-}
-
-/// The line when serving begins.
-#[derive(JsonSchema, Serialize)]
-pub struct Beginning {
-    /// The objects and trees that are served from now on.
-    serving: Vec<Object>,
-}
-
-/// The result of serving, for programs.
-#[derive(JsonSchema, Serialize)]
-pub struct Summary {
-    /// The objects and trees that were served.
-    objects: Vec<Object>,
-    /// Interests answered with Data.
-    answered: u64,
-    /// Bytes of content sent.
-    content_bytes: u64,
-    /// Interests for missing parts of a published object.
-    refused: u64,
-    /// Interests for names that are not published.
-    unknown: u64,
-    /// Interests dropped from a full queue.
-    dropped: u64,
-    /// Frames other than Interests.
-    malformed: u64,
-    /// Answers that could not be made, because a file could not be read or had changed.
-    failed: u64,
-}
-
-/// An object or a tree that is served.
-#[derive(JsonSchema, Serialize)]
-pub struct Object {
-    /// The name with its version; of a tree with a slash at its end.
-    name: String,
-    /// Bytes of content.
-    bytes: u64,
-    /// Segments of an object; absent for a tree.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    segments: Option<u64>,
-    /// Files of a tree; absent for an object.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    files: Option<u64>,
-}
 
 /// Publishes and serves.
 pub fn run(args: &PutArgs) -> Result<(), Failure> {
@@ -236,11 +184,6 @@ fn register(
         }
     }
     Ok(registered)
-}
-
-fn cannot_publish(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Kind::File, format!("cannot publish {}: {error}", path.display()))
-        .then("name a file that can be read, or `-` for standard input")
 }
 
 /// The names of all paths. Of two with one name only one could be fetched.

@@ -4,25 +4,16 @@
 //! schemas` writes them to `docs/reference/json`.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+mod generated;
 mod list;
 mod page;
 
+use generated::of;
 use list::{ENTRIES, Entry, Form};
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::Schema;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// The generator of the schema of a type, as it is written.
-fn generator() -> SchemaGenerator {
-    SchemaSettings::draft2020_12().for_serialize().into_generator()
-}
-
-/// The schema of a type.
-fn of<T: JsonSchema>() -> Schema {
-    generator().into_root_schema_for::<T>()
-}
 
 /// The schema of a type, with name, title and description.
 fn finished(schema: Schema, name: &str, title: &str, description: &str) -> Value {

@@ -5,6 +5,7 @@ mod traces;
 mod watch;
 
 use crate::cli::sim::SimCommand;
+use crate::commands::jobs::jobs;
 use crate::commands::scenario::load;
 use crate::exit::{Failure, Kind};
 use crate::output;
@@ -33,7 +34,7 @@ pub fn run(command: &SimCommand) -> Result<(), Failure> {
     let stop = Stop::listen().map_err(|error| {
         Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
     })?;
-    let jobs = super::jobs(args.jobs);
+    let jobs = jobs(args.jobs);
     let watcher = Watcher::new(&batch, Some(&traces), stop.clone(), args.quiet, folder);
     let results = execute_rest(&batch, jobs, &watcher, done);
     let folder = watcher.end();

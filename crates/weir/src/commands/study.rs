@@ -9,6 +9,7 @@ mod tables;
 
 use crate::cli::StudyArgs;
 use crate::cli::sweep::EngineWord;
+use crate::commands::jobs::jobs;
 use crate::exit::{Failure, Kind};
 use crate::output::{self, RunProgress};
 use crate::signals::Stop;
@@ -16,6 +17,7 @@ use records::Folder;
 use scenario::{Progress, Watch};
 use schemars::JsonSchema;
 use serde::Serialize;
+use shared::{OUT, all_ran};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
@@ -54,8 +56,6 @@ pub struct AllOnDaemons<'a> {
 
 /// The default folder of studies.
 const STUDIES: &str = "scenarios";
-/// The default folder of their pages.
-const OUT: &str = "studies";
 
 /// Runs what the command line says.
 pub fn run(args: &StudyArgs) -> Result<(), Failure> {
@@ -88,7 +88,7 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     let stop = Stop::listen().map_err(|error| {
         Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
     })?;
-    let jobs = super::jobs(args.jobs);
+    let jobs = jobs(args.jobs);
     if !args.shared.run.is_empty() {
         return some(&studies, args, jobs, &stop);
     }
@@ -161,19 +161,6 @@ fn on_testbed(studies: &[Study], out: &Path, args: &StudyArgs, stop: &Stop) -> R
         output::json(&AllOnDaemons { studies: &all })?;
     }
     all_ran(all.iter().flat_map(|one| &one.experiments).flat_map(|one| &one.failures))
-}
-
-/// Fails if a run failed.
-fn all_ran<'f>(failures: impl Iterator<Item = &'f String>) -> Result<(), Failure> {
-    let failures: Vec<&String> = failures.collect();
-    match failures.first() {
-        None => Ok(()),
-        Some(first) => {
-            let what = format!("{} of the runs failed, the first: {first}", failures.len());
-            let then = "the page lists them all; `--only` runs an experiment or a cell alone";
-            Err(Failure::new(Kind::Failed, what).then(then))
-        }
-    }
 }
 
 fn load(folder: &Path, args: &StudyArgs) -> Result<Study, Failure> {

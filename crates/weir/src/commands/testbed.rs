@@ -1,19 +1,19 @@
 //! `weir testbed`
 
+mod preparation;
 mod up;
+
+pub use preparation::{ensure_rights, fits, program};
 
 use crate::cli::{ShapeWord, TestbedCommand, TestbedRunArgs};
 use crate::commands::scenario::load;
 use crate::commands::sim::{Shown, Watcher, finish, keeps_scenario, unwritable};
-use crate::exit::{Failure, Kind};
+use crate::exit::Failure;
 use crate::output;
-use crate::signals::Stop;
+use preparation::{failure, listen, name};
 use report::Folder;
 use scenario::result::RunResult;
-use scenario::{Batch, Run};
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use testbed::{Estimate, MTU, Machine, Medium, Plan, Rights, Shape, TestbedError};
+use testbed::{MTU, Medium, Shape};
 
 /// Does what the command line says.
 pub fn run(command: &TestbedCommand) -> Result<(), Failure> {
@@ -70,102 +70,6 @@ fn run_all(args: &TestbedRunArgs) -> Result<(), Failure> {
     let shown =
         Shown { out: args.out.as_deref(), json: args.json, quiet: args.quiet, resumes: false };
     finish(&batch, results, folder, &shown)
-}
-
-/// The plan of a run, if a testbed can do it and, unless it is to be built `anyway`, this machine
-/// can carry it.
-pub fn fits(run: &Run, medium: Medium, anyway: bool) -> Result<Plan, Failure> {
-    let plan = Plan::new(&run.scenario, run.seed, medium);
-    let plan = plan.map_err(|refused| failure(&TestbedError::Unsupported(refused)))?;
-    if let Some(why) = Estimate::of(&run.scenario, &plan).beyond(&Machine::this())
-        && !anyway
-    {
-        let what = format!("the scenario is too large for a testbed here: {why}");
-        return Err(Failure::new(Kind::Failed, what).then("--anyway builds it nevertheless"));
-    }
-    Ok(plan)
-}
-
-/// This program, which is daemon and tools.
-pub fn program() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|error| {
-        Failure::new(Kind::Failed, format!("cannot find this program's own file: {error}"))
-    })
-}
-
-fn is_plain(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '-' || c == '_'
-}
-
-/// The testbed's name: what is asked for, or that of the scenario.
-fn name(given: Option<&str>, batch: &Batch) -> Result<String, Failure> {
-    let name = match given {
-        Some(name) => name.to_owned(),
-        None => batch.name.chars().map(|c| if is_plain(c) { c } else { '-' }).take(32).collect(),
-    };
-    match !name.is_empty() && name.len() <= 32 && name.chars().all(is_plain) {
-        true => Ok(name),
-        false => Err(Failure::new(Kind::Usage, format!("`{name}` is no name for a testbed"))
-            .then("use up to 32 letters, digits, - and _")),
-    }
-}
-
-fn listen() -> Result<Stop, Failure> {
-    Stop::listen()
-        .map_err(|error| Failure::new(Kind::Failed, format!("cannot listen to signals: {error}")))
-}
-
-/// Goes on if namespaces may be made; runs this program again where they may, if there is such a
-/// place.
-pub fn ensure_rights() -> Result<(), Failure> {
-    match testbed::rights() {
-        Rights::Namespaces => Ok(()),
-        Rights::UserNamespaces => {
-            let error = match std::env::current_exe() {
-                Ok(program) => {
-                    let mut command = Rights::in_user_namespace(&program);
-                    command.args(std::env::args_os().skip(1)).exec()
-                }
-                Err(error) => error,
-            };
-            Err(Failure::new(Kind::Failed, format!("cannot go into a user namespace: {error}")))
-        }
-        Rights::None => {
-            let what = "a testbed needs network namespaces, which this user may not make: neither \
-                        as root nor in a user namespace";
-            Err(Failure::new(Kind::Failed, what)
-                .then("run it as root, or let the kernel give user namespaces"))
-        }
-    }
-}
-
-fn failure(error: &TestbedError) -> Failure {
-    match error {
-        TestbedError::Unsupported(refused) => {
-            let many = output::counted(refused.len(), "thing");
-            let what = format!("the scenario has {many} that a testbed does not; nothing was run");
-            Failure::new(Kind::Usage, what).then(&format!("change what is said here:\n{error}"))
-        }
-        TestbedError::InUse(_) => {
-            Failure::new(Kind::Failed, error).then("choose another name with --name")
-        }
-        TestbedError::ForeignNamespace(name) => Failure::new(Kind::Failed, error)
-            .then(&format!("choose another name with --name, or `ip netns delete {name}`")),
-        TestbedError::NoProgram { .. } => Failure::new(Kind::Failed, error).then(
-            "a testbed needs ip and, for kernel rates, tc (iproute2); nsenter, setpriv and unshare \
-             (util-linux)",
-        ),
-        TestbedError::NoTokenBuckets(_) => Failure::new(Kind::Failed, error)
-            .then("`modprobe sch_tbf`, or let faces keep to the rates: `weir testbed run` does"),
-        TestbedError::NoControlGroup { .. } => Failure::new(Kind::Failed, error).then(
-            "run it as root where cgroups (version 2, or cpu of version 1) are mounted, or leave \
-             `cpu` away",
-        ),
-        TestbedError::Interrupted => Failure::new(Kind::Interrupted, "interrupted")
-            .then("nothing is left of it; run the same command again"),
-        TestbedError::File { .. } => Failure::new(Kind::File, error),
-        _ => Failure::new(Kind::Failed, error).then("nothing is left of the testbed"),
-    }
 }
 
 fn clean() -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! The packets that a member keeps and serves: its own publications, and those of others as
 //! history.
 
-use super::gone;
+use super::statement;
 use packet::{Bytes, Component, Data, DataBuf, Interest, LpPacket, Name, NameRef};
 use security::certificate::key_of;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -192,7 +192,7 @@ impl Kept {
     /// The answer with the statement, for an own publication that is gone.
     fn gone(&self, name: NameRef<'_>) -> Option<Bytes> {
         let packets = self.lock();
-        packets.gone.as_ref().and_then(|(_, statement)| gone::answer(statement, name))
+        packets.gone.as_ref().and_then(|(_, statement)| statement::answer(statement, name))
     }
 
     /// The packet of that name, or below it if the name is a prefix.

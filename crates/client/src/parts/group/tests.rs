@@ -512,14 +512,14 @@ fn a_wrong_packet_from_history_does_not_stop_a_stream_whose_first_one_is_gone() 
     signer.encode(&DataBuf::new(first.clone(), "text"), &mut wrong);
     *wrong.last_mut().unwrap() ^= 0x55;
     let wrong = DataBuf::new(in_history.clone(), wrong).encode_digest();
-    carol.receive(now, &gone::statement(&stream, &group(), 2, &signer));
+    carol.receive(now, &statement::signed(&stream, &group(), 2, &signer));
     let (end, mut count) = (now + Duration::from_secs(20), 0);
     while now < end {
         let until = now + Duration(1);
         for name in asked(&mut carol, &mut now, until) {
             count += 1;
             if name == first {
-                carol.receive(now, &gone::statement(&stream, &group(), 2, &signer));
+                carol.receive(now, &statement::signed(&stream, &group(), 2, &signer));
             } else if name == in_history {
                 carol.receive(now, &wrong);
             }
@@ -545,7 +545,7 @@ fn a_missing_publication_that_is_gone_comes_from_history() {
     let first = wire::publication(&stream, &group(), 1);
     let end = now + Duration(1);
     assert_eq!(asked(&mut carol, &mut now, end), std::slice::from_ref(&first));
-    carol.receive(now, &gone::statement(&stream, &group(), 2, &signer));
+    carol.receive(now, &statement::signed(&stream, &group(), 2, &signer));
     let in_history = kept::in_history(&kept::history(&group()), first.as_ref());
     let end = now + Duration::from_millis(600);
     assert!(asked(&mut carol, &mut now, end).contains(&in_history));

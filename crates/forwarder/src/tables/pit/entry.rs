@@ -1,7 +1,7 @@
 //! The PIT's record of a pending Interest.
 
+use super::group::Group;
 use super::run::Run;
-use super::shares::Group;
 use super::token::PitToken;
 use crate::tables::face_id::FaceId;
 use crate::tables::memory;

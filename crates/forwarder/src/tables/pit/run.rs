@@ -7,18 +7,11 @@
 //! pending ones: a new Interest joins the entries in which its segments are pending, and rejected
 //! segments are split off.
 
-use super::{InRecord, Pit, PitEntry, PitKey, Refusal};
 use crate::tables::face_id::FaceId;
 use crate::tables::memory;
-use crate::tables::name_hash::HashedName;
 use packet::options::{MAX_RANGE, SegmentBits};
-use packet::{Component, ComponentRef, Interest, NameRef};
+use packet::{Component, ComponentRef, NameRef};
 use smallvec::SmallVec;
-
-/// The block that a segment is in.
-fn block_of(segment: u64) -> u64 {
-    segment / u64::from(MAX_RANGE)
-}
 
 /// How a segment's number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +71,8 @@ impl Segments {
     }
 }
 
-type ByFace = SmallVec<[(FaceId, SegmentBits); 1]>;
+/// A set of segments for each face.
+pub(super) type ByFace = SmallVec<[(FaceId, SegmentBits); 1]>;
 
 /// The state of an entry for a run.
 #[derive(Clone, Debug)]
@@ -91,11 +85,68 @@ pub struct Run {
     asked: ByFace,
 }
 
+fn within(sets: &ByFace, bits: SegmentBits) -> ByFace {
+    let mut sets = sets.clone();
+    sets.iter_mut().for_each(|(_, set)| *set = set.and(bits));
+    sets.retain(|(_, set)| !set.is_empty());
+    sets
+}
+
 fn of(sets: &ByFace, face: FaceId) -> SegmentBits {
     sets.iter().find(|(other, _)| *other == face).map_or(SegmentBits::NONE, |(_, bits)| *bits)
 }
 
 impl Run {
+    /// The run from this segment on, of which nothing is wanted yet.
+    pub(super) fn new(first: u64, convention: Convention) -> Run {
+        Run { first, convention, wanted: ByFace::new(), asked: ByFace::new() }
+    }
+
+    /// Its first segment.
+    pub(super) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Sets what a downstream waits for.
+    pub(super) fn set_wanted(&mut self, face: FaceId, bits: SegmentBits) {
+        match self.wanted.iter_mut().find(|(other, _)| *other == face) {
+            Some((_, set)) => *set = bits,
+            None => self.wanted.push((face, bits)),
+        }
+        if bits.is_empty() {
+            self.wanted.retain(|(other, _)| *other != face);
+        }
+    }
+
+    /// Records that an upstream was asked for `bits`.
+    pub(super) fn note_asked(&mut self, face: FaceId, bits: SegmentBits) {
+        match self.asked.iter_mut().find(|(other, _)| *other == face) {
+            Some((_, asked)) => *asked = asked.or(bits),
+            None => self.asked.push((face, bits)),
+        }
+    }
+
+    /// True if any downstream waits for a segment.
+    pub(super) fn is_wanted(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// The segments that each downstream waits for, without `bits`. Sets may be empty.
+    pub(super) fn wanted_without(&self, bits: SegmentBits) -> ByFace {
+        self.wanted.iter().map(|(face, wanted)| (*face, wanted.without(bits))).collect()
+    }
+
+    /// The segments among `bits` that each downstream waits for. No set is empty.
+    pub(super) fn wanted_within(&self, bits: SegmentBits) -> ByFace {
+        within(&self.wanted, bits)
+    }
+
+    /// The run that was asked for those of its segments that are among `bits`, and of which nothing
+    /// is wanted yet.
+    pub(super) fn asked_within(&self, bits: SegmentBits) -> Run {
+        Run { asked: within(&self.asked, bits), ..Run::new(self.first, self.convention) }
+    }
+
     /// The segments that any downstream waits for.
     #[must_use]
     pub fn pending(&self) -> Segments {
@@ -148,214 +199,4 @@ fn growth_of(sets: &ByFace) -> usize {
 /// Places for sets outside of the list itself.
 fn spilled(sets: &ByFace) -> usize {
     if sets.spilled() { sets.capacity() } else { 0 }
-}
-
-impl Pit {
-    /// True if there are entries for runs.
-    #[must_use]
-    #[inline]
-    pub fn has_runs(&self) -> bool {
-        self.runs > 0
-    }
-
-    /// Appends the entries for runs that this segment's name, or one that a range from it on asks
-    /// for, may be of: those of its object that begin in its block or next to it.
-    pub fn find_runs(&self, name: &HashedName<'_>, found: &mut Vec<PitKey>) {
-        let Some((hash, parent)) = name.components().checked_sub(1).and_then(|n| name.prefix(n))
-        else {
-            return;
-        };
-        let Some((segment, _)) = name.name().last().and_then(segment_of) else { return };
-        let (start, block) = (found.len(), block_of(segment));
-        for block in block.saturating_sub(1)..=block.saturating_add(1) {
-            let hash = name.block_key(hash, block);
-            let slots = self.index.candidates(hash).filter(|slot| {
-                let entry = &self.entries[*slot];
-                entry.hash() == hash && entry.is_run() && entry.name().parent().as_bytes() == parent
-            });
-            found.extend(slots.map(|slot| self.key(slot)));
-        }
-        // Nothing shows the order of hash buckets.
-        found[start..].sort_unstable_by_key(|key| {
-            let entry = &self.entries[key.slot];
-            (entry.must_be_fresh(), entry.run().map(|run| run.first), key.slot)
-        });
-    }
-
-    /// Makes an entry for segments of which none is pending, with its first downstream.
-    ///
-    /// # Errors
-    /// A bound is reached, or the name has more components than prefixes have hashes; nothing has
-    /// changed.
-    pub fn insert_run(
-        &mut self,
-        interest: &Interest<'_>,
-        name: &HashedName<'_>,
-        segments: &Segments,
-        record: InRecord,
-    ) -> Result<PitKey, Refusal> {
-        let parent = name.components().checked_sub(1).and_then(|n| name.prefix(n));
-        let (hash, _) = parent.ok_or(Refusal::PrefixTooDeep)?;
-        if self.len() >= self.config.entries {
-            return Err(Refusal::Entries);
-        }
-        let bytes = memory::block(interest.wire().len()) + memory::block(size_of::<Run>());
-        self.admit_many(record.face, segments.bits.count(), bytes)?;
-        let hash = name.block_key(hash, block_of(segments.first));
-        let Segments { first, convention, .. } = *segments;
-        let (wanted, asked) = (ByFace::new(), ByFace::new());
-        let run = Run { first, convention, wanted, asked };
-        let mut entry = PitEntry::of_run(interest, name, hash, run);
-        let (face, expires, weight) = (record.face, record.expires, entry.weight_of(&record));
-        entry.take_record(record);
-        self.heap += entry.heap();
-        let slot = self.entries.insert(entry).ok_or(Refusal::Entries)?;
-        self.most = self.most.max(self.len());
-        self.index.insert(hash, slot);
-        self.runs += 1;
-        self.shares.count_record(face, weight);
-        let key = self.key(slot);
-        self.set_wanted(key, face, segments.bits);
-        self.set_expiry(key, expires);
-        Ok(key)
-    }
-
-    /// A downstream joins an entry for `bits` of what is pending in it; what it waited for before
-    /// stays. Its earlier record is returned.
-    ///
-    /// # Errors
-    /// A bound is reached, or the entry is gone; nothing has changed.
-    pub fn join_run(
-        &mut self,
-        key: PitKey,
-        record: InRecord,
-        bits: SegmentBits,
-    ) -> Result<Option<InRecord>, Refusal> {
-        let entry = self.get(key).ok_or(Refusal::Gone)?;
-        let run = entry.run().ok_or(Refusal::Gone)?;
-        let before = run.wanted_by(record.face);
-        let bits = bits.and(run.pending().bits).or(before);
-        self.admit_many(record.face, bits.without(before).count(), 0)?;
-        let (face, expires) = (record.face, record.expires.max(entry.expires()));
-        let entry = self.get_mut(key).ok_or(Refusal::Gone)?;
-        let (heap, weight) = (entry.heap(), entry.weight_of(&record));
-        let old = entry.take_record(record);
-        let weighed = old.as_ref().map(|old| entry.weight_of(old));
-        let after = entry.heap();
-        self.heap = self.heap - heap + after;
-        match weighed {
-            Some(weighed) => self.shares.recount_record(face, weighed, weight),
-            None => self.shares.count_record(face, weight),
-        }
-        self.set_wanted(key, face, bits);
-        self.set_expiry(key, expires);
-        Ok(old)
-    }
-
-    /// An upstream with an out-record was asked for `bits`.
-    pub fn note_asked(&mut self, key: PitKey, face: FaceId, bits: SegmentBits) {
-        let Some(entry) = self.get_mut(key) else { return };
-        let before = entry.heap();
-        if let Some(run) = entry.run_mut() {
-            match run.asked.iter_mut().find(|(other, _)| *other == face) {
-                Some((_, asked)) => *asked = asked.or(bits),
-                None => run.asked.push((face, bits)),
-            }
-        }
-        let after = entry.heap();
-        self.heap = self.heap - before + after;
-    }
-
-    /// No downstream waits for `bits` any more. Downstreams without other segments are removed.
-    /// Returns true if any segment is still pending.
-    pub fn clear_segments(&mut self, key: PitKey, bits: SegmentBits) -> bool {
-        let Some(run) = self.get(key).and_then(PitEntry::run) else { return false };
-        let left: ByFace =
-            run.wanted.iter().map(|(face, wanted)| (*face, wanted.without(bits))).collect();
-        for (face, bits) in left {
-            self.set_wanted(key, face, bits);
-        }
-        let run = self.get(key).and_then(PitEntry::run);
-        run.is_some_and(|run| !run.wanted.is_empty())
-    }
-
-    /// Makes an entry of its own for `bits`, with those downstreams that wait for them and those
-    /// upstreams that were asked for them and are not held back by a shaper. Gives the entry that
-    /// they are in then: the same one if nothing else was pending in it.
-    ///
-    /// # Errors
-    /// A bound is reached, or the entry is gone; nothing has changed.
-    pub fn split_run(&mut self, key: PitKey, bits: SegmentBits) -> Result<PitKey, Refusal> {
-        let entry = self.get(key).ok_or(Refusal::Gone)?;
-        let run = entry.run().ok_or(Refusal::Gone)?;
-        if run.pending().bits.without(bits).is_empty() {
-            return Ok(key);
-        }
-        if self.len() >= self.config.entries {
-            return Err(Refusal::Entries);
-        }
-        if self.memory() + entry.heap() > self.config.memory {
-            return Err(Refusal::Memory);
-        }
-        let mut wanted = run.wanted.clone();
-        wanted.iter_mut().for_each(|(_, set)| *set = set.and(bits));
-        wanted.retain(|(_, set)| !set.is_empty());
-        let mut asked = run.asked.clone();
-        asked.iter_mut().for_each(|(_, set)| *set = set.and(bits));
-        asked.retain(|(_, set)| !set.is_empty());
-        let (first, convention) = (run.first, run.convention);
-        let run = Run { first, convention, wanted: ByFace::new(), asked };
-        let part = entry.part(run, |face| !of(&wanted, face).is_empty());
-        let (hash, expires) = (part.hash(), part.expires());
-        let (group, weight) = (part.group(), part.weight());
-        self.heap += part.heap();
-        for record in part.in_records() {
-            self.shares.count_record(record.face, part.weight_of(record));
-        }
-        self.shares.count_group(group, weight);
-        let slot = self.entries.insert(part).ok_or(Refusal::Entries)?;
-        self.index.insert(hash, slot);
-        self.runs += 1;
-        let split = self.key(slot);
-        self.clear_segments(key, bits);
-        for (face, bits) in wanted {
-            self.set_wanted(split, face, bits);
-        }
-        self.set_expiry(split, expires);
-        Ok(split)
-    }
-
-    /// Sets what a downstream waits for, and counts it. A record that waits for nothing goes.
-    pub(super) fn set_wanted(&mut self, key: PitKey, face: FaceId, bits: SegmentBits) {
-        let Some(entry) = self.get_mut(key) else { return };
-        let heap = entry.heap();
-        let Some(run) = entry.run_mut() else { return };
-        let before = run.wanted_by(face);
-        match run.wanted.iter_mut().find(|(other, _)| *other == face) {
-            Some((_, set)) => *set = bits,
-            None => run.wanted.push((face, bits)),
-        }
-        let mut gone = None;
-        if bits.is_empty() {
-            run.wanted.retain(|(other, _)| *other != face);
-            gone = entry.in_record(face).map(|record| entry.weight_of(record));
-            entry.remove_record(face);
-        }
-        let after = entry.heap();
-        self.heap = self.heap - heap + after;
-        if let Some(weight) = gone {
-            self.shares.uncount_record(face, weight);
-        }
-        self.pending.change(face.0, before.count(), bits.count());
-    }
-
-    fn admit_many(&self, face: FaceId, segments: u16, bytes: usize) -> Result<(), Refusal> {
-        if self.pending_of(face) + usize::from(segments) > self.config.per_face {
-            return Err(Refusal::PerFace);
-        }
-        if self.memory() + bytes > self.config.memory {
-            return Err(Refusal::Memory);
-        }
-        Ok(())
-    }
 }

@@ -1,30 +1,10 @@
 //! How much of the PIT each face and each prefix has, where faces and prefixes share its memory.
 
 use super::super::memory;
-use super::{InRecord, PitEntry};
+use super::entry::{InRecord, PitEntry};
+use super::group::{GROUPS, Group};
 use crate::tables::counts::Counts;
 use crate::tables::face_id::FaceId;
-
-/// Groups of prefixes. Prefixes fall into a group by their keyed hashes, so a peer that does not
-/// know the key cannot choose prefixes that meet another one's.
-const GROUPS: usize = 1024;
-
-/// A group of prefixes whose entries are counted together. Some other prefix is in the same group
-/// with a chance of one in `GROUPS`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Group(u16);
-
-impl Group {
-    /// Not counted.
-    pub(super) const NONE: Group = Group(0);
-
-    /// The group of a prefix with this keyed hash.
-    #[must_use]
-    pub fn of(hash: u64) -> Group {
-        // The highest bits: the index of the table uses others of them as well, which does no harm.
-        Group((hash >> 54) as u16 + 1)
-    }
-}
 
 /// Memory that entries own outside of their slots is counted in units of this many bytes.
 const PIECE: usize = 64;
@@ -90,12 +70,12 @@ impl Shares {
     }
 
     pub(super) fn heap_in(&self, group: Group) -> usize {
-        let found = self.0.as_ref().and_then(|counted| counted.group_heaps.get(slot(group)?));
+        let found = self.0.as_ref().and_then(|counted| counted.group_heaps.get(group.slot()?));
         found.map_or(0, |count| *count as usize * PIECE)
     }
 
     pub(super) fn entries_in(&self, group: Group) -> usize {
-        let found = self.0.as_ref().and_then(|counted| counted.groups.get(slot(group)?));
+        let found = self.0.as_ref().and_then(|counted| counted.groups.get(group.slot()?));
         found.map_or(0, |count| *count as usize)
     }
 
@@ -111,7 +91,7 @@ impl Shares {
 
     /// Counts an entry of this weight in a group.
     pub(super) fn count_group(&mut self, group: Group, weight: u32) {
-        if let (Some(counted), Some(slot)) = (&mut self.0, slot(group)) {
+        if let (Some(counted), Some(slot)) = (&mut self.0, group.slot()) {
             counted.groups[slot] += 1;
             counted.group_heaps[slot] += weight;
         }
@@ -124,7 +104,7 @@ impl Shares {
             counted.records.subtract(record.face.0);
             counted.heaps.subtract_many(record.face.0, entry.weight_of(record));
         }
-        if let Some(slot) = slot(entry.group()) {
+        if let Some(slot) = entry.group().slot() {
             counted.groups[slot] -= 1;
             counted.group_heaps[slot] -= entry.weight();
         }
@@ -153,11 +133,6 @@ impl Shares {
             counted.heaps.subtract_many(face.0, weight);
         }
     }
-}
-
-/// Where a group is counted; `None` for [`Group::NONE`].
-fn slot(group: Group) -> Option<usize> {
-    usize::from(group.0).checked_sub(1).filter(|slot| *slot < GROUPS)
 }
 
 #[cfg(test)]

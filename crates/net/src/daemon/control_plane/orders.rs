@@ -1,6 +1,7 @@
 //! Commands that make, change and end faces, and their replies.
 
 use super::ControlPlane;
+use super::connecting::Connecting;
 use crate::daemon::faces::{FaceSet, Made};
 use crate::management::orders::{Order, Refused, Task, reply_body};
 use crate::management::parameters::ControlParameters;
@@ -10,14 +11,6 @@ use forwarder::{FaceId, Forwarder, Wire};
 
 /// How long a connection may take: less than the programs wait that asked for it.
 const PATIENCE: Duration = Duration::from_secs(3);
-
-/// A face that a command waits for.
-#[derive(Debug)]
-pub(super) struct Connecting {
-    face: FaceId,
-    order: Order,
-    pub until: Time,
-}
 
 impl ControlPlane {
     /// Executes an order, and replies when it is done.

@@ -7,77 +7,16 @@
 //! `ControlPlane::adopt`, or a reload ignores it.
 
 use super::ControlPlane;
+use super::configured::{Fixed, StaticRoute};
 use crate::config::{self, Config};
 use crate::daemon::error::DaemonError;
 use crate::daemon::faces::FaceSet;
 use crate::daemon::{applied, permissions};
 use crate::management::rib::{ORIGIN_STATIC, Route, RouteKey};
-use forwarder::tables::{Admission, ContentStoreConfig, PolicyKind};
+use forwarder::tables::ContentStoreConfig;
 use forwarder::{FaceId, Forwarder};
 use packet::Name;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A route of the configuration.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct StaticRoute {
-    prefix: Name,
-    face: FaceId,
-    cost: u64,
-}
-
-/// Faces, routes and strategies that the configuration has created.
-#[derive(Debug)]
-pub(super) struct Configured {
-    faces: Vec<(FaceId, config::Face)>,
-    routes: Vec<StaticRoute>,
-    strategies: Vec<config::Strategy>,
-    store: ContentStoreConfig,
-    fixed: Fixed,
-}
-
-/// Sections, or fields of them, that a running daemon cannot change.
-#[derive(Debug)]
-struct Fixed {
-    daemon: config::Daemon,
-    forwarder: config::ForwarderLimits,
-    policy: PolicyKind,
-    admission: Admission,
-}
-
-impl Fixed {
-    fn new(config: &Config) -> Fixed {
-        Fixed {
-            // The scheme is that of faces and of the root's strategy, which a reload replaces.
-            daemon: config::Daemon { scheme: None, ..config.daemon.clone() },
-            forwarder: config.forwarder.clone(),
-            policy: config.content_store.policy,
-            admission: config.content_store.admission,
-        }
-    }
-
-    /// The names of the parts that `other` would change.
-    fn changed(&self, other: &Fixed) -> impl Iterator<Item = &'static str> {
-        let parts = [
-            ("[daemon]", self.daemon != other.daemon),
-            ("[forwarder]", self.forwarder != other.forwarder),
-            ("`policy` under [content_store]", self.policy != other.policy),
-            ("`admission` under [content_store]", self.admission != other.admission),
-        ];
-        parts.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name)
-    }
-}
-
-impl Configured {
-    pub fn new(config: &Config) -> Configured {
-        Configured {
-            strategies: config.strategies.clone(),
-            store: config.content_store,
-            fixed: Fixed::new(config),
-            faces: Vec::new(),
-            routes: Vec::new(),
-        }
-    }
-}
 
 impl ControlPlane {
     /// Makes the faces and routes of the configuration that the daemon starts with.

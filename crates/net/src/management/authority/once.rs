@@ -5,8 +5,7 @@
 //! remembered for as long as its time would be accepted. A full memory rejects new commands and
 //! forgets none of these.
 
-use super::super::command::{Claim, Refusal};
-use super::Arrival;
+use super::super::command::{Arrival, Claim, Refusal};
 use control::{Duration, Time};
 use forwarder::FaceId;
 use sha2::{Digest as _, Sha256};

@@ -1,5 +1,6 @@
 use super::*;
 use crate::management::parameters::ControlParameters;
+use forwarder::FaceId;
 use packet::{Bytes, Component, Interest, InterestBuf, Signature, SignatureInfoBuf};
 use security::{SecretKey, Validity};
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::trace::{Action, Direction, Item, Record};
+use packet::NameRef;
 
 /// A trace of the first application, and the number of its next packet.
 struct Reader {

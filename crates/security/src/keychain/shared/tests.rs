@@ -4,6 +4,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
+use crate::KeyChain;
 
 const RANDOM: [u8; SEAL_RANDOM] = [3; SEAL_RANDOM];
 

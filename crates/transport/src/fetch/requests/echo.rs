@@ -1,8 +1,9 @@
 //! Requests sent twice at the end of an object, to save the round trip that a loss would cost.
 
-use super::{Requests, pause};
-use crate::fetch::flight::{Flight, Item};
-use control::{Duration, Time};
+use super::pause::pause;
+use crate::fetch::flight::{Flight, Item, Tolerance};
+use crate::fetch::stats::Stats;
+use control::{Duration, RttEstimate, Time};
 use std::collections::VecDeque;
 
 /// A path counts as lossy from this ratio of losses to answers.
@@ -12,6 +13,16 @@ const MOST_ECHOES: u64 = 64;
 /// First Interests are sent twice only if the round-trip time is at least this long.
 const ECHO_FROM: Duration = Duration::from_millis(30);
 
+/// The state of the fetch that decides which requests are sent twice.
+pub(super) struct Open<'a> {
+    pub flight: &'a Flight,
+    pub rtt: &'a RttEstimate,
+    pub tolerance: Tolerance,
+    pub stats: &'a Stats,
+    /// The time between two first Interests sent twice.
+    pub spacing: Duration,
+}
+
 /// The state of requests sent twice.
 #[derive(Debug, Default)]
 pub(super) struct Echoes {
@@ -19,7 +30,7 @@ pub(super) struct Echoes {
     at_end: bool,
     /// Retransmissions, in the order of sending; some may have been answered since.
     repeated: VecDeque<(Time, Item)>,
-    /// The instant of the next call of [`Requests::echo`].
+    /// The instant of the next call of [`super::Requests::echo`].
     due: Option<Time>,
     /// The number of first Interests sent twice, and the instant of the last one.
     sent: u64,
@@ -82,67 +93,54 @@ impl Echoes {
     fn wake(&mut self, at: Time) {
         self.due = Some(self.due.map_or(at, |before| before.min(at)));
     }
-}
 
-impl Requests {
-    /// The next request to send twice, with its attempt number. Call it when all items have been
-    /// requested: from then on a loss costs a round trip in which nothing else is sent.
-    ///
-    /// These requests are sent twice:
-    ///
-    /// - the Interest left open for a trial (see [`crate::fetch::reordering`]);
-    /// - each retransmission;
-    /// - an item sent twice of which one Interest is lost, so that two remain in flight;
-    /// - on a lossy path, the last first Interests, no faster than answers arrive ("gentle
-    ///   aggression": T. Flach and others, Reducing Web Latency, SIGCOMM 2013).
-    pub fn echo(&mut self, now: Time) -> Option<(Item, u16)> {
-        self.echoes.due = None;
-        self.echoes.at_end = true;
-        if let Some(item) = self.open() {
-            return self.send_once_more(now, item);
+    /// Records that all items have been requested, and forgets the timer.
+    pub fn reach_end(&mut self) {
+        self.due = None;
+        self.at_end = true;
+    }
+
+    /// The next request to send twice now, apart from trials.
+    pub fn next(&mut self, now: Time, open: &Open<'_>) -> Option<Item> {
+        let repeated = self.next_repetition(now, open.flight);
+        if let Some(item) = repeated.or_else(|| self.half_lost(now, open)) {
+            return Some(item);
         }
-        if let Some(item) = self.echoes.next_repetition(now, &self.flight) {
-            return self.send_once_more(now, item);
-        }
-        if let Some(item) = self.half_lost(now) {
-            return self.send_once_more(now, item);
-        }
-        let item = self.last_to_echo(now)?;
-        self.echoes.sent += 1;
-        self.echoes.last = now;
-        self.send_once_more(now, item)
+        let item = self.last_to_echo(now, open)?;
+        self.sent += 1;
+        self.last = now;
+        Some(item)
     }
 
     /// A request sent twice of which one Interest is lost.
-    fn half_lost(&mut self, now: Time) -> Option<Item> {
-        let rtt = self.rtt();
-        let longest = rtt.smoothed()? + Duration(rtt.variation().0.saturating_mul(4));
-        let due = self.flight.halves(self.tolerance(), longest);
+    fn half_lost(&mut self, now: Time, open: &Open<'_>) -> Option<Item> {
+        let longest = open.rtt.smoothed()? + Duration(open.rtt.variation().0.saturating_mul(4));
+        let due = open.flight.halves(open.tolerance, longest);
         let next = due.map(|(at, item, last)| (at.max(last.sent_at + pause(last.attempt)), item));
         let (at, item) = next.min()?;
         if at <= now {
             return Some(item);
         }
-        self.echoes.wake(at);
+        self.wake(at);
         None
     }
 
     /// The latest first Interest in flight, if sending it again now gains at least a quarter of a
     /// round trip over waiting for its loss to be detected.
-    fn last_to_echo(&mut self, now: Time) -> Option<Item> {
-        let lost = self.stats.overtaken() + self.stats.counters.timeouts;
-        let srtt = self.rtt().smoothed()?;
-        let lossy = lost as f64 >= LOSSY * self.stats.counters.data as f64;
+    fn last_to_echo(&mut self, now: Time, open: &Open<'_>) -> Option<Item> {
+        let lost = open.stats.overtaken() + open.stats.counters.timeouts;
+        let srtt = open.rtt.smoothed()?;
+        let lossy = lost as f64 >= LOSSY * open.stats.counters.data as f64;
         // If a queue is long, losses are due to congestion, and more Interests make it worse.
-        let queued = self.rtt().min().is_none_or(|min| srtt > min + Duration(min.0 / 2));
-        let most = MOST_ECHOES.min(self.stats.counters.data / 32);
-        if !lossy || queued || self.echoes.sent >= most || srtt < ECHO_FROM {
+        let queued = open.rtt.min().is_none_or(|min| srtt > min + Duration(min.0 / 2));
+        let most = MOST_ECHOES.min(open.stats.counters.data / 32);
+        if !lossy || queued || self.sent >= most || srtt < ECHO_FROM {
             return None;
         }
         let late = Duration(srtt.0 / 4 * 3);
-        let mut wake = Some(self.echoes.last + self.silence.spacing()).filter(|next| *next > now);
+        let mut wake = Some(self.last + open.spacing).filter(|next| *next > now);
         if wake.is_none() {
-            for (item, flying) in self.flight.latest() {
+            for (item, flying) in open.flight.latest() {
                 if flying.attempt > 0 || now.since(flying.sent_at) >= late {
                     continue;
                 }
@@ -154,7 +152,7 @@ impl Requests {
             }
         }
         if let Some(at) = wake {
-            self.echoes.wake(at);
+            self.wake(at);
         }
         None
     }

@@ -1,6 +1,6 @@
 //! Requests declared lost, which wait for retransmission.
 
-use super::pause;
+use super::pause::pause;
 use crate::fetch::error::StallCause;
 use crate::fetch::flight::Item;
 use control::{Cause, Lane, Memo, Time};

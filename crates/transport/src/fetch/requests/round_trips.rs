@@ -9,9 +9,8 @@
 //! would count as a round trip, and the first loss would be detected only after three times that
 //! long.
 
-use super::Answering;
 use crate::fetch::flight::Item;
-use control::{Duration, RttEstimate, Time};
+use control::{Duration, Lane, Memo, RttEstimate, Time};
 use std::collections::VecDeque;
 
 /// The lifetime of the first two Interests of discovery. It doubles after every two Interests, so
@@ -20,6 +19,16 @@ pub(in crate::fetch) const FIRST_LIFETIME: Duration = Duration::from_secs(1);
 
 /// The longest first round trip: over two satellites and back.
 pub(super) const LONGEST_FIRST: Duration = Duration::from_secs(3);
+
+/// The Interest that a Data packet answers.
+pub(super) struct Answering {
+    pub attempt: u16,
+    pub sent_at: Time,
+    pub lane: Lane,
+    pub memo: Memo,
+    /// The Interest had been declared lost.
+    pub late: bool,
+}
 
 /// The Interests of discovery that may still be pending, by time of sending, with lifetimes.
 #[derive(Debug, Default)]

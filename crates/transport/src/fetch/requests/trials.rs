@@ -1,10 +1,14 @@
-//! Evidence of reordering: answers to overdue Interests, and Interests left open for a trial.
+//! The tolerance for reordering, and its evidence: answers to overdue Interests, and Interests left
+//! open for a trial.
 
 use super::Requests;
-use crate::fetch::flight::{Flying, Item};
+use crate::fetch::flight::{Flying, Item, Tolerance};
 use control::{Duration, Lane, Time};
 use packet::HopOptions;
 use packet::options::RttSpread;
+
+/// The smallest tolerance for reordering, because the timers of drivers have a limited resolution.
+const MIN_TOLERANCE: Duration = Duration::from_millis(1);
 
 impl Requests {
     /// Returns true if the Data answers an Interest that was declared lost, and not its
@@ -98,5 +102,20 @@ impl Requests {
     /// The Interest left open for a trial, if it is still in flight.
     pub(super) fn open(&self) -> Option<Item> {
         self.reordering.trial().filter(|item| self.flight.get(*item).is_some_and(Flying::is_open))
+    }
+
+    /// The tolerance for reordering (RFC 8985, section 6.2, step 4): a quarter of the smallest
+    /// round-trip time, or the minimum after three later answers; more if the network was seen to
+    /// reorder ([`Reordering`]).
+    pub(super) fn tolerance(&self) -> Tolerance {
+        let window = self.reordering.window();
+        let overtaken = self.least_tolerance().max(window);
+        let thrice = if window == Duration::ZERO { MIN_TOLERANCE } else { overtaken };
+        Tolerance { overtaken, thrice }
+    }
+
+    /// The tolerance if the network was not seen to reorder.
+    fn least_tolerance(&self) -> Duration {
+        Duration(self.rtt().min().unwrap_or(Duration::ZERO).0 / 4).max(MIN_TOLERANCE)
     }
 }

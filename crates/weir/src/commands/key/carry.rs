@@ -1,6 +1,6 @@
 //! `weir key export` and `weir key import`: certificates and keys between hosts and tools.
 
-use super::{print, text};
+use super::text::{print, text};
 use crate::cli::{KeyExportArgs, KeyImportArgs};
 use crate::exit::{Failure, Kind};
 use crate::identity::AnyKey;
@@ -85,7 +85,7 @@ fn import_shared(args: &KeyImportArgs, text: &str) -> Result<(), Failure> {
         Failure::new(kind, format!("cannot import {}: {why}", args.file.display()))
     })?;
     if args.default {
-        return Err(super::never_default());
+        return Err(never_default());
     }
     KeyChain::open(identity::key_dir()?)?.insert_shared(&shared)?;
     output::note(&format!("imported the shared key {}", shared.name));
@@ -108,4 +108,10 @@ fn import_certificate(args: &KeyImportArgs, text: &str) -> Result<(), Failure> {
     }
     output::note(&format!("the key {key} has the certificate {} now", certificate.name()));
     Ok(())
+}
+
+pub fn never_default() -> Failure {
+    let message = "a shared key is never the default: only those who share it can check what it \
+                   signs";
+    Failure::new(Kind::Usage, message).then("leave out --default, and name it by --sign")
 }

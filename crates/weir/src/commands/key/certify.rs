@@ -1,6 +1,6 @@
 //! `weir key sign` and `weir key renew`: certificates for others and for oneself.
 
-use super::{print, text};
+use super::text::{print, text};
 use crate::cli::{KeyRenewArgs, KeySignArgs};
 use crate::exit::{Failure, Kind};
 use crate::{identity, output};

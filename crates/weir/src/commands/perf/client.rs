@@ -1,7 +1,7 @@
 //! `weir perf client`
 
+use super::name::{Run, base};
 use super::report::{Gauge, Lines, Sample, fairness};
-use super::{Run, base};
 use crate::cli::perf::PerfClientArgs;
 use crate::exit::{Failure, Kind, Word};
 use crate::output;

@@ -1,6 +1,6 @@
 //! Data packets of runs.
 
-use super::{Run, Wanted, metadata_name};
+use super::name::{Run, Wanted, metadata_name};
 use control::Rng;
 use packet::{Component, ContentType, DataParts, MAX_PACKET, Name, NameRef, SignatureInfoBuf};
 use security::Signer;
@@ -115,7 +115,7 @@ impl Maker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::perf::base;
+    use crate::commands::perf::name::base;
     use packet::Data;
 
     #[test]

@@ -1,7 +1,7 @@
 //! `weir perf server`
 
 use super::made::Maker;
-use super::{DESCRIPTION, Run, Wanted, base, wanted};
+use super::name::{DESCRIPTION, Run, Wanted, base, wanted};
 use crate::cli::perf::PerfServerArgs;
 use crate::exit::{Failure, Kind};
 use crate::identity::{self, Signing};

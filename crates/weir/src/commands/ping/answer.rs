@@ -1,7 +1,7 @@
 //! `weir ping --serve`
 
-use super::below;
-use super::{Answerer, Printed};
+use super::name::below;
+use super::printed::{Answerer, Printed};
 use crate::cli::packets::PingArgs;
 use crate::exit::{Failure, Kind};
 use crate::identity::{self, Signing};

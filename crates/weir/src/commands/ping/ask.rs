@@ -1,7 +1,7 @@
 //! `weir ping` without `--serve`
 
-use super::below;
-use super::{Asked, Printed};
+use super::name::below;
+use super::printed::{Asked, Printed};
 use crate::cli::packets::PingArgs;
 use crate::exit::{Failure, Kind};
 use crate::output;

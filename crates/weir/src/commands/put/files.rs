@@ -1,6 +1,5 @@
 //! Files that are published one by one.
 
-use super::cannot_publish;
 use crate::cli::PutArgs;
 use crate::exit::{Failure, Kind};
 use crate::file::{FileSource, Watch};
@@ -149,4 +148,9 @@ fn source(path: &Path, stop: &Stop) -> Result<FileSource, Failure> {
         false => Failure::new(Kind::File, format!("cannot publish standard input: {error}"))
             .then("it is kept in a file in TMPDIR while it is served; is there room?"),
     })
+}
+
+fn cannot_publish(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Kind::File, format!("cannot publish {}: {error}", path.display()))
+        .then("name a file that can be read, or `-` for standard input")
 }

@@ -1,6 +1,6 @@
 //! Folders that are published as trees.
 
-use super::Object;
+use super::printed::Object;
 use crate::cli::PutArgs;
 use crate::exit::{Failure, Kind};
 use crate::folder::{Catalogue, Filter, FolderWatcher, Publisher, Shelves, Watched};

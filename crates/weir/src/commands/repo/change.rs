@@ -1,6 +1,7 @@
 //! `weir repo rm`, `weir repo export` and `weir repo gc`
 
-use super::{is_tree, meant, open, unknown};
+use super::named::{is_tree, meant, unknown};
+use super::store::open;
 use crate::cli::repo::{RepoExportArgs, RepoGcArgs, RepoRmArgs};
 use crate::exit::{Failure, Kind};
 use crate::output;

@@ -2,6 +2,7 @@
 
 use super::keep::{self, Ready};
 use super::signed::{Collector, Wanted};
+use super::store::create;
 use crate::cli::repo::RepoFetchArgs;
 use crate::commands::get::Room;
 use crate::consumer::{self, Absence, Keep, Summary, Watch};
@@ -33,7 +34,7 @@ pub struct Fetching<'a> {
 pub fn run(args: &RepoFetchArgs) -> Result<(), Failure> {
     let transfers = Transfers::new(&args.transfer)?;
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
-    let store = super::create(&args.keep.store)?;
+    let store = create(&args.keep.store)?;
     let mut reach = Reach::consumer(&args.reach)?;
     let used = store.usage()?.bytes;
     let fetching = Fetching { args, transfers: &transfers, stop: &stop, used };

@@ -1,6 +1,7 @@
 //! `weir repo ls` and `weir repo stat`
 
-use super::{Named, below, meant, open};
+use super::named::{Named, below, is_tree, meant};
+use super::store::open;
 use crate::cli::repo::{RepoLsArgs, RepoNameArgs};
 use crate::exit::Failure;
 use crate::output::{self, Column, Table};
@@ -49,7 +50,7 @@ impl Row {
         });
         Row {
             name: named.name(),
-            r#type: if super::is_tree(&named.entry) { "tree" } else { "object" },
+            r#type: if is_tree(&named.entry) { "tree" } else { "object" },
             bytes: named.top.bytes,
             files: named.top.files,
             added_ms: named.top.added,

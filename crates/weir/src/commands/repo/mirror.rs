@@ -3,7 +3,8 @@
 use super::fetch::Fetching;
 use super::keep::{self, Ready};
 use super::signed::{Collector, Wanted};
-use crate::cli::{GetArgs, OutputArgs};
+use crate::cli::GetArgs;
+use crate::cli::shared::OutputArgs;
 use crate::commands::get::{Found, Page, Room, Search, each_page, fetch_tree};
 use crate::exit::{Failure, Kind};
 use crate::folder::{Choices, Filter};

@@ -2,6 +2,7 @@
 
 use super::copy::{Watched, changed, copy, prepare, unreadable};
 use super::keep::{self, Ready, certificates};
+use super::store::create;
 use super::tree;
 use crate::cli::repo::RepoPutArgs;
 use crate::commands::put::{reject_depth, reject_version};
@@ -33,7 +34,7 @@ pub fn run(args: &RepoPutArgs) -> Result<(), Failure> {
         output::note(&remark);
     }
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
-    let store = super::create(&args.keep.store)?;
+    let store = create(&args.keep.store)?;
     let mut staging = store.stage()?;
     let progress = Progress::new(&format!("storing {}", args.file.display()), args.output.quiet);
     let watched = Watched { progress: &progress, stop: &stop };

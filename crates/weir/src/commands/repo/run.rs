@@ -1,6 +1,8 @@
 //! `weir repo run`
 
+use super::named::{Broken, ROWS, each};
 use super::shelf::{Shown, StoreShelf};
+use super::store::open_or_create;
 use crate::cli::repo::RepoRunArgs;
 use crate::exit::{Failure, Kind};
 use crate::outage::{Outage, Outcome};
@@ -61,7 +63,7 @@ pub struct Summary {
 
 /// Serves a store.
 pub fn run(args: &RepoRunArgs) -> Result<(), Failure> {
-    let (store, is_new) = super::open_or_create(&args.store)?;
+    let (store, is_new) = open_or_create(&args.store)?;
     if is_new && !args.output.quiet {
         output::note(&format!("made an empty store in {}", store.folder().display()));
     }
@@ -280,7 +282,7 @@ impl Served {
         }
         self.complaint = None;
         let inserted = match &self.claimed {
-            Some(Claimed { changes, last }) => view.inserted_since(*changes, *last, super::ROWS)?,
+            Some(Claimed { changes, last }) => view.inserted_since(*changes, *last, ROWS)?,
             None => None,
         };
         let tops = inserted.map(|rows| rows.into_iter().map(|(_, top)| top).collect());
@@ -334,9 +336,9 @@ impl Served {
     }
 }
 
-fn prefixes_of(view: &View) -> Result<(Vec<Name>, super::Broken), Failure> {
+fn prefixes_of(view: &View) -> Result<(Vec<Name>, Broken), Failure> {
     let mut found = BTreeSet::new();
-    let broken = super::each(view, &mut |named| found.extend(named.top.prefixes))?;
+    let broken = each(view, &mut |named| found.extend(named.top.prefixes))?;
     Ok((found.into_iter().collect(), broken))
 }
 

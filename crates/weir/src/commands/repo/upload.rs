@@ -5,6 +5,7 @@ use super::keep::{self, Ready, certificates};
 use super::listing::{self, Bounds};
 use super::run::{Claims, Running, Served, serve};
 use super::shelf::{Shown, StoreShelf};
+use super::store::create;
 use crate::cli::upload::UploadArgs;
 use crate::exit::{Failure, Kind};
 use crate::gateway::{Keeper, Kept, Listing, Permit, Reason, StoreFailure, StoredObject};
@@ -48,7 +49,7 @@ impl StoreKeeper {
             remarks.extend(of.remark.take());
             signing.push((prefix.clone(), of));
         }
-        let store = Arc::new(super::create(&args.store)?);
+        let store = Arc::new(create(&args.store)?);
         let serving = store.serve()?;
         let shown = Arc::new(Shown::new(store.clone())?);
         let (quota, inserting) = (args.quota.0, Mutex::default());

@@ -1,6 +1,7 @@
 //! `weir repo verify`
 
-use super::{below, open};
+use super::named::below;
+use super::store::open;
 use crate::cli::repo::RepoLsArgs;
 use crate::exit::{Failure, Kind};
 use crate::output::{self, Progress};

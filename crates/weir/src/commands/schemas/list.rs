@@ -4,7 +4,7 @@ use super::super::{
     demo, docs, get, key, ls, manage, mount, peek, perf, ping, proxy, put, repo, schemes, status,
     study, sweep, traceroute,
 };
-use super::of;
+use super::generated::of;
 use crate::consumer::Summary;
 use schemars::{JsonSchema, Schema};
 

@@ -1,6 +1,6 @@
 //! `weir status --watch`
 
-use super::shown;
+use super::state::shown;
 use crate::exit::{Failure, Kind};
 use crate::output;
 use crate::signals::Stop;

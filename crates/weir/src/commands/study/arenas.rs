@@ -2,8 +2,9 @@
 
 use super::pages;
 use super::records::{Folder, Keys, Plan, Planned};
-use super::shared;
+use super::shared::{self, OUT, all_ran};
 use crate::cli::StudyArgs;
+use crate::commands::jobs::jobs;
 use crate::exit::{Failure, Kind};
 use crate::output::{self, Column, RunProgress, Table};
 use crate::signals::Stop;
@@ -31,7 +32,7 @@ pub fn run(folder: &Path, args: &StudyArgs) -> Result<(), Failure> {
     let stop = Stop::listen().map_err(|error| {
         Failure::new(Kind::Failed, format!("cannot listen to signals: {error}"))
     })?;
-    let jobs = super::super::jobs(args.jobs);
+    let jobs = jobs(args.jobs);
     let watch = Watcher::new(&arena, &runs, stop, args.quiet || args.json);
     if let (Some(records), false) = (&records, args.shared.run.is_empty()) {
         let numbers = records.numbers(&args.shared.run)?;
@@ -39,7 +40,7 @@ pub fn run(folder: &Path, args: &StudyArgs) -> Result<(), Failure> {
         watch.end();
         return shared::report(&numbers, errors);
     }
-    let out = args.out.clone().unwrap_or_else(|| super::OUT.into());
+    let out = args.out.clone().unwrap_or_else(|| OUT.into());
     pages::begin(&out)?;
     let kept: &dyn study::Records = match &records {
         Some(records) => records,
@@ -73,7 +74,7 @@ pub fn run(folder: &Path, args: &StudyArgs) -> Result<(), Failure> {
         (false, true) => {}
     }
     let failures = outcome.cells.iter().flat_map(|cell| &cell.entries);
-    super::all_ran(failures.flat_map(|entry| &entry.failures))
+    all_ran(failures.flat_map(|entry| &entry.failures))
 }
 
 /// The runs with their keys.

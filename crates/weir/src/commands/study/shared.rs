@@ -10,6 +10,9 @@ use crate::output;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
+/// The default folder of their pages.
+pub const OUT: &str = "studies";
+
 /// The module that runs studies on engines.
 const MODULE: &str = "weir._study";
 /// The folder of records beside the pages.
@@ -22,7 +25,7 @@ pub fn wanted(args: &SharedArgs, out: Option<&Path>) -> Option<PathBuf> {
     }
     match &args.records {
         Some(records) => Some(records.clone()),
-        None if args.engine.is_some() => Some(out.unwrap_or(Path::new(super::OUT)).join(RECORDS)),
+        None if args.engine.is_some() => Some(out.unwrap_or(Path::new(OUT)).join(RECORDS)),
         None => None,
     }
 }
@@ -59,7 +62,7 @@ pub fn on_cluster(args: &StudyArgs, engine: EngineWord) -> Result<(), Failure> {
             "options": options(args),
             "engine": engine,
             "records": records,
-            "out": args.out.as_deref().unwrap_or(Path::new(super::OUT)),
+            "out": args.out.as_deref().unwrap_or(Path::new(OUT)),
             "json": args.json,
             "quiet": args.quiet,
         }),
@@ -75,4 +78,17 @@ fn options(args: &StudyArgs) -> Vec<String> {
     found.extend(args.only.iter().map(|name| format!("--only={name}")));
     found.extend(args.seeds.map(|seeds| format!("--seeds={seeds}")));
     found
+}
+
+/// Fails if a run failed.
+pub fn all_ran<'f>(failures: impl Iterator<Item = &'f String>) -> Result<(), Failure> {
+    let failures: Vec<&String> = failures.collect();
+    match failures.first() {
+        None => Ok(()),
+        Some(first) => {
+            let what = format!("{} of the runs failed, the first: {first}", failures.len());
+            let then = "the page lists them all; `--only` runs an experiment or a cell alone";
+            Err(Failure::new(Kind::Failed, what).then(then))
+        }
+    }
 }

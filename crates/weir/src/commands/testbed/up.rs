@@ -1,6 +1,6 @@
 //! `weir testbed up`
 
-use super::{ensure_rights, failure, listen, name, program};
+use super::preparation::{ensure_rights, failure, listen, name, program};
 use crate::cli::TestbedUpArgs;
 use crate::commands::scenario::load;
 use crate::exit::Failure;

@@ -1,11 +1,11 @@
 //! The access log: a file in the combined format that web servers have.
 
-use crate::gateway::log::Answered;
+use super::printed::Answered;
+use super::sender::Sender;
 use control::Time;
 use net::clock::{monotonic, unix_millis};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::net::IpAddr;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -14,19 +14,6 @@ use std::time::{Duration, SystemTime};
 const MOST: u64 = 100_000_000;
 /// How often the file is looked for under its name.
 const LOOK: control::Duration = control::Duration::from_secs(1);
-
-/// The sender of a request, as its line names it.
-#[derive(Clone, Debug, Default)]
-pub struct Sender {
-    /// Its address.
-    pub address: Option<IpAddr>,
-    /// The version of HTTP.
-    pub version: String,
-    /// The page that led to the request.
-    pub referer: String,
-    /// The program.
-    pub agent: String,
-}
 
 /// The line of an answer.
 pub fn line(answered: &Answered) -> String {

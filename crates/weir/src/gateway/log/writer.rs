@@ -1,6 +1,6 @@
 //! The thread that writes lines, and the queue before it.
 
-use super::{LeftOut, Printed};
+use super::printed::{LeftOut, Printed};
 use crate::output;
 use net::limit::Limit;
 use std::io;
