@@ -20,7 +20,7 @@ pub fn judge(case: &Case<'_>) -> Vec<Breach> {
     oracle::check(case, &mut found);
     safety::check(case, &mut found);
     domain::check(case, &mut found);
-    found.0
+    found.into_breaches()
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ pub fn waxman(w: &Waxman) -> Sketch {
         for b in a + 1..w.size {
             let far = distance(places[a], places[b]);
             if rng.chance(w.beta * libm::exp(-far / (w.alpha * farthest))) {
-                sketch.join(a, b);
+                sketch.links.push(Line::between(a, b));
             }
         }
     }
@@ -111,7 +111,7 @@ fn connect(sketch: &mut Sketch, places: &[[f64; 2]]) {
         let left = (0..size).filter(|node| !is_reached[*node]);
         let next = left.min_by(|a, b| nearest[*a].0.total_cmp(&nearest[*b].0));
         let Some(next) = next else { return };
-        sketch.join(nearest[next].1, next);
+        sketch.links.push(Line::between(nearest[next].1, next));
         todo.push(next);
     }
 }
@@ -122,7 +122,7 @@ fn connect(sketch: &mut Sketch, places: &[[f64; 2]]) {
 pub fn barabasi_albert(size: usize, attach: usize, seed: u64) -> Sketch {
     let mut sketch = shapes::bare(size);
     let mut rng = Rng::stream(seed, &["topology", "barabasi-albert"]);
-    (1..=attach.min(size - 1)).for_each(|i| sketch.join(0, i));
+    (1..=attach.min(size - 1)).for_each(|i| sketch.links.push(Line::between(0, i)));
     for node in attach + 1..size {
         // Every end of a link stands for its node: drawing an end is drawing by links.
         let ends = sketch.links.len() as u64 * 2;
@@ -131,7 +131,7 @@ pub fn barabasi_albert(size: usize, attach: usize, seed: u64) -> Sketch {
             let end = rng.below(ends) as usize;
             chosen.insert(sketch.links[end / 2].ends[end % 2], ());
         }
-        chosen.into_keys().for_each(|other| sketch.join(other, node));
+        chosen.into_keys().for_each(|other| sketch.links.push(Line::between(other, node)));
     }
     sketch
 }

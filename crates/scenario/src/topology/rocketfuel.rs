@@ -2,7 +2,7 @@
 //! R. Mahajan and others, IMW 2002).
 
 use super::found::{Found, MAX_LINKS, metric, number};
-use super::sketch::{Sketch, Way, paired};
+use super::sketch::{Line, Sketch, Way, paired};
 use crate::places::MAX_NODES;
 use crate::source::Source;
 use control::Duration;
@@ -50,7 +50,7 @@ pub fn maps(source: &Source<'_>) -> Option<Sketch> {
         };
         // Both ends of a link name it.
         if node != other && known.insert([node.min(other), node.max(other)]) {
-            sketch.join(node, other);
+            sketch.links.push(Line::between(node, other));
             if let Some(line) = sketch.links.last_mut() {
                 line.at = at;
             }

@@ -27,19 +27,11 @@ fn numbered(size: usize) -> Vec<Spot> {
     (0..size).map(|i| Spot { name: format!("n{i}"), position: None }).collect()
 }
 
-impl Sketch {
-    pub fn join(&mut self, a: usize, b: usize) {
-        self.links.push(Line { ends: [a, b], ..Line::default() });
-    }
-
-    fn attach(&mut self, router: usize, name: String) {
-        self.links.push(Line {
-            ends: [router, self.nodes.len()],
-            is_access: true,
-            ..Line::default()
-        });
-        self.nodes.push(Spot { name, position: None });
-    }
+/// Adds a host and its link to a router.
+fn attach(sketch: &mut Sketch, router: usize, name: String) {
+    let host = sketch.nodes.len();
+    sketch.links.push(Line { is_access: true, ..Line::between(router, host) });
+    sketch.nodes.push(Spot { name, position: None });
 }
 
 /// Nodes `n0`, `n1`, … without links.
@@ -49,13 +41,13 @@ pub fn bare(size: usize) -> Sketch {
 
 pub fn line(size: usize) -> Sketch {
     let mut sketch = bare(size);
-    (1..size).for_each(|i| sketch.join(i - 1, i));
+    (1..size).for_each(|i| sketch.links.push(Line::between(i - 1, i)));
     sketch
 }
 
 pub fn ring(size: usize) -> Sketch {
     let mut sketch = line(size);
-    sketch.join(size - 1, 0);
+    sketch.links.push(Line::between(size - 1, 0));
     for (i, node) in sketch.nodes.iter_mut().enumerate() {
         let angle = std::f64::consts::TAU * i as f64 / size as f64;
         node.position = Some([libm::sin(angle), -libm::cos(angle)]);
@@ -65,7 +57,7 @@ pub fn ring(size: usize) -> Sketch {
 
 pub fn star(size: usize) -> Sketch {
     let mut sketch = bare(size);
-    (1..size).for_each(|i| sketch.join(0, i));
+    (1..size).for_each(|i| sketch.links.push(Line::between(0, i)));
     sketch
 }
 
@@ -74,10 +66,10 @@ pub fn dumbbell(pairs: usize) -> Sketch {
     for (node, name) in sketch.nodes.iter_mut().zip(["left", "right"]) {
         node.name = name.to_owned();
     }
-    sketch.join(0, 1);
+    sketch.links.push(Line::between(0, 1));
     for i in 0..pairs {
-        sketch.attach(0, format!("c{i}"));
-        sketch.attach(1, format!("p{i}"));
+        attach(&mut sketch, 0, format!("c{i}"));
+        attach(&mut sketch, 1, format!("p{i}"));
     }
     sketch
 }
@@ -87,11 +79,11 @@ pub fn parking_lot(hops: usize) -> Sketch {
     for (i, node) in sketch.nodes.iter_mut().enumerate() {
         node.name = format!("r{i}");
     }
-    sketch.attach(0, "c".into());
-    sketch.attach(hops, "p".into());
+    attach(&mut sketch, 0, "c".into());
+    attach(&mut sketch, hops, "p".into());
     for i in 0..hops {
-        sketch.attach(i, format!("c{i}"));
-        sketch.attach(i + 1, format!("p{i}"));
+        attach(&mut sketch, i, format!("c{i}"));
+        attach(&mut sketch, i + 1, format!("p{i}"));
     }
     sketch
 }
@@ -104,7 +96,7 @@ pub fn tree(depth: usize, branches: usize) -> Sketch {
         level = parents.end..parents.end;
         for parent in parents {
             for _ in 0..branches {
-                sketch.join(parent, level.end);
+                sketch.links.push(Line::between(parent, level.end));
                 level.end += 1;
             }
         }
@@ -121,10 +113,10 @@ pub fn grid(rows: usize, columns: usize) -> Sketch {
             sketch.nodes.push(Spot { name: format!("n{row}_{column}"), position });
             let here = row * columns + column;
             if column > 0 {
-                sketch.join(here - 1, here);
+                sketch.links.push(Line::between(here - 1, here));
             }
             if row > 0 {
-                sketch.join(here - columns, here);
+                sketch.links.push(Line::between(here - columns, here));
             }
         }
     }

@@ -29,6 +29,11 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// A link between routers of which nothing else is known.
+    pub fn between(a: usize, b: usize) -> Line {
+        Line { ends: [a, b], ..Line::default() }
+    }
+
     /// The link, with everything that is not known as in `like`.
     pub fn link(&self, like: &Direction) -> Link {
         Link { ends: self.ends, directions: self.ways.map(|way| way.on(like)) }

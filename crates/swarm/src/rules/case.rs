@@ -21,9 +21,14 @@ pub struct Case<'a> {
 
 /// The findings of rules.
 #[derive(Debug, Default)]
-pub(super) struct Found(pub Vec<Breach>);
+pub(super) struct Found(Vec<Breach>);
 
 impl Found {
+    /// All of them.
+    pub fn into_breaches(self) -> Vec<Breach> {
+        self.0
+    }
+
     /// A breach unless it holds.
     pub fn check(&mut self, rule: Rule, holds: bool, why: impl FnOnce() -> String) {
         if !holds {
