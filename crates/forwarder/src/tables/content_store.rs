@@ -108,7 +108,7 @@ counters! {
         pub refreshed: u64,
         /// Data that had to make room.
         pub evicted: u64,
-        /// Data that admission rejected.
+        /// Data that was not admitted.
         pub not_admitted: u64,
         /// Data larger than the store.
         pub too_large: u64,
