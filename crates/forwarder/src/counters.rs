@@ -10,6 +10,7 @@ use std::fmt;
 use std::ops::AddAssign;
 
 use crate::histogram::DurationHistogram;
+use crate::summed::counters;
 use crate::tables::Refusal;
 
 /// A list of reasons, each with its name and meaning, and the counts of each.
@@ -124,27 +125,6 @@ macro_rules! reasons {
         }
     };
 }
-
-/// Declares counters. `+=` adds those of another face, or of an earlier run of the node.
-macro_rules! counters {
-    (
-        $(#[$about:meta])+
-        pub struct $name:ident { $($(#[$help:meta])+ pub $field:ident: $type:ty,)+ }
-    ) => {
-        $(#[$about])+
-        #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
-        pub struct $name { $($(#[$help])+ pub $field: $type,)+ }
-
-        impl std::ops::AddAssign<&$name> for $name {
-            fn add_assign(&mut self, other: &$name) {
-                $(self.$field += &other.$field;)+
-            }
-        }
-    };
-}
-
-pub(crate) use counters;
 
 reasons! {
     /// Why a packet, a fragment or a frame was dropped.

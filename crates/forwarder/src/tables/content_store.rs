@@ -17,7 +17,7 @@ pub use policy::{PolicyKind, UnknownPolicy};
 
 use super::memory;
 use super::name_hash::{HashedName, MAX_PREFIX};
-use crate::counters::counters;
+use crate::summed::counters;
 use ages::Ages;
 use bytes::Bytes;
 use control::{Duration, Rng, Time};
