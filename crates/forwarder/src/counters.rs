@@ -1,7 +1,7 @@
 //! The forwarder's counters. Every packet that is not forwarded has a reason from one list.
 //!
 //! Management writes these structs as JSON and the testbed reads them: a field added here is in the
-//! JSON object, in its schema and manual, and in sums over restarts.
+//! JSON object, in its schema and manual. Structs in `counters!` are also added over restarts.
 
 use control::Kind;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -10,6 +10,7 @@ use std::fmt;
 use std::ops::AddAssign;
 
 use crate::histogram::DurationHistogram;
+use crate::summed::counters;
 use crate::tables::Refusal;
 
 /// A list of reasons, each with its name and meaning, and the counts of each.
@@ -124,27 +125,6 @@ macro_rules! reasons {
         }
     };
 }
-
-/// Declares counters. `+=` adds those of another face, or of an earlier run of the node.
-macro_rules! counters {
-    (
-        $(#[$about:meta])+
-        pub struct $name:ident { $($(#[$help:meta])+ pub $field:ident: $type:ty,)+ }
-    ) => {
-        $(#[$about])+
-        #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
-        pub struct $name { $($(#[$help])+ pub $field: $type,)+ }
-
-        impl std::ops::AddAssign<&$name> for $name {
-            fn add_assign(&mut self, other: &$name) {
-                $(self.$field += &other.$field;)+
-            }
-        }
-    };
-}
-
-pub(crate) use counters;
 
 reasons! {
     /// Why a packet, a fragment or a frame was dropped.
@@ -278,8 +258,11 @@ reasons! {
 }
 
 impl DropReason {
-    /// The reasons that drop an Interest before it has a PIT entry. Each other Interest is answered
-    /// from the content store, joins an entry, or makes one.
+    /// The usual reasons that drop an Interest before it has a PIT entry. In a forwarder with
+    /// transit and without shapers, each other Interest is answered from the content store, joins
+    /// an entry, or makes one; packets that are too large and segments of ranges are counted apart.
+    /// `scope` also counts Data, and `pit-full` out-records that found no room, so that the sum is
+    /// an upper bound.
     pub const BEFORE_ENTRY: &[DropReason] = &[
         DropReason::Scope,
         DropReason::HopLimit,
@@ -292,7 +275,7 @@ impl DropReason {
 }
 
 impl Drops {
-    /// Interests that were dropped before they had a PIT entry.
+    /// The sum of [`DropReason::BEFORE_ENTRY`].
     #[must_use]
     pub fn before_entry(&self) -> u64 {
         DropReason::BEFORE_ENTRY.iter().map(|reason| self.of(*reason)).sum()
@@ -409,7 +392,8 @@ pub struct ReliabilityCounters {
     pub resent_frames: u64,
 }
 
-/// Counters of one face. The JSON object has the queue and the times elsewhere.
+/// Counters of one face. In the JSON object the queue is a field of its own, and the times are only
+/// in the metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct FaceCounters {
@@ -488,6 +472,7 @@ mod tests {
         assert_eq!(listed, [(DropReason::Malformed, 1), (DropReason::Marker, 2)]);
         assert_eq!(drops.total(), 3);
     }
+
     #[test]
     fn counters_are_read_from_their_json_and_added() {
         let mut stats = ForwarderStats { satisfied: 3, ..ForwarderStats::default() };

@@ -17,6 +17,7 @@ pub mod link;
 mod node;
 mod pipeline;
 mod state;
+mod summed;
 pub mod tables;
 
 pub use config::{

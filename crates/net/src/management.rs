@@ -46,7 +46,7 @@ pub use trace::WITH_PACKETS;
 use authority::{Authority, Doubt, Origin, Rule};
 use certificates::Certificates;
 use checks::Checks;
-use command::{Asked, Command, Refusal};
+use command::{Arrival, Asked, Command, Refusal};
 use control::Time;
 use dataset::Datasets;
 use events::Events;
@@ -60,7 +60,7 @@ use query::Filter;
 use refusals::Refusals;
 use response::ControlResponse;
 use rib::Rib;
-use routes::{Circumstances, Routes};
+use routes::{RouteCommand, Routes};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::Traces;
 use verification::Announcers;
@@ -386,7 +386,8 @@ impl Management {
     ) -> Routes<'a> {
         let Question { now, wall_ms, from, .. } = *question;
         let per_face = self.routes_per_face;
-        let command = Circumstances { per_face, now, wall_ms, from, is_bounded };
+        let arrival = Arrival { from, now, wall_ms };
+        let command = RouteCommand { arrival, per_face, is_bounded };
         Routes::new(forwarder, &mut self.rib, command)
     }
 

@@ -17,7 +17,7 @@ pub use policy::{PolicyKind, UnknownPolicy};
 
 use super::memory;
 use super::name_hash::{HashedName, MAX_PREFIX};
-use crate::counters::counters;
+use crate::summed::counters;
 use ages::Ages;
 use bytes::Bytes;
 use control::{Duration, Rng, Time};
@@ -108,7 +108,7 @@ counters! {
         pub refreshed: u64,
         /// Data that had to make room.
         pub evicted: u64,
-        /// Data that admission rejected.
+        /// Data that was not admitted.
         pub not_admitted: u64,
         /// Data larger than the store.
         pub too_large: u64,

@@ -33,10 +33,6 @@ use std::net::{IpAddr, SocketAddr};
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// How long nothing is sent to where nothing receives, the first time and at most.
-const FIRST_AWAY: Duration = Duration::from_secs(1);
-const LAST_AWAY: Duration = Duration::from_secs(64);
-
 /// Buffers that all faces share.
 #[derive(Debug)]
 pub(super) struct Buffers {
@@ -80,8 +76,18 @@ pub(super) struct Face {
 }
 
 impl Face {
-    /// A face of a peer or an application over the socket that is there.
+    /// A face of a peer or an application that has connected or sent a packet.
     pub fn accepted(id: FaceId, about: About, link: Link, peer: Peer) -> Face {
+        Face::new(id, about, link, peer)
+    }
+
+    /// A face to `target`, not connected yet.
+    pub fn outgoing(id: FaceId, about: About, target: Target, now: Time) -> Face {
+        let target = target.kept(about.persistency);
+        Face { target, ..Face::new(id, about, Link::Down { retry: now }, Peer::default()) }
+    }
+
+    fn new(id: FaceId, about: About, link: Link, peer: Peer) -> Face {
         Face {
             id,
             about,
@@ -100,16 +106,14 @@ impl Face {
         }
     }
 
-    /// A face that is to be connected, and again if its persistency asks for it.
-    pub fn to(id: FaceId, about: About, target: Target, now: Time) -> Face {
-        let target = target.kept(about.persistency);
-        let face = Face::accepted(id, about, Link::Down { retry: now }, Peer::default());
-        Face { target, ..face }
-    }
-
-    /// Takes over the options of its link, the emulated link that they ask for, and the MTU of its
-    /// path, which a stream has not.
-    pub fn set_link(&mut self, link: &LinkOptions, mtu: Option<usize>, delay: Option<DelayLine>) {
+    /// Adopts the options of its link. `mtu`: of a face over UDP or Ethernet; `None` for a stream.
+    /// `delay`: the emulated link, if the options ask for one.
+    pub fn set_options(
+        &mut self,
+        link: &LinkOptions,
+        mtu: Option<usize>,
+        delay: Option<DelayLine>,
+    ) {
         self.marking = Marked::of(link, mtu.is_some());
         self.mtu = Mtu { fixed: link.mtu, current: mtu };
         self.delay = delay;
@@ -165,13 +169,13 @@ impl Face {
         self.blocked
     }
 
-    /// The kernel reports that it can be read. True if that is news.
-    pub fn becomes_readable(&mut self) -> bool {
+    /// The kernel reports that it is readable. True if it was not readable before.
+    pub fn mark_readable(&mut self) -> bool {
         !std::mem::replace(&mut self.readable, true)
     }
 
-    /// The kernel reports that it can be written to. True if that was waited for.
-    pub fn becomes_writable(&mut self) -> bool {
+    /// The kernel reports that it is writable. True if it was blocked before.
+    pub fn mark_writable(&mut self) -> bool {
         std::mem::take(&mut self.blocked)
     }
 
@@ -183,11 +187,10 @@ impl Face {
         self.link.watch(registry, token)
     }
 
-    /// True if a connection over TCP is there, or needs no time.
+    /// See [`Link::is_connected`].
     ///
     /// # Errors
-    ///
-    /// The reason why it never will be.
+    /// The reason why it never will be connected.
     pub fn is_connected(&mut self) -> Result<bool, String> {
         self.link.is_connected()
     }
@@ -333,8 +336,7 @@ impl Face {
     /// Something came from the peer.
     pub fn hears(&mut self, forwarder: &mut Forwarder, now: Time) {
         self.peer.heard = now;
-        self.absence.length = Duration::ZERO;
-        if self.absence.until.take().is_some() {
+        if self.absence.end() {
             forwarder.set_allowance(self.id, Allowance::Unlimited);
         }
     }
@@ -342,19 +344,18 @@ impl Face {
     /// The network reported that nothing receives at the other end: nothing is sent for a while,
     /// which doubles as long as nothing comes from there.
     pub fn is_unreachable(&mut self, forwarder: &mut Forwarder, now: Time) {
-        self.absence.length = Duration(self.absence.length.0 * 2).clamp(FIRST_AWAY, LAST_AWAY);
-        self.absence.until = Some(now + self.absence.length);
+        self.absence.extend(now);
         forwarder.set_allowance(self.id, Allowance::Unreachable);
     }
 
     /// Nothing is sent for a while.
     pub fn is_away(&self) -> bool {
-        self.absence.until.is_some()
+        self.absence.is_on()
     }
 
     /// Sends again, if it is time to.
     pub fn try_again(&mut self, forwarder: &mut Forwarder, now: Time) {
-        if self.absence.until.take_if(|until| *until <= now).is_some() {
+        if self.absence.take_over(now) {
             forwarder.set_allowance(self.id, Allowance::Unlimited);
         }
     }
@@ -387,9 +388,9 @@ impl Face {
     }
 
     /// Fixes its MTU, within that of its interface.
-    pub fn fix_mtu(&mut self, forwarder: &mut Forwarder, mtu: usize, most: usize) {
+    pub fn fix_mtu(&mut self, forwarder: &mut Forwarder, mtu: usize, device_mtu: usize) {
         self.mtu.fixed = Some(mtu);
-        self.set_mtu(forwarder, mtu.min(most));
+        self.set_mtu(forwarder, mtu.min(device_mtu));
     }
 
     fn set_mtu(&mut self, forwarder: &mut Forwarder, mtu: usize) {
@@ -573,7 +574,7 @@ mod tests {
         let id = forwarder.add_face(Time(0), FaceConfig::default());
         let about = About::new(MadeBy::Peer, "udp4://192.0.2.1:6363".to_owned());
         let target = Target::Udp("192.0.2.1:6363".parse().unwrap());
-        let mut face = Face::to(id, about, target, Time::ZERO);
+        let mut face = Face::outgoing(id, about, target, Time::ZERO);
         let mut reported = Time::ZERO;
         for seconds in [1, 2, 4, 8, 16, 32, 64, 64] {
             face.is_unreachable(&mut forwarder, reported);

@@ -238,13 +238,13 @@ impl FaceSet {
     pub fn is_ready(&mut self, id: FaceId, event: &Event) {
         let Some(face) = self.table.get_mut(id) else { return };
         let readable = event.is_readable() || event.is_read_closed() || event.is_error();
-        if readable && face.becomes_readable() {
+        if readable && face.mark_readable() {
             match face.transport() {
                 Transport::Datagrams => self.work.datagrams.push_back(id),
                 _ => self.work.streams.push_back(id),
             }
         }
-        if event.is_writable() && face.becomes_writable() {
+        if event.is_writable() && face.mark_writable() {
             self.work.sending.push_back(id);
         }
     }

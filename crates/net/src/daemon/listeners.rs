@@ -154,15 +154,15 @@ impl Listeners {
         self.paused = Some(until);
     }
 
-    /// When the next connection is accepted, if that is later than now.
+    /// The end of the pause, if there is one.
     pub fn paused_until(&self) -> Option<Time> {
         self.paused
     }
 
-    /// True if no connection is accepted now. Ends a pause that is over.
-    pub fn are_paused(&mut self, now: Time) -> bool {
+    /// Ends a pause that is over. False if one goes on.
+    pub fn end_pause(&mut self, now: Time) -> bool {
         self.paused = self.paused.filter(|until| now < *until);
-        self.paused.is_some()
+        self.paused.is_none()
     }
 
     pub fn udp_addresses(&self) -> Vec<SocketAddr> {

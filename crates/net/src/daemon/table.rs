@@ -302,7 +302,7 @@ mod tests {
     fn face(id: u64, uri: &str, retry: u64) -> Face {
         let about = About::new(MadeBy::Configuration, uri.to_owned());
         let target = Target::Tcp("192.0.2.1:6363".parse().unwrap());
-        Face::to(FaceId(id), about, target, Time(retry))
+        Face::outgoing(FaceId(id), about, target, Time(retry))
     }
 
     #[test]

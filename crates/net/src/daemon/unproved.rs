@@ -119,7 +119,8 @@ impl Spent {
 }
 
 impl Unproved {
-    /// The recent bytes to neighbours or to others, and the rates of an address, a subnet, and all.
+    /// The recent bytes to neighbours or to others, and the limits: of an address, of a subnet, of
+    /// all addresses.
     pub fn spent(&mut self, is_neighbour: bool, limits: &Limits) -> (&mut Spent, [Rate; 3]) {
         match is_neighbour {
             true => (&mut self.neighbours, limits.local_rates()),

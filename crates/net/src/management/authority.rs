@@ -5,7 +5,7 @@
 mod once;
 mod replay;
 
-pub use super::command::Arrival;
+use super::command::Arrival;
 
 use super::checks::{Checks, Doubtful};
 use super::command::{Claim, Command, Refusal};

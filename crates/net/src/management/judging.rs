@@ -1,7 +1,8 @@
 //! Commands and announcements are judged, wait for certificates, and are judged again.
 
-use super::authority::{Account, Arrival, Doubt, Origin};
+use super::authority::{Account, Doubt, Origin};
 use super::certificates::{Waiting, What};
+use super::command::Arrival;
 use super::command::{Asked, Command, Refusal};
 use super::learning::Hearing;
 use super::{Answer, Host, Management, Question};

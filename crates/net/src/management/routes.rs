@@ -1,13 +1,14 @@
 //! The commands of the modules `rib` and `fib`.
 
 use super::announcement::Announcement;
+use super::command::Arrival;
 use super::names::is_reserved;
 use super::parameters::ControlParameters;
 use super::response::ControlResponse;
 use super::rib::{
     CAPTURE, CHILD_INHERIT, ORIGIN_ANNOUNCEMENT, ORIGIN_APPLICATION, Rib, Route, RouteKey,
 };
-use control::{Duration, Time};
+use control::Duration;
 use forwarder::tables::fib::{Added, FibError};
 use forwarder::{FaceId, Forwarder};
 use packet::Name;
@@ -15,15 +16,11 @@ use packet::Name;
 /// The cost of a route by a prefix announcement: other routes are preferred (NFD's number).
 pub(super) const ANNOUNCED_COST: u64 = 2048;
 
-/// A command's circumstances.
-pub(super) struct Circumstances {
+/// When and by which face a command arrived, and its limits.
+pub(super) struct RouteCommand {
+    pub arrival: Arrival,
     /// Routes that a face may have.
     pub per_face: usize,
-    pub now: Time,
-    /// Milliseconds since 1970.
-    pub wall_ms: u64,
-    /// The face that the command came from.
-    pub from: FaceId,
     /// The command is another user's: its routes hold for their own prefix, and are not inherited
     /// by longer ones, which may be the names of others.
     pub is_bounded: bool,
@@ -33,11 +30,11 @@ pub(super) struct Circumstances {
 pub(super) struct Routes<'a> {
     forwarder: &'a mut Forwarder,
     rib: &'a mut Rib,
-    command: Circumstances,
+    command: RouteCommand,
 }
 
 impl<'a> Routes<'a> {
-    pub fn new(forwarder: &'a mut Forwarder, rib: &'a mut Rib, command: Circumstances) -> Self {
+    pub fn new(forwarder: &'a mut Forwarder, rib: &'a mut Rib, command: RouteCommand) -> Self {
         Routes { forwarder, rib, command }
     }
 
@@ -73,7 +70,7 @@ impl<'a> Routes<'a> {
         let route = Route {
             cost: asked.cost.unwrap_or(0),
             flags: self.flags(asked.flags.unwrap_or(CHILD_INHERIT)),
-            expires: period.map(|period| self.command.now + period),
+            expires: period.map(|period| self.command.arrival.now + period),
         };
         if let Some(refusal) = self.add(prefix, RouteKey { face, origin }, route, asked) {
             return refusal;
@@ -93,7 +90,7 @@ impl<'a> Routes<'a> {
     /// `rib/announce`: a route by an announcement that the producer has signed.
     pub fn announce(&mut self, bytes: &[u8]) -> ControlResponse {
         let none = ControlParameters::default();
-        let announcement = match Announcement::read(bytes, self.command.wall_ms) {
+        let announcement = match Announcement::read(bytes, self.command.arrival.wall_ms) {
             Ok(announcement) => announcement,
             Err(refusal) => {
                 return ControlResponse::new(refusal.code(), refusal.to_string(), none);
@@ -102,15 +99,17 @@ impl<'a> Routes<'a> {
         let route = Route {
             cost: ANNOUNCED_COST,
             flags: self.flags(CHILD_INHERIT),
-            expires: Some(self.command.now + Duration::from_millis(announcement.expires_in_ms)),
+            expires: Some(
+                self.command.arrival.now + Duration::from_millis(announcement.expires_in_ms),
+            ),
         };
-        let key = RouteKey { face: self.command.from, origin: ORIGIN_ANNOUNCEMENT };
+        let key = RouteKey { face: self.command.arrival.from, origin: ORIGIN_ANNOUNCEMENT };
         if let Some(refusal) = self.add(&announcement.prefix, key, route, &none) {
             return refusal;
         }
         let body = ControlParameters {
             name: Some(announcement.prefix),
-            face_id: Some(self.command.from.0),
+            face_id: Some(self.command.arrival.from.0),
             origin: Some(ORIGIN_ANNOUNCEMENT),
             cost: Some(route.cost),
             flags: Some(route.flags),
@@ -135,7 +134,7 @@ impl<'a> Routes<'a> {
         if !self.rib.has(prefix, key) && self.rib.routes_of(face) >= self.command.per_face {
             return Some(self.too_many(face, asked));
         }
-        if route.expires.is_some_and(|at| at <= self.command.now) {
+        if route.expires.is_some_and(|at| at <= self.command.arrival.now) {
             // It has expired already, as one that was there before does now.
             self.rib.remove(self.forwarder, prefix, key);
             return None;
@@ -209,7 +208,7 @@ impl<'a> Routes<'a> {
 
     /// The face that is meant: by its number, or that which the command came from.
     fn face(&self, asked: &ControlParameters) -> FaceId {
-        asked.face_id.filter(|id| *id != 0).map_or(self.command.from, FaceId)
+        asked.face_id.filter(|id| *id != 0).map_or(self.command.arrival.from, FaceId)
     }
 
     fn too_many(&self, face: FaceId, asked: &ControlParameters) -> ControlResponse {

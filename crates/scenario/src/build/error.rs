@@ -1,4 +1,4 @@
-//! Why a scenario cannot be built.
+//! Errors of scenarios that cannot be built.
 
 use schemes::ChoiceError;
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! Nodes and links as a generator or a file says them.
+//! Nodes and links before a scenario completes them.
 
 use crate::model::{Direction, Link, Loss, Queue};
 use control::{Duration, Rate};

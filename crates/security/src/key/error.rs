@@ -1,4 +1,4 @@
-//! Why bytes are no key.
+//! Errors of keys.
 
 /// Why bytes are no key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

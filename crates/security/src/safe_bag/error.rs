@@ -1,4 +1,4 @@
-//! Why a SafeBag cannot be used.
+//! Errors of SafeBags.
 
 use super::limits::MAX_ROUNDS;
 use crate::certificate::CertificateError;

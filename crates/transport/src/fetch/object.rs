@@ -113,14 +113,14 @@ impl Object {
         self.bytes
     }
 
-    /// A verified manifest has the number of its segments.
+    /// Sets the number of segments, which a verified manifest has.
     pub fn set_segments(&mut self, segments: u64) {
         self.info.segments = Some(segments);
     }
 
-    /// A packet has the number of its segments: it counts if none is known.
-    pub fn learn_segments(&mut self, segments: Option<u64>) {
-        self.info.segments = self.info.segments.or(segments);
+    /// Sets the number of segments if it is unknown.
+    pub fn learn_segments(&mut self, segments: impl FnOnce() -> Option<u64>) {
+        self.info.segments = self.info.segments.or_else(segments);
     }
 
     /// Verified metadata has this size of its segments.

@@ -286,7 +286,7 @@ impl Fetch {
         let Some(metadata) = found.filter(|found| found.object == *object.name()) else { return };
         object.confirm_size(metadata.segment_size);
         if self.config.policy.needs_key() && !has_manifest {
-            object.learn_segments(end(&metadata));
+            object.learn_segments(|| end(&metadata));
             self.drop_beyond_the_end();
         }
     }
@@ -341,8 +341,8 @@ impl Fetch {
         let is_whole = size.zip(segments).is_some_and(|(size, segments)| {
             self.verification.has_verified(segments.saturating_sub(1), size)
         });
-        // The size of segments that a head has is never verified. Without one that a whole segment
-        // confirms, segments are delivered in order.
+        // A head's segment size is not verified. If no whole segment confirms it, segments are
+        // delivered in order.
         object.forget_doubtful_size(is_whole);
         self.requests.cancel(Item::Metadata);
         let in_order = self.config.in_order || object.info().segment_size.is_none();
@@ -436,8 +436,8 @@ impl Fetch {
             }
             Verdict::Verified => {
                 self.requests.note_good(now);
-                if !self.verification.has_manifest() && object.segments().is_none() {
-                    object.learn_segments(rdr::segments_from(data.final_block()));
+                if !self.verification.has_manifest() {
+                    object.learn_segments(|| rdr::segments_from(data.final_block()));
                 }
                 self.pace.progress_at = now;
                 let first_missing = object.first_missing();

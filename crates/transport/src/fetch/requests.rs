@@ -20,7 +20,7 @@ use control::{
     Arrival, Ask, Cause, Controller, Cx, Duration, Event, InFlight, Lane, Loss, MAX_WINDOW, Permit,
     Rng, RttEstimate, Sent, Size, Time,
 };
-use echo::{Echoes, Open};
+use echo::{EchoInput, Echoes};
 use lost::{Lost, LostRequests};
 use packet::options::SegmentBits;
 use packet::{HopOptions, NackReason};
@@ -220,7 +220,7 @@ impl Requests {
         let item = match self.open() {
             Some(item) => item,
             None => {
-                let open = Open {
+                let open = EchoInput {
                     flight: &self.flight,
                     rtt: self.round_trips.estimate(),
                     tolerance: self.tolerance(),

@@ -1,4 +1,4 @@
-//! Runs at a time.
+//! The number of runs at a time.
 
 use std::num::NonZeroUsize;
 

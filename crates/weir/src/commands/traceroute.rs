@@ -158,7 +158,7 @@ fn ask(
             hop_limit: Some(hop),
             ..InterestBuf::new(probe(&args.name, number))
         };
-        let mut exchange = sent(&interest, policy);
+        let mut exchange = probe_exchange(&interest, policy);
         if exchange.interest_len() > MAX_PACKET {
             let text = format!("no packet takes a name of {} bytes", args.name.encoded_len());
             return Err(Failure::new(Kind::Usage, text).then("use a shorter name"));
@@ -169,7 +169,7 @@ fn ask(
                 return Err(Failure::silent(Kind::Interrupted, "interrupted"));
             }
         }
-        answer = answered(exchange);
+        answer = answer_of(exchange);
         if matches!(answer, Answer::Reply(..)) {
             break;
         }
@@ -179,13 +179,13 @@ fn ask(
 
 /// The exchange of a probe for a reply. Data that is damaged or no reply is no answer: the
 /// forwarder's own may still arrive.
-fn sent<'a>(probe: &InterestBuf, policy: &'a TrustPolicy) -> Exchange<'a> {
+fn probe_exchange<'a>(probe: &InterestBuf, policy: &'a TrustPolicy) -> Exchange<'a> {
     Exchange::accepting(probe, |data| {
         policy.verify(data).is_ok() && Reply::decode(data.content()).is_some()
     })
 }
 
-fn answered(exchange: Exchange<'_>) -> Answer {
+fn answer_of(exchange: Exchange<'_>) -> Answer {
     match exchange.into_answer() {
         Some(client::parts::Answer::Data { wire, took, .. }) => {
             let reply = Data::decode(&wire).ok().and_then(|data| Reply::decode(data.content()));
@@ -227,7 +227,7 @@ mod tests {
         let policy = TrustPolicy::AnySigned(Vec::new());
         let name = probe(&"/a".parse().unwrap(), 7);
         let interest = InterestBuf { nonce: Some(1), ..InterestBuf::new(name.clone()) };
-        let mut one = sent(&interest, &policy);
+        let mut one = probe_exchange(&interest, &policy);
         assert!(one.poll_transmit(Time::ZERO, &mut Vec::new()));
         let reply = Reply { node: 1, name: None, next: Next::Forwarder, is_stored: false };
         let other = probe(&"/a".parse().unwrap(), 8);
@@ -239,6 +239,6 @@ mod tests {
             assert!(!one.is_over());
         }
         one.receive(Time(2_000_000), &reply.encode(name.as_ref()));
-        assert_eq!(answered(one), Answer::Reply(reply, Duration::from_millis(2)));
+        assert_eq!(answer_of(one), Answer::Reply(reply, Duration::from_millis(2)));
     }
 }

@@ -6,6 +6,10 @@ use crate::management::Persistency;
 use control::{Duration, Time};
 use std::net::SocketAddr;
 
+/// The length of the first and of the longest pause.
+const FIRST_AWAY: Duration = Duration::from_secs(1);
+const LAST_AWAY: Duration = Duration::from_secs(64);
+
 /// Where a configured face leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::daemon) enum Target {
@@ -96,9 +100,32 @@ pub(in crate::daemon) struct Peer {
 #[derive(Debug, Default)]
 pub(super) struct Absence {
     /// Nothing is sent before then, unless a frame arrives.
-    pub until: Option<Time>,
+    until: Option<Time>,
     /// The length of the last pause, if nothing has arrived since.
-    pub length: Duration,
+    length: Duration,
+}
+
+impl Absence {
+    /// Begins the next pause, which is twice as long as the one before.
+    pub fn extend(&mut self, now: Time) {
+        self.length = Duration(self.length.0 * 2).clamp(FIRST_AWAY, LAST_AWAY);
+        self.until = Some(now + self.length);
+    }
+
+    /// A frame arrived. True if there was a pause.
+    pub fn end(&mut self) -> bool {
+        self.length = Duration::ZERO;
+        self.until.take().is_some()
+    }
+
+    /// True once, when the pause is over.
+    pub fn take_over(&mut self, now: Time) -> bool {
+        self.until.take_if(|until| *until <= now).is_some()
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.until.is_some()
+    }
 }
 
 /// Attempts to connect again.

@@ -33,7 +33,7 @@ impl Link {
         }
     }
 
-    /// True if each frame is one of UDP or Ethernet.
+    /// True for UDP and Ethernet.
     pub fn is_framed(&self) -> bool {
         matches!(self, Link::Udp(..) | Link::Ether(..))
     }
@@ -66,11 +66,10 @@ impl Link {
         }
     }
 
-    /// True if a connection over TCP is there, or needs no time.
+    /// True if the TCP handshake is complete. True for Unix sockets.
     ///
     /// # Errors
-    ///
-    /// The reason why it never will be.
+    /// The reason why it never will be connected.
     pub fn is_connected(&mut self) -> Result<bool, String> {
         let Link::Stream(stream) = self else {
             return Err("it was refused".to_owned());

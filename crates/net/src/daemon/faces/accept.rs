@@ -56,7 +56,7 @@ impl FaceSet {
         if !self.work.listeners {
             return;
         }
-        if self.listeners.are_paused(now) {
+        if !self.listeners.end_pause(now) {
             return;
         }
         self.work.listeners = false;
@@ -172,7 +172,7 @@ impl FaceSet {
         let delay = self.delay_line(&about.uri, &link);
         let known = Peer { heard: now, since: now, source: Some(source), unproved, is_neighbour };
         let mut face = Face::accepted(id, about, socket, known);
-        face.set_link(&link, Some(mtu), delay);
+        face.set_options(&link, Some(mtu), delay);
         if station.is_some() {
             face.set_device_mtu(forwarder, payload);
         }
@@ -359,7 +359,7 @@ impl FaceSet {
         let source = source.map(Source::Internet);
         let known = Peer { heard: now, since: now, source, ..Peer::default() };
         let mut face = Face::accepted(id, about, socket, known);
-        face.set_link(link, None, delay);
+        face.set_options(link, None, delay);
         // Others were counted when the forwarder got them.
         if own > 0 {
             forwarder.set_outside(id, face.memory());

@@ -95,8 +95,8 @@ impl FaceSet {
             station: peer.and_then(Address::station),
             ..About::new(MadeBy::Configuration, uri)
         };
-        let mut made = Face::to(id, about, target, now);
-        made.set_link(&face.link, mtu, self.delay_line(&name, &face.link));
+        let mut made = Face::outgoing(id, about, target, now);
+        made.set_options(&face.link, mtu, self.delay_line(&name, &face.link));
         self.list(made, known_by);
         self.dial(forwarder, id, now);
         Ok(id)
@@ -349,8 +349,8 @@ impl FaceSet {
             ..About::new(MadeBy::Command, uri)
         };
         let delay = self.delay_line(&about.uri, &link);
-        let mut face = Face::to(id, about, target.clone(), now);
-        face.set_link(&link, payload, delay);
+        let mut face = Face::outgoing(id, about, target.clone(), now);
+        face.set_options(&link, payload, delay);
         if link.parts.marker.is_none() {
             face.keep_marker(marker);
         }

@@ -14,7 +14,7 @@ const MOST_ECHOES: u64 = 64;
 const ECHO_FROM: Duration = Duration::from_millis(30);
 
 /// The state of the fetch that decides which requests are sent twice.
-pub(super) struct Open<'a> {
+pub(super) struct EchoInput<'a> {
     pub flight: &'a Flight,
     pub rtt: &'a RttEstimate,
     pub tolerance: Tolerance,
@@ -101,7 +101,7 @@ impl Echoes {
     }
 
     /// The next request to send twice now, apart from trials.
-    pub fn next(&mut self, now: Time, open: &Open<'_>) -> Option<Item> {
+    pub fn next(&mut self, now: Time, open: &EchoInput<'_>) -> Option<Item> {
         let repeated = self.next_repetition(now, open.flight);
         if let Some(item) = repeated.or_else(|| self.half_lost(now, open)) {
             return Some(item);
@@ -113,7 +113,7 @@ impl Echoes {
     }
 
     /// A request sent twice of which one Interest is lost.
-    fn half_lost(&mut self, now: Time, open: &Open<'_>) -> Option<Item> {
+    fn half_lost(&mut self, now: Time, open: &EchoInput<'_>) -> Option<Item> {
         let longest = open.rtt.smoothed()? + Duration(open.rtt.variation().0.saturating_mul(4));
         let due = open.flight.halves(open.tolerance, longest);
         let next = due.map(|(at, item, last)| (at.max(last.sent_at + pause(last.attempt)), item));
@@ -127,7 +127,7 @@ impl Echoes {
 
     /// The latest first Interest in flight, if sending it again now gains at least a quarter of a
     /// round trip over waiting for its loss to be detected.
-    fn last_to_echo(&mut self, now: Time, open: &Open<'_>) -> Option<Item> {
+    fn last_to_echo(&mut self, now: Time, open: &EchoInput<'_>) -> Option<Item> {
         let lost = open.stats.overtaken() + open.stats.counters.timeouts;
         let srtt = open.rtt.smoothed()?;
         let lossy = lost as f64 >= LOSSY * open.stats.counters.data as f64;

@@ -18,7 +18,8 @@ pub(super) fn pause(attempt: u16) -> Duration {
     Duration(REASK_AFTER.0 << u32::from(attempt).min(5)).min(REASK_AT_MOST)
 }
 
-/// The minimum time between the Nack of the Interest with number `attempt` and the next one.
+/// The minimum time from the Nack of the Interest with number `attempt` to the next Interest for
+/// the same item.
 pub(super) fn after_nack(attempt: u16) -> Duration {
     Duration(AFTER_NACK.0 << u32::from(attempt).min(5)).min(AFTER_NACK_AT_MOST)
 }
