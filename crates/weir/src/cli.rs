@@ -111,9 +111,9 @@ pub enum Command {
     Gateway(GatewayArgs),
     /// Show the state of the forwarder.
     Status(StatusArgs),
-    /// Examine this host, and say what to change so that transfers work well.
+    /// Check this host, and recommend changes so that transfers work well.
     Doctor(DoctorArgs),
-    /// List, make, change and end the forwarder's faces.
+    /// List, create, update and destroy the forwarder's faces.
     #[command(subcommand)]
     Face(FaceCommand),
     /// List, add and remove the forwarder's routes.
@@ -197,7 +197,7 @@ pub struct GatewayArgs {
     #[command(flatten)]
     pub web: web::WebArgs,
     /// Append a line for each answer to this file, in the combined format of web servers. A file
-    /// that is moved away is begun anew within a second; one of 100 MB is put aside as FILE.1.
+    /// that is moved away is reopened within a second; one of 100 MB is rotated to FILE.1.
     #[arg(long, value_name = "FILE")]
     pub access_log: Option<PathBuf>,
     /// The maximum number of concurrent requests; others wait. One client address, or another user

@@ -28,7 +28,7 @@ pub struct ChatArgs {
         value_parser = clap::value_parser!(u16).range(1..=1000)
     )]
     pub history: u16,
-    /// The time between signs of life. A member that is silent four times as long is gone.
+    /// The time between heartbeats. A member that is silent four times as long counts as gone.
     #[arg(
         long, default_value = "10 s", value_name = "DURATION", value_parser = content::interval
     )]

@@ -91,7 +91,7 @@ fn peer(text: &str) -> Result<FaceUri, String> {
 #[derive(Args)]
 pub struct ServingArgs {
     /// Sign with this key, by key or identity name. The default is the default key if the name is
-    /// under its identity, otherwise a digest, which protects from damage only.
+    /// under its identity, otherwise a digest, which detects corruption only.
     #[arg(long, value_name = "KEY")]
     pub sign: Option<Name>,
     /// Stop when no Interest has arrived for this long, after the first answer.
@@ -122,8 +122,8 @@ pub fn listen(text: &str) -> Result<SocketAddr, &'static str> {
 #[derive(Args, Clone, Debug, Default)]
 pub struct FilterArgs {
     /// Take files that match this pattern, such as '*.jpg', also if --exclude matches; may be
-    /// repeated. Without --exclude, only these. It brings back nothing below a folder that is left
-    /// out.
+    /// repeated. Without --exclude, only these. It does not re-include anything below an excluded
+    /// folder.
     #[arg(long, value_name = "GLOB")]
     pub include: Vec<String>,
     /// Leave out files and folders that match this pattern; may be repeated. A pattern with a slash
@@ -198,7 +198,7 @@ pub struct GetArgs {
     /// Compare the content of files that have the size and time of those in the tree.
     #[arg(long)]
     pub checksum: bool,
-    /// Take also an older version of the tree than the folder has.
+    /// Allow a downgrade: accept an older version of the tree than the folder has.
     #[arg(long)]
     pub older: bool,
     #[command(flatten)]
@@ -265,7 +265,8 @@ pub struct MountArgs {
     /// The name of a tree or of an object, with or without a version. With a slash at its end it is
     /// a tree. The version is that of the time of mounting.
     pub name: Place,
-    /// The folder to mount on. It must be there; its own files are hidden meanwhile.
+    /// The folder to mount on. It must exist; its own files are hidden while the content is
+    /// mounted.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// The maximum number of bytes of content that are kept on the disk. It is removed when the

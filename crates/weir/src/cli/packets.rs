@@ -56,7 +56,7 @@ pub struct PokeArgs {
     /// Sign with this key, by key or identity name; the default is as for `weir put`.
     #[arg(long, value_name = "KEY")]
     pub sign: Option<Name>,
-    /// Fail when no Interest for it has arrived for this long; without it, wait for ever.
+    /// Fail when no Interest for it has arrived for this long; without it, wait indefinitely.
     #[arg(long, value_name = "DURATION")]
     pub patience: Option<control::Duration>,
     #[command(flatten)]
@@ -89,7 +89,8 @@ pub struct PingArgs {
         conflicts_with = "serve"
     )]
     pub timeout: control::Duration,
-    /// The number of the first Interest; the default is by chance, so that no store has its answer.
+    /// The number of the first Interest; the default is random, so that no content store has the
+    /// answer.
     #[arg(long, value_name = "N", conflicts_with = "serve")]
     pub start: Option<u64>,
     /// Accept answers of stores.
@@ -122,7 +123,7 @@ pub struct PingArgs {
 pub struct TracerouteArgs {
     /// The name whose way is examined.
     pub name: Name,
-    /// The most forwarders to ask.
+    /// The maximum number of forwarders to query.
     #[arg(
         long, default_value = "32", value_name = "N",
         value_parser = clap::value_parser!(u8).range(1..)

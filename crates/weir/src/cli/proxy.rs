@@ -44,7 +44,7 @@ pub struct ProxyArgs {
     #[arg(long, default_value = "1 GB", value_name = "SIZE", value_parser = cache_size)]
     pub cache_size: Size,
     /// Sign with this key, by key or identity name. The default is the default key if all names are
-    /// under its identity, otherwise a digest, which protects from damage only.
+    /// under its identity, otherwise a digest, which detects corruption only.
     #[arg(long, value_name = "KEY")]
     pub sign: Option<Name>,
     /// Send no faster than this, such as "50 Mbit/s".

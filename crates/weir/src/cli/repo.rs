@@ -25,11 +25,11 @@ pub enum RepoCommand {
     Stat(RepoNameArgs),
     /// Remove objects or trees from a store: the version in the name, or all versions.
     Rm(RepoRmArgs),
-    /// Read all that is in a store, or below a name, and compare it with its digests.
+    /// Verify all content of a store, or below a name, against its digests.
     Verify(RepoLsArgs),
     /// Write an object in a store into a file.
     Export(RepoExportArgs),
-    /// Remove bytes without a name, which commands leave that were killed.
+    /// Remove unreferenced data that killed commands left behind.
     Gc(RepoGcArgs),
 }
 
@@ -73,7 +73,7 @@ pub struct RepoPutArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Sign with this key, by key or identity name. The default is the default key if the name is
-    /// under its identity, otherwise a digest, which protects from damage only.
+    /// under its identity, otherwise a digest, which detects corruption only.
     #[arg(long, value_name = "KEY")]
     pub sign: Option<Name>,
     #[command(flatten)]

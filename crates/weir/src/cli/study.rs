@@ -18,7 +18,7 @@ pub struct SharedArgs {
     /// Print the runs with their numbers and keys as JSON, and run nothing: for engines.
     #[arg(long, conflicts_with_all = ["testbed", "engine"])]
     pub plan: bool,
-    /// Do only this run, given by its number and key, and write no page; may be repeated.
+    /// Run only this one, given by its number and key, and write no page; may be repeated.
     #[arg(long, value_name = "NUMBER:KEY", requires = "records",
           conflicts_with_all = ["testbed", "engine", "plan", "all"])]
     pub run: Vec<String>,

@@ -22,7 +22,7 @@ pub struct UploadArgs {
     #[arg(long, value_name = "SIZE", default_value = "4 GB", requires = "put")]
     pub put_limit: Size,
     /// Sign uploads with this key, by key or identity name. The default is the default key if
-    /// the names are under its identity, otherwise a digest, which protects from damage only.
+    /// the names are under its identity, otherwise a digest, which detects corruption only.
     #[arg(long, value_name = "KEY", requires = "put")]
     pub sign: Option<Name>,
     /// Refuse uploads if the content in the store, with names and signatures, would take more than
