@@ -28,7 +28,7 @@ SLOW = {"rate": "800 kbit/s", "queue": "50 kB", "loss": "20 %"}
 QUIET = {
     "Drops by reason",
     "Drops by face and reason",
-    "Options taken off packets",
+    "Options removed from packets",
 }
 TRAFFIC_CLASS = 0x0364
 

@@ -20,7 +20,7 @@ pub struct ForwarderConfig {
     pub content_store: ContentStoreConfig,
     /// Bounds of the table of pending Interests.
     pub pit: PitConfig,
-    /// The most prefixes with routes.
+    /// The maximum number of prefixes with routes.
     pub routes: usize,
     /// The memory limit in bytes for everything together; [`usize::MAX`] disables the accounting.
     /// The limits of single parts apply as well.

@@ -150,7 +150,7 @@ reasons! {
     Scope = "scope",
     /// An Interest with a HopLimit of zero, or a probe of a traceroute beyond the rate of replies.
     HopLimit = "hop-limit",
-    /// An Interest that has been here before, by its nonce.
+    /// An Interest with a duplicate nonce.
     Duplicate = "duplicate",
     /// A name deeper than the tables match.
     NameTooDeep = "name-too-deep",
@@ -164,7 +164,7 @@ reasons! {
     PitPrefixShare = "pit-prefix-share",
     /// An Interest that waits for the same face's shaper already.
     HeldDuplicate = "held-duplicate",
-    /// The shaper's waiting room is full.
+    /// The shaper's hold queue is full.
     HeldLimit = "held-limit",
     /// An Interest whose lifetime ended, or whose answer came, while a shaper held it.
     HeldExpired = "held-expired",
@@ -184,7 +184,7 @@ reasons! {
     InterestQueueFull = "interest-queue-full",
     /// The face's queue of Data is full.
     DataQueueFull = "data-queue-full",
-    /// The forwarder takes as much memory as it may, or the face as much of it as it may.
+    /// The forwarder has reached its memory limit, or the face its share of it.
     Memory = "memory",
     /// The face's queue management dropped it.
     Marker = "marker",
@@ -214,7 +214,7 @@ reasons! {
     RangeMisplaced = "range-misplaced",
     /// A Range from an address that has not proved that it receives what is sent to it.
     RangeUnproved = "range-unproved",
-    /// A TrafficClass that is neither.
+    /// A TrafficClass that is neither 0 (primary) nor 1 (secondary).
     TrafficClass = "traffic-class",
     /// A RateStamp that is not two numbers.
     RateStamp = "rate-stamp",
@@ -251,7 +251,7 @@ reasons! {
     CachesPassed = "caches-passed",
     /// An Exclude of no packets, of more than 8, of one twice, or cut off.
     Exclude = "exclude",
-    /// An option of a type that the packet has already.
+    /// A duplicate option: the packet already has one of this type.
     Repeated = "repeated",
     /// An option that does not fit into the 1,024 bytes that all of a packet may have.
     TooManyBytes = "too-many-bytes",

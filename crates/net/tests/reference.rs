@@ -37,7 +37,7 @@ fn the_page_of_trust_rules_is_current() {
 
 /// The labels of metrics, and what their values are.
 const LABELS: [(&str, &str); 11] = [
-    ("face", "number of the face; faces that end take their numbers with them"),
+    ("face", "number of the face; numbers are not reused"),
     ("uri", "remote address of the face"),
     ("version", "version of the program"),
     ("type", "`interest`, `data` or `nack`"),

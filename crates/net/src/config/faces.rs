@@ -44,10 +44,11 @@ pub struct LinkOptions {
     /// reliability, as in NFD). The peer needs it too.
     #[field(default = false)]
     pub reliability: bool,
-    /// The most bytes that may wait in a UDP peer's receive buffer, each frame counted with the 832
-    /// bytes that Linux adds to it. It applies to peers that acknowledge in time, as Weir does. The
-    /// default fits Linux's default buffer. `"0 B"` means no limit and no acknowledgements, and is
-    /// the default beside `delay`, `jitter` or `loss`: frames on an emulated link are in no buffer.
+    /// The maximum number of bytes that may wait in a UDP peer's receive buffer, each frame counted
+    /// with the 832 bytes that Linux adds to it. It applies to peers that acknowledge in time, as
+    /// Weir does. The default fits Linux's default buffer. `"0 B"` means no limit and no
+    /// acknowledgements, and is the default beside `delay`, `jitter` or `loss`: frames on an
+    /// emulated link are in no buffer.
     #[field(default = "128 KiB")]
     pub window: Size,
     /// Send network Nacks over the face.
@@ -76,13 +77,15 @@ impl LinkOptions {
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "on_demand")]
 pub struct OnDemand {
-    /// The most on-demand faces over UDP, as many over Ethernet, and as many over TCP and WebSocket
-    /// together; commands may create as many again. At the limit, an idle face makes room for a new
-    /// peer: one over UDP or Ethernet whose address is not proved goes first.
+    /// The maximum number of on-demand faces over UDP, of those over Ethernet, and of those over
+    /// TCP and WebSocket together; commands may create the same number again. At the limit, an idle
+    /// face makes room for a new peer: one over UDP or Ethernet whose address is not proved goes
+    /// first.
     #[field(default = 256, range = 0..=10_000)]
     pub max: usize,
-    /// The most on-demand faces of either kind to one address (for IPv6, to one /64, except on a
-    /// network in which this host has an address). Programs on loopback have half of `max` instead.
+    /// The maximum number of on-demand faces of each kind to one address (for IPv6, to one /64,
+    /// except on a network in which this host has an address). Programs on loopback have half of
+    /// `max` instead.
     #[field(default = 64, range = 1..=10_000)]
     pub max_per_address: usize,
     /// The same for a subnet: a /24 of IPv4, a /56 of IPv6. Networks in which this host has an
@@ -159,11 +162,11 @@ const LOCAL_ADDRESSES: u64 = 5;
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "application")]
 pub struct Application {
-    /// The most such faces. At the limit, the oldest connection that never sent a packet makes room
-    /// for another.
+    /// The maximum number of such faces. At the limit, the oldest connection that never sent a
+    /// packet makes room for another.
     #[field(default = 1024, range = 1..=10_000)]
     pub max: usize,
-    /// The most routes that may be registered for one face, an application's or another. A face
+    /// The maximum number of routes registered for one face, an application's or another. A face
     /// with routes for this many prefixes gets no next hop by `fib/add-nexthop`, either.
     #[field(default = 10_000, range = 0..=1_000_000)]
     pub routes: usize,

@@ -7,16 +7,16 @@ use forwarder::tables::ContentStoreConfig;
 use packet::Name;
 use std::net::SocketAddr;
 
-/// Everything that the file says.
+/// The settings of the file.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The process.
     pub daemon: Daemon,
-    /// Where peers and applications may come in.
+    /// The listeners for peers and applications.
     pub listen: Listen,
-    /// Addresses at which metrics are to be had.
+    /// The addresses that serve metrics.
     pub metrics: Vec<SocketAddr>,
-    /// Faces that peers bring about.
+    /// On-demand faces of peers.
     pub on_demand: OnDemand,
     /// Faces of local applications.
     pub application: Application,

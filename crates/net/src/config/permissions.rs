@@ -117,7 +117,7 @@ impl Authorize {
     }
 }
 
-/// Answers for hosts that look for a way into the network, as with ndn-autoconfig.
+/// Answers to hub discovery, as with ndn-autoconfig.
 #[derive(Debug, Fields, Read)]
 #[section(name = "hub")]
 pub(super) struct Hub {

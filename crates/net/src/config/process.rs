@@ -26,9 +26,9 @@ pub struct Daemon {
     /// Form of log lines.
     #[field(default = "text")]
     pub log_format: LogFormat,
-    /// The most log lines of one kind in a second, as of faces that come and go; the number of
-    /// further ones follows a second later. Levels `debug` and `trace` have no limit; 0: no lines
-    /// at all.
+    /// The maximum number of log lines of one kind per second, such as those of faces that come and
+    /// go; a count of the others follows a second later. Levels `debug` and `trace` have no limit;
+    /// 0: no lines at all.
     #[field(default = 20, range = 0..=1_000_000)]
     pub log_limit: u32,
     /// Seed of all random streams, for repeatable runs. Without it: a new one at each start.
@@ -47,7 +47,7 @@ pub struct Daemon {
     /// The time that a stop may take to send queued packets.
     #[field(default = "500 ms")]
     pub drain: Duration,
-    /// The memory limit of the process, everything counted, at least `"16 MB"`. Sizes above the
+    /// The total memory limit of the process, at least `"16 MB"`. Sizes above the
     /// memory of the host or of the control group are mistakes, here and for single parts. Content
     /// store, pending Interests, queues, routes and faces share it: the store makes room for the
     /// others. Requests that find no room then are rejected and counted. The limits of single
@@ -103,7 +103,7 @@ pub struct Listen {
     /// may connect.
     #[field(name = "websocket_origins", default = [], form = "origins", with = origins)]
     pub origins: Origins,
-    /// Network interfaces, such as `"eth0"` or `["eth0", "eth0.5"]`, on which stations may come in
+    /// Network interfaces, such as `"eth0"` or `["eth0", "eth0.5"]`, on which peers may connect
     /// over Ethernet without IP: EtherType 0x8624, as in NFD. The daemon needs CAP_NET_RAW. The
     /// interface of a VLAN counts as one of its own. An interface that is down or missing may come
     /// later.
@@ -163,11 +163,12 @@ pub(super) struct Metrics {
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "content_store")]
 pub(super) struct ContentStore {
-    /// Its memory limit, everything counted; `"0 B"` switches it off. With a size as `memory` under
+    /// Its total memory limit; `"0 B"` switches it off. With a size as `memory` under
     /// `[daemon]` and without this field: the part of that memory that others do not need.
     #[field(default = "64 MiB", form = Form::Size, with = bytes)]
     capacity: usize,
-    /// The most packets in it, whatever their sizes. Without it: as many as fit into `capacity`.
+    /// The maximum number of packets in it, of any size. Without it: as many as fit into
+    /// `capacity`.
     #[field(range = 0..)]
     packets: Option<usize>,
     /// Names below which Data is never kept. The delay of an answer shows a neighbour if the store
@@ -199,7 +200,7 @@ pub(super) struct Traceroute {
     /// Without it, only the number.
     #[field(with = short_name)]
     name: Option<Name>,
-    /// The most replies per second and face; further probes are dropped.
+    /// The maximum number of replies per second and face; further probes are dropped.
     #[field(default = 10, range = 1..=1000)]
     rate: u32,
 }
@@ -218,7 +219,7 @@ pub struct ForwarderLimits {
     /// The pending Interests.
     #[field(flatten)]
     pub pit: Pending,
-    /// The most prefixes with routes.
+    /// The maximum number of prefixes with routes.
     #[field(default = ForwarderConfig::ROUTES, range = 1..=100_000_000)]
     pub routes: usize,
     /// The longest Interest lifetime; longer ones are shortened to it.
@@ -229,8 +230,8 @@ pub struct ForwarderLimits {
     /// the content store has their Data.
     #[field(default = true)]
     pub transit: bool,
-    /// The most nonces remembered after their Interests have gone, against loops; fewer with
-    /// `memory` under `[daemon]`.
+    /// The maximum number of nonces remembered after the end of their Interests, to detect loops;
+    /// fewer with `memory` under `[daemon]`.
     #[field(default = ForwarderConfig::DEAD_NONCES, range = 0..=100_000_000)]
     pub dead_nonces: usize,
     /// The memory limit of all parts of the forwarder together; [`usize::MAX`]: not counted.
@@ -241,11 +242,12 @@ pub struct ForwarderLimits {
 /// Limits of the table of pending Interests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Fields, Read)]
 pub struct Pending {
-    /// The most pending Interests; further ones are rejected.
+    /// The maximum number of pending Interests; further ones are rejected.
     #[field(default = PitConfig::DEFAULT.entries, name = "pending_interests",
             range = 1..=100_000_000)]
     pub entries: usize,
-    /// The most pending Interests of one incoming face; fewer with `memory` under `[daemon]`.
+    /// The maximum number of pending Interests of one incoming face; fewer with `memory` under
+    /// `[daemon]`.
     #[field(default = PitConfig::DEFAULT.per_face, name = "pending_per_face",
             range = 1..=100_000_000)]
     pub per_face: usize,

@@ -91,7 +91,7 @@ const NODE: &[(Family, OfNode)] = &[
     (of("weir_build_info", "version", "1, with the program's version"), |_, put| {
         put(&[("version", env!("CARGO_PKG_VERSION"))], 1);
     }),
-    (of("weir_uptime_seconds", "", "How long the daemon runs"), |node, put| {
+    (of("weir_uptime_seconds", "", "Uptime in seconds"), |node, put| {
         put(&[], node.uptime_ms / 1000);
     }),
     (
@@ -125,14 +125,14 @@ const NODE: &[(Family, OfNode)] = &[
         let drops = &f.stats().drops;
         DropReason::ALL.iter().for_each(|r| put(&[("reason", r.name())], drops.of(*r)));
     }),
-    (of("weir_malformed_options_total", "reason", "Options taken off packets"), |f, put| {
+    (of("weir_malformed_options_total", "reason", "Options removed from packets"), |f, put| {
         let faults = f.stats().malformed_options.iter();
         faults.for_each(|(fault, n)| put(&[("reason", fault.name())], n));
     }),
     (of("weir_pit_entries", "", "Pending Interests"), |f, put| {
         put(&[], f.forwarder.pit().len() as u64);
     }),
-    (of("weir_pit_capacity_entries", "", "The most that may be pending"), |f, put| {
+    (of("weir_pit_capacity_entries", "", "Maximum number of pending Interests"), |f, put| {
         put(&[], f.forwarder.pit().config().entries as u64);
     }),
     (of("weir_fib_entries", "", "Prefixes with routes"), |f, put| {
@@ -141,22 +141,19 @@ const NODE: &[(Family, OfNode)] = &[
     (of("weir_content_store_entries", "", "Data in the content store"), |f, put| {
         put(&[], f.forwarder.content_store().len() as u64);
     }),
-    (of("weir_content_store_capacity_bytes", "", "Its bound, everything counted"), |f, put| {
+    (of("weir_content_store_capacity_bytes", "", "Capacity of the content store"), |f, put| {
         put(&[], f.forwarder.content_store().capacity() as u64);
     }),
-    (of("weir_content_store_inserted_total", "", "Data that came into it"), |f, put| {
+    (of("weir_content_store_inserted_total", "", "Data packets inserted"), |f, put| {
         put(&[], f.forwarder.content_store().counters().inserted);
     }),
-    (of("weir_content_store_evicted_total", "", "Data that had to make room"), |f, put| {
+    (of("weir_content_store_evicted_total", "", "Data packets evicted"), |f, put| {
         put(&[], f.forwarder.content_store().counters().evicted);
     }),
-    (
-        of("weir_content_store_lookups_total", "result", "Interests that it was asked for"),
-        |f, put| {
-            put(&[("result", "hit")], f.forwarder.content_store().counters().hits);
-            put(&[("result", "miss")], f.forwarder.content_store().counters().misses);
-        },
-    ),
+    (of("weir_content_store_lookups_total", "result", "Content-store lookups"), |f, put| {
+        put(&[("result", "hit")], f.forwarder.content_store().counters().hits);
+        put(&[("result", "miss")], f.forwarder.content_store().counters().misses);
+    }),
     (of("weir_memory_bytes", "part", "Memory that the parts take"), |f, put| {
         let memory = f.forwarder.memory();
         put(&[("part", "content_store")], memory.content_store as u64);
@@ -172,7 +169,7 @@ const NODE: &[(Family, OfNode)] = &[
             put(&[], limit as u64);
         }
     }),
-    (of("weir_memory_refused_total", "what", "Refused for want of memory"), |f, put| {
+    (of("weir_memory_refused_total", "what", "Requests rejected for lack of memory"), |f, put| {
         let refused = f.forwarder.memory().refused;
         put(&[("what", "interests")], refused.interests);
         put(&[("what", "packets")], refused.packets);
@@ -234,7 +231,11 @@ const FACE: &[(Family, OfFace)] = &[
         |face, put| put(&[], face.counters.reliability.resent_frames),
     ),
     (
-        of("weir_face_given_up_total", "", "Packets that link reliability sent again in vain"),
+        of(
+            "weir_face_given_up_total",
+            "",
+            "Packets that link reliability retransmitted without success",
+        ),
         |face, put| put(&[], face.counters.reliability.exhausted),
     ),
     (of("weir_face_drops_total", "reason", "Packets that were dropped there"), |face, put| {
@@ -440,7 +441,7 @@ mod tests {
         forwarder.receive(Time(0), info.id, Wire::Borrowed(b"junk"));
         let text = written(&forwarder, 3999, &[info]);
         for expected in [
-            "# HELP weir_uptime_seconds How long the daemon runs.\n\
+            "# HELP weir_uptime_seconds Uptime in seconds.\n\
              # TYPE weir_uptime_seconds gauge\nweir_uptime_seconds 3\n",
             "# TYPE weir_packets_received_total counter\n\
              weir_packets_received_total{type=\"interest\"} 1\n",
