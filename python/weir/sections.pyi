@@ -160,7 +160,7 @@ class Node(dict[str, Any]):
         cpu: str | float | None = None,
     ) -> None:
         """name: Its name; of several, theirs.
-        content_store: Bound of the content store: its memory, everything counted; Data
+        content_store: Bound of the content store: its total memory; Data
             packets; or Data packets as a share of the segments of all content. `"0 B"`
             switches it off.
         policy: The replacement policy of a full store.
@@ -171,7 +171,7 @@ class Node(dict[str, Any]):
             `"probcache"` (`"probcache:window=10,power=false"`), `"age"` (age-based:
             `"age:base=10 s,factor=2,most=5 min"`).
         strategy: Its forwarding strategy.
-        memory: The most memory that its daemon takes, everything counted: `memory` of
+        memory: The total memory limit of its daemon: `memory` of
             the daemon's configuration, at least `"16 MB"`. For `weir testbed`; the
             simulator does not look at it.
         cpu: The share of one processor that all programs of the node have together,
@@ -388,7 +388,7 @@ class Workload(dict[str, Any]):
             each with the same probability, by a single Interest that is never repeated.
         start: No request comes before.
         stop: No request comes from then on.
-        count: The most requests that come.
+        count: The maximum number of requests.
         trace: A CSV file of requests, relative to the scenario's folder, with a head
             line and the columns `time` (seconds, or `"5 ms"`), `node`, `name` (an
             object's name, or its number) and, for contents with `objects = "listed"`,
@@ -427,7 +427,7 @@ class Caching(dict[str, Any]):
         warmup: Any | None = None,
     ) -> None:
         """at: The nodes: `"routers"` are those without a producer.
-        content_store: Bound of the content store: its memory, everything counted; Data
+        content_store: Bound of the content store: its total memory; Data
             packets; or Data packets as a share of the segments of all content. `"0 B"`
             switches it off.
         policy: The replacement policy of a full store.

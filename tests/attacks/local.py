@@ -296,7 +296,7 @@ class Local(unittest.TestCase):
         self.assertEqual((mode.st_mode & 0o777, mode.st_gid), (0o660, os.getgid()))
         status, said = self.weir(daemon, "status", user=OTHER)
         self.assertNotEqual(status, 0)
-        self.assertIn("not for this user", said)
+        self.assertIn("permission denied", said)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as own:
             own.connect(str(daemon.socket))
         self.assertEqual(self.weir(daemon, "status")[0], 0)

@@ -47,7 +47,7 @@ class Messages(Tools):
                 self.refused(NO_FORWARDER, parts, *command)
 
     def test_addresses_without_a_daemon_are_reported(self):
-        """A file that a dead daemon has left, a file that is no socket, a closed port."""
+        """A file that a killed daemon has left, a file that is not a socket, a closed port."""
         dead = self.here / "dead.sock"
         with socket.socket(socket.AF_UNIX) as unbound:
             unbound.bind(str(dead))
@@ -94,7 +94,7 @@ class Messages(Tools):
             listener.bind(str(locked))
             listener.listen()
             locked.chmod(0o600)
-            parts = [str(locked), "not for this user", "rights"]
+            parts = [str(locked), "permission denied", "rights"]
             arguments = ["status", "--socket", locked]
             self.refused(NO_FORWARDER, parts, *arguments, before=as_nobody)
 
@@ -109,7 +109,7 @@ class Messages(Tools):
                 peer.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
                 self.assertEqual(fetch.wait(PATIENCE), NO_FORWARDER)
         said = (self.here / "log").read_text(encoding="utf-8")
-        self.assert_message(said, [address, "does not speak NDN", "check --socket"])
+        self.assert_message(said, [address, "is not an NDN forwarder", "check --socket"])
 
     def test_forwarder_goes(self):
         """The forwarder ends while something is served: that is said, and so is its return."""

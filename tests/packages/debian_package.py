@@ -100,7 +100,7 @@ class Service(Installed):
             self.transfer(alice, size)
         done = machine.attempt("weir", "get", "/demo/3000000", "-o", "copy", user=bob)
         self.assertNotEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, rf"\Aweir: .*{SOCKET} is not for this user.*\n\Z")
+        self.assertRegex(done.stderr, rf"\Aweir: permission denied: .*{SOCKET}.*\n\Z")
         self.assertNotEqual(machine.attempt("test", "-e", HOMES / bob / "copy").returncode, 0)
         # No other way in: of TCP there is no listener.
         tcp = ["weir", "status", "--socket", "tcp://127.0.0.1:6363"]

@@ -18,7 +18,7 @@ NEURONS = 8
 
 
 def model(path, seed=1, inputs=8):
-    """A network of neurons with weights by chance that keeps windows in use.
+    """A neural network with weights by chance that keeps windows in use.
 
     It grows by up to a third a step, less the longer Data wait.
     """

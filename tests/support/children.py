@@ -30,7 +30,7 @@ class Usage:
 
 
 class Failed(Exception):
-    """A command ended badly; the message holds its last words."""
+    """A command ended badly; the message holds its last log lines."""
 
 
 class Child:

@@ -11,7 +11,7 @@ pub const OBSERVED: [&str; 8] =
 /// mark, segments that were declared lost, seconds since the beginning.
 pub type Observation = [f64; OBSERVED.len()];
 
-/// Chooses an action for an observation, such as a network of neurons in a file.
+/// Chooses an action for an observation, such as a neural network in a file.
 pub trait Policy: fmt::Debug + Send + Sync {
     /// The action, which `observation::scaled` explains. `None` if the policy fails. Equal
     /// observations give equal actions.

@@ -125,7 +125,7 @@ pub const GAPS: ParamSpec = ParamSpec {
     name: "gaps",
     default: Value::Switch(true),
     range: (0.0, 1.0),
-    help: "what comes before what was asked for earlier shows a loss; off: timeouts alone do",
+    help: "Data that arrives before Data requested earlier shows a loss; off: only timeouts do",
     source: "own; off is what consumers of ndnSIM and ndnget do",
 };
 

@@ -29,7 +29,7 @@ pub enum TrustError {
         /// The system's error.
         source: io::Error,
     },
-    /// The file should be a certificate and is none.
+    /// The file is not a certificate.
     #[error("cannot use the certificate {path}: {why}", path = path.display())]
     Certificate {
         /// The file.
@@ -91,7 +91,7 @@ fn sections<'d>(doc: &'d Document<'d>, table: &'d DeTable<'d>) -> Option<Validat
     let anchors: Vec<_> = all::<Anchor>(doc, table).map(|anchor| anchor.certificate).collect();
     let shared: Vec<_> = all::<Shared>(doc, table).map(|shared| shared.key).collect();
     if anchors.is_empty() && shared.is_empty() {
-        let what = "without an [[anchor]] nobody is trusted; name the file of a certificate";
+        let what = "without an [[anchor]] no key is trusted; name the file of a certificate";
         doc.mistake(section.at.clone(), what);
     }
     let rules: Vec<_> = Section::all_of::<ListedRule>(doc, table).iter().filter_map(rule).collect();
@@ -135,8 +135,8 @@ fn rule(section: &Section<'_>) -> Option<Rule> {
     let unknown = signer.words().find(|word| !names.words().any(|known| known == *word));
     if let Some(word) = unknown {
         let what = format!(
-            "`{{{word}}}` is no word of `{field}`, so that anybody could be it; write `{{}}` if \
-             anybody may be"
+            "`{{{word}}}` is not a word of `{field}`, so any key would match; write `{{}}` to \
+             accept any key"
         );
         section.mistake("signer", &what);
     }

@@ -98,22 +98,22 @@ the tables in `crates/scenario/src/result.rs`, `crates/scenario/src/series.rs` a
 
 | file | what is in it |
 |---|---|
-| `report.html` | the pictures and tables, in one file that asks for nothing else |
+| `report.html` | the pictures and tables, in one self-contained file |
 | `summary.json` | the object below |
 | `series.parquet` | time series |
 | `flows.parquet` | a row for each flow of each run |
 | `runs.csv` | a row for each run, for spreadsheets |
 | `scenario.toml` | the scenario with all settings and defaults; of a sweep `scenario-0.toml`, … |
-| `layout.json` | where the nodes stand in the drawing |
+| `layout.json` | the positions of the nodes in the drawing |
 | `command.txt`, `version.txt` | what was typed, and the program's version |
 
 `weir report DIR` makes the report again, `weir report DIR DIR…` draws several folders in the same
 pictures, and `weir compare DIR DIR` [says what is different](../how-to/compare-runs.md) in two.
 
-The folder is written beside its place and moved there when it is whole. A run that is ended with
-Ctrl-C is written too, as far as it came, and has `interrupted` set. The same command with
-`--resume` keeps the whole runs of an interrupted sweep and does the others. Memory does not grow
-with what is recorded: series go to disk while the run goes on.
+The folder is written beside its place and moved there when it is complete. A run that is ended with
+Ctrl-C is written too, up to that moment, and has `interrupted` set. The same command with
+`--resume` keeps the complete runs of an interrupted sweep and runs the others. Memory does not grow
+with the recorded data: series are written to disk during the run.
 
 ## The summary
 
@@ -132,7 +132,7 @@ beginning to the end of the run: the mean is then a lower bound, and tables writ
 | `scenario` | the scenario's name |
 | `question` | what it is to answer, if it says so |
 | `seed` | the seed |
-| `driver` | what ran it: `simulator`, or `testbed` for real daemons |
+| `driver` | the driver of the run: `simulator`, or `testbed` for real daemons |
 | `version` | the version of the program |
 | `settings` | what a sweep set for this run, a list of field and value |
 | `swept` | the same as an object; a field is a number in s, bit/s, bytes, packets or a share of 1 \
@@ -144,7 +144,7 @@ if all values of the sweep are of one kind, else a text |
 | `packet_hops` | packets that went through a forwarder after crossing a link |
 | `flows`, `links`, `nodes`, `workloads` | lists, as below |
 | `completions` | for each class `workload`, `class`, `control`, `started`, and `times`: pairs |
-| `caching` | what stores saved: `warmup_rule`, `warmup_detected`, `warmup_end_s`, and as below |
+| `caching` | cache savings: `warmup_rule`, `warmup_detected`, `warmup_end_s`, and as below |
 | `settled` | goodput, fairness and queues after the warm-up, as below |
 | `jain_index` | how fair the flows' goodputs are: 1 if all are equal |
 | `trace_hash` | equal for equal runs: from time, place, kind, size of every packet-hop; or empty |

@@ -70,7 +70,7 @@ pub struct Node {
 /// The hardware of a node, for real daemons; the simulator's nodes are fast and large enough.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Fields, Read)]
 pub struct Machine {
-    /// The most memory that its daemon takes, everything counted: `memory` of the daemon's
+    /// The total memory limit of its daemon: `memory` of the daemon's
     /// configuration, at least `"16 MB"`. For `weir testbed`; the simulator does not look at it.
     pub memory: Option<Size>,
     /// The share of one processor that all programs of the node have together, such as `"10 %"`.

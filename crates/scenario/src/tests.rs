@@ -181,7 +181,7 @@ fn missing_sections_are_reported() {
     assert!(found.iter().any(|m| m.contains("`[scenario]`")), "{found:?}");
     assert!(found.iter().any(|m| m.contains("`[[node]]`")), "{found:?}");
     let found = wrong(&format!("[scenario]\nduration = \"1 s\"\n{NODES}{LINKS}"), &[]);
-    assert!(found[0].contains("nobody asks for anything"), "{found:?}");
+    assert!(found[0].contains("no consumer or workload is defined"), "{found:?}");
 }
 
 #[test]

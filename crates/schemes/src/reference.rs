@@ -10,8 +10,8 @@ pub fn markdown() -> String {
     let mut out = String::from(
         "# Schemes\n\n\
          Written from the tables in `crates/schemes`; a test compares.\n\n\
-         A scheme is chosen by name, with parameters behind a colon where they are not to be the\n\
-         defaults: `cubic`, `cubic:beta=0.8,C=0.5`, `codel:target=15 ms`.\n\n\
+         A scheme is chosen by name, with parameters after a colon to override defaults:\n\
+         `cubic`, `cubic:beta=0.8,C=0.5`, `codel:target=15 ms`.\n\n\
          | scheme | parts | what it does |\n|---|---|---|\n",
     );
     for scheme in SCHEMES {

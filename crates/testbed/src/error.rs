@@ -36,7 +36,7 @@ pub enum TestbedError {
         output: String,
     },
     /// A process ended that should run on.
-    #[error("{what} at {node} ended ({status}); its last words:\n{log}")]
+    #[error("{what} at {node} ended ({status}); last log lines:\n{log}")]
     Ended {
         /// `the daemon`, `the producer of /a/b`.
         what: String,

@@ -497,7 +497,7 @@ impl Summary {
     pub fn proof(&self) -> String {
         match (self.verified, &self.key) {
             (Verified::Key, Some(key)) => format!("signed by {key}"),
-            (Verified::Digest, _) => "undamaged, but not signed by anybody".to_owned(),
+            (Verified::Digest, _) => "intact, unsigned (digest only)".to_owned(),
             _ => "its signature could not be checked: no --trust, and not your own key".to_owned(),
         }
     }

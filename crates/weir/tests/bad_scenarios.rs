@@ -88,7 +88,7 @@ const CASES: &[Case] = &[
     (
         "name = \"/x\"\ncontrol",
         "name = \"/z\"\ncontrol",
-        &[("s.toml:20:8: ", "nobody serves `/z`; did you mean `/x`?")],
+        &[("s.toml:20:8: ", "no producer for `/z`; did you mean `/x`?")],
     ),
     // A zero rate.
     (

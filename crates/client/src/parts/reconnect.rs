@@ -68,8 +68,8 @@ impl Reconnect {
     ///
     /// # Errors
     ///
-    /// Another attempt is useless: the forwarder rejects the registration, or does not speak NDN,
-    /// or datagrams have no connection.
+    /// Another attempt is useless: the forwarder rejects the registration, or is not an NDN
+    /// forwarder, or datagrams have no connection.
     pub fn end(
         &mut self,
         connection: &mut Connection,

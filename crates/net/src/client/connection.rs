@@ -43,7 +43,7 @@ pub enum ConnectError {
     )]
     NobodyListens(Address),
     /// The socket's permissions keep this user out.
-    #[error("the forwarder at {0} is not for this user: its socket may not be opened")]
+    #[error("permission denied: this user cannot open the socket of the forwarder at {0}")]
     NotAllowed(Address),
     /// Anything else.
     #[error("no connection to the forwarder at {address}: {error}")]
@@ -54,10 +54,10 @@ pub enum ConnectError {
         error: io::Error,
     },
     /// The forwarder closed the connection.
-    #[error("the forwarder at {0} closed the connection: it stopped, or did not like what it got")]
+    #[error("the forwarder at {0} closed the connection: it stopped, or rejected what it received")]
     Closed(Address),
     /// The forwarder sends something that is not NDN.
-    #[error("what listens at {address} does not speak NDN: {error}")]
+    #[error("the program at {address} is not an NDN forwarder: {error}")]
     NotNdn {
         /// The address.
         address: Address,

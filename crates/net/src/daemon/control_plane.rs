@@ -168,11 +168,11 @@ impl ControlPlane {
                 for mistake in &mistakes {
                     tracing::error!("{mistake}");
                 }
-                tracing::error!(mistakes = mistakes.len(), "everything stays as it was");
+                tracing::error!(mistakes = mistakes.len(), "previous configuration kept");
                 self.warnings = mistakes.iter().map(ToString::to_string).collect();
             }
             Some(Err(error)) => {
-                tracing::error!(%error, "everything stays as it was");
+                tracing::error!(%error, "previous configuration kept");
                 self.warnings = vec![error.to_string()];
             }
         }

@@ -1,4 +1,4 @@
-//! Answers for hosts that look for a way into the network: `/localhop/nfd/rib/routable-prefixes`,
+//! Answers to hub discovery: `/localhop/nfd/rib/routable-prefixes`,
 //! as ndn-autoconfig-server has it.
 
 use super::dataset::Datasets;

@@ -141,7 +141,7 @@ impl Management {
 
 fn note_refused(face: FaceId, why: &dyn Display) {
     let why = why.to_string();
-    tracing::debug!(%face, why, "prefix announcement not believed");
+    tracing::debug!(%face, why, "prefix announcement rejected");
 }
 
 #[cfg(test)]

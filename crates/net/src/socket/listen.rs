@@ -71,7 +71,8 @@ pub struct LocalListener {
 }
 
 impl LocalListener {
-    /// Listens at `path`. A file that a dead daemon left is removed; a missing folder is made.
+    /// Listens at `path`. A stale socket, left by an earlier daemon, is removed; a missing folder
+    /// is made.
     ///
     /// # Errors
     /// See [`UnixListenError`].
@@ -82,7 +83,7 @@ impl LocalListener {
             }
             Ok(_) => match UnixStream::connect(path) {
                 Err(e) if e.kind() == ErrorKind::ConnectionRefused => {
-                    tracing::info!(path = %path.display(), "removing the socket of a dead daemon");
+                    tracing::info!(path = %path.display(), "removing a stale socket");
                     std::fs::remove_file(path).map_err(UnixListenError::system(path))?;
                 }
                 Ok(_) => return Err(UnixListenError::Running(path.to_owned())),

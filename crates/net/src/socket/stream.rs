@@ -82,7 +82,7 @@ pub(super) fn send_at_once(socket: &TcpStream) {
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
     /// The peer sent something that is no frame.
-    #[error("the peer sent what is not NDN: {0}")]
+    #[error("the peer sent invalid NDN data: {0}")]
     NotNdn(#[from] DecodeError),
     /// The peer closed it, perhaps with bytes that it has not read: it needed no more.
     #[error("the other end closed it")]

@@ -45,7 +45,8 @@ pub fn consumers<'d>(
         }
     }
     if table.get("consumer").is_none() && table.get("workload").is_none() {
-        doc.mistake(0..0, "nobody asks for anything; write `[[consumer]]` or `[[workload]]`");
+        let why = "no consumer or workload is defined; write `[[consumer]]` or `[[workload]]`";
+        doc.mistake(0..0, why);
     }
     found
 }
@@ -62,7 +63,7 @@ pub fn served(
         let names: Vec<String> = contents.iter().map(|(c, _)| c.name.to_string()).collect();
         let shown = wanted.to_string();
         let valid = document::valid_words(&shown, names.iter().map(String::as_str));
-        s.mistake("name", &format!("nobody serves `{shown}`; {valid}"));
+        s.mistake("name", &format!("no producer for `{shown}`; {valid}"));
     }
     content
 }

@@ -219,7 +219,7 @@ pub struct WorkloadSection {
     pub start: Duration,
     /// No request comes from then on.
     pub stop: Option<Duration>,
-    /// The most requests that come.
+    /// The maximum number of requests.
     #[field(range = 1..)]
     pub count: Option<u64>,
     /// A CSV file of requests, relative to the scenario's folder, with a head line and the columns
@@ -258,7 +258,7 @@ pub enum RequestWord {
 /// A content store.
 #[derive(Clone, Copy, Debug, Fields, Read)]
 pub struct Store {
-    /// Bound of the content store: its memory, everything counted; Data packets; or Data packets as
+    /// Bound of the content store: its total memory; Data packets; or Data packets as
     /// a share of the segments of all content. `"0 B"` switches it off.
     #[field(
         name = "content_store",

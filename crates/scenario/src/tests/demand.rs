@@ -71,7 +71,7 @@ const CASES: &[Case] = &[
     (
         "[[workload]]\nat = \"a\"\nname = \"/z\"\nrate = \"1 /s\"",
         "3:8",
-        &["nobody serves `/z`", "did you mean `/x`?"],
+        &["no producer for `/z`", "did you mean `/x`?"],
     ),
     (
         "[[workload]]\nat = \"a\"\nname = \"/x\"\nrate = \"1 /s\"\nalpha = -0.8",

@@ -82,7 +82,7 @@ const CASES: &[Case] = &[
     (
         "[[consumer]]\nat = \"a\"\nname = \"/z\"",
         "3:8",
-        &["nobody serves `/z`", "did you mean `/x`?"],
+        &["no producer for `/z`", "did you mean `/x`?"],
     ),
     (
         "[[consumer]]\nat = \"a\"\nname = \"/x\"\ncontrol = \"cubik\"",

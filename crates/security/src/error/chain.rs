@@ -45,7 +45,7 @@ pub enum Broken {
     #[error("the certificate {0} is needed and could not be fetched")]
     Missing(Name),
     /// The fetched certificate is malformed.
-    #[error("what should be a certificate is none: {0}")]
+    #[error("the received packet is not a certificate: {0}")]
     NoCertificate(CertificateError),
     /// No rule lets the key sign the packet.
     #[error("no rule lets {key} sign {packet}")]

@@ -21,7 +21,7 @@ enum Answer {
     Version(String),
     /// There is none.
     Nothing,
-    /// Its socket is not for this user.
+    /// This user cannot open its socket.
     NotAllowed,
     /// It accepts connections, and does not answer as a forwarder.
     Broken(String),

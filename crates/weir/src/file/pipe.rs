@@ -18,7 +18,7 @@ const CHUNK: usize = 64 * 1024;
 
 /// The reader's error if the bytes end before the object does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("it ends here, before its end")]
+#[error("truncated before its end")]
 pub struct Cut;
 
 struct State {

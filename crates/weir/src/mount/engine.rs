@@ -157,7 +157,7 @@ impl Engine {
     /// Answers until a signal comes, or the mount is over.
     ///
     /// # Errors
-    /// The forwarder in this process has ended, or the one in use does not speak NDN.
+    /// The forwarder in this process has ended, or the one in use is not an NDN forwarder.
     pub fn run(
         mut self,
         connection: &mut Connection,

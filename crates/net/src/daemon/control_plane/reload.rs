@@ -61,14 +61,14 @@ impl ControlPlane {
         failed.extend(self.metrics.adopt(&config.metrics, &self.wake_ups));
         self.left_out.clear();
         for error in failed {
-            tracing::error!(%error, "this is left out");
+            tracing::error!(%error, "skipped");
             self.left_out.push(error.to_string());
         }
         forwarder.set_traceroute(config.traceroute.clone());
         self.adopt_store(forwarder, config.content_store);
         forwarder.set_uncached(&config.no_cache);
         if let Err(error) = permissions::grant(forwarder, &mut self.management, config) {
-            tracing::error!(%error, "who may command and announce stays as it was");
+            tracing::error!(%error, "previous authorization rules kept");
             self.left_out.push(error.to_string());
         }
         let ids = self.adopt_faces(forwarder, faces, &config.faces);

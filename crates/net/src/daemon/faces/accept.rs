@@ -79,7 +79,7 @@ impl FaceSet {
             match received {
                 Ok(Progress::More) => work.listeners = true,
                 Ok(_) => {}
-                Err(error) => tracing::warn!(%error, "a UDP listener has trouble"),
+                Err(error) => tracing::warn!(%error, "UDP receive failed"),
             }
         }
         self.receive_first(forwarder, strays, now);
