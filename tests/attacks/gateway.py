@@ -531,7 +531,7 @@ class HeldSlots(unittest.TestCase):
         self.assertEqual(self.ask(gateway, self.attacker, self.near[0]), 200, "it waited in turn")
         # One that waited, one that was cut off for it.
         wait_until(
-            lambda: sum(said["error"] == "the client went away" for said in gateway.answered(2)),
+            lambda: sum(said["error"] == "the client disconnected" for said in gateway.answered(2)),
             "a client to be cut off",
         )
         self.paced(gateway, self.victim, self.far[0])

@@ -190,7 +190,7 @@ class Ethernet(unittest.TestCase):
         self.crosses(near, far)
         for text, arguments in [
             ("needs the interface as LocalUri", [uri]),
-            ("multicast faces are made by the configuration", [GROUP, "--local", local]),
+            ("only the configuration can create multicast faces", [GROUP, "--local", local]),
             ("is the address of", [f"ether://[{self.address(self.near)}]", "--local", local]),
             ("`nosuch0` is not there", [uri, "--local", "dev://nosuch0"]),
             ("`lo` is not an Ethernet interface", [uri, "--local", "dev://lo"]),
@@ -340,7 +340,7 @@ class Ethernet(unittest.TestCase):
         addresses = [self.address(host) for host in self.names]
         self.near.run("ip", "link", "delete", near_name)
         far = self.daemon(self.far, listen=[far_name])
-        self.logs(far, "no Ethernet frames come in until the interface is up")
+        self.logs(far, "no Ethernet frames arrive until the interface is up")
         uri = f"ether://[{addresses[1]}]"
         near = self.daemon(self.near, [self.link(self.near, uri)], [("/far", "link")])
         self.assertFalse(self.faces(near)[0]["up"])
@@ -370,7 +370,7 @@ class Ethernet(unittest.TestCase):
         self.crosses(near, far)
         new = "02:00:00:00:77:01"
         self.near.run("ip", "link", "set", self.names[self.near], "address", new)
-        self.logs(near, "is another one now")
+        self.logs(near, "was replaced by another one")
         wait_until(lambda: self.faces(near)[0]["up"], "the face to be up")
         self.crosses(near, far)
         self.assertEqual(len(self.faces(far, new)), 1)
@@ -444,6 +444,7 @@ class Ethernet(unittest.TestCase):
     def reload(self, daemon):
         """Have it read its configuration again."""
         daemon.config.write_text(daemon.text(), encoding="utf-8")
-        count = self.log(daemon).count("read again")
+        note = "configuration reloaded"
+        count = self.log(daemon).count(note)
         subprocess.run(["kill", "-HUP", str(daemon.process.pid)], check=True)
-        wait_until(lambda: self.log(daemon).count("read again") > count, "the configuration")
+        wait_until(lambda: self.log(daemon).count(note) > count, "the configuration")

@@ -108,7 +108,7 @@ class ByHttp(Alone):
         with gateway.begin("/large.webm") as gone:
             gone.recv(1000)
         [said] = gateway.answered(1)
-        self.assertEqual(said["error"], "the client went away")
+        self.assertEqual(said["error"], "the client disconnected")
         self.assertLess(said["segments"], LARGE // SEGMENT)
 
     def test_more_clients_than_places_wait_for_their_turn(self):
@@ -205,11 +205,11 @@ class IntoAPipe(Alone):
         running.send_signal(signal.SIGINT)
         said = running.stderr.read().decode()
         self.assertEqual(running.wait(PATIENCE), INTERRUPTED)
-        self.assertRegex(said, r"\Aweir: interrupted .*; run the same command again to begin anew")
+        self.assertRegex(said, r"\Aweir: interrupted .*; run the same command again to start over")
 
     def test_a_reader_that_goes_away_ends_it(self):
         running = self.begin()
         running.stdout.close()
         said = running.stderr.read().decode()
         self.assertEqual(running.wait(PATIENCE), 7)
-        self.assertIn("its reader went away before all had come", said)
+        self.assertIn("its reader closed it before all data had arrived", said)

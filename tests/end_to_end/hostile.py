@@ -25,7 +25,7 @@ class Hostile(Tools):
         command = self.on_daemon("get", "/" + "a" * 8700, "-o", "x")
         self.refused(NOT_FOUND, ["no route leads to"], *command)
         self.assertEqual(os.listdir(self.here), [])
-        long, parts = "/" + "a" * 8780, ["no packet takes the command", "shorter name"]
+        long, parts = "/" + "a" * 8780, ["does not fit into a packet", "shorter name"]
         self.refused(USAGE, parts, *self.on_daemon("strategy", "set", long, "multicast"))
         self.refused(USAGE, parts, *self.on_daemon("cs", "erase", long))
 

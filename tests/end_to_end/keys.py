@@ -176,7 +176,7 @@ class Keys(Alone):
         consumer = Person(self, "consumer")
         anchor = consumer.keep("root.cert", root)
         said = consumer.get("/site/alice/film", anchor, NOT_VERIFIED)
-        self.assertIn("is signed by itself, and is none of the anchors", said)
+        self.assertIn("is self-signed, and is not one of the anchors", said)
         self.assertIn("the valid part of its chain: /site/alice/KEY/", said)
 
     def test_rules_say_who_may_sign(self):

@@ -188,7 +188,7 @@ class Messages(Tools):
         for name, part in (
             ("file", "does not begin with a slash"),
             ("/a%zz", "two hexadecimal digits"),
-            ("/a/../b", "no components"),
+            ("/a/../b", "not components"),
             ("/a/sha256digest=00", "64 hexadecimal digits"),
             ("/65536=a", "`/65536=a`"),
         ):

@@ -270,7 +270,7 @@ class Hostile(Proxied):
             wait_until(lambda: self.origin.requests, "the request that waits")
         # Long before its patience ends.
         [said] = gateway.answered(1)
-        self.assertEqual(said["error"], "the client went away")
+        self.assertEqual(said["error"], "the client disconnected")
 
     def test_an_answer_that_ends_early_or_stalls_is_an_error(self):
         def early(handler):

@@ -183,7 +183,7 @@ class Trees(TreeCase):
         publishes("changed in it")
         # There is none for a while.
         self.folder.rename(self.here / "away")
-        wait_until(lambda: "make it again" in log.read_text(encoding="utf-8"), "the note")
+        wait_until(lambda: "create it again" in log.read_text(encoding="utf-8"), "the note")
         fill(self.folder, "made again")
         publishes("made again")
         # A link is set to the next release.
@@ -423,7 +423,7 @@ class Trees(TreeCase):
         self.weir("get", "/trees/small", "-o", self.here / "two", "--limit-rate", "80 kbit/s")
         self.assertGreater(time.monotonic() - began, 1.9)
         _, said = self.weir("get", "/trees/small", "--limit-rate", "0 bit/s", status=USAGE)
-        self.assertIn("leave the option out", said)
+        self.assertIn("leave it out", said)
 
     def test_names_below_a_slash_and_the_line_of_json(self):
         """A single file of a pattern keeps its name; `--json` names what is served at once."""

@@ -139,7 +139,7 @@ pub unsafe extern "C" fn weir_group_next(
         let group = unsafe { value(group, "group") }?;
         let next = group.group.next(Duration::from_millis(timeout_milliseconds))?;
         let publication = next.ok_or_else(|| {
-            Error::TimedOut(format!("no publication came in the group {}", group.group.name()))
+            Error::TimedOut(format!("no publication arrived in the group {}", group.group.name()))
         })?;
         let member = CString::new(publication.member.to_string()).unwrap_or_default();
         let key = match &publication.verified {

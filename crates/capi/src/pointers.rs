@@ -52,7 +52,8 @@ pub unsafe fn bytes<'a>(pointer: *const u8, len: usize, what: &str) -> Result<&'
         return Err(null(what));
     }
     if len > isize::MAX as usize {
-        return Err(Error::Usage(format!("`{what}` has {len} bytes, more than there is memory")));
+        let text = format!("`{what}` has {len} bytes, more than the available memory");
+        return Err(Error::Usage(text));
     }
     // SAFETY: see above.
     Ok(unsafe { std::slice::from_raw_parts(pointer, len) })

@@ -33,8 +33,9 @@ pub(crate) fn express(
     if interest.lifetime < Duration::from_millis(1) {
         return Err(Error::Usage("an Interest needs a lifetime of 1 ms or more".to_owned()));
     }
-    let nonce = getrandom::u32()
-        .map_err(|error| Error::Failed(format!("the system gives no random numbers: {error}")))?;
+    let nonce = getrandom::u32().map_err(|error| {
+        Error::Failed(format!("the system provides no random numbers: {error}"))
+    })?;
     let mut exchange = Exchange::new(&interest.packet(nonce));
     if exchange.interest_len() > packet::MAX_PACKET {
         let (length, most) = (exchange.interest_len(), packet::MAX_PACKET);
@@ -53,8 +54,9 @@ pub(crate) fn express(
     }
     match exchange.into_answer() {
         Some(Answer::Data { wire, .. }) => {
-            let data = packet::Data::decode(&wire)
-                .map_err(|error| Error::Failed(format!("the answer is no Data packet: {error}")))?;
+            let data = packet::Data::decode(&wire).map_err(|error| {
+                Error::Failed(format!("the answer is not a Data packet: {error}"))
+            })?;
             let proof = at_present(policy).verify(&data).map_err(|error| {
                 Error::NotVerified(format!("{} is not verified: {error}", data.name()))
             })?;

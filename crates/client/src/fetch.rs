@@ -199,7 +199,7 @@ impl Request {
         if is_open_file(path) {
             let path = path.display();
             return Err(Error::File(format!(
-                "cannot write {path}: it is open, and no file's name"
+                "cannot write {path}: it is open, and is not the name of a file"
             )));
         }
         let path = &behind_links(path).map_err(failed)?;
@@ -208,7 +208,8 @@ impl Request {
             Ok(there) if there.is_file() => Some(there.permissions()),
             Ok(_) => {
                 let path = path.display();
-                return Err(Error::File(format!("cannot write {path}: it is there, and no file")));
+                let text = format!("cannot write {path}: it exists, and is not a file");
+                return Err(Error::File(text));
             }
             Err(_) => None,
         };
@@ -265,7 +266,7 @@ impl Request {
         config.lifetime = span(self.settings.lifetime);
         config.patience = span(self.settings.patience);
         config.seed = getrandom::u64().map_err(|error| {
-            Error::Failed(format!("the system gives no random numbers: {error}"))
+            Error::Failed(format!("the system provides no random numbers: {error}"))
         })?;
         let fetch = Fetch::new(config, control.controller()?);
         let queue = Arc::new(Queue::new()?);

@@ -160,7 +160,7 @@ impl Group {
         let (boot, warning) = start(&member, &group);
         let own = Stream { name: member, boot };
         let seed = getrandom::u64().map_err(|error| {
-            Error::Failed(format!("the system gives no random numbers: {error}"))
+            Error::Failed(format!("the system provides no random numbers: {error}"))
         })?;
         let of_group = Options {
             group: group.clone(),
@@ -328,7 +328,7 @@ impl Group {
         match awaited {
             0 if all == 0 => Ok(true),
             0 => Err(Error::Failed(format!(
-                "{all} publications had to make room before another member fetched them"
+                "{all} publications were evicted before another member fetched them"
             ))),
             _ if state.is_over => Err(self.end()),
             _ => Ok(false),

@@ -366,6 +366,6 @@ fn become_nice(nice: i32) {
         return;
     }
     if let Err(error) = rustix::process::nice(nice) {
-        tracing::warn!(nice, %error, "scheduling priority left as it is");
+        tracing::warn!(nice, %error, "scheduling priority not changed");
     }
 }

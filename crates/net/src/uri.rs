@@ -172,7 +172,7 @@ fn read(text: &str) -> Result<FaceUri, String> {
         "unix" => return Err("a socket's path is absolute, after three slashes".into()),
         "ether" => {
             let inner = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-            let address = inner.ok_or("an Ethernet address stands in brackets")?;
+            let address = inner.ok_or("an Ethernet address is written in brackets")?;
             return Ok(FaceUri::Ether(address.parse()?));
         }
         "dev" => {
@@ -186,8 +186,8 @@ fn read(text: &str) -> Result<FaceUri, String> {
     let port = port.unwrap_or_else(|| default_port(&host));
     let uri = FaceUri::Internet { carrier, family, host, port };
     match (uri.address(), family) {
-        (Some(IpAddr::V6(_)), Family::V4) => Err("the address is of IPv6".into()),
-        (Some(IpAddr::V4(_)), Family::V6) => Err("the address is of IPv4".into()),
+        (Some(IpAddr::V6(_)), Family::V4) => Err("it is an IPv6 address".into()),
+        (Some(IpAddr::V4(_)), Family::V6) => Err("it is an IPv4 address".into()),
         _ if uri.is_group() && carrier == Carrier::Tcp => Err("TCP has no multicast groups".into()),
         _ => Ok(uri),
     }
@@ -235,7 +235,7 @@ fn canonical(host: &str) -> Result<String, &'static str> {
         return Err("only a link-local address or a group has an interface behind a `%`");
     }
     if zone.is_empty() || zone.contains('%') {
-        return Err("behind the `%` comes the name of an interface");
+        return Err("the name of an interface must follow the `%`");
     }
     Ok(format!("{address}%{zone}"))
 }
@@ -246,13 +246,13 @@ fn split_host_port(text: &str) -> Result<(&str, Option<u16>), &'static str> {
         let (host, after) = inner.split_once(']').ok_or("the bracket is not closed")?;
         let port = match after {
             "" => None,
-            _ => Some(after.strip_prefix(':').ok_or("after the bracket comes `:port`")?),
+            _ => Some(after.strip_prefix(':').ok_or("`:port` must follow the bracket")?),
         };
         (host, port)
     } else {
         match text.rsplit_once(':') {
             Some((host, _)) if host.contains(':') => {
-                return Err("an IPv6 address stands in brackets");
+                return Err("an IPv6 address is written in brackets");
             }
             Some((host, port)) => (host, Some(port)),
             None => (text, None),
@@ -336,8 +336,8 @@ mod tests {
             ("ether://[01:00:5e:00:17]", "six bytes"),
             ("dev://", "1 to 15 bytes"),
             ("dev://a/b", "no slash"),
-            ("udp4://[::1]:6363", "of IPv6"),
-            ("udp6://192.0.2.1", "of IPv4"),
+            ("udp4://[::1]:6363", "an IPv6 address"),
+            ("udp6://192.0.2.1", "an IPv4 address"),
             ("udp6://2001:db8::1", "in brackets"),
             ("udp4://192.0.2.1:0", "1 to 65535"),
             ("udp4://192.0.2.1:66000", "1 to 65535"),
@@ -351,7 +351,7 @@ mod tests {
             ("udp6://[2001:db8::1%eth0]", "only a link-local address"),
             ("udp6://[fe80::1%]", "the name of an interface"),
             ("udp4://fe80%eth0", "only an IPv6 address"),
-            ("udp4://[fe80::1%eth0]", "of IPv6"),
+            ("udp4://[fe80::1%eth0]", "an IPv6 address"),
             ("tcp4://224.0.23.170", "no multicast groups"),
         ] {
             let error = text.parse::<FaceUri>().unwrap_err().to_string();

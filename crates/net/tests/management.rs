@@ -319,7 +319,7 @@ fn a_rule_takes_commands_away_from_those_who_do_not_fit() {
     let prefix = ControlParameters { name: Some("/p".parse().unwrap()), ..Default::default() };
     let refused = control(&mut client, "rib/register", &prefix);
     assert_eq!(refused.code, 403);
-    assert!(refused.text.contains("a digest says nothing"), "{}", refused.text);
+    assert!(refused.text.contains("a digest does not identify"), "{}", refused.text);
     let key_locator = certificate.key_name();
     client.sign_commands(security::Signer::Key { secret, key_locator });
     for _ in 0..50 {

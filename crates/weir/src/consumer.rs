@@ -124,7 +124,7 @@ impl Target {
             Target::Stream(_) => {
                 let message = "interrupted before its reader had taken all";
                 Err(Failure::new(Kind::Interrupted, message)
-                    .then("run the same command again to begin anew"))
+                    .then("run the same command again to start over"))
             }
         }
     }
@@ -436,7 +436,7 @@ fn interrupted(fetch: &Fetch, resumes: bool) -> Failure {
 fn again(resumes: bool) -> &'static str {
     match resumes {
         true => "run the same command again to resume",
-        false => "run the same command again to begin anew",
+        false => "run the same command again to start over",
     }
 }
 

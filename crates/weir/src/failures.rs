@@ -25,7 +25,7 @@ impl From<ConnectError> for Failure {
             ConnectError::Other { .. } | ConnectError::NotNdn { .. } => {
                 "check --socket and NDN_CLIENT_TRANSPORT"
             }
-            ConnectError::Closed(_) => "its log says more; run the same command again",
+            ConnectError::Closed(_) => "see its log; run the same command again",
         };
         Failure::new(Kind::NoForwarder, error).then(next)
     }
@@ -47,9 +47,9 @@ impl From<CommandError> for Failure {
                 (Word::Rejected, "publish under another name")
             }
             CommandError::Refused { code: 414, .. } => (Word::Rejected, "use a shorter name"),
-            CommandError::Refused { .. } => (Word::Rejected, "the forwarder's log says more"),
+            CommandError::Refused { .. } => (Word::Rejected, "see the forwarder's log"),
             CommandError::NoAnswer { .. } => {
-                (Word::NoForwarder, "does it take commands from this host? its log says more")
+                (Word::NoForwarder, "does it accept commands from this host? see its log")
             }
         };
         Failure::new(kind, error).then(next)
@@ -64,8 +64,8 @@ impl From<DatasetError> for Failure {
             DatasetError::Malformed { .. } => (Kind::Failed, "is it a weir forwarder?"),
             DatasetError::NoAnswer { .. } => (
                 Kind::NoForwarder,
-                "it may be stopped or overloaded, and over UDP it answers only its own host; its \
-                 log says more",
+                "it may be stopped or overloaded, and over UDP it answers only its own host; see \
+                 its log",
             ),
         };
         Failure::new(kind, error).then(next)
@@ -84,7 +84,7 @@ impl From<&FetchError> for Failure {
                 (Word::NotFound, "compare it with what the producer printed when it began to serve")
             }
             E::Gone { .. } => {
-                (Word::NotFound, "run the same command again when it is published anew")
+                (Word::NotFound, "run the same command again when it is published again")
             }
             E::NotAnObject { .. } => (
                 Word::NotFound,
@@ -100,7 +100,7 @@ impl From<&FetchError> for Failure {
             }
             E::Manifest(_) | E::Forged { .. } => (
                 Word::NotVerified,
-                "run the same command again, and tell its publisher if that does not help",
+                "run the same command again, and inform its publisher if that does not help",
             ),
             E::WrongSize { .. } => (Word::Failed, ""),
         };
@@ -135,7 +135,7 @@ impl From<SinkError> for Failure {
                  a file system that takes larger files with -o FILE"
             }
             ErrorKind::InvalidFilename => "choose another name with -o FILE",
-            ErrorKind::BrokenPipe => "its reader went away before all had come",
+            ErrorKind::BrokenPipe => "its reader closed it before all data had arrived",
             ErrorKind::NotFound => "make its folder, or choose another place with -o FILE",
             _ => "choose another place with -o FILE",
         };

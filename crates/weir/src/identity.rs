@@ -79,7 +79,7 @@ pub fn new_shared(identity: &Name) -> Result<(StoredShared, PathBuf), Failure> {
 pub fn random() -> Result<[u8; 32], Failure> {
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(|error| {
-        Failure::new(Kind::Failed, format!("the system gives no random numbers: {error}"))
+        Failure::new(Kind::Failed, format!("the system provides no random numbers: {error}"))
     })?;
     Ok(random)
 }

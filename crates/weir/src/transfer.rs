@@ -48,7 +48,7 @@ impl Transfers {
     ///
     /// # Errors
     ///
-    /// No Interest has room for the name, or the system gives no random numbers.
+    /// No Interest has room for the name, or the system provides no random numbers.
     pub fn config(&self, name: Name) -> Result<FetchConfig, Failure> {
         check_length(&name)?;
         check_depth(&name)?;
@@ -82,7 +82,7 @@ impl Transfers {
     /// A batch under a controller of its own.
     ///
     /// # Errors
-    /// The scheme has no controller, or the system gives no random numbers.
+    /// The scheme has no controller, or the system provides no random numbers.
     pub fn batch(&self) -> Result<Batch, Failure> {
         let config = BatchConfig {
             lifetime: self.lifetime.unwrap_or(FetchConfig::LIFETIME),
@@ -155,7 +155,7 @@ fn choice(args: &TransferArgs) -> Result<Choice, Failure> {
 /// Nonces must differ between runs.
 fn seed() -> Result<u64, Failure> {
     getrandom::u64().map_err(|error| {
-        Failure::new(Kind::Failed, format!("the system gives no random numbers: {error}"))
+        Failure::new(Kind::Failed, format!("the system provides no random numbers: {error}"))
     })
 }
 

@@ -190,7 +190,7 @@ fn a_file_that_is_none_is_refused_before_it_is_read_through() {
     let crowd: String = (0..100_000).map(|i| format!("[[node]]\nx{i} = 1\n")).collect();
     let reported = reported(crowd.as_bytes());
     assert!(mistakes(&reported).len() <= 202, "so many are reported and no more");
-    assert!(reported.contains("more is wrong than is shown"));
+    assert!(reported.contains("there are more mistakes than are shown"));
     let folder = tempfile::tempdir().expect("a folder");
     let missing = weir(folder.path(), &["sim", "run", "none.toml", "--out", "out"]);
     assert_eq!(missing.status.code(), Some(7));

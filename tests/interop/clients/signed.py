@@ -13,7 +13,7 @@ from support.children import Child, Failed
 
 SIZE = 100_000
 # The signer is unknown: its certificate is self-signed, or its named certificate is missing.
-STRANGE = "is signed by itself, and is none of the anchors|is needed and could not be fetched"
+STRANGE = "is self-signed, and is not one of the anchors|is needed and could not be fetched"
 
 
 class Signed(unittest.TestCase):

@@ -23,7 +23,7 @@ const HOME_VARIABLE: &str = "WEIR_HOME";
 #[derive(Debug, Error)]
 pub enum KeysError {
     /// The user has no home directory.
-    #[error("no home directory is known for the keys")]
+    #[error("no home directory was found for the keys")]
     NoHome,
     /// The key chain has no such key, or cannot be read.
     #[error(transparent)]
@@ -32,7 +32,7 @@ pub enum KeysError {
     #[error("{0}")]
     Elsewhere(Box<OutOfScope>),
     /// An anchor is neither a file nor a name.
-    #[error("the trust anchor {anchor} is no file, and {why}")]
+    #[error("the trust anchor {anchor} is not a file, and {why}")]
     NoAnchor {
         /// The given text.
         anchor: String,
@@ -40,7 +40,7 @@ pub enum KeysError {
         why: UriError,
     },
     /// A file of rules is one of several anchors.
-    #[error("the trust anchor {0} has rules, and says itself who is trusted")]
+    #[error("the trust anchor {0} is a file of rules, which has anchors of its own")]
     Rules(String),
     /// The file of an anchor cannot be read.
     #[error("cannot read the trust anchor {anchor}: {error}")]
@@ -51,7 +51,7 @@ pub enum KeysError {
         error: io::Error,
     },
     /// The file of an anchor is no certificate.
-    #[error("the trust anchor {anchor} is no certificate: {error}")]
+    #[error("the trust anchor {anchor} is not a certificate: {error}")]
     NoCertificate {
         /// The given text.
         anchor: String,

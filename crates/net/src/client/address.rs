@@ -59,7 +59,7 @@ impl AddressError {
     /// The same, read in a file.
     fn read_in(mut self, file: &Path) -> AddressError {
         let (AddressError::Form { why, .. } | AddressError::Host { why, .. }) = &mut self;
-        *why = format!("{why} (so says {})", file.display());
+        *why = format!("{why} (given in {})", file.display());
         self
     }
 }

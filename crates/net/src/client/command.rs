@@ -39,7 +39,7 @@ pub enum CommandError {
         address: String,
     },
     /// The names in the command are too long.
-    #[error("no packet takes the command to {what}: it has {length} bytes, and a packet {max}",
+    #[error("the command to {what} does not fit into a packet: {length} bytes, at most {max}",
         max = packet::MAX_PACKET)]
     TooLong {
         /// `register /a/b`

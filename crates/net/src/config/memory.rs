@@ -103,8 +103,8 @@ pub(super) fn share(config: &mut Config, of: &Sections<'_, '_>) {
     let Some(memory) = config.daemon.memory else { return };
     if memory.0 < FEWEST {
         let why = format!(
-            "{memory} is too little: the process alone takes up to {}, and packets that pass need \
-             room besides; give it {} or more",
+            "{memory} is too little: the process alone takes up to {}, and forwarded packets need \
+             room as well; give it {} or more",
             Size(PROCESS),
             Size(FEWEST),
         );

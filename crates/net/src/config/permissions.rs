@@ -42,7 +42,7 @@ impl Announcements {
             (Accept::Any, true) => {
                 "with `trust` the signatures are verified: write `\"trusted\"` or `\"off\"`"
             }
-            (Accept::Trusted, false) => "`trusted` needs `trust`, the file that says who may sign",
+            (Accept::Trusted, false) => "`trusted` needs `trust`, the file of the accepted signers",
             _ => return Some(self),
         };
         section.doc.mistake(section.place("accept"), why);
@@ -103,7 +103,7 @@ impl Authorize {
             doc.mistake(section.place("from"), "peers may command only with a `key` or `trust`");
         }
         if is_remote && !(self.user.is_empty() && self.group.is_empty()) {
-            let why = "of peers the user is not known; write a `key` or `trust`";
+            let why = "the user of a peer is not known; write a `key` or `trust`";
             doc.mistake(section.place("from"), why);
         }
         if is_remote && self.modules.iter().any(|module| module != "rib") {

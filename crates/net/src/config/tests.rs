@@ -423,7 +423,7 @@ fn authorize_sections_are_read() {
         ("from = \"remote\"", "peers may command only with a `key` or `trust`"),
         ("key = \"k\"\ntrust = \"t\"", "a section has a `key` or `trust`"),
         ("from = \"remote\"\nkey = \"k\"\ncommands = \"faces\"", "peers may command only `rib`"),
-        ("from = \"remote\"\nkey = \"k\"\nuser = \"alice\"", "the user is not known"),
+        ("from = \"remote\"\nkey = \"k\"\nuser = \"alice\"", "the user of a peer is not known"),
         ("commands = \"face\"", "faces"),
         ("commands = [1]", "text"),
     ] {

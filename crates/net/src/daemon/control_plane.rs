@@ -159,7 +159,7 @@ impl ControlPlane {
     fn reread(&mut self, forwarder: &mut Forwarder, faces: &mut FaceSet) {
         supervisor::notify(&supervisor::reloading());
         match self.wake_ups.reread() {
-            None => tracing::warn!("there is no configuration that could be read again"),
+            None => tracing::warn!("there is no configuration file to reload"),
             Some(Ok(config)) => {
                 self.warnings.clear();
                 self.adopt(forwarder, faces, &config);

@@ -108,7 +108,7 @@ impl Devices {
             if let Err(source) = permitted() {
                 failed.push(DaemonError::Ether { uri, source });
             } else if let Err(error) = self.open(id, options, registry) {
-                tracing::warn!(uri, %error, "no Ethernet frames come in until the interface is up");
+                tracing::warn!(uri, %error, "no Ethernet frames arrive until the interface is up");
                 self.retry = Some(Time::ZERO);
             }
         }
@@ -215,7 +215,7 @@ impl Devices {
                 open.receiver.set_mtu(mtu);
                 return (mtu != before).then_some(Change::Mtu(mtu));
             }
-            Ok(None) => format!("the interface `{}` is another one now", named.name),
+            Ok(None) => format!("the interface `{}` was replaced by another one", named.name),
             Err(error) if error.raw_os_error().is_some() => {
                 tracing::debug!(interface = named.name, %error, "cannot be examined");
                 self.retry = Some(now + RETRY);

@@ -23,7 +23,7 @@ pub enum DaemonError {
         source: io::Error,
     },
     /// Metrics cannot be had at an address.
-    #[error("cannot answer with metrics at {address}: {source}")]
+    #[error("cannot serve metrics at {address}: {source}")]
     Metrics {
         /// The address.
         address: std::net::SocketAddr,

@@ -514,7 +514,7 @@ impl Face {
             Link::Down { .. } => Progress::Done,
         };
         if let Some(payload) = narrower {
-            tracing::info!(face = %id, payload, "the path takes only shorter datagrams");
+            tracing::info!(face = %id, payload, "the path carries only shorter datagrams");
             self.set_mtu(forwarder, payload);
         }
         self.blocked = progress == Progress::Blocked;

@@ -344,7 +344,7 @@ impl FaceSet {
                 self.next_idle_check = end.min(now + IDLE_CHECK);
                 return;
             }
-            self.close(forwarder, id, "nothing came over it for long");
+            self.close(forwarder, id, "idle for too long");
         }
         self.next_idle_check = now + IDLE_CHECK;
     }

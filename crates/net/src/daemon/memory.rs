@@ -106,7 +106,7 @@ impl Watch {
         (self.trim_heap)();
         let Some(left) = resident() else { return };
         self.last_trim = (now, left);
-        tracing::debug!(taken, left, shared = self.now, "near the limit on memory");
+        tracing::debug!(taken, left, shared = self.now, "memory usage near the limit");
         if left > near {
             let excess = usize::try_from(left - near).unwrap_or(usize::MAX);
             let less = self.now.saturating_sub(excess).max(self.shared / FEWEST);
@@ -133,7 +133,7 @@ impl Watch {
         }
         (self.trim_heap)();
         let left = resident().unwrap_or(taken);
-        tracing::debug!(taken, left, counted, "unused memory given back");
+        tracing::debug!(taken, left, counted, "unused memory released");
         let helped = taken.saturating_sub(left) >= HOLES / 2;
         self.wait = if helped { AGAIN } else { Duration((self.wait.0 * 2).min(RARELY.0)) };
         (self.last_trim, self.floor) = ((now, left), left.saturating_sub(counted));

@@ -20,7 +20,7 @@ pub(super) enum Doubt {
     Malformed(String),
     #[error("the prefix announcement's digest is wrong")]
     Damaged,
-    #[error("the prefix announcement is valid at another time")]
+    #[error("the prefix announcement is not valid now")]
     NotNow,
 }
 
@@ -47,7 +47,7 @@ impl Announcement {
         let mut expires_in_ms = read.expiration_ms();
         if let Some(period) = read.validity() {
             let Some(validity) = Validity::read(period) else {
-                let why = "the prefix announcement's ValidityPeriod is none";
+                let why = "the prefix announcement's ValidityPeriod is malformed";
                 return Err(Doubt::Malformed(why.to_owned()));
             };
             if !validity.contains(wall_ms / 1000) {

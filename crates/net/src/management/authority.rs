@@ -201,7 +201,7 @@ impl Rule {
         let key = match &self.who {
             Who::Anybody => return Ok(self.grant(None)),
             _ if claim.kind == SignatureType::DigestSha256 => {
-                let why = "a digest says nothing of who commands; a key's signature is needed";
+                let why = "a digest does not identify the sender; a signature by a key is needed";
                 return Err(Refusal::unauthorized(why).into());
             }
             Who::Key(key) => checks.time(|| {
@@ -294,10 +294,10 @@ impl Authority {
     ) -> Result<Grant, Doubt> {
         let why = match (from, account) {
             (Origin::Local, Some(Account { uid, .. })) => format!(
-                "no rule lets programs of user {uid} command this; an [[authorize]] section does, \
+                "no rule allows this to programs of user {uid}; an [[authorize]] section does, \
                  and a program of the daemon's own user needs none"
             ),
-            _ => "no rule lets this be commanded from there".to_owned(),
+            _ => "no rule allows this command from there".to_owned(),
         };
         let mut doubt = Doubt::from(Refusal::Unauthorized(why));
         let Authority { rules, checks, .. } = self;
@@ -361,16 +361,16 @@ fn judge(key: &Certificate, claim: &Claim<'_>, wall_ms: u64) -> Result<Name, Str
     let name = key.key_name();
     match claim.key {
         Some(KeyLocator::Name(given)) if !is_key(given, name.as_ref()) => {
-            return Err(format!("the key {given} is none of those that may command this"));
+            return Err(format!("the key {given} may not send this command"));
         }
         Some(KeyLocator::Digest(given)) if given != key.public_key().digest() => {
-            return Err("the key of that digest is none of those that may command this".into());
+            return Err("the key of that digest may not send this command".into());
         }
         None => return Err("the signature does not name its key".into()),
         Some(_) => {}
     }
     if !key.validity().contains(wall_ms / 1000) {
-        return Err(format!("the certificate of {name} is valid at another time"));
+        return Err(format!("the certificate of {name} is not valid now"));
     }
     let fits = claim.kind == key.public_key().signature_type();
     if !fits || !key.public_key().verifies(&claim.message(), claim.value) {

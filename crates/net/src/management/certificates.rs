@@ -112,7 +112,7 @@ impl Certificates {
     pub fn wait(&mut self, now: Time, lack: &Lack, waiting: Waiting) -> Result<(), &'static str> {
         let from = waiting.from;
         if waiting.is_last || now.since(waiting.since) >= PATIENCE {
-            return Err("it did not come in time");
+            return Err("it did not arrive in time");
         }
         let (mut of_all, mut of_face) = (0, 0);
         for other in self.fetches.iter().flat_map(|fetch| &fetch.waiting) {
@@ -120,7 +120,7 @@ impl Certificates {
             of_face += usize::from(other.from == from);
         }
         if of_all >= WAITING || of_face >= WAITING_OF_FACE {
-            return Err("too much waits for certificates already");
+            return Err("too many packets already wait for certificates");
         }
         let scope = lack.name.as_ref().first().map(|first| first.value());
         if matches!(scope, Some(b"localhost" | b"localhop")) {
@@ -131,7 +131,7 @@ impl Certificates {
         let fetch = &mut self.fetches[at];
         if !fetch.faces.contains(&from) {
             if fetch.faces.len() == FACES {
-                return Err("it is asked of many faces already");
+                return Err("it is already requested from many faces");
             }
             fetch.faces.push(from);
             if fetch.is_direct() {
@@ -146,7 +146,7 @@ impl Certificates {
     fn begin(&mut self, now: Time, lack: &Lack, waiting: Waiting) -> Result<(), &'static str> {
         let of_face = self.fetches.iter().filter(|fetch| fetch.faces.contains(&waiting.from));
         if self.fetches.len() >= FETCHES || of_face.count() >= FETCHES_OF_FACE {
-            return Err("too many certificates are asked for already");
+            return Err("too many certificates are already requested");
         }
         self.asking.push_back(interest(lack.name.as_ref(), None));
         self.fetches.push(Fetch {

@@ -34,7 +34,8 @@ impl Management {
             self.judge_bounds(host, command, account, from)?;
         }
         if origin == Origin::Remote && !command.asked.is_for(from.0) {
-            return Err(Refusal::unauthorized("peers may register for themselves alone").into());
+            let why = "peers may register prefixes only for themselves";
+            return Err(Refusal::unauthorized(why).into());
         }
         if let Asked::Announcement(bytes) = command.asked {
             self.announcers.judge(bytes, wall_ms)?;
@@ -57,7 +58,7 @@ impl Management {
         let Some(what) = self.beyond_bounds(host, command, account, from) else { return Ok(()) };
         let user = account.map_or("an unknown user".to_owned(), |a| format!("user {}", a.uid));
         Err(Refusal::Unauthorized(format!(
-            "a program of {user} may not {what}; an [[authorize]] section with its `user` lets it"
+            "a program of {user} may not {what}; an [[authorize]] section with its `user` allows it"
         )))
     }
 

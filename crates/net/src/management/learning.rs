@@ -107,7 +107,7 @@ impl Management {
             return Err("the prefix belongs to the forwarder".to_owned());
         }
         if !self.announced.contains(prefix) && self.announced.len() >= MOST {
-            return Err("there are as many as may be".to_owned());
+            return Err("the limit of announced prefixes is reached".to_owned());
         }
         let route = Route { cost: ANNOUNCED_COST, flags: CHILD_INHERIT, expires: Some(ends) };
         let key = RouteKey { face, origin: ORIGIN_ANNOUNCEMENT };

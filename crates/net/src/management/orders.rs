@@ -121,10 +121,10 @@ fn refused<T>(code: u64, why: impl Into<String>) -> Result<T, Refused> {
 pub(super) fn create(asked: &ControlParameters) -> Result<Task, Refused> {
     let Some(text) = &asked.uri else { return refused(400, "faces/create needs a Uri") };
     let Some((scheme, _)) = text.split_once("://") else {
-        return refused(400, format!("`{text}` is no face URI"));
+        return refused(400, format!("`{text}` is not a face URI"));
     };
     if !["udp", "udp4", "udp6", "tcp", "tcp4", "tcp6", "ether"].contains(&scheme) {
-        return refused(406, format!("no face can be made with the scheme `{scheme}`"));
+        return refused(406, format!("cannot create a face with the scheme `{scheme}`"));
     }
     let uri = match text.parse::<FaceUri>() {
         Ok(uri) => uri,
@@ -134,7 +134,7 @@ pub(super) fn create(asked: &ControlParameters) -> Result<Task, Refused> {
         return create_ether(asked, address);
     }
     let FaceUri::Internet { carrier, host, .. } = &uri else {
-        return refused(406, "no face can be made to a Unix socket");
+        return refused(406, "cannot create a face to a Unix socket");
     };
     let literal = host.split('%').next().unwrap_or_default().parse::<std::net::IpAddr>();
     let Ok(address) = literal else {
@@ -144,10 +144,10 @@ pub(super) fn create(asked: &ControlParameters) -> Result<Task, Refused> {
         return refused(400, format!("`{text}` is not canonical; it would be {uri}"));
     }
     if address.is_multicast() {
-        return refused(406, "multicast faces are made by the configuration");
+        return refused(406, "only the configuration can create multicast faces");
     }
     if *carrier == Carrier::Tcp && asked.local_uri.is_some() {
-        return refused(406, "a TCP face has no LocalUri of one's choice");
+        return refused(406, "the LocalUri of a TCP face cannot be chosen");
     }
     let change = new_face(asked, address.is_loopback())?;
     Ok(Task::Create(Create { uri, device: None, change }))
@@ -157,7 +157,7 @@ pub(super) fn create(asked: &ControlParameters) -> Result<Task, Refused> {
 fn new_face(asked: &ControlParameters, is_here: bool) -> Result<Change, Refused> {
     let change = change(asked)?;
     if change.persistency == Some(Persistency::OnDemand) {
-        return refused(406, "faces on demand are made by peers");
+        return refused(406, "only peers can create on-demand faces");
     }
     if change.flags & change.mask & status::LOCAL_FIELDS != 0 && !is_here {
         return refused(406, "local fields are for faces on this host");
@@ -172,7 +172,7 @@ fn create_ether(asked: &ControlParameters, address: Mac) -> Result<Task, Refused
         return refused(400, format!("the Uri is not canonical; it would be {uri}"));
     }
     if address.is_group() {
-        return refused(406, "multicast faces are made by the configuration");
+        return refused(406, "only the configuration can create multicast faces");
     }
     if !address.is_station() {
         return refused(406, format!("no station has the address {address}"));
@@ -221,10 +221,10 @@ pub(super) fn change(asked: &ControlParameters) -> Result<Change, Refused> {
         Some(0) => Some(Persistency::Persistent),
         Some(1) => Some(Persistency::OnDemand),
         Some(2) => Some(Persistency::Permanent),
-        Some(other) => return refused(400, format!("{other} is no FacePersistency")),
+        Some(other) => return refused(400, format!("{other} is not a FacePersistency")),
     };
     if asked.flags.is_some() != asked.mask.is_some() {
-        return refused(400, "Flags and Mask come together");
+        return refused(400, "Flags and Mask must be given together");
     }
     // More than a packet may have is no bound; less than NFD's least leaves no room for content.
     let mtu = asked.mtu.map(|mtu| usize::try_from(mtu).unwrap_or(usize::MAX));

@@ -13,10 +13,13 @@ pub(super) fn config(forwarder: &mut Forwarder, asked: &ControlParameters) -> Co
     let (flags, mask) = match (asked.flags, asked.mask) {
         (Some(flags), Some(mask)) => (flags, mask),
         (None, None) => (0, 0),
-        _ => return ControlResponse::new(400, "Flags and Mask come together", asked.clone()),
+        _ => {
+            let why = "Flags and Mask must be given together";
+            return ControlResponse::new(400, why, asked.clone());
+        }
     };
     if mask & !(status::CS_ADMIT | status::CS_SERVE) != 0 {
-        let why = "a content store has the flags 1 (admit) and 2 (serve) alone";
+        let why = "a content store has only the flags 1 (admit) and 2 (serve)";
         return ControlResponse::new(400, why, asked.clone());
     }
     if let Some(packets) = asked.capacity {

@@ -70,7 +70,7 @@ pub(super) fn unset(
         return ControlResponse::new(400, "strategy-choice/unset needs a Name", asked.clone());
     };
     if prefix.is_empty() {
-        let why = "the root's strategy can be replaced only";
+        let why = "the root's strategy can only be replaced";
         return ControlResponse::new(400, why, asked.clone());
     }
     if forwarder.unset_strategy(prefix.as_ref()) {

@@ -106,7 +106,7 @@ fn share(socket: &Socket) -> io::Result<()> {
 pub(super) fn size_receive_buffer(socket: &Socket, options: UdpOptions) -> io::Result<()> {
     // The kernel grants what its limit allows; what it granted is not an error.
     if let Err(error) = socket.set_recv_buffer_size(options.receive_buffer) {
-        tracing::debug!(%error, "receive buffer left as it is");
+        tracing::debug!(%error, "receive buffer not changed");
     }
     #[cfg(target_os = "linux")]
     if options.force {

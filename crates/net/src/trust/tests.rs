@@ -91,7 +91,7 @@ fn every_mistake_is_shown_with_its_place() {
     wrong(&format!("{ANCHOR}[trust]\ndeep = 1\n"), "no field `deep`");
     let model = |file: &str| format!("{ANCHOR}[trust]\nmodel = \"{file}\"\n");
     wrong(&model("none.lvs"), "No such file");
-    wrong(&model("root.cert"), "no compiled Light VerSec model");
+    wrong(&model("root.cert"), "not a compiled Light VerSec model");
     let both = "[[rule]]\ndata = \"/a\"\nsigner = \"/a\"\n";
     wrong(&format!("{}{both}", model("model.lvs")), "leave out the [[rule]]s");
 }

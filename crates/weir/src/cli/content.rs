@@ -113,7 +113,7 @@ pub fn listen(text: &str) -> Result<SocketAddr, &'static str> {
     let form = "write an IP address, such as 192.0.2.7, [2001:db8::7]:6363 or 0.0.0.0";
     let address = address.or_else(|_| text.parse()).map_err(|_| form)?;
     match address.ip().is_multicast() {
-        true => Err("a group is no address of a host; write one of this host's, or 0.0.0.0"),
+        true => Err("a group is not the address of a host; write one of this host's, or 0.0.0.0"),
         false => Ok(address),
     }
 }
@@ -292,7 +292,7 @@ pub struct MountArgs {
 fn cache(text: &str) -> Result<Size, String> {
     let size: Size = text.parse().map_err(|why| format!("{why}"))?;
     if size < Size(16_000_000) {
-        return Err("readers get nothing ahead with so small a cache; try \"16 MB\"".to_owned());
+        return Err("a cache this small leaves no room to read ahead; try \"16 MB\"".to_owned());
     }
     Ok(size)
 }
@@ -302,7 +302,7 @@ pub fn lifetime(text: &str) -> Result<control::Duration, String> {
     let lifetime: control::Duration = text.parse().map_err(|why| format!("{why}"))?;
     // Packets carry whole milliseconds.
     if lifetime < control::Duration::from_millis(1) {
-        return Err("nothing can answer an Interest of less than 1 ms; try \"4 s\"".to_owned());
+        return Err("a lifetime of less than 1 ms is too short; try \"4 s\"".to_owned());
     }
     Ok(lifetime)
 }
@@ -311,7 +311,7 @@ pub fn lifetime(text: &str) -> Result<control::Duration, String> {
 pub fn rate(text: &str) -> Result<Rate, String> {
     let rate: Rate = text.parse().map_err(|why| format!("{why}"))?;
     if rate.0 == 0 {
-        return Err("nothing moves at a rate of zero; leave the option out for no limit".to_owned());
+        return Err("a rate of zero lets nothing pass; leave it out for no limit".to_owned());
     }
     Ok(rate)
 }

@@ -94,12 +94,12 @@ fn next_step(code: u64, module: &str) -> (Word, String) {
     };
     match code {
         403 => {
-            let next = "its configuration says who may command; --sign chooses a key";
+            let next = "its configuration lists who may send commands; --sign chooses a key";
             (Word::Rejected, next.to_owned())
         }
         404 | 410 => (Word::NotFound, format!("see `weir {list}`")),
         400 => (Word::Usage, format!("see `weir {group} --help`")),
-        _ => (Word::Rejected, "the forwarder's log says more".to_owned()),
+        _ => (Word::Rejected, "see the forwarder's log".to_owned()),
     }
 }
 

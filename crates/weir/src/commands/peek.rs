@@ -32,7 +32,8 @@ pub fn run(args: &PeekArgs) -> Result<(), Failure> {
     };
     let mut exchange = Exchange::new(&interest);
     if exchange.interest_len() > packet::MAX_PACKET {
-        let text = format!("no packet takes a name of {} bytes", args.name.encoded_len());
+        let bytes = args.name.encoded_len();
+        let text = format!("a name of {bytes} bytes does not fit into a packet");
         return Err(Failure::new(Kind::Usage, text).then("use a shorter name"));
     }
     let end = connection.now() + args.lifetime;

@@ -44,7 +44,7 @@ pub fn run(args: &PlotArgs) -> Result<(), Failure> {
 fn not_drawn(error: &PlotError) -> Failure {
     let next = match error {
         PlotError::Results(error) => return super::report::unreadable(error),
-        PlotError::Empty => "let the runs come to their end: weir sim run --out DIR --resume",
+        PlotError::Empty => "finish the runs: weir sim run --out DIR --resume",
         PlotError::NoX { .. } => "sweep over a field with numbers, or draw points with --scatter",
         PlotError::Field { .. } | PlotError::Texts { .. } => "name one of these fields",
         PlotError::Measure { .. } => "name one of these with --y, or with --x for --scatter",

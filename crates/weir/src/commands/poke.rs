@@ -83,11 +83,11 @@ pub fn run(args: &PokeArgs) -> Result<(), Failure> {
         let now = connection.now();
         if stop.requested() {
             connection.unregister(&args.name).ok();
-            return Err(Failure::new(Kind::Interrupted, "interrupted before an Interest came"));
+            return Err(Failure::new(Kind::Interrupted, "interrupted before an Interest arrived"));
         }
         if end.is_some_and(|end| now >= end) {
             connection.unregister(&args.name).ok();
-            let text = format!("no Interest for {} has come", args.name);
+            let text = format!("no Interest for {} has arrived", args.name);
             return Err(Failure::new(Kind::Failed, text).then("wait longer by --patience"));
         }
         let until = end.unwrap_or(Time(u64::MAX)).min(now + TURN);

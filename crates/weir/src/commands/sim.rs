@@ -89,9 +89,9 @@ pub fn finish(
         Some(folder) => format!(" and kept in {}", folder.display()),
         None => String::new(),
     };
-    let what = format!("interrupted; what is shown{kept} is what was done until then");
+    let what = format!("interrupted; the results shown{kept} are incomplete");
     let next = match (batch.is_sweep, shown.out, shown.resumes) {
-        (true, Some(_), true) => "run the same command with --resume to do the rest",
+        (true, Some(_), true) => "run the same command with --resume to run the rest",
         _ => "",
     };
     Err(Failure::new(Kind::Interrupted, what).then(next))

@@ -189,7 +189,7 @@ fn unread(error: &StudyError) -> Failure {
         StudyError::Mistakes(mistakes) => {
             let many = output::counted(mistakes.len(), "mistake");
             let what = format!("the study has {many}; nothing was run");
-            Failure::new(Kind::Usage, what).then(&format!("fix what is said here:\n{error}"))
+            Failure::new(Kind::Usage, what).then(&format!("fix these mistakes:\n{error}"))
         }
     }
 }
@@ -197,7 +197,7 @@ fn unread(error: &StudyError) -> Failure {
 /// Fails unless all ran, and all claims hold or are explained.
 fn verdict(outcomes: &[Outcome]) -> Result<(), Failure> {
     if outcomes.iter().any(|outcome| outcome.interrupted) {
-        let what = "interrupted; what is shown is of the runs that were done";
+        let what = "interrupted; the results are those of the complete runs";
         return Err(Failure::new(Kind::Interrupted, what));
     }
     all_ran(outcomes.iter().flat_map(|o| &o.experiments).flat_map(|e| &e.failures))?;
@@ -208,7 +208,7 @@ fn verdict(outcomes: &[Outcome]) -> Result<(), Failure> {
         false => {
             let what = format!("neither held nor explained: {}", open.join(", "));
             Err(Failure::new(Kind::Failed, what)
-                .then("find out why and say it in deviations.md, `explained` names the heading"))
+                .then("explain the cause in deviations.md; `explained` names the heading"))
         }
     }
 }

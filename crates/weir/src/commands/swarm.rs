@@ -41,7 +41,7 @@ pub fn run(args: &SwarmArgs) -> Result<(), Failure> {
     for seed in seeds {
         if stop.requested() {
             say(args, &sums)?;
-            let what = "interrupted; the seeds until then are in the sums";
+            let what = "interrupted; the sums cover the seeds that were run";
             return Err(Failure::new(Kind::Interrupted, what));
         }
         let report = swarm::run(seed, &domains).map_err(|error| broken(seed, &error))?;

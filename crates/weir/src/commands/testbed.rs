@@ -78,9 +78,9 @@ fn clean() -> Result<(), Failure> {
         output::note(&format!("{name} is running and was left alone"));
     }
     output::result(&match cleaned.testbeds.len() {
-        0 => "nothing was left over".to_owned(),
+        0 => "there was nothing to remove".to_owned(),
         _ => format!(
-            "removed what {} left: {} network namespaces",
+            "removed the leftovers of {}: {} network namespaces",
             cleaned.testbeds.join(", "),
             cleaned.namespaces
         ),

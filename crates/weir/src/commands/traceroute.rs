@@ -160,7 +160,8 @@ fn ask(
         };
         let mut exchange = probe_exchange(&interest, policy);
         if exchange.interest_len() > MAX_PACKET {
-            let text = format!("no packet takes a name of {} bytes", args.name.encoded_len());
+            let bytes = args.name.encoded_len();
+            let text = format!("a name of {bytes} bytes does not fit into a packet");
             return Err(Failure::new(Kind::Usage, text).then("use a shorter name"));
         }
         let end = connection.now() + args.timeout;

@@ -177,7 +177,7 @@ fn judge_mtu(name: &str, found: Result<u64, String>) -> Check {
     let verdict = if mtu < LEAST_MTU { Verdict::Wrong } else { Verdict::Advice };
     let mut change = format!("ip link set dev {name} mtu {wanted}");
     if !is_loopback {
-        change += ", if all hosts of the link take it";
+        change += ", if all hosts on the link support it";
     }
     check.but(verdict, change)
 }

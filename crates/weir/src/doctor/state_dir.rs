@@ -31,9 +31,8 @@ pub fn examine(keys: &Path) -> Vec<Check> {
     // A folder that is missing will be on the file system of the nearest one that is there.
     let there = home.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
     let free = match std::fs::File::open(there) {
-        Ok(folder) => {
-            crate::file::free(&folder).ok_or_else(|| "its file system does not tell".to_owned())
-        }
+        Ok(folder) => crate::file::free(&folder)
+            .ok_or_else(|| "the file system does not report it".to_owned()),
         Err(error) => Err(error.to_string()),
     };
     checks.push(judge_space(home, free));
@@ -42,7 +41,7 @@ pub fn examine(keys: &Path) -> Vec<Check> {
 
 /// The user has no home.
 pub fn unknown() -> Check {
-    Check::unchecked("home-folder", "no home directory is known", "a folder of this user's own")
+    Check::unchecked("home-folder", "no home directory was found", "a folder of this user's own")
         .but(Verdict::Unchecked, "export WEIR_HOME=DIR")
 }
 

@@ -508,7 +508,7 @@ pub fn page_object(base: &Name, page: &PageRef) -> Listed {
 pub fn malformed(name: &Name, error: &TreeError) -> Failure {
     let next = match error {
         TreeError::TooMany { .. } | TreeError::Paths { .. } => "fetch a folder in it",
-        _ => "tell its publisher",
+        _ => "inform its publisher",
     };
     Failure::new(Kind::NotVerified, format!("the tree {name}/ is rejected: {error}")).then(next)
 }

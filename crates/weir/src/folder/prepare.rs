@@ -439,7 +439,7 @@ fn top_of(catalogue: &Catalogue) -> String {
 
 fn gone(folder: &Path) -> Failure {
     Failure::new(Kind::File, format!("{} is gone", folder.display()))
-        .then("make it again, and it is published")
+        .then("create it again, and it is published")
 }
 
 fn cannot_publish(path: &Path, error: &std::io::Error) -> Failure {

@@ -42,7 +42,7 @@ const STORED: Duration = Duration::from_secs(5);
 /// Times and places for pages of the gateway; see [`Timing`].
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 /// The failure of an answer that is not needed any more.
-const GONE: &str = "the client went away";
+const GONE: &str = "the client disconnected";
 
 /// The head of an answer that has begun. If it is dropped, the client has gone.
 pub struct Coming {
@@ -401,7 +401,7 @@ impl Answering {
             "{} is not as long as its metadata say: they have byte {end}, and it ends elsewhere",
             self.ask.name
         );
-        Failure::new(Kind::Failed, message).then("tell its publisher")
+        Failure::new(Kind::Failed, message).then("inform its publisher")
     }
 
     fn end(&mut self) {

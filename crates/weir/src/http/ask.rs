@@ -74,11 +74,11 @@ impl FromStr for Mirror {
         let form = "write it like /hub=/example/hub";
         let (path, name) = text.split_once('=').ok_or(form)?;
         if !path.starts_with('/') || path.contains(['?', '#', '%']) {
-            return Err(format!("{path} is no path of HTTP; {form}"));
+            return Err(format!("{path} is not an HTTP path; {form}"));
         }
         let prefix: Name = name.parse().map_err(|error: UriError| error.to_string())?;
         if prefix.is_empty() || is_scoped(&prefix) {
-            return Err(format!("{name} is no name of an origin's files; {form}"));
+            return Err(format!("{name} is not a name for an origin's files; {form}"));
         }
         let path = path.trim_end_matches('/').to_owned();
         Ok(Mirror { path, prefix })
@@ -263,7 +263,7 @@ pub(super) fn name(path: &str) -> Result<Name, Refusal> {
             return too_long();
         }
         let mistake = shortened(&error.to_string(), SHOWN);
-        Refusal::new(StatusCode::BAD_REQUEST, format!("the path is no name: {mistake}"))
+        Refusal::new(StatusCode::BAD_REQUEST, format!("the path is not a name: {mistake}"))
     })?;
     if name.as_ref().is_empty() {
         let text = "the path has no name; ask for one like /example/film.webm";

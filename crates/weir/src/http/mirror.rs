@@ -91,7 +91,7 @@ impl Resource {
         let mut query = None;
         if name.get(end).is_some_and(|part| part.is_keyword(QUERY)) {
             let text = generic(name, end + 1).and_then(|value| std::str::from_utf8(value).ok());
-            query = Some(text.ok_or("the query is no text")?.to_owned());
+            query = Some(text.ok_or("the query is not text")?.to_owned());
             end += 2;
         }
         // The base has no component: an empty one would be another name for it.

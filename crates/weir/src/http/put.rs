@@ -188,7 +188,7 @@ fn check_component(component: ComponentRef<'_>) -> Result<(), Refusal> {
     let text = std::str::from_utf8(value).ok();
     let why = match text {
         _ if component.typ() != GENERIC => "it is a reserved component, such as a version",
-        None => "it is no text in UTF-8",
+        None => "it is not text in UTF-8",
         Some("") => "it is empty",
         Some("." | "..") => "it leads to another folder",
         Some(text) if text.contains('/') => "it contains a slash",

@@ -476,7 +476,7 @@ impl Engine {
                 continue;
             }
             let path = String::from_utf8_lossy(&file.open.path);
-            self.receiver.messages.push(format!("cannot read {path}: nothing came for {limit}"));
+            self.receiver.messages.push(format!("cannot read {path}: no data arrived for {limit}"));
             file.refused = Some((now, why));
             if file.reads.is_empty() {
                 given_up.push(*node);
@@ -488,7 +488,8 @@ impl Engine {
         let late: Vec<_> = late.map(|(number, each)| (*number, each.path.clone())).collect();
         for (number, path) in late {
             let path = String::from_utf8_lossy(&path);
-            self.receiver.messages.push(format!("cannot list /{path}: nothing came for {limit}"));
+            let text = format!("cannot list /{path}: no data arrived for {limit}");
+            self.receiver.messages.push(text);
             self.refuse_directory(number, why);
         }
     }

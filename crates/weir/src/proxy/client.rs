@@ -310,7 +310,7 @@ fn agent(origin: &Origin, limits: &Limits, tls: TlsConfig, idle: usize) -> Agent
 }
 
 fn no_url(origin: &Origin) -> OriginError {
-    OriginError::bad(format!("{origin} redirects to something that is no URL"))
+    OriginError::bad(format!("{origin} redirects to something that is not a URL"))
 }
 
 /// The credentials that a list of headers has are for a plain origin of another host.

@@ -39,13 +39,13 @@ pub fn origin(text: &str) -> Result<Origin, String> {
     let (name, url) = text.split_once('=').ok_or(form)?;
     let prefix: Name = name.parse().map_err(|error: packet::UriError| error.to_string())?;
     if prefix.is_empty() || is_scoped(&prefix) {
-        return Err(format!("{name} is no name for content of all hosts; {form}"));
+        return Err(format!("{name} is not a name that all hosts can use; {form}"));
     }
     if url.contains(['?', '#', '@']) || !url.is_ascii() {
         return Err(format!("an origin has no `?`, `#` and `@`; {form}"));
     }
-    let base: Uri = url.parse().map_err(|error| format!("{url} is no URL: {error}; {form}"))?;
-    Site::of(&base).ok_or_else(|| format!("{url} is no URL of HTTP or HTTPS; {form}"))?;
+    let base: Uri = url.parse().map_err(|error| format!("{url} is not a URL: {error}; {form}"))?;
+    Site::of(&base).ok_or_else(|| format!("{url} is not an HTTP or HTTPS URL; {form}"))?;
     let mut path = base.path().to_owned();
     if !path.ends_with('/') {
         path.push('/');
@@ -112,7 +112,7 @@ pub fn redirect(text: &str) -> Result<(String, Option<u16>), String> {
     let uri = format!("http://{text}/").parse::<Uri>().ok().filter(|uri| uri.path() == "/");
     match uri.as_ref().and_then(|uri| Some((Site::of(uri)?.host, uri.port_u16()))) {
         Some(site) => Ok(site),
-        None => Err(format!("{text} is no host; write it like cdn.example or cdn.example:8443")),
+        None => Err(format!("{text} is not a host; write it like cdn.example or cdn.example:8443")),
     }
 }
 
@@ -126,7 +126,7 @@ pub fn headers(path: &Path) -> Result<Vec<(HeaderName, HeaderValue)>, String> {
     let mut headers = Vec::new();
     for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
         headers.push(header(line).ok_or_else(|| {
-            format!("line {number} of {shown} is no header such as `Name: value`")
+            format!("line {number} of {shown} is not a header such as `Name: value`")
         })?);
     }
     Ok(headers)

@@ -17,7 +17,7 @@ impl Participant {
         let Some((stream, seq)) = meant
             .filter(|(stream, _)| is_meant && stream.name.as_ref().starts_with(signer.as_ref()))
         else {
-            let why = format!("{key} does not speak about {wanted}");
+            let why = format!("{key} may not make a statement about {wanted}");
             return self.count_wrong(now, wanted, why);
         };
         match statement::low(data) {

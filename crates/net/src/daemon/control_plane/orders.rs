@@ -43,7 +43,7 @@ impl ControlPlane {
                 Err(Refused { code, why }) => order.refusal(code, why),
             },
             Task::Destroy(face) => {
-                faces.close(forwarder, *face, "a command ended it");
+                faces.close(forwarder, *face, "destroyed by a command");
                 let body = ControlParameters { face_id: Some(face.0), ..Default::default() };
                 ControlResponse::new(200, "OK", body)
             }

@@ -76,7 +76,7 @@ impl ControlPlane {
         self.adopt_routes(forwarder, &config.routes, &ids);
         self.adopt_strategies(forwarder, &config.strategies);
         self.management.count(forwarder);
-        tracing::info!(faces = ids.iter().flatten().count(), "the configuration was read again");
+        tracing::info!(faces = ids.iter().flatten().count(), "configuration reloaded");
     }
 
     /// A value set by a command stays until the file changes it.
@@ -204,7 +204,7 @@ impl ControlPlane {
         let chosen = self.management.strategies();
         let outcome = applied::choose(forwarder, chosen, prefix, choice);
         if let Err(error) = &outcome {
-            tracing::error!(%error, "the strategy stays as it was");
+            tracing::error!(%error, "previous strategy kept");
             self.left_out.push(error.to_string());
         }
         outcome.is_ok()

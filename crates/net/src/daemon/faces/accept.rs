@@ -193,7 +193,7 @@ impl FaceSet {
         match room::for_peer(newcomer, table, unproved, &settings.on_demand, forwarder, now) {
             Room::Free => return true,
             Room::After(id) => {
-                self.close(forwarder, id, "it makes room for another face");
+                self.close(forwarder, id, "closed to make room for another face");
                 return true;
             }
             Room::None => {}
@@ -219,7 +219,7 @@ impl FaceSet {
         match room::for_application(account, &self.table, most, forwarder) {
             Room::Free => true,
             Room::After(silent) => {
-                let why = "it never sent a packet, and makes room for another application";
+                let why = "it never sent a packet; closed to make room for another application";
                 self.close(forwarder, silent, why);
                 room::for_application(account, &self.table, most, forwarder) == Room::Free
             }

@@ -52,7 +52,7 @@ impl Replays {
         if self.last.len() >= MOST && !self.last.contains_key(&key) {
             self.last.retain(|_, last| last.until_ms >= wall_ms);
             if self.last.len() >= MOST {
-                return Err(Refusal::unauthorized("too many keys have signed commands of late"));
+                return Err(Refusal::unauthorized("too many keys have signed commands recently"));
             }
         }
         let last = self.last.entry(key).or_default();
@@ -70,7 +70,7 @@ impl Last {
         sequence: Option<u64>,
     ) -> Result<(), Refusal> {
         if self.nonces.contains(&nonce) {
-            return Err(Refusal::unauthorized("the command was heard before"));
+            return Err(Refusal::unauthorized("the command was received before"));
         }
         if time_ms <= self.time_ms {
             let why = "the key has signed a later command already, or one of the same millisecond";
@@ -116,6 +116,6 @@ mod tests {
         assert_eq!(admit(&mut replays, MOST, WALL + 120_001), Ok(()));
         assert_eq!(replays.last.len(), 2);
         let earlier = admit(&mut replays, 0, WALL + 60_000).unwrap_err();
-        assert!(earlier.contains("heard before"), "{earlier}");
+        assert!(earlier.contains("received before"), "{earlier}");
     }
 }

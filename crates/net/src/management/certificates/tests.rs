@@ -103,7 +103,7 @@ fn each_face_and_all_together_have_bounds() {
         all.wait(Time(0), &lack(named(0)), waiting(1)).unwrap();
     }
     let refused = all.wait(Time(0), &lack(named(0)), waiting(1)).unwrap_err();
-    assert!(refused.contains("too much waits"), "{refused}");
+    assert!(refused.contains("too many packets already wait"), "{refused}");
     // Another face is not concerned, but there is a bound for all of them.
     let mut taken = 0;
     for n in 0..1000 {

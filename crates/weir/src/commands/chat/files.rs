@@ -78,7 +78,7 @@ impl Files {
         job: impl FnOnce() -> Result<Done, Failure> + Send + 'static,
     ) -> Result<(), Failure> {
         if self.jobs.len() == MOST {
-            return Err(Failure::new(Kind::Usage, format!("{MOST} files are in work already"))
+            return Err(Failure::new(Kind::Usage, format!("{MOST} files are already in progress"))
                 .then("wait until one is done"));
         }
         let bell = self.bell.clone();

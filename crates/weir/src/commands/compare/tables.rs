@@ -28,7 +28,7 @@ pub fn comparison(comparison: &Comparison) -> Result<(), Failure> {
         }
         let more = rows(comparison, case, &names, width)?;
         if more > 0 {
-            output::result(&format!("{more} rows more; the page and --json have all"))?;
+            output::result(&format!("{more} more rows; the page and --json have all"))?;
         }
     }
     if comparison.cases.len() > MOST {

@@ -66,7 +66,7 @@ pub fn each_page(
             BatchStatus::Idle => continue,
             BatchStatus::Stalled { waited, cause } => {
                 let name = &found.name;
-                let message = format!("nothing of {name}/ came for {waited} ({cause})");
+                let message = format!("no data of {name}/ arrived for {waited} ({cause})");
                 return Err(Failure::new(Word::Stalled, message).then("run the same command again"));
             }
             BatchStatus::Running => {}

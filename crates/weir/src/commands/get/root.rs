@@ -79,7 +79,7 @@ impl Search<'_> {
             took.map_err(|failure| if is_reached { no_tree(&name, failure) } else { failure })?;
         let root = Root::decode(&content.bytes, name.len()).map_err(|error| {
             let message = format!("the tree {name}/ is rejected: {error}");
-            Failure::new(Kind::NotVerified, message).then("tell its publisher")
+            Failure::new(Kind::NotVerified, message).then("inform its publisher")
         })?;
         if let Some(room) = self.room {
             room.check(root.page.totals.bytes)?;
@@ -133,7 +133,7 @@ impl Keep for Memory {
             return None;
         }
         let message = "the root of the tree is larger than a packet";
-        Some(Failure::new(Kind::NotVerified, message).then("tell its publisher"))
+        Some(Failure::new(Kind::NotVerified, message).then("inform its publisher"))
     }
 
     fn flush(&mut self) {}

@@ -390,8 +390,9 @@ impl Getting<'_> {
     fn stalled(&self, fetch: &TreeFetch, waited: Duration, cause: &str) -> Failure {
         let (done, total) = (Size(fetch.done()), Size(fetch.totals.bytes));
         let name = &self.args.name.name;
-        let message =
-            format!("nothing of {name}/ came for {waited} ({cause}); {done} of {total} are there");
+        let message = format!(
+            "no data of {name}/ arrived for {waited} ({cause}); {done} of {total} are there"
+        );
         Failure::new(Word::Stalled, message).then("run the same command again to resume")
     }
 

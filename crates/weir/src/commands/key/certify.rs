@@ -13,14 +13,14 @@ use security::{Certificate, Validity};
 pub fn sign(args: &KeySignArgs) -> Result<(), Failure> {
     let shown = args.file.display();
     let request = Certificate::from_base64(&text(&args.file)?).map_err(|why| {
-        Failure::new(Kind::Usage, format!("{shown} is no certificate: {why}"))
+        Failure::new(Kind::Usage, format!("{shown} is not a certificate: {why}"))
             .then("ask for what `weir key new` or `weir key export` printed")
     })?;
     // The sender of a key has to have its secret. Otherwise he could have another user's key
     // certified.
     request.verify_self_signed().map_err(|why| {
         Failure::new(Kind::NotVerified, format!("{shown} is not signed by its own key: {why}"))
-            .then("ask for the certificate that its owner has signed for himself")
+            .then("ask its owner for the self-signed certificate")
     })?;
     let by = identity::key(&args.by)?;
     let now = unix_millis();
@@ -32,16 +32,16 @@ pub fn sign(args: &KeySignArgs) -> Result<(), Failure> {
     let ends = by.certificate.validity().not_after();
     if issue.validity.not_after() > ends {
         let name = by.certificate.name();
-        output::note(&format!("it will be worth nothing once {name} has expired, which is sooner"));
+        output::note(&format!("it becomes invalid when {name} expires, which is earlier"));
     }
     let (below, above) = (request.identity(), by.certificate.identity());
     if !below.as_ref().starts_with(above.as_ref()) {
         output::note(&format!(
-            "only rules will let {above} vouch for {below}, which is not below it"
+            "only trust rules can let {above} certify {below}, which is not below it"
         ));
     }
     let certificate = request.issued(&by.signer(), &issue);
-    output::note(&format!("{} vouches for {}:", by.certificate.key_name(), request.key_name()));
+    output::note(&format!("{} certifies {}:", by.certificate.key_name(), request.key_name()));
     print(&certificate)
 }
 

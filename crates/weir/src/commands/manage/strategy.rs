@@ -48,7 +48,7 @@ pub fn run(command: &StrategyCommand) -> Result<(), Failure> {
             let mut session = Session::open(list)?;
             let asked =
                 ControlParameters { name: Some(prefix.clone()), ..ControlParameters::default() };
-            let what = format!("take back the strategy of {prefix}");
+            let what = format!("unset the strategy of {prefix}");
             session.command(["nfd", "strategy-choice", "unset"], &asked, &what, &[])?;
             let object = Unset { prefix: prefix.to_string() };
             session.print(&object, &format!("{prefix} has no strategy of its own any more"))

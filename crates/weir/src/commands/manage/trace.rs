@@ -123,7 +123,7 @@ impl Target {
         }
         if lost > 0 {
             output::note(&format!(
-                "packets missing: {lost}; they came faster than they were read; \
+                "packets missing: {lost}; they arrived faster than they were read; \
                  --face and --prefix select fewer"
             ));
         }

@@ -134,7 +134,7 @@ impl Ends {
 
 fn mismatch(name: &Name) -> Failure {
     let message = format!("the segments of {name} do not fit its manifest");
-    Failure::new(Kind::NotVerified, message).then("tell its publisher")
+    Failure::new(Kind::NotVerified, message).then("inform its publisher")
 }
 
 impl Sink for Ends {

@@ -196,7 +196,7 @@ impl Tree {
         if !std::mem::replace(&mut self.is_gone, true) {
             let Publisher { base, folder, .. } = &*self.publisher;
             look.progress.warn(&format!(
-                "{base}/ stays as it was: {} is gone; make it again, and it is published",
+                "{base}/ stays as it was: {} is gone; create it again, and it is published",
                 folder.display()
             ));
         }

@@ -34,7 +34,7 @@ pub struct Removed {
 /// The result of `weir repo gc`.
 #[derive(JsonSchema, Serialize)]
 pub struct Collected {
-    /// Files without a name that were removed.
+    /// Unreferenced files that were removed.
     files: u64,
     /// Bytes in them.
     freed_bytes: u64,
@@ -90,7 +90,7 @@ fn remove(store: &Store, number: u64) -> Result<Option<Freed>, StoreError> {
     store.remove(number)
 }
 
-/// Removes bytes without a name.
+/// Removes unreferenced data.
 pub fn gc(args: &RepoGcArgs) -> Result<(), Failure> {
     let Freed { files, bytes } = open(&args.store)?.gc()?;
     if args.output.json {
@@ -98,7 +98,7 @@ pub fn gc(args: &RepoGcArgs) -> Result<(), Failure> {
     }
     if !args.output.quiet {
         let what = output::counted(files, "file");
-        output::note(&format!("removed {what} without a name, {} freed", Size(bytes)));
+        output::note(&format!("removed {what} without references, {} freed", Size(bytes)));
     }
     Ok(())
 }

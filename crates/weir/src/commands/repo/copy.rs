@@ -81,7 +81,7 @@ impl Read for Reading<'_> {
 /// The failure of a file that changes while it is copied.
 pub fn changed(path: &Path) -> Failure {
     Failure::new(Kind::File, format!("{} has changed while it was copied", path.display()))
-        .then("run the same command again when it is at rest")
+        .then("run the same command again when it no longer changes")
 }
 
 /// The failure of a file that cannot be read.

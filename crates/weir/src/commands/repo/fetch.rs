@@ -96,7 +96,7 @@ impl Fetching<'_> {
         let version = info.name.as_ref().last().and_then(|last| last.as_version());
         let (Some(version), Some(_)) = (version, info.root_digest) else {
             let name = &info.name;
-            let message = format!("{name} has no manifest, so its segments cannot be made again");
+            let message = format!("{name} has no manifest, so its segments cannot be rebuilt");
             return Err(Failure::new(Kind::Failed, message)
                 .then("a store keeps what `weir put` and `weir share` publish"));
         };

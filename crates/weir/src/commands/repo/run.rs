@@ -350,7 +350,7 @@ impl Content for Served {
         let renewed = self.shown.renew().map_err(Failure::from);
         match (renewed.and_then(|_| self.update(publish)), failed) {
             (Err(failure), _) => {
-                let what = "cannot read the store again, and serve it as it was before";
+                let what = "cannot reload the store; serving its previous content";
                 self.complain(format!("{what}: {failure}"), look);
             }
             (Ok(()), Some(why)) => {
@@ -461,7 +461,7 @@ mod tests {
         assert_eq!(served.prefixes.all().len(), 1);
         let complaints = complaints.lock().unwrap();
         assert!(!complaints.is_empty() && complaints.len() < 3, "{complaints:?}");
-        assert!(complaints[0].contains("cannot read the store again"), "{complaints:?}");
+        assert!(complaints[0].contains("cannot reload the store"), "{complaints:?}");
     }
 
     /// The first record is damaged, so reading it again would fail again.

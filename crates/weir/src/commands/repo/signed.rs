@@ -242,7 +242,7 @@ fn announced(object: &Wanted, root: &Bytes) -> Result<([u8; 32], Result<Bytes, N
 }
 
 fn missing(name: &Name) -> Failure {
-    let message = format!("the packet {name} did not come, and a copy needs it");
+    let message = format!("the packet {name} did not arrive, and a copy needs it");
     Failure::new(Kind::NotFound, message)
         .then("run the same command again; its publisher may have a newer version by now")
 }

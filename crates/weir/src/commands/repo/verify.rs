@@ -82,7 +82,7 @@ pub fn run(args: &RepoLsArgs) -> Result<(), Failure> {
     }
     if !args.output.json && !args.output.quiet {
         let objects = output::counted(objects, "object");
-        output::note(&format!("{folder}: {objects}, {bytes}, all as they were stored"));
+        output::note(&format!("{folder}: {objects}, {bytes}, all intact"));
     }
     Ok(())
 }

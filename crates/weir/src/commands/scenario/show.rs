@@ -79,7 +79,7 @@ fn cut(mut lines: Vec<String>, most: usize) -> Vec<String> {
     if lines.len() > most {
         let more = lines.len() - most;
         lines.truncate(most);
-        lines.push(format!("and {more} lines more"));
+        lines.push(format!("and {more} more lines"));
     }
     lines
 }

@@ -113,8 +113,8 @@ fn other(connection: &mut Connection, general: General, as_json: bool) -> Result
             output::counted(fib, "route"),
             output::counted(cached, "packet"),
         ),
-        format!("of the Interests it satisfied {satisfied} and not {unsatisfied}"),
-        format!("it has no {COUNTERS}: what it drops and what waits in queues is not known"),
+        format!("Interests: {satisfied} satisfied, {unsatisfied} not"),
+        format!("it has no {COUNTERS}: drops and queue lengths are not known"),
     ];
     Ok(block(&lines, &face::table(&all)))
 }

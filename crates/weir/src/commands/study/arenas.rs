@@ -51,7 +51,7 @@ pub fn run(folder: &Path, args: &StudyArgs) -> Result<(), Failure> {
     let Some(mut outcome) = outcome else {
         let what = "interrupted; no page was written, because a regret needs all schemes";
         return Err(Failure::new(Kind::Interrupted, what).then(match records {
-            Some(_) => "the same command does the runs that are left",
+            Some(_) => "run the same command again to finish the rest",
             None => "run cell by cell with --only CELL, or keep records with --records DIR",
         }));
     };
@@ -114,7 +114,7 @@ fn unread(error: &ArenaError) -> Failure {
             Failure::new(Kind::File, error).then("name a folder that can be read")
         }
         ArenaError::Malformed { .. } | ArenaError::Cell { .. } => {
-            Failure::new(Kind::Usage, error).then("fix what is said there; nothing was run")
+            Failure::new(Kind::Usage, error).then("fix the mistakes listed there; nothing was run")
         }
     }
 }

@@ -41,7 +41,7 @@ pub fn name(given: Option<&str>, batch: &Batch) -> Result<String, Failure> {
     };
     match !name.is_empty() && name.len() <= 32 && name.chars().all(is_plain) {
         true => Ok(name),
-        false => Err(Failure::new(Kind::Usage, format!("`{name}` is no name for a testbed"))
+        false => Err(Failure::new(Kind::Usage, format!("`{name}` is not a name for a testbed"))
             .then("use up to 32 letters, digits, - and _")),
     }
 }
@@ -64,13 +64,13 @@ pub fn ensure_rights() -> Result<(), Failure> {
                 }
                 Err(error) => error,
             };
-            Err(Failure::new(Kind::Failed, format!("cannot go into a user namespace: {error}")))
+            Err(Failure::new(Kind::Failed, format!("cannot enter a user namespace: {error}")))
         }
         Rights::None => {
             let what = "a testbed needs network namespaces, which this user may not make: neither \
                         as root nor in a user namespace";
             Err(Failure::new(Kind::Failed, what)
-                .then("run it as root, or let the kernel give user namespaces"))
+                .then("run it as root, or enable user namespaces in the kernel"))
         }
     }
 }
@@ -80,7 +80,7 @@ pub fn failure(error: &TestbedError) -> Failure {
         TestbedError::Unsupported(refused) => {
             let many = output::counted(refused.len(), "thing");
             let what = format!("the scenario has {many} that a testbed does not; nothing was run");
-            Failure::new(Kind::Usage, what).then(&format!("change what is said here:\n{error}"))
+            Failure::new(Kind::Usage, what).then(&format!("change these settings:\n{error}"))
         }
         TestbedError::InUse(_) => {
             Failure::new(Kind::Failed, error).then("choose another name with --name")
@@ -92,10 +92,10 @@ pub fn failure(error: &TestbedError) -> Failure {
              (util-linux)",
         ),
         TestbedError::NoTokenBuckets(_) => Failure::new(Kind::Failed, error)
-            .then("`modprobe sch_tbf`, or let faces keep to the rates: `weir testbed run` does"),
+            .then("`modprobe sch_tbf`, or let the faces apply the rates: `weir testbed run` does"),
         TestbedError::NoControlGroup { .. } => Failure::new(Kind::Failed, error).then(
             "run it as root where cgroups (version 2, or cpu of version 1) are mounted, or leave \
-             `cpu` away",
+             out `cpu`",
         ),
         TestbedError::Interrupted => Failure::new(Kind::Interrupted, "interrupted")
             .then("nothing is left of it; run the same command again"),

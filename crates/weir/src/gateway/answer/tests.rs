@@ -129,7 +129,7 @@ fn a_client_that_is_gone_is_noticed_with_the_head_and_without() {
     let (mut sink, take) = answering(None);
     assert!(sink.take_failure().is_none());
     drop(take);
-    assert_eq!(sink.take_failure().unwrap().to_string(), "the client went away");
+    assert_eq!(sink.take_failure().unwrap().to_string(), "the client disconnected");
     let (mut sink, take) = answering(None);
     sink.write(0, 0, &segment(0, 1000));
     assert!(sink.take_failure().is_none());

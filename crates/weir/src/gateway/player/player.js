@@ -213,7 +213,7 @@
     await before?.destroy();
     if (!isCurrent()) return;
     if (address === undefined) {
-      return fail("this is no name of content; write one such as /example/film.m3u8");
+      return fail("this is not a name of content; write one such as /example/film.m3u8");
     }
     document.title = `${label(address.pathname)} – Player`;
     find("h1").textContent = label(address.pathname);
@@ -229,7 +229,7 @@
   async function play(url, type, isCurrent) {
     const list = LISTS.get(type);
     if (list === undefined && !/^(video|audio)\//.test(type) && !UNKNOWN.includes(type)) {
-      return fail(`this is no video or audio: its type is ${type}`);
+      return fail(`this is not video or audio: its type is ${type}`);
     }
     const shaka = list === undefined ? null : await loaded();
     if (!isCurrent()) return;
