@@ -383,7 +383,7 @@ def _check(space, settings):
     if unknown := sorted(named - set(space)):
         raise ValueError(f"`parameters` has no range of {{{unknown[0]}}}")
     if wrong := [name for name in space if not re.fullmatch(r"[A-Za-z_]\w*", name)]:
-        raise ValueError(f"`{wrong[0]}` is no name for a parameter; take letters and digits")
+        raise ValueError(f"`{wrong[0]}` is not a name for a parameter; use letters and digits")
 
 
 def _optuna():

@@ -126,7 +126,7 @@ def main(text):
         _start.raise_interrupts()
         records = run(asked)
     except KeyboardInterrupt:
-        note("weir: interrupted; the same command does the runs that are left")
+        note("weir: interrupted; run the same command again to finish the rest")
         return INTERRUPTED
     except Exit as error:
         return error.code

@@ -210,7 +210,7 @@ def _points(cdf):
         if len(cdf[0]) == len(cdf[1]) != 2:
             return zip(*cdf, strict=True)
     if not all(isinstance(point, (list, tuple)) and len(point) == 2 for point in cdf):
-        raise ResultsError("a CDF is no list of pairs")
+        raise ResultsError("a CDF is not a list of pairs")
     return cdf
 
 
@@ -275,7 +275,7 @@ def _pairs(results):
     """The pairs of parameters and results."""
     listed = results.results() if isinstance(results, _ResultSet) else results
     if not isinstance(listed, (list, tuple)):
-        raise ResultsError(f"no results of Icarus: {_shown(listed)} is no list of experiments")
+        raise ResultsError(f"no results of Icarus: {_shown(listed)} is not a list of experiments")
     if len(listed) > _MOST_EXPERIMENTS:
         raise ResultsError(f"it has more than {_MOST_EXPERIMENTS} experiments")
     for number, pair in enumerate(listed):
@@ -421,7 +421,7 @@ def _is_key(value, deep=_DEEPEST_KEY):
 
 def _check_keys(keys):
     if not all(map(_is_key, keys)):
-        raise pickle.UnpicklingError("a key is no text, number or small tuple")
+        raise pickle.UnpicklingError("a key is not a text, number or small tuple")
 
 
 class _Unpickler(pickle._Unpickler):

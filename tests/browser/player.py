@@ -259,7 +259,7 @@ class Player(Browser):
     def test_wrong_content_is_refused_with_a_reason(self):
         gateway = self.gateway("--prefix", "/films")
         for name, reason in (
-            ("page.html", "this is no video or audio: its type is text/html"),
+            ("page.html", "this is not video or audio: its type is text/html"),
             ("noise.mp4", "this browser cannot"),
             ("noise.m3u8", "the playlist cannot be played"),
             ("huge.m3u8", r"huge\.m3u8 is too large for this page: more than 4 MB"),

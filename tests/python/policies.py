@@ -223,7 +223,7 @@ class Policies(unittest.TestCase):
         self.folder.joinpath("large.onnx").write_bytes(bytes(2_000_000))
         said = {
             "seven.onnx": "its input is \\? by 7 numbers",
-            "text.onnx": "it is no ONNX model",
+            "text.onnx": "it is not an ONNX model",
             "large.onnx": "more than 1000000 bytes",
             "missing.onnx": "cannot read the model",
         }

@@ -107,8 +107,8 @@ class Traces(Folder):
             (head + "nan\t2\tCacheHits\t1\n", ":3: column `Time` is `nan`; a number is expected"),
             (head + "x" * 100_000, ":3: a line of more than 65536 bytes"),
             (head.encode() + b"\xff\xfe\n", ":3: cannot read on: stream did not contain valid"),
-            ("Time,Node\n", ":1: the first line is no known head of a trace; there are `Time N"),
-            ("", ":1: the first line is no known head"),
+            ("Time,Node\n", ":1: the first line is not a known head of a trace; there are `Time N"),
+            ("", ":1: the first line is not a known head"),
             (b"\x1f\x8b\x08\x00rest", ":1: cannot read on: "),
         ):
             path = self.file(content)
@@ -244,9 +244,9 @@ class Icarus(Folder):
             (b"[1]", "experiment 0 is 1; a pair of parameters and results is expected"),
             (b"[{]", "expecting property name"),
             (b'[[{}, {"X": {"PER_NODE": {"a": "b"}}}]]', "`X.PER_NODE.a` is 'b'; a number is"),
-            (b'[[{}, {"CDF": [1]}]]', "a CDF is no list of pairs"),
+            (b'[[{}, {"CDF": [1]}]]', "a CDF is not a list of pairs"),
             (b"[" * 100_000, "its values are nested too deeply"),
-            (pickle.dumps({"a": 1}), "no results of Icarus: .* is no list of experiments"),
+            (pickle.dumps({"a": 1}), "no results of Icarus: .* is not a list of experiments"),
             (pickle.dumps([(1, 2)]), "experiment 0 is .1, 2.; a pair"),
             (pickle.dumps([({}, {})])[:-3], "no results of Icarus: it is cut off; copy it again"),
             (b"\x80\x04X\xff\xff\xff\x7f", "no results of Icarus: it is cut off; copy it again"),
@@ -299,7 +299,7 @@ class Icarus(Folder):
         lines = done.stdout.splitlines()
         self.assertEqual(len(lines), 2 * len(paths))
         for line in lines[1::2]:
-            self.assertRegex(line, "Icarus: a (key is no text, number or|number of numpy of)")
+            self.assertRegex(line, "Icarus: a (key is not a text, number or|number of numpy of)")
         # Links between nodes that are pairs themselves.
         tree = {"PER_LINK": {((0, 1), (0, "b")): 0.5, (1.5, None): 1.0}}
         values = weir.read(self.file(pickle.dumps([({}, tree)]))).values.to_arrow()

@@ -144,7 +144,7 @@ class Schemes(unittest.TestCase):
             type("Cubic", (weir.WindowLaw,), {})
         with self.assertRaisesRegex(weir.WeirError, "`agent` is the scheme of the flows"):
             type("Agent", (weir.WindowLaw,), {})
-        with self.assertRaisesRegex(weir.WeirError, "no name of a scheme"):
+        with self.assertRaisesRegex(weir.WeirError, "not the name of a scheme"):
             type("X", (weir.WindowLaw,), {"name": "a:b"})
 
     def broken(self, **members):

@@ -173,8 +173,8 @@ class Compare(unittest.TestCase):
         (self.here / "broken").mkdir(exist_ok=True)
         (self.here / "broken/summary.json").write_text("{", encoding="utf-8")
         for folders, code, wanted in [
-            (("fast", "nowhere"), FILE, "nowhere has no summary.json: it is no folder that --out"),
-            (("empty", "fast"), FILE, "empty has no summary.json: it is no folder that --out"),
+            (("fast", "nowhere"), FILE, "nowhere has no summary.json: it is not a folder that"),
+            (("empty", "fast"), FILE, "empty has no summary.json: it is not a folder that"),
             (("fast", "broken"), FILE, "broken/summary.json is damaged"),
             (("fast", "strange"), USAGE, "fast and strange have nothing in common: no flow"),
             (("aimd", "fast"), USAGE, "aimd and fast have nothing in common: no run"),

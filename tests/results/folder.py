@@ -152,7 +152,7 @@ class Folder(unittest.TestCase):
         child.send_signal(signal.SIGINT)
         _, said = child.communicate(timeout=60)
         self.assertEqual(child.returncode, INTERRUPTED, said)
-        self.assertIn("interrupted; what is shown and kept in out is what was done", said)
+        self.assertIn("interrupted; the results shown and kept in out are incomplete", said)
         self.assertEqual(self.names(), NAMES)
         summary = self.summary()
         self.assertTrue(summary["interrupted"])
@@ -176,7 +176,7 @@ class Folder(unittest.TestCase):
         child.send_signal(signal.SIGINT)
         _, said = child.communicate(timeout=60)
         self.assertEqual(child.returncode, INTERRUPTED, said)
-        self.assertIn("run the same command with --resume to do the rest", said)
+        self.assertIn("run the same command with --resume to run the rest", said)
         runs = self.summary()["runs"]
         self.assertEqual([run["interrupted"] for run in runs], [False, False, True])
         page = (self.here / "out/report.html").read_text(encoding="utf-8")

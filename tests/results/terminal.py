@@ -104,7 +104,7 @@ class Terminal(unittest.TestCase):
         self.assertEqual(status, 5)
         shares = [float(x) for x in re.findall(r"hashing /film: (\d+) %", "\n".join(lines))]
         self.assertTrue(shares and max(shares) < 100, "it was in the middle")
-        said = "weir: interrupted; what is shown and kept in out is what was done until then"
+        said = "weir: interrupted; the results shown and kept in out are incomplete"
         self.assertTrue(any(line.startswith(said) for line in lines), lines)
         # Nothing was fetched, and nothing is left but what was asked for.
         summary = json.loads((self.folder / "out/summary.json").read_text(encoding="utf-8"))

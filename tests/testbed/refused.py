@@ -41,7 +41,7 @@ class Refused(unittest.TestCase):
 
     def test_a_name_that_is_none(self):
         text = testbed.LINE.format(duration="1 s", size="1 MB")
-        self.fails(text, 2, "is no name for a testbed", name="a/b")
+        self.fails(text, 2, "is not a name for a testbed", name="a/b")
 
     def test_an_existing_namespace_is_rejected(self):
         name = f"weir-{NAME}.middle"

@@ -194,7 +194,7 @@ impl Value {
                 let words = (word.of)();
                 match words.iter().find(|word| **word == text.trim()) {
                     Some(&text) => Ok(Value::Word(Word { text, ..word })),
-                    None => Err(format!("`{text}` is none of {}", words.join(", "))),
+                    None => Err(format!("`{text}` is not one of {}", words.join(", "))),
                 }
             }
             Value::File(_) => path(text).map(Value::File),

@@ -60,7 +60,7 @@ impl<'d> Section<'d> {
         match value.get_ref().as_array() {
             Some(list) => list.iter().map(|v| Section::new(doc, schema, Some(v))).collect(),
             None => {
-                let what = format!("write `[[{}]]`: it may stand more than once", schema.name);
+                let what = format!("write `[[{}]]`: it may occur more than once", schema.name);
                 doc.mistake(value.span(), what);
                 Vec::new()
             }

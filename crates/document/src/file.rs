@@ -111,7 +111,9 @@ impl<'a> Document<'a> {
         self.count.set(self.count.get() + 1);
         match mistakes.len() {
             0..MOST_MISTAKES => mistakes.push(found),
-            MOST_MISTAKES => mistakes.push((found.0, "more is wrong than is shown".to_owned())),
+            MOST_MISTAKES => {
+                mistakes.push((found.0, "there are more mistakes than are shown".to_owned()));
+            }
             _ => {}
         }
     }

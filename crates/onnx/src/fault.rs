@@ -11,7 +11,7 @@ pub enum Fault {
     #[error("it has more than {} bytes; a policy is small, train a smaller one", limits::FILE)]
     TooLarge,
     /// It is another kind of file, or a damaged one.
-    #[error("it is no ONNX model ({0}); export the policy again")]
+    #[error("it is not an ONNX model ({0}); export the policy again")]
     NotAModel(String),
     /// An operator that is not evaluated.
     #[error("`{0}` is not among the operators that are evaluated: {all}", all = known())]

@@ -113,7 +113,7 @@ fn input(
     };
     let of = value.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref());
     if of.and_then(|of| of.elem_type) != Some(DataType::FLOAT) {
-        return Err(Fault::Form("its input is no float tensor".to_owned()));
+        return Err(Fault::Form("its input is not a float tensor".to_owned()));
     }
     let shape = of.and_then(|of| of.shape.as_ref());
     // A dimension without a number is for any number of observations.
@@ -243,7 +243,7 @@ impl Step {
             }
             Rule::Product => {
                 if shapes.iter().any(|dims| dims.len() > 2) {
-                    let what = format!("`{}` of values that are no matrices", self.operator);
+                    let what = format!("`{}` of values that are not matrices", self.operator);
                     return Err(Fault::Operator(what));
                 }
                 // Either may be transposed.

@@ -92,7 +92,7 @@ fn read(path: &Path) -> io::Result<(PathBuf, Vec<u8>)> {
     let file = File::open(&path)?;
     // Of a pipe, nothing would come.
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(io::Error::other("it is not a file"));
     }
     let mut bytes = Vec::new();
     file.take(limits::FILE + 1).read_to_end(&mut bytes)?;

@@ -35,7 +35,7 @@ impl Kind {
             (Kind::ValueInfo, 2) => Field::Within(Kind::Type),
             (Kind::Attribute, 6 | 11) => Field::Rejected("an operator with a graph of its own"),
             (Kind::Model, 25) => Field::Rejected("a function"),
-            (Kind::Type, 4 | 5 | 9) => Field::Rejected("a value that is no tensor"),
+            (Kind::Type, 4 | 5 | 9) => Field::Rejected("a value that is not a tensor"),
             _ => Field::Plain,
         }
     }

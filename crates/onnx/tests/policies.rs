@@ -190,7 +190,7 @@ fn a_choice_reads_its_file() {
     }
     std::fs::write(folder.path().join("text"), "a text").unwrap();
     let text = problem("text").to_string();
-    assert!(text.contains("the model `text`: it is no ONNX model"), "{text}");
+    assert!(text.contains("the model `text`: it is not an ONNX model"), "{text}");
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn parse_component(part: &str) -> Result<Component, &'static str> {
     let typ = decimal(word)
         .and_then(|n| u16::try_from(n).ok())
         .filter(|typ| *typ > 0)
-        .ok_or("what stands before `=` is neither a known word nor a type from 1 to 65535")?;
+        .ok_or("the text before `=` is neither a known word nor a type from 1 to 65535")?;
     let value = unescape(rest)?;
     let digest = typ == types::IMPLICIT_DIGEST || typ == types::PARAMETERS_DIGEST;
     if digest && value.len() != 32 {
@@ -183,7 +183,7 @@ fn unescape(text: &str) -> Result<Vec<u8>, &'static str> {
     }
     if value.iter().all(|byte| *byte == b'.') {
         if value.len() < 3 {
-            return Err("`.` and `..` are no components; a component of periods has three more");
+            return Err("`.` and `..` are not components; write three more periods than there are");
         }
         value.truncate(value.len() - 3);
     }

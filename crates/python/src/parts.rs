@@ -72,7 +72,7 @@ fn add_scheme(
         "marker" => scheme.marker = Some(link::marker),
         "shaper" => scheme.shaper = Some(link::shaper),
         "strategy" => scheme.strategy = Some(strategy::make),
-        other => return Err(PyValueError::new_err(format!("`{other}` is no part of a scheme"))),
+        other => return Err(PyValueError::new_err(format!("`{other}` is not a part of a scheme"))),
     }
     class::keep(Class { name: name.into(), class, methods }, |key| {
         let added = schemes::add(Scheme { key, ..scheme });

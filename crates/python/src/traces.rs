@@ -107,7 +107,7 @@ fn open(path: &Path) -> Result<(Lines, &'static Format), String> {
         let known: Vec<_> =
             ndnsim::FORMATS.iter().map(|format| format!("`{}`", format.header.join(" "))).collect();
         lines.wrong(&format!(
-            "the first line is no known head of a trace; there are {}, with tabs between",
+            "the first line is not a known head of a trace; there are {}, with tabs between",
             known.join(", ")
         ))
     })?;

@@ -26,7 +26,7 @@ pub fn question(results: &Results) -> String {
         (1, 1) => format!("{name}: how does {} get its content?", run.flows[0].node),
         (1, 0) => name,
         (1, _) if !run.workloads.is_empty() => {
-            format!("{name}: how does what is asked for by chance fare?")
+            format!("{name}: how do random requests perform?")
         }
         (1, n) => format!("{name}: how do {} share the network?", counted(n, "flow")),
         (n, _) => match &*results.keys {
@@ -57,7 +57,7 @@ pub fn answer(results: &Results) -> String {
 fn of_run(run: &RunResult) -> String {
     let by_hand: Vec<&Flow> = run.flows.iter().filter(|flow| flow.workload.is_none()).collect();
     let mut text = match (&*by_hand, &*run.workloads) {
-        ([], []) => "Nobody asked for anything".to_owned(),
+        ([], []) => "No consumer requested anything".to_owned(),
         ([], classes) => demand(classes),
         ([flow], []) => one(flow),
         (flows, []) => several(flows, run.jain_index),

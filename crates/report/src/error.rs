@@ -23,7 +23,7 @@ pub enum ReportError {
         source: std::io::Error,
     },
     /// A folder holds no results.
-    #[error("{path} has no {file}: it is no folder that --out wrote", path = path.display())]
+    #[error("{path} has no {file}: it is not a folder that --out wrote", path = path.display())]
     NoResults {
         /// The folder.
         path: PathBuf,

@@ -297,7 +297,7 @@ fn configured_host(host: &str) -> Result<String, String> {
     let host = if host.parse::<Ipv6Addr>().is_ok() { &bracketed } else { host };
     match parse(host.as_bytes()) {
         Some(authority) if authority.as_str() == authority.host() => Ok(host.to_owned()),
-        _ => Err(format!("--host {host} is no name of a host; write it without scheme and port")),
+        _ => Err(format!("--host {host} is not a host name; write it without scheme and port")),
     }
 }
 
@@ -322,7 +322,7 @@ fn configured_origin(origin: &str) -> Result<String, String> {
 
 fn no_origin(origin: &str) -> String {
     format!(
-        "--origin {origin} is no origin; write scheme, host and port, as in \
+        "--origin {origin} is not an origin; write scheme, host and port, as in \
          http://player.example:8000"
     )
 }

@@ -93,7 +93,7 @@ impl<'p> Names<'p> {
         for value in list.iter() {
             match self.find(value, field, section.doc) {
                 Some(node) if found.contains(&node) => {
-                    let why = format!("`{field}`: it stands in the list twice");
+                    let why = format!("`{field}`: it is in the list twice");
                     section.doc.mistake(value.span(), why);
                 }
                 node => found.extend(node),

@@ -38,7 +38,7 @@ pub fn scenario<'d>(
     let section = Section::of::<About>(doc, table);
     let about = About::read(&section)?;
     if about.duration == Some(control::Duration::ZERO) {
-        section.mistake("duration", "in no time nothing happens");
+        section.mistake("duration", "the duration must be longer than zero");
     }
     let Schemes { whole, strategy, control } = schemes_of(&about)?;
     let generated = topology::planned(doc, table, &strategy);
@@ -75,7 +75,7 @@ pub fn scenario<'d>(
         links: plan.links,
     };
     if section.given("paths").is_some() && about.routing == Routing::Listed {
-        section.mistake("paths", "routes that are listed are as many as there are");
+        section.mistake("paths", "listed routes have no number of paths");
     }
     // The check that every Interest has a route needs only the network, its content and its routes,
     // whatever else is wrong.

@@ -68,7 +68,9 @@ impl<'d> Source<'d> {
         let at = self.start + at.start..self.start + at.end;
         match many {
             0..MOST_MISTAKES => self.doc.mistake(at, why),
-            MOST_MISTAKES => self.doc.mistake(at, "more is wrong from here on; fix the rest first"),
+            MOST_MISTAKES => {
+                self.doc.mistake(at, "there are more mistakes from here on; fix the others first");
+            }
             _ => {}
         }
     }

@@ -169,7 +169,7 @@ fn read(s: &Section<'_>, topology: &TopologySection, strategy: &Choice) -> Optio
         s.mistake("latencies", "only the format `rocketfuel-weights` has them in another file");
     }
     if speed <= 0.0 {
-        s.mistake("signal_speed", "signals that stand still arrive never");
+        s.mistake("signal_speed", "signals of speed zero never arrive");
         return None;
     }
     let sketch = match format {

@@ -35,7 +35,7 @@ fn number(value: &DeValue<'_>) -> Result<f64, String> {
 pub fn not_negative(value: &DeValue<'_>) -> Result<f64, String> {
     match number(value)? {
         n if n < 0.0 => Err(format!("{} is negative; it is a number from 0 on", shown(value))),
-        n if n > 1e9 => Err(format!("{} is larger than any that makes sense", shown(value))),
+        n if n > 1e9 => Err(format!("{} is unreasonably large", shown(value))),
         n => Ok(n),
     }
 }
@@ -80,7 +80,7 @@ pub fn per_second(value: &DeValue<'_>) -> Result<f64, String> {
     })?;
     match number.trim().replace('_', "").parse::<f64>() {
         Ok(n) if n > 0.0 && n <= 1e9 => Ok(n),
-        Ok(0.0) => Err("at a rate of zero nothing is asked for".to_owned()),
+        Ok(0.0) => Err("at a rate of zero nothing is requested".to_owned()),
         Ok(_) => Err(format!("`{given}` is not between 0 and 1000000000 /s")),
         Err(_) => Err(format!("`{given}` is not a number a second; {EXAMPLE}")),
     }
@@ -156,7 +156,7 @@ pub fn interval(value: &DeValue<'_>) -> Result<Option<Duration>, String> {
     match text(value)? {
         "auto" => Ok(None),
         given => match given.parse::<Duration>() {
-            Ok(Duration::ZERO) => Err("samples without a distance would never end".to_owned()),
+            Ok(Duration::ZERO) => Err("an interval of zero gives samples without end".to_owned()),
             Ok(interval) => Ok(Some(interval)),
             Err(error) => Err(format!("{error}; or it is \"auto\"")),
         },

@@ -18,8 +18,8 @@ pub enum AddError {
     Published(String),
     /// The name cannot be written where schemes are chosen.
     #[error(
-        "`{0}` is no name of a scheme; it has lower-case letters, digits and hyphens, and begins \
-         with a letter"
+        "`{0}` is not the name of a scheme; it has lower-case letters, digits and hyphens, and \
+         begins with a letter"
     )]
     BadName(String),
 }

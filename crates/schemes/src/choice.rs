@@ -60,7 +60,7 @@ pub enum ChoiceError {
         path: &'static str,
     },
     /// A name is that of no strategy.
-    #[error("`{name}` is no strategy; one is named like {EXAMPLE}, and there are {valid}")]
+    #[error("`{name}` is not a strategy; one is named like {EXAMPLE}, and there are {valid}")]
     NoSuchStrategy {
         /// The name given.
         name: String,

@@ -100,9 +100,9 @@ impl FromStr for Quantity {
 
     fn from_str(text: &str) -> Result<Quantity, String> {
         let (number, unit) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
-        let value: f64 = number
-            .parse()
-            .map_err(|_| format!("`{text}` is no number with its unit, such as \"39.9 Mbit/s\""))?;
+        let value: f64 = number.parse().map_err(|_| {
+            format!("`{text}` is not a number with its unit, such as \"39.9 Mbit/s\"")
+        })?;
         match unit.trim() {
             _ if !value.is_finite() => Err(format!("`{text}` is not finite")),
             "" => Err(format!("{number} of what? Write the unit, such as \"{number} s\"")),

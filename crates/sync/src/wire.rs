@@ -68,7 +68,7 @@ pub fn interest(group: &Name, vector: &Vector, time_ms: u64, signer: &Signer, no
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Rejected {
     /// It is not the group's, or malformed.
-    #[error("it is no sync Interest of this group: {0}")]
+    #[error("it is not a sync Interest of this group: {0}")]
     Malformed(&'static str),
     /// Its signer is not trusted, or a certificate is missing ([`VerifyError::missing`]).
     #[error(transparent)]
@@ -109,7 +109,7 @@ pub fn open(
         return Err(Rejected::Malformed("its name or digest is another"));
     }
     let Some(Ok(data)) = interest.parameters().map(Data::decode) else {
-        return Err(Rejected::Malformed("its parameters are no Data packet"));
+        return Err(Rejected::Malformed("its parameters are not a Data packet"));
     };
     let signer = verify(&data, group, policy)?;
     let Ok(vector) = Vector::decode(data.content()) else {

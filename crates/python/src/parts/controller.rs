@@ -90,7 +90,7 @@ impl Controller for Own {
             match time(seconds) {
                 Some(at) => Ok(Permit::At(at)),
                 None => {
-                    let what = format!("`permit` returned {seconds}, which is no time");
+                    let what = format!("`permit` returned {seconds}, which is not a time");
                     Err(Cause::Wrong(what))
                 }
             }
@@ -110,7 +110,7 @@ impl Controller for Own {
                 answer.and_then(|answer| answer.extract::<f64>()).map_err(Cause::Raised)?;
             if timeout.is_nan() || timeout <= 0.0 {
                 let wrong =
-                    format!("`on_sent` returned {timeout}, which is no time-out in seconds");
+                    format!("`on_sent` returned {timeout}, which is not a time-out in seconds");
                 return Err(Cause::Wrong(wrong));
             }
             Ok((Duration::from_secs_f64(timeout), seen(object)?))

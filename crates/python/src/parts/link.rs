@@ -114,7 +114,7 @@ fn next_release(object: &Bound<'_, PyAny>) -> Result<Option<Time>, Cause> {
     let next: Option<f64> = next.and_then(|next| next.extract()).map_err(Cause::Raised)?;
     match next {
         Some(next) if next.is_nan() || next < 0.0 => {
-            Err(Cause::Wrong(format!("`next_release` is {next}, which is no time")))
+            Err(Cause::Wrong(format!("`next_release` is {next}, which is not a time")))
         }
         next => Ok(next.map(|next| Time::ZERO + Duration::from_secs_f64(next))),
     }

@@ -31,7 +31,7 @@ fn span(word: &str, value: &Bound<'_, PyAny>) -> Result<Duration, Cause> {
     let seconds: f64 = value.extract().map_err(Cause::Raised)?;
     match seconds >= 0.0 {
         true => Ok(Duration::from_secs_f64(seconds)),
-        false => Err(Cause::Wrong(format!("`{word}` has {seconds}, which is no time"))),
+        false => Err(Cause::Wrong(format!("`{word}` has {seconds}, which is not a time"))),
     }
 }
 

@@ -19,7 +19,7 @@ pub enum PlotError {
         known: String,
     },
     /// The results do not have this field.
-    #[error("`{name}` is no field of these results; {known}")]
+    #[error("`{name}` is not a field of these results; {known}")]
     Field {
         /// The field.
         name: String,
@@ -35,7 +35,7 @@ pub enum PlotError {
         known: String,
     },
     /// There is no such measure.
-    #[error("`{name}` is no measure; there are {known}")]
+    #[error("`{name}` is not a measure; valid are {known}")]
     Measure {
         /// The measure.
         name: String,

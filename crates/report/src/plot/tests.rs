@@ -80,14 +80,15 @@ fn an_unknown_field_is_reported_with_the_known_fields() {
     let error = refused(&lossy, &Request { x: named("loss"), ..Request::default() });
     assert_eq!(
         error,
-        "`loss` is no field of these results; fields with numbers: link.loss; with texts: control"
+        "`loss` is not a field of these results; fields with numbers: link.loss; with texts: \
+         control"
     );
     let error = refused(&lossy, &Request { facet: named("queue"), ..Request::default() });
     assert!(error.contains("`queue`") && error.contains("link.loss"), "{error}");
     let error = refused(&lossy, &Request { x: named("control"), ..Request::default() });
     assert!(error.contains("cannot be an x axis") && error.contains("link.loss"), "{error}");
     let error = refused(&lossy, &Request { y: named("good"), ..Request::default() });
-    assert!(error.contains("`good` is no measure; there are settled-goodput, "), "{error}");
+    assert!(error.contains("`good` is not a measure; valid are settled-goodput, "), "{error}");
     let error = refused(&lossy, &Request { y: named("hit-ratio"), ..Request::default() });
     assert_eq!(error, "no run has a value of `hit-ratio`");
     let texts = results(vec![run(&[("control", "bbr")], 1, 1.0, 1.0)]);

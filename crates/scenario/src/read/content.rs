@@ -54,9 +54,9 @@ fn content(s: &Section<'_>, names: &Names<'_>) -> Option<Content> {
     let (objects, size) = if s.given("video").is_some() { (video(s)?, Size(0)) } else { many(s)? };
     let unlimited = matches!(objects, Objects::Numbered { count: None, .. });
     if placement != Spread::Replicated && at.len() < 2 {
-        s.mistake("placement", "there is but one producer; give `at` a list of several");
+        s.mistake("placement", "there is only one producer; give `at` a list of several");
     } else if placement != Spread::Replicated && unlimited {
-        s.mistake("placement", "objects without end cannot be placed beforehand");
+        s.mistake("placement", "an unlimited number of objects cannot be placed in advance");
     }
     let production = production(s, &read, &objects);
     let name = read.name?;
@@ -131,7 +131,7 @@ fn many(s: &Section<'_>) -> Option<(Objects, Size)> {
         DeValue::Integer(n) => match n.as_str().parse::<i64>() {
             Ok(n @ 1..=MAX_OBJECTS) => Some(n as u64),
             Ok(0) => {
-                s.mistake("objects", "a catalogue of no objects has nothing to ask for");
+                s.mistake("objects", "a catalogue without objects has nothing to request");
                 return None;
             }
             _ => {
@@ -178,7 +178,7 @@ fn classes(s: &Section<'_>) -> Option<Vec<Class>> {
 
 fn bytes(value: &DeValue<'_>) -> Result<u64, String> {
     match Size::read(value)? {
-        Size(0) => Err("a size of zero brings nothing".to_owned()),
+        Size(0) => Err("a size of zero transfers nothing".to_owned()),
         Size(size) => Ok(size),
     }
 }
@@ -251,7 +251,7 @@ fn size(s: &Section<'_>, value: &Spanned<DeValue<'_>>) -> Option<Distribution> {
 
 fn video(s: &Section<'_>) -> Option<Objects> {
     for field in ["size", "objects"].into_iter().filter(|field| s.given(field).is_some()) {
-        s.mistake(field, "a video has none: `video` says what it is made of");
+        s.mistake(field, "a video has none: `video` has its sizes");
     }
     let value = s.given("video")?;
     let table = table_fields(s, "video", value, &["ladder", "segment", "length"])?;

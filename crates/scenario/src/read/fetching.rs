@@ -11,7 +11,7 @@ const OF_PLAYERS: [&str; 4] = ["adaptation", "quality", "buffer", "startup"];
 /// Fields of players mean nothing for anything but a video.
 pub fn not_a_player(s: &Section<'_>) {
     for field in OF_PLAYERS.iter().filter(|field| s.given(field).is_some()) {
-        s.misplaced(field, "only who asks for a content with `video` has it");
+        s.misplaced(field, "only a consumer or workload of a content with `video` has it");
     }
 }
 

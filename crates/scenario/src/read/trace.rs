@@ -241,5 +241,5 @@ fn bytes(text: &str) -> Result<u64, String> {
         Ok(n) => n,
         Err(_) => text.parse::<Size>().map_err(|e| format!("{e}, or a number of bytes"))?.0,
     };
-    if size == 0 { Err("a size of zero brings nothing".to_owned()) } else { Ok(size) }
+    if size == 0 { Err("a size of zero transfers nothing".to_owned()) } else { Ok(size) }
 }

@@ -15,7 +15,7 @@ const CASES: &[Case] = &[
     (
         "[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"1 B\"\nobjects = 0",
         "5:11",
-        &["a catalogue of no objects"],
+        &["a catalogue without objects"],
     ),
     (
         "[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"1 B\"\nobjects = -5",
@@ -48,7 +48,7 @@ const CASES: &[Case] = &[
     (
         "[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"1 B\"\nplacement = \"segments\"",
         "5:13",
-        &["but one producer"],
+        &["only one producer"],
     ),
     (
         "[[content]]\nname = \"/y\"\nat = [\"a\", \"c\"]\nsize = \"1 B\"\nplacement = \"segment\"",
@@ -102,7 +102,7 @@ const CASES: &[Case] = &[
     (
         "[[workload]]\nat = \"a\"\nname = \"/x\"\nrate = \"1 /s\"\nadaptation = \"rate\"",
         "5:14",
-        &["only who asks for a content with `video`"],
+        &["only a consumer or workload of a content with `video`"],
     ),
     (
         "[[workload]]\nname = \"/x\"\ntrace = \"there-is-none.csv\"",

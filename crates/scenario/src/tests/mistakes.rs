@@ -9,7 +9,7 @@ const CASES: &[Case] = &[
     ("[scenario]\nduration = \"1 s\"\nsed = 1", "3:1", &["`sed`", "did you mean `seed`?"]),
     ("[scenario]\nseed = 1", "1:1", &["needs a field `duration`"]),
     ("[scenario]\nduration = \"-1 s\"", "2:12", &["`-1 s`", "it is negative", "\"5 ms\""]),
-    ("[scenario]\nduration = \"0 s\"", "2:12", &["in no time nothing happens"]),
+    ("[scenario]\nduration = \"0 s\"", "2:12", &["the duration must be longer than zero"]),
     ("[scenario]\nduration = \"5 parsecs\"", "2:12", &["unit is unknown"]),
     ("[scenario]\nduration = 5", "2:12", &["text in quotes", "the number 5"]),
     ("[scenario]\nduration = \"1 s\"\nrouting = \"hop\"", "3:11", &["did you mean `hops`?"]),
@@ -72,7 +72,7 @@ const CASES: &[Case] = &[
         &["`codle`", "did you mean `codel`?"],
     ),
     ("[[content]]\nname = \"/y\"\nat = \"e\"\nsize = \"1 B\"", "3:6", &["no node `e`"]),
-    ("[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"0 B\"", "4:8", &["brings nothing"]),
+    ("[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"0 B\"", "4:8", &["transfers nothing"]),
     (
         "[[content]]\nname = \"/y\"\nat = \"a\"\nsize = \"1 B\"\nsegment = \"9 kB\"",
         "5:11",
@@ -92,7 +92,7 @@ const CASES: &[Case] = &[
     (
         "[[consumer]]\nat = \"a\"\nname = \"/x\"\nrate = \"0 /s\"",
         "4:8",
-        &["rate of zero nothing is asked"],
+        &["rate of zero nothing is requested"],
     ),
     ("[[consumer]]\nat = \"a\"\nname = \"/x\"\nrate = \"5 Hz\"", "4:8", &["`5 Hz`", "\"140 /s\""]),
     (

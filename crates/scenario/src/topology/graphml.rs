@@ -204,7 +204,7 @@ fn links(
             let id = edge.attribute(name).unwrap_or_default();
             let known = ids.get(id).copied();
             if known.is_none() {
-                let why = format!("the `{name}` of this link is `{id}`, which is no node's `id`");
+                let why = format!("the `{name}` of this link is `{id}`, not the `id` of a node");
                 reader.source.mistake(at..at + 1, why);
             }
             known

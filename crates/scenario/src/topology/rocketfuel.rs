@@ -20,7 +20,7 @@ pub fn maps(source: &Source<'_>) -> Option<Sketch> {
             continue;
         }
         let Some((_, near)) = line.split_once("->").filter(|_| is_number(uid)) else {
-            let why = "this is no line of a map; it is like `12 @Place (2) -> <3> <4> =name r0`";
+            let why = "this is not a line of a map; it is like `12 @Place (2) -> <3> <4> =name r0`";
             source.mistake(place, why);
             continue;
         };
@@ -81,7 +81,7 @@ fn rows(source: &Source<'_>) -> Option<Rows> {
         match row {
             Some(row) => rows.push(row),
             None => {
-                let why = "this is no line of three words, `from to number`";
+                let why = "this is not a line of three words, `from to number`";
                 source.mistake(at..at + line.len(), why);
             }
         }

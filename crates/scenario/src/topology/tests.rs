@@ -314,7 +314,7 @@ fn a_wrong_section_is_an_error_that_names_what_it_lacks() {
         (
             "file = \"topologies/map.cch\"\nformat = \"rocketfuel-latencies\"".to_owned(),
             "map.cch:2:1",
-            "no line of three words",
+            "not a line of three words",
         ),
         (
             "file = \"topologies/ndnsim.txt\"\nformat = \"graphml\"".to_owned(),
@@ -416,9 +416,14 @@ fn wrong_xml_is_explained_by_line() {
 fn wrong_lines_are_explained() {
     explained(&[
         ("rocketfuel-cch", "1 @a (1) -> <2> =x r0\n".to_owned(), "f:1:1", "no node `2`"),
-        ("rocketfuel-cch", "\n  hello\n".to_owned(), "f:2:3", "no line of a map"),
+        ("rocketfuel-cch", "\n  hello\n".to_owned(), "f:2:3", "not a line of a map"),
         ("rocketfuel-cch", "1 @a ->\n1 @b ->\n".to_owned(), "f:2:1", "two nodes `1`"),
-        ("rocketfuel-latencies", "a b 3\na b -3\n".to_owned(), "f:2:1", "no line of three words"),
+        (
+            "rocketfuel-latencies",
+            "a b 3\na b -3\n".to_owned(),
+            "f:2:1",
+            "not a line of three words",
+        ),
         ("ndnsim", "link\na b\n".to_owned(), "f:2:1", "there is no node `a`"),
         ("ndnsim", "a b\n".to_owned(), "f:1:1", "begins with a line `router`"),
         ("ndnsim", "router\na\nb\nlink\na a 1Mbps".to_owned(), "f:5:1", "the same node"),

@@ -10,11 +10,11 @@ use std::io::{self, Write};
 /// The kinds of lines, by the words that choose them, and what each says.
 pub const EVENTS: &[(&str, &str)] = &[
     ("enqueued", "a packet waits in the queue of the face towards `to`"),
-    ("dropped", "a packet goes no further, and why (`reason`)"),
+    ("dropped", "a packet is dropped, with the `reason`"),
     ("sent", "the first bit of a packet is put on a link"),
-    ("lost", "a link does not bring a packet, and why (`reason`)"),
+    ("lost", "a link loses a packet, with the `reason`"),
     ("received", "the last bit of a packet arrived at `to`"),
-    ("flow-start", "a consumer says its first word"),
+    ("flow-start", "a consumer starts"),
     ("flow-end", "a consumer is done, or gave up"),
     ("fault", "something happens to the network"),
 ];

@@ -77,7 +77,7 @@ pub enum Broken {
     #[error("the chain is circular: it comes back to {0}")]
     Circular(Name),
     /// A certificate is signed only by its own key.
-    #[error("{0} is signed by itself, and is none of the anchors")]
+    #[error("{0} is self-signed, and is not one of the anchors")]
     Unknown(Name),
     /// More certificates than are followed.
     #[error("no anchor signed any of the first {0} certificates of the chain")]

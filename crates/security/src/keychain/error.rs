@@ -27,7 +27,7 @@ pub enum KeyChainError {
     },
     /// Others can read a secret, so that it may be theirs already.
     #[error(
-        "{path} can be read by other users (mode {mode:04o}); if nobody has copied it, run \
+        "{path} can be read by other users (mode {mode:04o}); if it has not been copied, run \
          `chmod 600 {path}`, otherwise delete the key and make a new one",
         path = path.display()
     )]

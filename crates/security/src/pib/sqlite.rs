@@ -8,7 +8,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SqliteError {
     /// Another kind of file.
-    #[error("it is no SQLite database")]
+    #[error("it is not an SQLite database")]
     NoDatabase,
     /// Text in another encoding.
     #[error("its text is not UTF-8")]

@@ -79,7 +79,7 @@ fn errors_name_the_unreadable_file() {
     assert!(matches!(Pib::open(&none, dir.path()), Err(KeyChainError::Io { .. })));
     fs::write(&none, "hello").unwrap();
     let refused = Pib::open(&none, dir.path()).unwrap_err().to_string();
-    assert!(refused.contains("no SQLite database"), "{refused}");
+    assert!(refused.contains("not an SQLite database"), "{refused}");
 }
 
 /// The bytes of a name as the database has them.

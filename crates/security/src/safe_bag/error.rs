@@ -11,7 +11,7 @@ pub enum SafeBagError {
     #[error("its base64 is broken")]
     Base64,
     /// Not the TLV of a SafeBag.
-    #[error("it is no SafeBag, which holds a certificate and an encrypted key")]
+    #[error("it is not a SafeBag, which holds a certificate and an encrypted key")]
     NoBag,
     /// Its certificate is malformed.
     #[error("the certificate in it: {0}")]

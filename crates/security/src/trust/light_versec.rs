@@ -55,10 +55,10 @@ enum Argument {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// Its TLV is broken.
-    #[error("it is no compiled Light VerSec model: {0}")]
+    #[error("it is not a compiled Light VerSec model: {0}")]
     Tlv(#[from] Fault),
     /// Something is missing, or too much.
-    #[error("it is no compiled Light VerSec model: {0}")]
+    #[error("it is not a compiled Light VerSec model: {0}")]
     Shape(&'static str),
     /// An unknown version.
     #[error("it is a Light VerSec model of version {0:#x}; version 0x11000 is known")]

@@ -33,7 +33,7 @@ pub enum PatternError {
     #[error("`{0}` does not begin with `/`, as names do")]
     NoSlash(String),
     /// A part is no component.
-    #[error("`{0}` is no component of a name, and no capture like {{word}} or {{word...}}")]
+    #[error("`{0}` is not a component of a name, nor a capture like {{word}} or {{word...}}")]
     Part(String),
     /// Two parts of any length.
     #[error("`{0}` has more than one part of any length ({{...}}); one is enough to be searched")]

@@ -106,7 +106,7 @@ fn seeds(reading: &Reading<'_>, raw: &raw::Experiment) -> usize {
     let few = raw.kind == ExperimentKind::Sensitivity;
     let given = raw.seeds.as_ref().map(|seeds| *seeds.get_ref());
     if let Some(place) = raw.seeds.as_ref().filter(|seeds| *seeds.get_ref() == 0) {
-        reading.doc.mistake(place.span(), "no seed is no run");
+        reading.doc.mistake(place.span(), "without a seed there is no run; write 1 or more");
     }
     // A number is a mean over the seeds. It is judged with all of them, or not at all.
     let has_numbers = raw.claim.iter().any(|claim| claim.get_ref().published.is_some());

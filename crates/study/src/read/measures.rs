@@ -117,7 +117,7 @@ fn take(word: &str, raw: &raw::Measure) -> Result<Take, String> {
         }
         other => percentile(other).ok_or_else(|| {
             format!(
-                "`{other}` is none of mean, sd, min, max, median, p0 to p100, first, last, sum, \
+                "`{other}` is not one of mean, sd, min, max, median, p0 to p100, first, last, sum, \
                  count, settling"
             )
         })?,
@@ -142,7 +142,8 @@ fn instant(text: &str) -> Result<Bound, String> {
     let time: Result<Duration, _> = text.parse();
     time.map(|time| Bound::Seconds(time.as_secs_f64())).map_err(|_| {
         format!(
-            "`{text}` is no time (\"20 s\"), share of the run (\"40 %\"), `first end` or `last end`"
+            "`{text}` is not a time (\"20 s\"), share of the run (\"40 %\"), `first end` or \
+             `last end`"
         )
     })
 }

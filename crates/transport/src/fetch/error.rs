@@ -90,7 +90,7 @@ pub enum FetchError {
     /// The size of a segment contradicts the object's metadata, so its position is unknown.
     #[error(
         "segment {segment} of {name} has {len} where its metadata says {expected}; fetch it \
-         again, and tell its publisher if that does not help", len = counted(*.found, "byte")
+         again, and inform its publisher if that does not help", len = counted(*.found, "byte")
     )]
     WrongSize {
         /// The object.

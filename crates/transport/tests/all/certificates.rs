@@ -114,7 +114,7 @@ fn an_unknown_key_is_refused_with_its_chain() {
     let (fetch, sink, _) = fetch(policy(&root), &mut producer);
     let message = failure(&fetch).to_string();
     let shown = eve.certificate.name().to_string();
-    assert!(message.contains("is signed by itself") && message.contains(&shown), "{message}");
+    assert!(message.contains("is self-signed") && message.contains(&shown), "{message}");
     assert!(sink.bytes.is_empty());
 }
 

@@ -154,7 +154,7 @@ fn one_segment_signed_by_another_key_fails_the_transfer() {
     let chunk = &content[20_000..21_000];
     let by_eve = refused(segment(&eve.signer(), 20, Some(29), chunk));
     let shown = eve.certificate.name().to_string();
-    assert!(by_eve.contains("is signed by itself") && by_eve.contains(&shown), "{by_eve}");
+    assert!(by_eve.contains("is self-signed") && by_eve.contains(&shown), "{by_eve}");
     let key_locator = alice.certificate.name().clone();
     let posing = Signer::Key { secret: eve.secret.clone(), key_locator };
     let posed = refused(segment(&posing, 20, Some(29), chunk));

@@ -33,7 +33,7 @@ pub fn check(file: &File, start: u64, end: u64, most: u64) -> Result<(), Parquet
         bytes.resize(usize::try_from(end - at).unwrap_or(LONGEST).min(LONGEST), 0);
         file.read_exact_at(&mut bytes, at)?;
         let mut reader = Reader { bytes: &bytes };
-        let header = reader.header().ok_or_else(|| damaged("has a header that is none"))?;
+        let header = reader.header().ok_or_else(|| damaged("has a malformed header"))?;
         let length = (bytes.len() - reader.bytes.len()) as u64;
         if header.values > most {
             return Err(damaged("has more values than its group has rows"));
