@@ -32,14 +32,12 @@ class Scenario(dict[str, Any]):
     ) -> None:
         """name: Its name in results. Without it: the file's.
         question: The question that it answers: the heading of its report.
-        duration: Simulated time after which the run ends.
-        seed: Everything random comes from it; equal seeds give equal results, byte for
-            byte.
+        duration: Simulated time at which the run ends.
+        seed: Seed of all random numbers; equal seeds give equal results, byte for byte.
         routing: Routes from every node to every producer along the path of the smallest
             delay, of the fewest hops or of the smallest sum of the links' metrics; or
-            only those of the `[[route]]` sections, which come on top of computed ones
-            otherwise.
-        paths: Paths from each consumer to each producer of what it asks for; more than
+            only those of the `[[route]]` sections, which are otherwise added to the computed ones.
+        paths: Paths from each consumer to each producer of its content; more than
             one for strategies that use several next hops. [Routes](routes.md) says
             which.
         scheme: A scheme as a whole: every consumer, link and node that names no scheme
@@ -108,33 +106,33 @@ class Topology(dict[str, Any]):
         across: Propagation delay over one side of the square of `waxman`: links have
             delays by their lengths. Without it: all have `delay`.
         attach: Links that each new node of `barabasi-albert` brings.
-        file: A file that holds the network. Where it says nothing of a link's rate,
-            delay or queue, the fields of this section count.
+        file: A file that holds the network. If it does not give a link's rate, delay or queue, the
+            fields of this section apply.
         format: The format of the file. `.graphml`, `.cch` and `.conf` are known by
             their endings.
         latencies: The file with the delays for `rocketfuel-weights`.
         signal_speed: Share of the speed of light at which signals travel, where a file
             has places or lengths but no delays.
-        rate: How fast bytes leave. Required of a link.
+        rate: Rate at which bytes are sent. Required of a link.
         delay: Propagation delay.
         metric: Its cost with `routing = "metric"`; counted in thousandths.
         queue: Bound of the queue of Data at the sending end; Interests and Nacks have
             one of their own with the same bound. In BDP: the rate times the longest
-            round-trip time, without queueing, of a consumer or workload whose way
-            crosses the link; room for a packet at least.
+            round-trip time, without queueing, of a consumer or workload whose path crosses the
+            link; at least one packet.
         loss: Share of frames that are lost (Bernoulli); as a table, the four
             probabilities of the Gilbert-Elliott model: of changing the state after a
             frame, and of loss in each state (`good` is 0 and `bad` is 1 unless given).
         jitter: Every frame takes up to this much longer, evenly distributed; frames
             keep their order.
-        reorder: Share of frames that later ones overtake.
-        reorder_by: For how long these are held back.
+        reorder: Share of frames that are overtaken by later ones.
+        reorder_by: How long these frames are held back.
         duplicate: Share of frames that arrive twice.
         corrupt: Share of frames of which a byte is changed.
         reliability: The ends acknowledge frames and send lost ones again (NDNLPv2 link
-            reliability); both do, whichever direction says it.
-        measured: The receiving end does not know `rate`. If its face has parts of a
-            scheme, it measures it.
+            reliability); it applies to both ends if either direction sets it.
+        measured: The receiving end does not know `rate`; parts of a scheme on its face use a
+            measured rate.
         scheme: A scheme all of whose link parts work on the face.
         marker: The scheme that manages the face's queue.
         shaper: The scheme that shapes the face's Interests.
@@ -144,7 +142,8 @@ class Topology(dict[str, Any]):
 
 
 class Node(dict[str, Any]):
-    """A forwarder, or several alike. A generated one may be named to say more about it."""
+    """A forwarder, or several with equal settings. The name of a generated node adds settings to
+    it."""
 
     section: Literal["node"]
 
@@ -179,7 +178,7 @@ class Node(dict[str, Any]):
 
 
 class Link(dict[str, Any]):
-    """A link between two nodes, the same both ways unless `back` says something else."""
+    """A link between two nodes, with equal properties in both directions unless `back` is given."""
 
     section: Literal["link"]
 
@@ -206,26 +205,26 @@ class Link(dict[str, Any]):
         back: Any | None = None,
     ) -> None:
         """between: Its ends.
-        rate: How fast bytes leave. Required of a link.
+        rate: Rate at which bytes are sent. Required of a link.
         delay: Propagation delay.
         metric: Its cost with `routing = "metric"`; counted in thousandths.
         queue: Bound of the queue of Data at the sending end; Interests and Nacks have
             one of their own with the same bound. In BDP: the rate times the longest
-            round-trip time, without queueing, of a consumer or workload whose way
-            crosses the link; room for a packet at least.
+            round-trip time, without queueing, of a consumer or workload whose path crosses the
+            link; at least one packet.
         loss: Share of frames that are lost (Bernoulli); as a table, the four
             probabilities of the Gilbert-Elliott model: of changing the state after a
             frame, and of loss in each state (`good` is 0 and `bad` is 1 unless given).
         jitter: Every frame takes up to this much longer, evenly distributed; frames
             keep their order.
-        reorder: Share of frames that later ones overtake.
-        reorder_by: For how long these are held back.
+        reorder: Share of frames that are overtaken by later ones.
+        reorder_by: How long these frames are held back.
         duplicate: Share of frames that arrive twice.
         corrupt: Share of frames of which a byte is changed.
         reliability: The ends acknowledge frames and send lost ones again (NDNLPv2 link
-            reliability); both do, whichever direction says it.
-        measured: The receiving end does not know `rate`. If its face has parts of a
-            scheme, it measures it.
+            reliability); it applies to both ends if either direction sets it.
+        measured: The receiving end does not know `rate`; parts of a scheme on its face use a
+            measured rate.
         scheme: A scheme all of whose link parts work on the face.
         marker: The scheme that manages the face's queue.
         shaper: The scheme that shapes the face's Interests.
@@ -260,16 +259,15 @@ class Content(dict[str, Any]):
     ) -> None:
         """name: Its name; it must not be the prefix of another one's.
         at: Its producer, or producers.
-        size: Bytes of content, of each object if there are several; required but of a
-            video. Sizes may be drawn: `{ distribution = "uniform", least = "10 kB",
-            most = "1 MB" }`, `{ distribution = "exponential", mean = … }`, `{
-            distribution = "pareto", least = …, most = …, shape = 1.2 }`, `{
-            distribution = "lognormal", median = …, sigma = 1 }`. A list gives objects
-            of several classes, which results tell apart: `[{ class = "mice", share =
-            "99 %", size = "50 kB" }, { class = "elephants", share = "1 %", size = "10
-            MB" }]`.
+        size: Bytes of content, of each object if there are several; required except for a video.
+            Sizes may be drawn: `{ distribution = "uniform", least = "10 kB", most = "1 MB" }`, `{
+            distribution = "exponential", mean = … }`, `{ distribution = "pareto", least = …, most =
+            …, shape = 1.2 }`, `{ distribution = "lognormal", median = …, sigma = 1
+            }`. A list gives objects of several classes, which have results of their own: `[{ class
+            = "mice", share = "99 %", size = "50 kB" }, { class = "elephants", share = "1 %", size =
+            "10 MB" }]`.
         segment: Bytes of content in a segment.
-        objects: It is a catalogue of so many objects, called `name/0`, `name/1`, … by
+        objects: A catalogue of this many objects, called `name/0`, `name/1`, … by
             rank: the most popular first. `"unlimited"`: a new one for every request.
             `"listed"`: those that the traces of workloads name.
         placement: The distribution among several producers. `replicated`: each has
@@ -285,10 +283,10 @@ class Content(dict[str, Any]):
             it; the whole object is hashed on the first request. `digest`: a digest in
             each segment, and no list. `none`: nothing is hashed, as in other
             simulators.
-        service_time: How long a producer takes for each answer, whatever its size: one
-            after the other, each producer of the content for itself.
+        service_time: The time that a producer needs for each answer, of any size; it serves
+            requests one after the other. Each producer of the content has its own queue.
         service_queue: How many Interests wait at a producer with a `service_time` while
-            one is being answered; what comes to a full queue is lost.
+            one is being answered; Interests that find the queue full are dropped.
         production: `on-demand`: a producer makes the segment that an Interest asks for.
             `in-order`: it makes segments in order and sends each at once, as CCNx's
             `ccnsendchunks`: ten after the latest Interest that reaches it, then one a
@@ -327,13 +325,12 @@ class Consumer(dict[str, Any]):
         """at: Where; one at each node.
         name: The content.
         start: When it begins.
-        control: The congestion-control scheme of a fetch. A startup may stand before
-            it: `"packet-pair+cubic"`, `{ scheme = "cubic", startup = "packet-pair" }`.
-        patience: A fetch gives up when nothing new has come for this long.
+        control: The congestion-control scheme of a fetch. A startup may precede it:
+            `"packet-pair+cubic"`, `{ scheme = "cubic", startup = "packet-pair" }`.
+        patience: A fetch gives up when no new data has arrived for this long.
         lifetime: InterestLifetime.
-        range: How many segments one Interest asks for. Without it, of a fetch as many
-            as the scheme says: 1, but for those that work on chunks; at a constant rate
-            1.
+        range: The number of segments per Interest. Without it: for a fetch, the scheme's number,
+            which is 1 except for schemes that work on chunks; at a constant rate, 1.
         rate: Interests a second at a constant rate, without congestion control.
         stop: When Interests at a constant rate end. Without it: never.
         adaptation: The player's rule for the quality of the next segment. `buffer`: by
@@ -346,9 +343,8 @@ class Consumer(dict[str, Any]):
 
 
 class Workload(dict[str, Any]):
-    """Flows that begin by themselves, one after the other: requests of objects by chance or by a
-    trace. A flow that is over leaves its record alone, and beyond `listed` flows its share in
-    the sums."""
+    """Flows that start during the run: requests for random objects, or requests of a trace. Only
+    the record of a finished flow is kept, and beyond `listed` flows only its share in the sums."""
 
     section: Literal["workload"]
 
@@ -376,32 +372,31 @@ class Workload(dict[str, Any]):
         buffer: Time | None = None,
         startup: Time | None = None,
     ) -> None:
-        """name: The contents, each as likely.
-        at: Where requests come up, each as likely. Required without `trace`.
+        """name: The contents, with equal probability.
+        at: The nodes that send requests, with equal probability. Required without `trace`.
         rate: Requests a second, over all nodes. Required without `trace`.
         arrivals: The distances between requests: exponentially distributed, or all the
             same.
-        alpha: The object of rank k is asked for with probability proportional to (k +
+        alpha: The object of rank k is requested with probability proportional to (k +
             q)^-alpha (Zipf-Mandelbrot).
         q: See `alpha`; 0 gives Zipf's law.
         request: The requested part: the whole object by a fetch, or one segment of it,
             each with the same probability, by a single Interest that is never repeated.
-        start: No request comes before.
-        stop: No request comes from then on.
+        start: No request is sent before.
+        stop: No request is sent from then on.
         count: The maximum number of requests.
         trace: A CSV file of requests, relative to the scenario's folder, with a head
             line and the columns `time` (seconds, or `"5 ms"`), `node`, `name` (an
             object's name, or its number) and, for contents with `objects = "listed"`,
             `size`.
-        listed: So many flows are listed one by one in results, over all workloads: the
+        listed: The number of flows that are listed one by one in results, over all workloads: the
             smallest number given.
-        control: The congestion-control scheme of a fetch. A startup may stand before
-            it: `"packet-pair+cubic"`, `{ scheme = "cubic", startup = "packet-pair" }`.
-        patience: A fetch gives up when nothing new has come for this long.
+        control: The congestion-control scheme of a fetch. A startup may precede it:
+            `"packet-pair+cubic"`, `{ scheme = "cubic", startup = "packet-pair" }`.
+        patience: A fetch gives up when no new data has arrived for this long.
         lifetime: InterestLifetime.
-        range: How many segments one Interest asks for. Without it, of a fetch as many
-            as the scheme says: 1, but for those that work on chunks; at a constant rate
-            1.
+        range: The number of segments per Interest. Without it: for a fetch, the scheme's number,
+            which is 1 except for schemes that work on chunks; at a constant rate, 1.
         adaptation: The player's rule for the quality of the next segment. `buffer`: by
             the level of the playout buffer (BBA-0, Huang and others, 2014). `rate`: the
             highest below 85 % of the harmonic mean of the rates of the last five.
@@ -437,12 +432,12 @@ class Caching(dict[str, Any]):
             down), `"mcd"` (move copy down), `"edge"` (the last store on the way),
             `"probcache"` (`"probcache:window=10,power=false"`), `"age"` (age-based:
             `"age:base=10 s,factor=2,most=5 min"`).
-        warmup: Results tell what happened before its end from what happened after.
+        warmup: Results distinguish the time before its end from the time after.
             `"auto"`: the end is detected from the hit ratio over time (MSER-5)."""
 
 
 class Route(dict[str, Any]):
-    """A route, on top of those that `routing` computes."""
+    """A route, in addition to those that `routing` computes."""
 
     section: Literal["route"]
 
@@ -455,9 +450,9 @@ class Route(dict[str, Any]):
         cost: int | None = None,
     ) -> None:
         """at: The node that has it.
-        prefix: Names below it are asked for by it.
+        prefix: Interests for names below it use the route.
         via: The neighbour that it leads to.
-        cost: The smaller, the more preferred."""
+        cost: Smaller values are preferred."""
 
 
 class Fault(dict[str, Any]):
@@ -489,7 +484,7 @@ class Fault(dict[str, Any]):
         rates: The rates of `link-rates`, one after the other, from the first node to
             the second: a trace of a link whose capacity varies. The first counts from
             `at` on, the last one stays.
-        every: How long each but the last of the `rates` counts.
+        every: The duration of each of the `rates` except the last.
         delay: The new delay of `link-delay`, from the first node to the second. Frames
             on the way are not overtaken.
         loss: The new loss of `link-loss`, from the first node to the second, as of a
@@ -515,8 +510,7 @@ class Record(dict[str, Any]):
         warmup: Any | None = None,
     ) -> None:
         """interval: From sample to sample. `auto` takes 500 to 1000 samples, and fewer
-            where there is so much to sample that it would come to more than two million
-            values; never fewer than 50.
+            if there would be more than two million values; never fewer than 50.
         flows: Consumers of which samples are kept, by their nodes. Of the flows of a
             workload there are samples by class, if one of its nodes is among these, and
             a row for each in `flows.parquet`.

@@ -205,4 +205,4 @@ class Reference(unittest.TestCase):
             sections.Link(between=("a", "b"), speed=1)
         with self.assertRaisesRegex(TypeError, "`link` needs a field `between`"):
             sections.Link(rate=1)
-        self.assertIn("How fast bytes leave.", sections.Link.__doc__)
+        self.assertIn("Rate at which bytes are sent.", sections.Link.__doc__)

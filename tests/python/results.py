@@ -42,7 +42,7 @@ class Results(unittest.TestCase):
         self.assertEqual(list(self.one.flows.to_pandas()["goodput_mbps"]), [goodput])
         self.assertEqual(list(pandas.DataFrame.from_arrow(self.one.flows)["control"]), ["aimd"])
         self.assertIn(b"help", arrow.schema.field("fct_s").metadata)
-        self.assertEqual(self.one.flows.columns["bytes"], "Bytes of content that came.")
+        self.assertEqual(self.one.flows.columns["bytes"], "Bytes of received content.")
 
     def test_buffers_are_shared(self):
         """Two readers of one table see the same memory."""

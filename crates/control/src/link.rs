@@ -44,7 +44,7 @@ pub struct LinkView {
     pub offered_bytes: Size,
     /// Expected incoming Data bytes for Interests that were let out.
     pub expected_in: Size,
-    /// Expected outgoing Data bytes for Interests that came in.
+    /// Expected outgoing Data bytes for Interests received.
     pub expected_out: Size,
     /// Flows active on the link.
     pub flows: u32,

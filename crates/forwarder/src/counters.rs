@@ -138,13 +138,13 @@ reasons! {
     TooBig = "too-big",
     /// A fragment whose numbers contradict each other, or those of fragments before it.
     FragmentInvalid = "fragment-invalid",
-    /// A packet whose missing fragments did not come in time.
+    /// A packet whose missing fragments did not arrive in time.
     ReassemblyTimeout = "reassembly-timeout",
-    /// A packet in parts that had to make room for newer ones.
+    /// A packet in fragments that was evicted for newer ones.
     ReassemblyLimit = "reassembly-limit",
     /// A frame that was sent again though it had arrived.
     FrameTwice = "frame-twice",
-    /// A packet some of whose frames the peer did not acknowledge, however often they were sent.
+    /// A packet with frames that the peer did not acknowledge after all retransmissions.
     Unacknowledged = "unacknowledged",
     /// A name under `/localhost` on a face that is not local.
     Scope = "scope",
@@ -154,11 +154,11 @@ reasons! {
     Duplicate = "duplicate",
     /// A name deeper than the tables match.
     NameTooDeep = "name-too-deep",
-    /// Segments of a range Interest beyond the longest range that is taken.
+    /// Segments of a range Interest beyond the longest accepted range.
     RangeTooLong = "range-too-long",
     /// The table of pending Interests is full.
     PitFull = "pit-full",
-    /// The face has as many pending Interests as it may.
+    /// The face has reached its limit of pending Interests.
     PitFaceLimit = "pit-face-limit",
     /// Pending Interests under the same prefix take more memory than is free in the table.
     PitPrefixShare = "pit-prefix-share",
@@ -166,7 +166,7 @@ reasons! {
     HeldDuplicate = "held-duplicate",
     /// The shaper's hold queue is full.
     HeldLimit = "held-limit",
-    /// An Interest whose lifetime ended, or whose answer came, while a shaper held it.
+    /// An Interest whose lifetime ended, or whose answer arrived, while a shaper held it.
     HeldExpired = "held-expired",
     /// An Interest that a shaper refused.
     ShaperRefused = "shaper-refused",
@@ -188,72 +188,71 @@ reasons! {
     Memory = "memory",
     /// The face's queue management dropped it.
     Marker = "marker",
-    /// It was for an address that has not proved that it receives what is sent to it, beyond the
-    /// limits for such addresses.
+    /// A packet to an unproved address, beyond the limits for such addresses.
     UnprovedLimit = "unproved-limit",
-    /// It was for a peer of whose port the network says that nothing receives there.
+    /// A packet to a peer whose port the network reports as unreachable.
     Unreachable = "unreachable",
     /// It waited for a face that was removed.
     FaceRemoved = "face-removed",
 }
 
 reasons! {
-    /// Why a hop-by-hop option was taken off a packet, which went on without it.
+    /// Why a hop-by-hop option was removed from a packet, which was processed without it.
     OptionFault,
-    /// Options that were taken off, by reason.
+    /// Removed options, by reason.
     OptionFaults:
-    /// A Range that is cut off.
+    /// A truncated Range.
     Range = "range",
     /// A Range of fewer than 2 or more than 256 segments.
     RangeCount = "range-count",
-    /// A Range whose bitmap has not one bit for each segment, in whole bytes, or that wants none
-    /// of the segments, or some behind the last.
+    /// A Range whose bitmap does not have one bit for each segment, in whole bytes, or requests
+    /// none of the segments, or some after the last.
     RangeBitmap = "range-bitmap",
     /// A Range on an Interest that cannot have one: with CanBePrefix, with parameters, with a name
-    /// that ends in no segment component, or with segments beyond 2^64.
+    /// that does not end in a segment component, or with segments beyond 2^64.
     RangeMisplaced = "range-misplaced",
-    /// A Range from an address that has not proved that it receives what is sent to it.
+    /// A Range from an unproved address.
     RangeUnproved = "range-unproved",
     /// A TrafficClass that is neither 0 (primary) nor 1 (secondary).
     TrafficClass = "traffic-class",
     /// A RateStamp that is not two numbers.
     RateStamp = "rate-stamp",
-    /// A PathId that has not 8 bytes.
+    /// A PathId that is not 8 bytes long.
     PathId = "path-id",
-    /// A PathLabel that is cut off, or whose bitmap is longer than 64 bytes.
+    /// A truncated PathLabel, or one whose bitmap is longer than 64 bytes.
     PathLabel = "path-label",
     /// A SteeringHint of an unknown kind, without bytes or with more than 64.
     SteeringHint = "steering-hint",
-    /// An Anticipated that is cut off, that names no segment or more than 64, one twice or one
+    /// An Anticipated that is truncated, that names no segment or more than 64, one twice or one
     /// beyond 2^64, or whose holders are more than 16, one twice, or without such a segment.
     Anticipated = "anticipated",
     /// A ServedBy that is neither empty nor 9 bytes long.
     ServedBy = "served-by",
-    /// An ExpectedBytes that is no NonNegativeInteger.
+    /// An ExpectedBytes that is not a NonNegativeInteger.
     ExpectedBytes = "expected-bytes",
-    /// An RttHint that is no NonNegativeInteger.
+    /// An RttHint that is not a NonNegativeInteger.
     RttHint = "rtt-hint",
-    /// A Capability that is no NonNegativeInteger.
+    /// A Capability that is not a NonNegativeInteger.
     Capability = "capability",
-    /// An AddressChallenge that has not 8 bytes.
+    /// An AddressChallenge that is not 8 bytes long.
     AddressChallenge = "address-challenge",
-    /// An AddressEcho that has not 8 bytes.
+    /// An AddressEcho that is not 8 bytes long.
     AddressEcho = "address-echo",
     /// Offers that are not 1 to 3 offers of different links in order of their rates.
     Offers = "offers",
-    /// An RttSpread that is no NonNegativeInteger.
+    /// An RttSpread that is not a NonNegativeInteger.
     RttSpread = "rtt-spread",
-    /// A ResidenceTime that is no NonNegativeInteger.
+    /// A ResidenceTime that is not a NonNegativeInteger.
     ResidenceTime = "residence-time",
     /// A CachesBelow that is not a byte and a NonNegativeInteger.
     CachesBelow = "caches-below",
     /// A CachesPassed that is not a byte and perhaps a NonNegativeInteger.
     CachesPassed = "caches-passed",
-    /// An Exclude of no packets, of more than 8, of one twice, or cut off.
+    /// A truncated Exclude, or one of no packets, of more than 8, or of one twice.
     Exclude = "exclude",
     /// A duplicate option: the packet already has one of this type.
     Repeated = "repeated",
-    /// An option that does not fit into the 1,024 bytes that all of a packet may have.
+    /// An option that does not fit into the 1,024 bytes for all options of a packet.
     TooManyBytes = "too-many-bytes",
 }
 
@@ -397,20 +396,20 @@ pub struct ReliabilityCounters {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct FaceCounters {
-    /// Packets that came by it.
+    /// Packets received on it.
     // Counted before any check but the packet format's.
     pub received: Traffic,
-    /// Packets that left by it.
+    /// Packets sent on it.
     pub sent: Traffic,
     /// Frames that only keep the link alive.
     pub idle: u64,
-    /// Data that left with a congestion mark.
+    /// Data packets sent with a congestion mark.
     pub marked: u64,
-    /// On faces with `reliability`, packets by what became of them.
+    /// On faces with `reliability`, packets by outcome.
     pub reliability: ReliabilityCounters,
     /// Packets that were dropped, by reason. Reasons that never occurred are left out.
     pub drops: Drops,
-    /// Hop-by-hop options that were ignored and taken off packets, by reason.
+    /// Hop-by-hop options that were ignored and removed from packets, by reason.
     pub malformed_options: OptionFaults,
     /// Packets offered to the queues.
     #[serde(skip)]
@@ -428,9 +427,9 @@ counters! {
     /// Counters of a forwarder: all faces that are or were, and what belongs to none. The content
     /// store has [its own](crate::tables::StoreCounters).
     pub struct ForwarderStats {
-        /// Packets that came by all faces.
+        /// Packets received on all faces.
         pub received: Traffic,
-        /// Packets that left by all faces.
+        /// Packets sent on all faces.
         pub sent: Traffic,
         /// Pending Interests that Data satisfied.
         // Also probes of a traceroute that this node has replied to.
@@ -439,11 +438,11 @@ counters! {
         pub nacked: u64,
         /// Pending Interests that expired.
         pub expired: u64,
-        /// Interests that joined a pending one.
+        /// Interests aggregated with a pending one.
         pub aggregated: u64,
         /// Packets that were dropped, by reason. Reasons that never occurred are left out.
         pub drops: Drops,
-        /// Hop-by-hop options that were ignored and taken off packets, by reason.
+        /// Hop-by-hop options that were ignored and removed from packets, by reason.
         pub malformed_options: OptionFaults,
     }
 }

@@ -79,10 +79,10 @@ fn the_reasons_on_the_page_of_counters_are_current() {
          | metric | type | labels | what it is |\n|---|---|---|---|\n{}\n\
          | label | its values |\n|---|---|\n{}\n\
          ## Reasons for dropping\n\n| reason | what was dropped, or why |\n|---|---|\n{}\n\
-         ## Malformed options\n\nAn option that is not as [the wire format](wire.md) has it is \
-         taken off the packet, which goes on without\nit: no later node has to read it \
-         again. Options of unknown types are handed on as they are.\n\n\
-         | reason | what was taken off |\n|---|---|\n{}",
+         ## Malformed options\n\nAn option that does not follow [the wire format](wire.md) is \
+         removed from the packet, which is processed\nwithout it, so that no later node has to \
+         read it. Options of unknown types are passed on unchanged.\n\n\
+         | reason | what was removed |\n|---|---|\n{}",
         rows.collect::<String>(),
         table(LABELS.into_iter()),
         table(drops),

@@ -123,7 +123,7 @@ as mean, half the width of the 95 % confidence interval `ci95`, and number of ru
 a list of such objects. A value that does not apply is `null`.
 
 A combination also has `flows`, the number of flows that began in its runs, `finished`, how many of
-them brought everything, and `interrupted`, the number of its runs that were stopped. These runs
+them received everything, and `interrupted`, the number of its runs that were stopped. These runs
 count nowhere else in it. A flow that did not finish counts in `fct_s` with the time from its
 beginning to the end of the run: the mean is then a lower bound, and tables write `≥`.
 

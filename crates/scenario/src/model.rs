@@ -24,7 +24,7 @@ pub struct Scenario {
     pub name: String,
     /// Its question; empty if it has none.
     pub question: String,
-    /// Simulated time after which the run ends.
+    /// Simulated time at which the run ends.
     pub duration: Duration,
     /// Where everything random comes from.
     pub seed: u64,
@@ -199,7 +199,7 @@ pub struct Route {
     pub prefix: Name,
     /// Index of the link that it leads to.
     pub link: usize,
-    /// The smaller, the more preferred.
+    /// Smaller values are preferred.
     pub cost: u64,
 }
 

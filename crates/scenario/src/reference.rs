@@ -10,8 +10,8 @@ pub fn manual() -> String {
     let mut out = String::from(
         "# Scenario file\n\n\
          `weir sim run FILE` runs one TOML file, `weir scenario check FILE` only checks it, and \
-         `weir scenario show FILE` shows what it comes to. Every field may be left out unless it \
-         says *required*. Values with a unit are texts in quotes. (This page is made from \
+         `weir scenario show FILE` shows the resulting network. Every field may be left out unless \
+         it says *required*. Values with a unit are texts in quotes. (This page is made from \
          `crates/scenario/src/schema.rs`.)\n\n\
          | form | examples |\n|---|---|\n",
     );

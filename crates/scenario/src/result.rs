@@ -171,7 +171,7 @@ fn asked_by(asked: &Asked) -> String {
 }
 
 impl RunResult {
-    /// All content that came, over the time from the first flow's beginning to the last one's end.
+    /// All received content, over the time from the first flow's beginning to the last one's end.
     fn goodput_mbps(&self) -> Option<f64> {
         let last = self.last_end_s();
         let first = self.flows.iter().map(|flow| flow.start_s).fold(last, f64::min);
@@ -256,7 +256,7 @@ impl RunResult {
 struct Completion {
     /// Flows that began.
     flows: u64,
-    /// Of these, those that brought everything.
+    /// Of these, those that received everything.
     finished: u64,
     /// The sum of the completion times. A flow that did not complete, or failed, is censored: it
     /// counts with the time that was left for it, which it would have taken at least.
@@ -293,13 +293,13 @@ pub struct SweepResult {
 pub struct Combination {
     /// Fields and values.
     pub settings: Vec<(String, String)>,
-    /// All content that came, over the time from the first flow's beginning to the last one's end.
+    /// All received content, over the time from the first flow's beginning to the last one's end.
     pub goodput_mbps: Option<Mean>,
     /// Runs that were interrupted, which count nowhere else here.
     pub interrupted: u64,
     /// Flows that began, in all runs.
     pub flows: u64,
-    /// Of these, those that brought everything.
+    /// Of these, those that received everything.
     pub finished: u64,
     /// The mean completion time. A flow that did not finish counts with the time from its beginning
     /// to the end of the run, so that the mean is a lower bound if `finished` is less than `flows`.

@@ -45,18 +45,18 @@ pub struct About {
     pub name: Option<String>,
     /// The question that it answers: the heading of its report.
     pub question: Option<String>,
-    /// Simulated time after which the run ends.
+    /// Simulated time at which the run ends.
     #[field(required)]
     pub duration: Option<Duration>,
-    /// Everything random comes from it; equal seeds give equal results, byte for byte.
+    /// Seed of all random numbers; equal seeds give equal results, byte for byte.
     #[field(default = 1, range = 0..)]
     pub seed: u64,
     /// Routes from every node to every producer along the path of the smallest delay, of the fewest
     /// hops or of the smallest sum of the links' metrics; or only those of the `[[route]]`
-    /// sections, which come on top of computed ones otherwise.
+    /// sections, which are otherwise added to the computed ones.
     #[field(default = "delay")]
     pub routing: Routing,
-    /// Paths from each consumer to each producer of what it asks for; more than one for strategies
+    /// Paths from each consumer to each producer of its content; more than one for strategies
     /// that use several next hops. [Routes](routes.md) says which.
     #[field(default = 1, range = 1..=16)]
     pub paths: usize,
@@ -79,7 +79,7 @@ pub enum Routing {
     Listed,
 }
 
-/// A forwarder, or several alike. A generated one may be named to say more about it.
+/// A forwarder, or several with equal settings. The name of a generated node adds settings to it.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "node", repeated)]
 pub struct NodeSection {
@@ -97,7 +97,7 @@ pub struct NodeSection {
     pub machine: Machine,
 }
 
-/// A link between two nodes, the same both ways unless `back` says something else.
+/// A link between two nodes, with equal properties in both directions unless `back` is given.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "link", repeated)]
 pub struct LinkSection {
@@ -117,7 +117,7 @@ pub struct LinkSection {
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "link direction")]
 pub struct WaySection {
-    /// How fast bytes leave. Required of a link.
+    /// Rate at which bytes are sent. Required of a link.
     #[field(with = rate)]
     pub rate: Option<Rate>,
     /// Propagation delay.
@@ -128,7 +128,7 @@ pub struct WaySection {
     pub metric: u64,
     /// Bound of the queue of Data at the sending end; Interests and Nacks have one of their own
     /// with the same bound. In BDP: the rate times the longest round-trip time, without queueing,
-    /// of a consumer or workload whose way crosses the link; room for a packet at least.
+    /// of a consumer or workload whose path crosses the link; at least one packet.
     #[field(
         default = "100 packets",
         form = "size, packets (`\"100 packets\"`) or BDP (`\"0.5 BDP\"`)",
@@ -143,10 +143,10 @@ pub struct WaySection {
     /// Every frame takes up to this much longer, evenly distributed; frames keep their order.
     #[field(default = "0 ms")]
     pub jitter: Duration,
-    /// Share of frames that later ones overtake.
+    /// Share of frames that are overtaken by later ones.
     #[field(default = "0 %")]
     pub reorder: Ratio,
-    /// For how long these are held back.
+    /// How long these frames are held back.
     #[field(default = "5 ms")]
     pub reorder_by: Duration,
     /// Share of frames that arrive twice.
@@ -155,11 +155,11 @@ pub struct WaySection {
     /// Share of frames of which a byte is changed.
     #[field(default = "0 %")]
     pub corrupt: Ratio,
-    /// The ends acknowledge frames and send lost ones again (NDNLPv2 link reliability); both do,
-    /// whichever direction says it.
+    /// The ends acknowledge frames and send lost ones again (NDNLPv2 link reliability); it applies
+    /// to both ends if either direction sets it.
     #[field(default = false)]
     pub reliability: bool,
-    /// The receiving end does not know `rate`. If its face has parts of a scheme, it measures it.
+    /// The receiving end does not know `rate`; parts of a scheme on its face use a measured rate.
     #[field(default = false)]
     pub measured: bool,
     /// The parts of schemes on the sending face.
@@ -234,8 +234,8 @@ pub struct ShapeSection {
 /// A network that a file holds.
 #[derive(Clone, Debug, Fields, Read)]
 pub struct SourceSection {
-    /// A file that holds the network. Where it says nothing of a link's rate, delay or queue, the
-    /// fields of this section count.
+    /// A file that holds the network. If it does not give a link's rate, delay or queue, the fields
+    /// of this section apply.
     #[field(form = "path, from the folder of the scenario", elsewhere)]
     pub file: (),
     /// The format of the file. `.graphml`, `.cch` and `.conf` are known by their endings.
@@ -280,20 +280,20 @@ pub enum Format {
     MiniNdn,
 }
 
-/// A route, on top of those that `routing` computes.
+/// A route, in addition to those that `routing` computes.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "route", repeated)]
 pub struct RouteSection {
     /// The node that has it.
     #[field(required, form = "node", elsewhere)]
     pub at: (),
-    /// Names below it are asked for by it.
+    /// Interests for names below it use the route.
     #[field(required)]
     pub prefix: Option<Name>,
     /// The neighbour that it leads to.
     #[field(required, form = "node", elsewhere)]
     pub via: (),
-    /// The smaller, the more preferred.
+    /// Smaller values are preferred.
     #[field(default = 0, range = 0..)]
     pub cost: u64,
 }
@@ -320,7 +320,7 @@ pub struct FaultSection {
     /// of a link whose capacity varies. The first counts from `at` on, the last one stays.
     #[field(form = Form::As("list of rates"), by = rates)]
     pub rates: Option<Vec<Rate>>,
-    /// How long each but the last of the `rates` counts.
+    /// The duration of each of the `rates` except the last.
     pub every: Option<Duration>,
     /// The new delay of `link-delay`, from the first node to the second. Frames on the way are not
     /// overtaken.
@@ -365,8 +365,8 @@ pub enum FaultWord {
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "record")]
 pub struct RecordSection {
-    /// From sample to sample. `auto` takes 500 to 1000 samples, and fewer where there is so much to
-    /// sample that it would come to more than two million values; never fewer than 50.
+    /// From sample to sample. `auto` takes 500 to 1000 samples, and fewer if there would be more
+    /// than two million values; never fewer than 50.
     #[field(default = "auto", form = "time, or `\"auto\"`", with = interval)]
     pub interval: Option<Duration>,
     /// Consumers of which samples are kept, by their nodes. Of the flows of a workload there are

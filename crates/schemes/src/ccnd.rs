@@ -50,7 +50,7 @@ const PARAMS: &[ParamSpec] = &[
         default: Value::Time(Duration::from_millis(10)),
         range: (0.000_127, 1.0),
         help: "the predicted response time of a name before anything is known",
-        source: "ccnd.c (0.7): 8.2 to 12.3 ms by chance; 50 ms in 0.8",
+        source: "ccnd.c (0.7): random, 8.2 to 12.3 ms; 50 ms in 0.8",
     },
     ParamSpec {
         name: "T_max",

@@ -107,7 +107,7 @@ const PARAMS: &[ParamSpec] = &[
         name: "G",
         default: Value::Time(Duration::from_millis(100)),
         range: (0.0, 10.0),
-        help: "RTO is at least this much longer than SRTT",
+        help: "RTO exceeds SRTT by at least this much",
         source: "RFC 6298, sections 2.3 and 4: clock granularity, 100 ms or finer",
     },
     ParamSpec {
@@ -122,7 +122,7 @@ const PARAMS: &[ParamSpec] = &[
         default: Value::Switch(false),
         range: (0.0, 1.0),
         help: "take what a later answer of the same node overtook for lost, too",
-        source: "own: the paper knows timeouts only, because answers of several nodes overtake \
+        source: "own: the paper has timeouts only, because answers of several nodes overtake \
                  one another",
     },
 ];

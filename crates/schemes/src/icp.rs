@@ -79,7 +79,7 @@ pub(crate) const PARAMS: &[ParamSpec] = &[
         name: "delta",
         default: Value::Number(0.5),
         range: (0.0, 1.0),
-        help: "where tau stands between the smallest and the largest round-trip time",
+        help: "the position of tau between the smallest and the largest round-trip time",
         source: "the paper, section III (CCNPL-Sim: 0.8)",
     },
     ParamSpec {

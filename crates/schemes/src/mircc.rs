@@ -111,7 +111,7 @@ const PARAMS: &[ParamSpec] = &[
         name: "packets",
         default: Value::Number(10.0),
         range: (1.0, 1000.0),
-        help: "a period lasts a round trip, or as long as so many Data take",
+        help: "a period lasts a round trip, or as long as this many Data packets take",
         source: "section 3.1.2: as short as the measurement's noise permits",
     },
     ParamSpec {

@@ -46,7 +46,7 @@ const PARAMS: &[ParamSpec] = &[
         default: Value::Number(1.0),
         range: (0.0, 1000.0),
         help: "Interests that may leave at once after a pause",
-        source: "own: a driver may wake late, and is not to lose its rate by that",
+        source: "own: a driver may wake up late and must not lose rate",
     },
     ParamSpec {
         name: "most",

@@ -43,7 +43,7 @@ const EQUATIONS: &[Equation] = &[
     ("afterReceiveInterest", "no next hop: discovery to all other nodes, else a Nack"),
     ("afterReceiveInterest", "next hops: to all of them, as non-discovery"),
     ("afterReceiveData", "answer to a discovery: its announcement is a route, for 10 min at most"),
-    ("afterReceiveData", "answer to a non-discovery: with the announcement for whoever discovers"),
+    ("afterReceiveData", "answer to a non-discovery: with the announcement for nodes in discovery"),
 ];
 
 /// NFD, `ROUTE_RENEW_LIFETIME`.

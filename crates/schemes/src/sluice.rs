@@ -81,14 +81,14 @@ const PARAMS: &[ParamSpec] = &[
         default: Value::Number(0.5),
         range: (0.0, 4.0),
         help: "weight of the Interests that wait",
-        source: "own: what waits is to be gone in two round trips",
+        source: "own: the waiting Interests are sent within two round trips",
     },
     ParamSpec {
         name: "gain",
         default: Value::Number(0.5),
         range: (0.05, 1.0),
         help: "how much of a difference between load and target one period corrects",
-        source: "own: the load answers a period late; with 1 it would swing for ever",
+        source: "own: the load answers a period late; with 1 it would oscillate",
     },
     ParamSpec {
         name: "capacity",

@@ -51,7 +51,7 @@ pub enum Requests {
         alpha: f64,
         /// The Zipf-Mandelbrot shift.
         q: f64,
-        /// No request comes before this instant.
+        /// No request is sent before this instant.
         start: Time,
         /// No request comes at or after this instant.
         stop: Option<Time>,

@@ -104,8 +104,8 @@ pub struct LinkSeen {
 pub struct NodeSeen {
     /// Interests that arrived.
     pub interests: u64,
-    /// Interests that joined a pending one, that the content store answered, and that were dropped
-    /// before they became an entry.
+    /// Interests aggregated with a pending one, that the content store answered, and that were
+    /// dropped before they became an entry.
     pub answered: u64,
     /// Pending Interests that ended, for any reason, and those that are pending.
     pub entries: u64,

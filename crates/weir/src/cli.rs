@@ -89,7 +89,7 @@ pub enum Command {
     Cat(CatArgs),
     /// Show a tree, or an object, as files of this host, until interrupted.
     Mount(MountArgs),
-    /// Ask for one packet, and show it.
+    /// Request one packet, and show it.
     Peek(PeekArgs),
     /// Answer one Interest with one packet.
     Poke(PokeArgs),
@@ -102,7 +102,7 @@ pub enum Command {
     Perf(PerfCommand),
     /// Talk in a group, and exchange files.
     Chat(ChatArgs),
-    /// Keep content in a store, and serve it when its publisher has ended.
+    /// Keep content in a store, and serve it after its publisher has stopped.
     #[command(subcommand)]
     Repo(RepoCommand),
     /// Publish the files of HTTP origins by name, fetched when they are requested.
@@ -204,8 +204,8 @@ pub struct GatewayArgs {
     /// of this host, gets at most a quarter of them, the gateway's own user three quarters.
     #[arg(long, default_value = "64", value_name = "N", value_parser = clients)]
     pub clients: std::num::NonZeroU16,
-    /// Disconnect a client that has read nothing for this long if others wait. An upload of which
-    /// less than 10 kB has come in this time ends.
+    /// Disconnect a client that has read nothing for this long if others wait. An upload that
+    /// delivers less than 10 kB in this time ends.
     #[arg(long, default_value = "30 s", value_name = "DURATION")]
     pub client_timeout: control::Duration,
     #[command(flatten)]
@@ -445,13 +445,14 @@ pub struct StudyArgs {
     /// Run all studies of the folder.
     #[arg(long)]
     pub all: bool,
-    /// Use one seed and shorter runs: orders are judged, and the numbers of what is not shortened.
+    /// Use one seed and shorter runs: only orders, and numbers of runs that are not shortened, are
+    /// judged.
     #[arg(long)]
     pub quick: bool,
     /// Run only this experiment, or this cell of an arena; may be repeated.
     #[arg(long, value_name = "NAME", conflicts_with = "all")]
     pub only: Vec<String>,
-    /// Seeds of each cell of an arena; the default is what arena.toml says.
+    /// Seeds of each cell of an arena; the default is the number in arena.toml.
     #[arg(long, value_name = "N", conflicts_with = "all")]
     pub seeds: Option<std::num::NonZeroU64>,
     /// Run the experiments that expected.toml marks for real daemons, one after the other. The

@@ -102,17 +102,17 @@ counters! {
         pub hits: u64,
         /// Interests that it did not answer.
         pub misses: u64,
-        /// Data that came in.
+        /// Data packets inserted.
         pub inserted: u64,
-        /// Data that was in it already.
+        /// Data packets that were already stored.
         pub refreshed: u64,
-        /// Data that had to make room.
+        /// Data packets evicted.
         pub evicted: u64,
         /// Data that was not admitted.
         pub not_admitted: u64,
         /// Data larger than the store.
         pub too_large: u64,
-        /// Data that grew too old.
+        /// Data packets that expired.
         pub died: u64,
         /// Data that was moved on by the policy.
         pub moved: u64,

@@ -98,29 +98,35 @@ const NODE: &[(Family, OfNode)] = &[
         of(
             "weir_config_last_reload_successful",
             "",
-            "Whether all of the configuration was applied when it was last read",
+            "1 if the last read configuration was applied completely, otherwise 0",
         ),
         |node, put| put(&[], u64::from(node.is_applied)),
     ),
-    (of("weir_packets_received_total", "type", "Packets that came in"), |f, put| {
+    (of("weir_packets_received_total", "type", "Packets received"), |f, put| {
         packets(&f.stats().received, put);
     }),
-    (of("weir_packets_sent_total", "type", "Packets that left"), |f, put| {
+    (of("weir_packets_sent_total", "type", "Packets sent"), |f, put| {
         packets(&f.stats().sent, put);
     }),
-    (of("weir_bytes_received_total", "", "Bytes of the frames that came in"), |f, put| {
+    (of("weir_bytes_received_total", "", "Bytes of received frames"), |f, put| {
         put(&[], f.stats().received.bytes);
     }),
-    (of("weir_bytes_sent_total", "", "Bytes of the frames that left"), |f, put| {
+    (of("weir_bytes_sent_total", "", "Bytes of sent frames"), |f, put| {
         put(&[], f.stats().sent.bytes);
     }),
-    (of("weir_interests_ended_total", "how", "Pending Interests by how they ended"), |f, put| {
-        ended(f.stats(), put);
-    }),
-    (of("weir_interests_aggregated_total", "", "Interests that joined a pending one"), |f, put| {
-        put(&[], f.stats().aggregated);
-    }),
-    (of("weir_drops_total", "reason", "Packets that were dropped"), |f, put| {
+    (
+        of("weir_interests_ended_total", "how", "Pending Interests that ended, by outcome"),
+        |f, put| {
+            ended(f.stats(), put);
+        },
+    ),
+    (
+        of("weir_interests_aggregated_total", "", "Interests aggregated with a pending one"),
+        |f, put| {
+            put(&[], f.stats().aggregated);
+        },
+    ),
+    (of("weir_drops_total", "reason", "Packets dropped"), |f, put| {
         // All of them: a rate needs the zero before the first drop.
         let drops = &f.stats().drops;
         DropReason::ALL.iter().for_each(|r| put(&[("reason", r.name())], drops.of(*r)));
@@ -154,7 +160,7 @@ const NODE: &[(Family, OfNode)] = &[
         put(&[("result", "hit")], f.forwarder.content_store().counters().hits);
         put(&[("result", "miss")], f.forwarder.content_store().counters().misses);
     }),
-    (of("weir_memory_bytes", "part", "Memory that the parts take"), |f, put| {
+    (of("weir_memory_bytes", "part", "Memory in use, by part"), |f, put| {
         let memory = f.forwarder.memory();
         put(&[("part", "content_store")], memory.content_store as u64);
         put(&[("part", "pending")], memory.pending as u64);
@@ -164,7 +170,7 @@ const NODE: &[(Family, OfNode)] = &[
             put(&[("part", "faces")], memory.faces as u64);
         }
     }),
-    (of("weir_memory_limit_bytes", "", "What they may take together, if limited"), |f, put| {
+    (of("weir_memory_limit_bytes", "", "Memory limit of all parts together, if any"), |f, put| {
         if let Some(limit) = f.forwarder.memory().limit {
             put(&[], limit as u64);
         }
@@ -176,7 +182,7 @@ const NODE: &[(Family, OfNode)] = &[
         put(&[("what", "faces")], refused.faces);
         put(&[("what", "routes")], refused.routes);
     }),
-    (of("weir_resident_bytes", "", "Memory that the process takes of the host's"), |_, put| {
+    (of("weir_resident_bytes", "", "Resident memory of the process"), |_, put| {
         if let Some(bytes) = resident() {
             put(&[], bytes);
         }
@@ -187,33 +193,36 @@ const NODE: &[(Family, OfNode)] = &[
 const CHECKS: Family = histogram(
     "weir_verification_seconds",
     "of result",
-    "How long the daemon checked a signature of a command or announcement",
+    "Time to verify the signature of a command or announcement",
 );
 
 const FACE: &[(Family, OfFace)] = &[
-    (of("weir_face_up", "", "Whether its socket is connected"), |face, put| {
+    (of("weir_face_up", "", "1 if the face's socket is connected, otherwise 0"), |face, put| {
         put(&[], u64::from(face.info.up));
     }),
-    (of("weir_face_packets_received_total", "type", "Packets that came in by it"), |face, put| {
-        packets(&face.counters.received, put);
-    }),
-    (of("weir_face_packets_sent_total", "type", "Packets that left by it"), |face, put| {
+    (
+        of("weir_face_packets_received_total", "type", "Packets received on the face"),
+        |face, put| {
+            packets(&face.counters.received, put);
+        },
+    ),
+    (of("weir_face_packets_sent_total", "type", "Packets sent on the face"), |face, put| {
         packets(&face.counters.sent, put);
     }),
     (
-        of("weir_face_frames_sent_total", "", "Frames that left by it; a packet has one or more"),
+        of("weir_face_frames_sent_total", "", "Frames sent on the face; a packet has one or more"),
         |face, put| put(&[], face.counters.sent.frames),
     ),
     (
-        of("weir_face_bytes_received_total", "", "Bytes of frames that came in by it"),
+        of("weir_face_bytes_received_total", "", "Bytes of frames received on the face"),
         |face, put| {
             put(&[], face.counters.received.bytes);
         },
     ),
-    (of("weir_face_bytes_sent_total", "", "Bytes of frames that left by it"), |face, put| {
+    (of("weir_face_bytes_sent_total", "", "Bytes of frames sent on the face"), |face, put| {
         put(&[], face.counters.sent.bytes);
     }),
-    (of("weir_face_marked_total", "", "Data that left with a congestion mark"), |face, put| {
+    (of("weir_face_marked_total", "", "Data packets sent with a congestion mark"), |face, put| {
         put(&[], face.counters.marked);
     }),
     (
@@ -226,7 +235,7 @@ const FACE: &[(Family, OfFace)] = &[
         of(
             "weir_face_resent_frames_total",
             "",
-            "Frames that link reliability sent again, because the peer did not acknowledge them",
+            "Frames that link reliability retransmitted because the peer did not acknowledge them",
         ),
         |face, put| put(&[], face.counters.reliability.resent_frames),
     ),
@@ -238,13 +247,13 @@ const FACE: &[(Family, OfFace)] = &[
         ),
         |face, put| put(&[], face.counters.reliability.exhausted),
     ),
-    (of("weir_face_drops_total", "reason", "Packets that were dropped there"), |face, put| {
+    (of("weir_face_drops_total", "reason", "Packets dropped on the face"), |face, put| {
         drops(&face.counters.drops, put);
     }),
-    (of("weir_face_queue_packets", "", "Packets that wait to leave"), |face, put| {
+    (of("weir_face_queue_packets", "", "Packets waiting in the face's queues"), |face, put| {
         put(&[], face.queued.packets);
     }),
-    (of("weir_face_queue_bytes", "", "Bytes that wait to leave"), |face, put| {
+    (of("weir_face_queue_bytes", "", "Bytes waiting in the face's queues"), |face, put| {
         put(&[], face.queued.bytes);
     }),
 ];
@@ -254,8 +263,7 @@ const TIMES: &[(Family, OfTimes)] = &[
         histogram(
             "weir_face_round_trip_seconds",
             "",
-            "Time from an Interest that it was to send, with the wait in its queue, until its \
-             Data; none for repeated Interests",
+            "Time from queueing an Interest to receiving its Data; repeated Interests do not count",
         ),
         |counters| &counters.round_trips,
     ),
@@ -263,7 +271,7 @@ const TIMES: &[(Family, OfTimes)] = &[
         histogram(
             "weir_face_queueing_seconds",
             "",
-            "Time that packets waited in its queues before they left",
+            "Time that packets waited in the face's queues before they were sent",
         ),
         |counters| &counters.waits,
     ),

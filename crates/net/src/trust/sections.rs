@@ -15,19 +15,19 @@ use std::str::FromStr;
 #[derive(Fields, Read)]
 #[section(name = "trust")]
 pub(super) struct Trust {
-    /// How many certificates may stand between what is verified and an anchor.
+    /// The maximum number of certificates between a verified packet and an anchor.
     #[field(default = 8, range = 0..=64)]
     pub depth: usize,
-    /// A Light VerSec model as python-ndn compiles and saves it (`Checker.save()`), in the place of
+    /// A Light VerSec model as python-ndn compiles and saves it (`Checker.save()`), instead of
     /// `[[rule]]`s. Of functions, `$eq` and `$eq_type` are known.
     #[field(form = "file's path")]
     pub model: Option<PathBuf>,
-    /// By how much this host's clock may differ from those of issuers.
+    /// The largest accepted difference between this host's clock and those of issuers.
     #[field(default = "1 min")]
     pub clock_skew: Duration,
 }
 
-/// A certificate that is believed for itself. At least one is needed, or a shared key.
+/// A certificate that is trusted directly. At least one is needed, or a shared key.
 #[derive(Fields, Read)]
 #[section(name = "anchor", repeated)]
 pub(super) struct Anchor {
@@ -54,7 +54,7 @@ pub(super) struct Shared {
 #[derive(Fields, Read)]
 #[section(name = "rule", repeated)]
 pub(super) struct ListedRule {
-    /// Names of Data that are no certificates.
+    /// Names of Data packets other than certificates.
     #[field(form = PATTERN, with = pattern)]
     pub data: Option<Pattern>,
     /// Identities that certificates are for: their names without `KEY` and what follows.

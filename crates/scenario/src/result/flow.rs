@@ -19,23 +19,23 @@ record! {
         pub control: String,
         /// When it began.
         pub start_s: f64,
-        /// When it ended, well or badly; nothing if it still ran.
+        /// When it ended, with or without success; nothing if it was still running.
         pub end_s: Option<f64>,
-        /// Bytes of content that came.
+        /// Bytes of received content.
         pub bytes: u64,
         /// Content over time, from its beginning to its end or that of the run.
         pub goodput_mbps: Option<f64>,
-        /// Flow completion time, if everything came.
+        /// Flow completion time, if the flow received everything.
         pub fct_s: Option<f64>,
         /// Interests sent.
         pub interests: u64,
-        /// Of Interests at a constant rate: those that brought all the segments they asked for.
+        /// Of Interests at a constant rate: those whose requested segments all arrived.
         pub interests_whole: Option<u64>,
-        /// Data that came for them.
+        /// Data packets received.
         pub data: u64,
         /// Time-outs.
         pub timeouts: u64,
-        /// Losses that were none.
+        /// False losses: the Data arrived after all.
         pub false_timeouts: u64,
         /// Losses that later answers, or silence, showed before a time-out.
         pub gaps: u64,
@@ -53,16 +53,16 @@ record! {
         pub rtt_mean_ms: Option<f64>,
         /// The time that 99 % of the round trips stay below, to within 1/64.
         pub rtt_p99_ms: Option<f64>,
-        /// Segments asked for whose fate was open when the run, or the flow, ended.
+        /// Requested segments that were outstanding when the run, or the flow, ended.
         pub in_flight: u64,
-        /// Segments that came, as a share of those asked for whose fate is known: what is in flight
-        /// counts neither as delivered nor as lost. Nothing, if no fate is known.
+        /// Received segments as a share of the requested segments with a known outcome: segments in
+        /// flight count neither as delivered nor as lost. Nothing, if no outcome is known.
         pub delivery_ratio: Option<f64>,
-        /// Everything came.
+        /// The flow received everything.
         pub complete: bool,
         /// Why it failed.
         pub error: Option<String>,
-        /// The workload that it belongs to, if it began by itself.
+        /// The workload that it belongs to, if a workload started it.
         pub workload: Option<String>,
         /// Its class, if the workload has several.
         pub class: Option<String>,
@@ -70,11 +70,11 @@ record! {
         pub startup_delay_s: Option<f64>,
         /// Of a video: how often it stalled.
         pub stalls: Option<u64>,
-        /// Of a video: for how long altogether.
+        /// Of a video: the total time of stalls.
         pub stall_s: Option<f64>,
         /// Of a video: how much was played.
         pub played_s: Option<f64>,
-        /// Of a video: segments that came in another quality than the one before.
+        /// Of a video: segments in another quality than the one before.
         pub quality_switches: Option<u64>,
         /// Of a video: the mean of the rates of its segments' qualities.
         pub bitrate_mean_mbps: Option<f64>,

@@ -15,9 +15,9 @@ record! {
         pub rate_mbps: Option<f64>,
         /// The propagation delay.
         pub delay_ms: f64,
-        /// The bound of the queue of Data in bytes, if it has such a one.
+        /// The bound of the queue of Data in bytes, if it has one in bytes.
         pub queue_limit_bytes: Option<u64>,
-        /// The bound in packets, if it has such a one.
+        /// The bound in packets, if it has one in packets.
         pub queue_limit_packets: Option<u64>,
         /// The share of the time in which something was being sent.
         pub utilization: f64,
@@ -25,7 +25,7 @@ record! {
         pub queue_mean_bytes: f64,
         /// Their standard deviation over time.
         pub queue_stdev_bytes: f64,
-        /// The most that there were.
+        /// The maximum number of these bytes.
         pub queue_max_bytes: u64,
         /// Bytes in all queues of the sending face that 99 % of the samples after the warm-up have
         /// at most.
@@ -38,7 +38,7 @@ record! {
         pub drops: u64,
         /// Of these, packets that the queue or its management dropped.
         pub queue_drops: u64,
-        /// Data that left with a congestion mark.
+        /// Data packets sent with a congestion mark.
         pub marked: u64,
         /// Interests sent.
         pub interests: u64,

@@ -9,7 +9,7 @@ record! {
     pub struct Node {
         /// Its name.
         pub node: String,
-        /// `consumer`, `producer`, `consumer and producer`, or `forwarder` if it is none of these.
+        /// `consumer`, `producer`, `consumer and producer`, or `forwarder` otherwise.
         pub role: String,
         /// Interests that the content store answered.
         pub cs_hits: u64,
@@ -17,17 +17,17 @@ record! {
         pub cs_misses: u64,
         /// Data in the content store at the end.
         pub cs_packets: u64,
-        /// Data that came into it.
+        /// Data packets inserted.
         pub cs_inserted: u64,
-        /// Data that left it: to make room, because of its age, or to live further down the way.
+        /// Data packets removed: evicted, expired, or moved downstream.
         pub cs_removed: u64,
         /// Packets that producers at the node sent.
         pub served: u64,
-        /// The most pending Interests.
+        /// The maximum number of pending Interests.
         pub pit_max: u64,
-        /// Interests that came in.
+        /// Interests received.
         pub interests_in: u64,
-        /// Data that went out.
+        /// Data packets sent.
         pub data_out: u64,
         /// Pending Interests that Data satisfied.
         pub satisfied: u64,
@@ -35,7 +35,7 @@ record! {
         pub nacked: u64,
         /// Pending Interests that expired.
         pub expired: u64,
-        /// Interests that joined a pending one.
+        /// Interests aggregated with a pending one.
         pub aggregated: u64,
         /// Pending Interests that ended because the node crashed.
         pub crashed: u64,
@@ -44,12 +44,12 @@ record! {
         /// Packets, fragments and frames that it dropped, by reason: `pit-full 3`, for example,
         /// with commas between several. Empty if it dropped none.
         pub dropped: String,
-        /// Hop-by-hop options that it ignored and took off packets, by reason: `range-count 3`,
+        /// Hop-by-hop options that it ignored and removed from packets, by reason: `range-count 3`,
         /// for example.
         pub malformed_options: String,
-        /// Of a real daemon: seconds that it had a processor.
+        /// Of a real daemon: processor time in seconds.
         pub cpu_s: Option<f64>,
-        /// Of a real daemon: the most bytes of memory that it held.
+        /// Of a real daemon: the maximum memory in use, in bytes.
         pub memory_max_bytes: Option<u64>,
     }
 }

@@ -12,17 +12,17 @@ record! {
     pub struct Workload {
         /// The workload.
         pub workload: String,
-        /// The class; empty if there is but one.
+        /// The class; empty if there is only one.
         pub class: String,
         /// Flows, or requests of chunks, that began.
         pub started: u64,
-        /// Those that brought everything.
+        /// Those that received everything.
         pub completed: u64,
-        /// Those that ended without everything.
+        /// Those that ended without receiving everything.
         pub failed: u64,
         /// Flows of the whole workload that are not among `flows`, because there are too many.
         pub unlisted: u64,
-        /// Bytes of content that came.
+        /// Bytes of received content.
         pub bytes: u64,
         /// Mean completion time.
         pub fct_mean_s: Option<f64>,
@@ -34,11 +34,11 @@ record! {
         pub fct_p95_s: Option<f64>,
         /// The same for 99 %.
         pub fct_p99_s: Option<f64>,
-        /// The mean of the goodputs of those that brought everything.
+        /// The mean of the goodputs of those that received everything.
         pub goodput_mean_mbps: Option<f64>,
         /// Flows that began after the warm-up.
         pub warm_started: u64,
-        /// Of these, those that brought everything.
+        /// Of these, those that received everything.
         pub warm_completed: u64,
         /// Their mean completion time.
         pub warm_fct_mean_s: Option<f64>,
@@ -58,7 +58,7 @@ record! {
 pub struct Completions {
     /// The workload.
     pub workload: String,
-    /// The class; empty if there is but one.
+    /// The class; empty if there is only one.
     pub class: String,
     /// The control of the flows; empty for requests of chunks.
     pub control: String,

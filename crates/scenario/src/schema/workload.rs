@@ -26,18 +26,19 @@ pub struct ContentSection {
     /// Its producer, or producers.
     #[field(required, form = "node, or a list of nodes", elsewhere)]
     pub at: (),
-    /// Bytes of content, of each object if there are several; required but of a video. Sizes may be
-    /// drawn: `{ distribution = "uniform", least = "10 kB", most = "1 MB" }`, `{ distribution =
-    /// "exponential", mean = … }`, `{ distribution = "pareto", least = …, most = …, shape = 1.2 }`,
-    /// `{ distribution = "lognormal", median = …, sigma = 1 }`. A list gives objects of several
-    /// classes, which results tell apart: `[{ class = "mice", share = "99 %", size = "50 kB" }, {
-    /// class = "elephants", share = "1 %", size = "10 MB" }]`.
+    /// Bytes of content, of each object if there are several; required except for a video. Sizes
+    /// may be drawn: `{ distribution = "uniform", least = "10 kB", most = "1 MB" }`, `{
+    /// distribution = "exponential", mean = … }`, `{ distribution = "pareto", least = …, most = …,
+    /// shape = 1.2 }`, `{ distribution = "lognormal", median = …, sigma = 1
+    /// }`. A list gives objects of several classes, which have results of their own: `[{ class =
+    /// "mice", share = "99 %", size = "50 kB" }, { class = "elephants", share = "1 %", size = "10
+    /// MB" }]`.
     #[field(form = "size, `{ distribution, … }`, or a list of classes", elsewhere)]
     pub size: (),
     /// Bytes of content in a segment.
     #[field(default = "8000 B", with = segment)]
     pub segment: Size,
-    /// It is a catalogue of so many objects, called `name/0`, `name/1`, … by rank: the most popular
+    /// A catalogue of this many objects, called `name/0`, `name/1`, … by rank: the most popular
     /// first. `"unlimited"`: a new one for every request. `"listed"`: those that the traces of
     /// workloads name.
     #[field(form = "number, `\"unlimited\"` or `\"listed\"`", elsewhere)]
@@ -61,12 +62,12 @@ pub struct ContentSection {
     /// nothing is hashed, as in other simulators.
     #[field(default = "manifest")]
     pub signing: SigningWord,
-    /// How long a producer takes for each answer, whatever its size: one after the other, each
-    /// producer of the content for itself.
+    /// The time that a producer needs for each answer, of any size; it serves requests one after
+    /// the other. Each producer of the content has its own queue.
     #[field(default = "0 ms")]
     pub service_time: Duration,
     /// How many Interests wait at a producer with a `service_time` while one is being answered;
-    /// what comes to a full queue is lost.
+    /// Interests that find the queue full are dropped.
     #[field(default = 1000, range = 0..=1_000_000)]
     pub service_queue: usize,
     /// `on-demand`: a producer makes the segment that an Interest asks for. `in-order`: it makes
@@ -114,18 +115,18 @@ pub enum ProductionWord {
 /// How a fetch, or each of many, is done.
 #[derive(Clone, Debug, Fields, Read)]
 pub struct FetchSection {
-    /// The congestion-control scheme of a fetch. A startup may stand before it:
+    /// The congestion-control scheme of a fetch. A startup may precede it:
     /// `"packet-pair+cubic"`, `{ scheme = "cubic", startup = "packet-pair" }`.
     #[field(default = defaults::CONTROLLER, part = "controller", by = parts::controller)]
     pub control: Option<Choice>,
-    /// A fetch gives up when nothing new has come for this long.
+    /// A fetch gives up when no new data has arrived for this long.
     #[field(default = "30 s")]
     pub patience: Duration,
     /// InterestLifetime.
     #[field(default = "4 s")]
     pub lifetime: Duration,
-    /// How many segments one Interest asks for. Without it, of a fetch as many as the scheme says:
-    /// 1, but for those that work on chunks; at a constant rate 1.
+    /// The number of segments per Interest. Without it: for a fetch, the scheme's number, which is
+    /// 1 except for schemes that work on chunks; at a constant rate, 1.
     #[field(range = 1..=256)]
     pub range: Option<u16>,
 }
@@ -185,16 +186,15 @@ pub struct ConsumerSection {
     pub player: PlayerSection,
 }
 
-/// Flows that begin by themselves, one after the other: requests of objects by chance or by a
-/// trace. A flow that is over leaves its record alone, and beyond `listed` flows its share in the
-/// sums.
+/// Flows that start during the run: requests for random objects, or requests of a trace. Only the
+/// record of a finished flow is kept, and beyond `listed` flows only its share in the sums.
 #[derive(Clone, Debug, Fields, Read)]
 #[section(name = "workload", repeated)]
 pub struct WorkloadSection {
-    /// The contents, each as likely.
+    /// The contents, with equal probability.
     #[field(required, form = "name, or a list of names", elsewhere)]
     pub name: (),
-    /// Where requests come up, each as likely. Required without `trace`.
+    /// The nodes that send requests, with equal probability. Required without `trace`.
     #[field(form = "node, or a list of nodes", elsewhere)]
     pub at: (),
     /// Requests a second, over all nodes. Required without `trace`.
@@ -203,7 +203,7 @@ pub struct WorkloadSection {
     /// The distances between requests: exponentially distributed, or all the same.
     #[field(default = "poisson")]
     pub arrivals: ArrivalsWord,
-    /// The object of rank k is asked for with probability proportional to (k + q)^-alpha
+    /// The object of rank k is requested with probability proportional to (k + q)^-alpha
     /// (Zipf-Mandelbrot).
     #[field(default = 0.8, form = "number from 0 on", with = not_negative)]
     pub alpha: f64,
@@ -214,10 +214,10 @@ pub struct WorkloadSection {
     /// probability, by a single Interest that is never repeated.
     #[field(default = "object")]
     pub request: RequestWord,
-    /// No request comes before.
+    /// No request is sent before.
     #[field(default = "0 s")]
     pub start: Duration,
-    /// No request comes from then on.
+    /// No request is sent from then on.
     pub stop: Option<Duration>,
     /// The maximum number of requests.
     #[field(range = 1..)]
@@ -227,8 +227,8 @@ pub struct WorkloadSection {
     /// contents with `objects = "listed"`, `size`.
     #[field(form = Form::Path, elsewhere)]
     pub trace: (),
-    /// So many flows are listed one by one in results, over all workloads: the smallest number
-    /// given.
+    /// The number of flows that are listed one by one in results, over all workloads: the smallest
+    /// number given.
     #[field(default = 10_000, range = 0..=1_000_000)]
     pub listed: usize,
     /// How a flow fetches.
@@ -304,7 +304,7 @@ pub struct CachingSection {
     /// The store of each.
     #[field(flatten)]
     pub store: Store,
-    /// Results tell what happened before its end from what happened after. `"auto"`: the end is
+    /// Results distinguish the time before its end from the time after. `"auto"`: the end is
     /// detected from the hit ratio over time (MSER-5).
     #[field(default = "auto", form = "`\"auto\"` or time", with = warmup)]
     pub warmup: Warmup,

@@ -26,14 +26,14 @@ const fn quantity<S>(
 pub const FLOW: &[Quantity<FlowSample>] = &[
     quantity("window", "segments that may be in flight", |s, _| s.window),
     quantity("in_flight", "segments in flight", |s, _| Some(s.in_flight.into())),
-    quantity("goodput_mbps", "content handed on since the sample before", |s, before| {
+    quantity("goodput_mbps", "content delivered since the previous sample", |s, before| {
         let before = before?;
         per_second(s.bytes.0.saturating_sub(before.bytes.0) as f64 * 8e-6, s.at, before.at)
     }),
     quantity("rtt_ms", "smoothed round-trip time; at a constant rate, the mean one", |s, _| {
         Some(s.rtt? as f64 / 1e6)
     }),
-    quantity("bytes", "content handed on since the beginning", |s, _| Some(s.bytes.0 as f64)),
+    quantity("bytes", "content delivered since the beginning", |s, _| Some(s.bytes.0 as f64)),
     quantity("retransmissions", "Interests sent again since the beginning", |s, _| {
         Some(s.retransmissions as f64)
     }),
@@ -53,19 +53,21 @@ pub const WORKLOAD: &[Quantity<WorkloadSample>] = &[
     quantity("started", "flows, or requests of chunks, that began since the beginning", |s, _| {
         Some(s.counts.started as f64)
     }),
-    quantity("completed", "those that brought everything, since the beginning", |s, _| {
+    quantity("completed", "those that received everything, since the beginning", |s, _| {
         Some(s.counts.completed as f64)
     }),
-    quantity("failed", "those that ended without everything, since the beginning", |s, _| {
-        Some(s.counts.failed as f64)
-    }),
+    quantity(
+        "failed",
+        "those that ended without receiving everything, since the beginning",
+        |s, _| Some(s.counts.failed as f64),
+    ),
     quantity("running", "those that run", |s, _| Some(s.counts.running() as f64)),
     quantity(
         "fct_total_s",
         "the completion times of all that are complete; divided by `completed`, their mean",
         |s, _| Some(s.counts.taken as f64 / 1e9),
     ),
-    quantity("goodput_mbps", "content that came since the sample before", |s, before| {
+    quantity("goodput_mbps", "content received since the previous sample", |s, before| {
         let before = before?;
         per_second(s.bytes.saturating_sub(before.bytes) as f64 * 8e-6, s.at, before.at)
     }),
@@ -98,14 +100,14 @@ pub const LINK: &[Quantity<LinkSample>] = &[
     quantity("queue_packets", "packets in them", |s, _| Some(s.queue.packets as f64)),
     quantity(
         "utilization",
-        "share of the time since the sample before in which it was sending",
+        "share of the time since the previous sample in which it was sending",
         |s, before| {
             let before = before?;
             let busy = s.busy.saturating_sub(before.busy).as_secs_f64();
             per_second(busy, s.at, before.at).map(|share| share.min(1.0))
         },
     ),
-    quantity("throughput_mbps", "bytes sent since the sample before", |s, before| {
+    quantity("throughput_mbps", "bytes sent since the previous sample", |s, before| {
         let before = before?;
         per_second(s.bytes.saturating_sub(before.bytes) as f64 * 8e-6, s.at, before.at)
     }),
@@ -133,13 +135,13 @@ pub const NODE: &[Quantity<NodeSample>] = &[
     }),
     quantity(
         "cpu",
-        "of a real daemon: share of the time since the sample before that it had a processor",
+        "of a real daemon: processor time as a share of the time since the previous sample",
         |s, before| {
             let (now, then) = (s.process?.0, before?.process?.0);
             per_second(now.saturating_sub(then).as_secs_f64(), s.at, before?.at)
         },
     ),
-    quantity("memory_bytes", "of a real daemon: bytes of memory that it holds", |s, _| {
+    quantity("memory_bytes", "of a real daemon: bytes of memory in use", |s, _| {
         Some(s.process?.1 as f64)
     }),
 ];

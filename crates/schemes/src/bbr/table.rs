@@ -71,7 +71,7 @@ pub(super) const PARAMS: &[ParamSpec] = &[
         name: "probe_rtt_interval",
         default: Value::Time(Duration::from_secs(10)),
         range: (0.1, 3600.0),
-        help: "how long the smallest round-trip time is believed",
+        help: "how long the smallest round-trip time stays valid",
         source: "BBR draft, section 4.1.1.5",
     },
 ];

@@ -63,7 +63,7 @@ pub enum ChatLine {
     Gone {
         /// Its name.
         member: String,
-        /// It said that it leaves; otherwise it is silent.
+        /// It announced that it leaves; otherwise it has fallen silent.
         left: bool,
     },
     /// The answer to `/who`.
@@ -122,7 +122,7 @@ pub struct Sent {
     pub time_ms: u64,
     /// It was sent since this member joined.
     pub live: bool,
-    /// The member's clock cannot be right.
+    /// The member's clock is wrong.
     pub clock_off: bool,
 }
 
@@ -159,7 +159,7 @@ pub struct Left {
     pub vectors_received: u64,
     /// State vectors that were not sent, because others had sent the same.
     pub suppressed: u64,
-    /// Entries of vectors that were not believed.
+    /// Entries of vectors that were rejected.
     pub implausible: u64,
     /// Own messages that no other member has fetched.
     pub unfetched: u64,

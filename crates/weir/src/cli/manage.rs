@@ -60,8 +60,8 @@ pub enum FaceCommand {
 /// Options of a face.
 #[derive(Args)]
 pub struct FaceOptions {
-    /// The lifetime of the face: that of its socket, longer (with reconnection), or while it is
-    /// used.
+    /// The lifetime of the face: that of its socket, longer (with reconnection), or while it is in
+    /// use.
     #[arg(long, value_enum, value_name = "WORD")]
     pub persistency: Option<PersistencyWord>,
     /// The largest payload of a UDP datagram or Ethernet frame, in bytes.

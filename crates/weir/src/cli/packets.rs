@@ -29,8 +29,8 @@ pub struct PeekArgs {
     /// The number of links that the Interest may pass.
     #[arg(long, value_name = "N")]
     pub hops: Option<u8>,
-    /// Accept only a packet that this key itself has signed; may be repeated. Certificates on the
-    /// way to it are not fetched, unlike by `weir get`.
+    /// Accept only a packet that this key itself has signed; may be repeated. Intermediate
+    /// certificates are not fetched, unlike with `weir get`.
     #[arg(long, value_name = "KEY")]
     pub trust: Vec<String>,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub struct PokeArgs {
     pub name: Name,
     /// The file with the content; `-` is standard input.
     pub file: PathBuf,
-    /// How long stores may answer with it where fresh packets are wanted.
+    /// How long content stores may answer with it when fresh packets are requested.
     #[arg(long, value_name = "DURATION")]
     pub freshness: Option<control::Duration>,
     /// Mark it as the last one of its object.
@@ -71,7 +71,7 @@ pub struct PokeArgs {
 pub struct PingArgs {
     /// The prefix of the program that answers, such as `weir ping --serve` or ndnpingserver.
     pub prefix: Name,
-    /// Answer instead of asking, until interrupted.
+    /// Answer instead of sending Interests, until interrupted.
     #[arg(long)]
     pub serve: bool,
     /// Stop after this many Interests, or answers.
@@ -83,7 +83,7 @@ pub struct PingArgs {
         conflicts_with = "serve"
     )]
     pub interval: control::Duration,
-    /// The time after which an Interest is given up.
+    /// The time after which an Interest counts as unanswered.
     #[arg(
         long, default_value = "4 s", value_name = "DURATION", value_parser = lifetime,
         conflicts_with = "serve"
@@ -93,7 +93,7 @@ pub struct PingArgs {
     /// answer.
     #[arg(long, value_name = "N", conflicts_with = "serve")]
     pub start: Option<u64>,
-    /// Accept answers of stores.
+    /// Accept answers from content stores.
     #[arg(long, conflicts_with = "serve")]
     pub stored: bool,
     /// The size of the content of answers.
@@ -121,7 +121,7 @@ pub struct PingArgs {
 /// `weir traceroute`
 #[derive(Args)]
 pub struct TracerouteArgs {
-    /// The name whose way is examined.
+    /// The name whose path is traced.
     pub name: Name,
     /// The maximum number of forwarders to query.
     #[arg(
@@ -129,7 +129,7 @@ pub struct TracerouteArgs {
         value_parser = clap::value_parser!(u8).range(1..)
     )]
     pub hops: u8,
-    /// How often a forwarder is asked that does not reply.
+    /// How often a forwarder without a reply is probed.
     #[arg(long, default_value = "2", value_name = "N")]
     pub tries: std::num::NonZeroU8,
     /// How long to wait for a reply.

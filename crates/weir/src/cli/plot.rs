@@ -6,7 +6,8 @@ use std::path::PathBuf;
 /// `weir plot`
 #[derive(Args)]
 pub struct PlotArgs {
-    /// The folders that `weir sim run --out` wrote; of several, the field `folder` is the name.
+    /// The folders that `weir sim run --out` wrote; for several folders, the field `folder` has the
+    /// name.
     #[arg(required = true, value_name = "DIR")]
     pub folders: Vec<PathBuf>,
     /// The swept field on the x axis, such as link.loss; the default is the one with most numbers.
@@ -14,7 +15,7 @@ pub struct PlotArgs {
     #[arg(long, short, value_name = "FIELD")]
     pub x: Option<String>,
     /// The measure on the y axis; the default is settled-goodput, goodput after the warm-up. An
-    /// unknown one is answered by a list.
+    /// unknown name prints the list.
     #[arg(long, short, value_name = "MEASURE")]
     pub y: Option<String>,
     /// The fields with a line for each value, such as control; the default is the field with

@@ -16,8 +16,8 @@ pub struct ProxyArgs {
     /// /example/hub=https://hub.example/files/
     #[arg(required = true, value_name = "NAME=URL")]
     pub origin: Vec<String>,
-    /// Follow redirects to this host, too, if it is at a public address; an address is followed
-    /// as it is; may be repeated.
+    /// Also follow redirects to this host if it has a public address; an IP address is always
+    /// followed; may be repeated.
     #[arg(long, value_name = "HOST[:PORT]")]
     pub redirect: Vec<String>,
     /// Send the headers in this file, one per line, to the origins, but not to other hosts that
@@ -25,18 +25,18 @@ pub struct ProxyArgs {
     #[arg(long, value_name = "FILE")]
     pub headers: Option<PathBuf>,
     /// Answer from memory for at most this long before the origin is asked for changes again. A
-    /// shorter limit of the origin counts, but no less than a second.
+    /// shorter limit of the origin applies, but at least one second.
     #[arg(long, default_value = "10 s", value_name = "DURATION")]
     pub fresh: Duration,
-    /// Give an origin this long for each step: to connect, to begin an answer, to send more of it,
-    /// of at least 1000 bytes per second.
+    /// The time limit for each step of an origin: to connect, to begin an answer, and to send more
+    /// of it, at 1000 bytes per second or more.
     #[arg(long, default_value = "5 s", value_name = "DURATION", value_parser = timeout)]
     pub origin_timeout: Duration,
     /// The maximum number of concurrent requests to each origin.
     #[arg(long, default_value = "8", value_name = "N", value_parser = requests)]
     pub requests: NonZeroU16,
-    /// The folder of the cache, a file that ends with the program. The default is the folder for
-    /// temporary files.
+    /// The folder of the cache, a file that is deleted when the program ends. The default is the
+    /// folder for temporary files.
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
     /// The maximum size of the cache; at least 66 MB. The most recently used

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// `weir repo`
 #[derive(Subcommand)]
 pub enum RepoCommand {
-    /// Serve all that a store has until interrupted.
+    /// Serve all content of a store until interrupted.
     Run(RepoRunArgs),
     /// Copy a file or folder into a store, under a name.
     #[command(visible_alias = "add")]

@@ -11,7 +11,7 @@ pub struct SharedArgs {
     /// interrupted study continues. With an engine, the default is the folder records in --out.
     #[arg(long, value_name = "DIR", conflicts_with = "testbed")]
     pub records: Option<PathBuf>,
-    /// The engine that does the runs; the default is local. Ray and Dask are found by $RAY_ADDRESS
+    /// The engine for the runs; the default is local. Ray and Dask are found by $RAY_ADDRESS
     /// and $DASK_SCHEDULER_ADDRESS; their workers need the study under the same path.
     #[arg(long, value_enum, conflicts_with = "testbed")]
     pub engine: Option<EngineWord>,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Uploads.
 #[derive(Args)]
 pub struct UploadArgs {
-    /// Take uploads (PUT) of names below this one, which must be below --prefix; may be repeated.
+    /// Accept uploads (PUT) of names below this one, which must be below --prefix; may be repeated.
     /// Uploads go into the store, and the gateway serves the store by name. Without --put-token,
     /// only programs of the gateway's own user may upload.
     #[arg(long, value_name = "NAME")]

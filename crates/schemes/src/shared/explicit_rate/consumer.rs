@@ -40,7 +40,7 @@ pub(crate) const LONGEST_GAP: ParamSpec = ParamSpec {
     default: Value::Time(Duration::from_secs(1)),
     range: (0.01, 60.0),
     help: "one Interest leaves in this time, however low the stamps are",
-    source: "own: a rate of zero must not be for ever",
+    source: "own: a rate of zero must not last",
 };
 
 /// The bound of what is in flight.

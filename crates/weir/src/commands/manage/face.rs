@@ -29,9 +29,9 @@ pub struct Face {
     flags: Vec<&'static str>,
     /// The largest packet in bytes, or null.
     mtu: Option<u64>,
-    /// Packets that came by it.
+    /// Packets received on it.
     received: Packets,
-    /// Packets that left by it.
+    /// Packets sent on it.
     sent: Packets,
 }
 

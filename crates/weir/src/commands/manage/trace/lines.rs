@@ -95,7 +95,7 @@ pub struct Packet {
     time_ns: u64,
     /// The number of its face.
     face: u64,
-    /// It came by the face, or left by it.
+    /// It was received or sent on the face.
     #[schemars(extend("enum" = ["in", "out"]))]
     direction: &'static str,
     /// The type of the packet; null for a frame that could not be decoded.
@@ -108,7 +108,7 @@ pub struct Packet {
     /// The forwarder's decision about it.
     #[schemars(extend("enum" = ACTIONS))]
     action: &'static str,
-    /// The numbers of the faces to which it went on.
+    /// The numbers of the faces to which it was forwarded.
     faces: Vec<u64>,
     /// Why it was dropped; absent unless the action is `dropped`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,7 +118,7 @@ pub struct Packet {
 /// The line in place of packets.
 #[derive(JsonSchema, Serialize)]
 pub struct Lost {
-    /// Packets that are missing here, because they came faster than they were read.
+    /// Packets that are missing here, because they arrived faster than they were read.
     pub lost: u64,
 }
 
