@@ -49,7 +49,7 @@ class ScenarioError(WeirError, ValueError):
 
 
 class RunError(WeirError, RuntimeError):
-    """A run that cannot begin, or cannot go on."""
+    """A run that cannot start or continue."""
 
 
 class ResultsError(WeirError, OSError):
@@ -103,7 +103,7 @@ class TransferError(WeirError, RuntimeError):
 
 
 class TimedOut(TransferError, TimeoutError):
-    """No answer came in time."""
+    """No answer arrived in time."""
 
 
 class UsageError(WeirError, ValueError):

@@ -62,7 +62,7 @@ class Flows(pettingzoo.ParallelEnv):
         return observations, {agent: {"seed": drawn} for agent in self.agents}
 
     def step(self, actions):
-        """Multiply the window of each agent that is left, and go on for a step.
+        """Multiply the window of each remaining agent, and advance one step.
 
         It raises `weir.SchemeError` as the environment of one flow does.
         """

@@ -102,9 +102,9 @@ class Group(Part):
             return self._inner.publish(as_bytes("content", content))
 
     def next(self, timeout=None):
-        """The next publication of another member, or None if none comes in `timeout` seconds.
+        """The next publication of another member, or None if none arrives in `timeout` seconds.
 
-        Those of a member come in the order of their numbers. Numbers that are left out could not
+        Those of a member arrive in the order of their numbers. Numbers that are left out could not
         be fetched: see `missing`. Publications of earlier starts of this member come, too.
 
         Raises the error that has ended the group, or `UsageError` if it is closed.

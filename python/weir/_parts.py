@@ -120,7 +120,7 @@ class WindowLaw(_Part, register=False):
     answers_every_mark = False
 
     def on_ack(self, cx, ack):
-        """Handle Data without a mark that came in time."""
+        """Handle Data without a mark that arrived in time."""
 
     def on_round(self, cx, round):
         """Handle the end of a round trip, with what it brought."""
@@ -161,7 +161,7 @@ class Controller(_Part, register=False):
         """Handle Data that arrived."""
 
     def on_loss(self, cx, loss):
-        """Handle a segment that is believed lost."""
+        """Handle a segment that is considered lost."""
 
     def on_deadline(self, cx):
         """Handle the time of `next_deadline`."""

@@ -198,9 +198,9 @@ def sweep(
     control=["cubic", "bbr"], link__loss=["0 %", "1 %"], repetitions=5)`. Sweeps in the scenario's
     own section count too.
 
-    A point that has results in `place` is not run again, so that an interrupted sweep goes on where
-    it was, and a larger one runs only what is new. A point that fails does not end the others; see
-    `Sweep.failed`. Several sweeps may use one folder at the same time.
+    A point that has results in `place` is not run again, so that an interrupted sweep continues
+    where it was, and a larger one runs only what is new. A point that fails does not end the
+    others; see `Sweep.failed`. Several sweeps may use one folder at the same time.
 
     `until` is a `weir.Until`, or the measure of one: seeds are added until the order of the schemes
     is decided, instead of `repetitions`. See `Sweep.comparisons`.

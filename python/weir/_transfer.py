@@ -350,7 +350,7 @@ def publish(
 
     `content` is bytes, the path of a file, an open binary file, or an iterable of bytes. `sign` is
     the name of a key or its identity; the default key signs if the name is under its identity,
-    otherwise a digest only protects from damage. `linger` is the time in seconds from the last
+    otherwise a digest only detects corruption. `linger` is the time in seconds from the last
     answer to its end.
     """
     is_path = isinstance(content, (str, os.PathLike))

@@ -96,7 +96,7 @@ class Flow(gymnasium.Env):
         return first_observation(), {"seed": drawn}
 
     def step(self, action):
-        """Multiply the window, and go on for a step.
+        """Multiply the window, and advance one step.
 
         A scheme in Python that fails, such as the marker of a link, ends the episode: it raises
         `weir.SchemeError`, from `reset` too. There is no limit of time for its calls.

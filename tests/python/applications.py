@@ -193,7 +193,7 @@ class Verification(WithApplication):
             other = self.folder / "mallory.cert"
             data = alice.express("/mallory/signed/2", lifetime=LONG, trust=[other])
             self.assertTrue(data.key.startswith("/mallory/KEY/"))
-            # A digest protects from damage only.
+            # A digest detects corruption only.
             self.app.register("/plain", lambda _: "anybody's")
             self.assertEqual(self.ask("/plain/1").verified, "digest")
             with self.assertRaises(weir.NotVerified):

@@ -27,7 +27,7 @@ pub enum Status {
     WEIR_NO_FORWARDER = 6,
     /// A local file could not be read or written.
     WEIR_FILE = 7,
-    /// No answer came in time.
+    /// No answer arrived in time.
     WEIR_TIMED_OUT = 8,
     /// The object has more bytes than were permitted.
     WEIR_TOO_LARGE = 9,

@@ -23,7 +23,7 @@ pub enum Error {
     /// There is no forwarder, or the connection to it was lost.
     #[error("{0}")]
     NoForwarder(String),
-    /// No answer came in time.
+    /// No answer arrived in time.
     #[error("{0}")]
     TimedOut(String),
     /// The operation was cancelled.

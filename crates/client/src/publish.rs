@@ -126,7 +126,7 @@ impl Publication {
         let signing = settings.signing(key.as_ref(), &name)?;
         let is_signed = !matches!(signing.signer, security::Signer::Digest);
         if options.sign_segments && !is_signed {
-            let text = "there is no key to sign segments by; name one in the options";
+            let text = "there is no key to sign segments with; name one in the options";
             return Err(Error::Usage(text.to_owned()));
         }
         // Before large content is hashed, see whether there is a forwarder at all.

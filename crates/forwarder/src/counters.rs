@@ -244,9 +244,9 @@ reasons! {
     RttSpread = "rtt-spread",
     /// A ResidenceTime that is not a NonNegativeInteger.
     ResidenceTime = "residence-time",
-    /// A CachesBelow that is not a byte and a NonNegativeInteger.
+    /// A CachesBelow that is not one byte followed by a NonNegativeInteger.
     CachesBelow = "caches-below",
-    /// A CachesPassed that is not a byte and perhaps a NonNegativeInteger.
+    /// A CachesPassed that is not one byte, optionally followed by a NonNegativeInteger.
     CachesPassed = "caches-passed",
     /// A truncated Exclude, or one of no packets, of more than 8, or of one twice.
     Exclude = "exclude",

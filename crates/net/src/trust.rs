@@ -171,9 +171,9 @@ with `trust` under `[[authorize]]` and `[announcements]`. (This page is made fro
 [Verification](../explanation/verification.md) what is verified and why.
 
 Patterns are names with `{word}` for any one component and `{word...}` for any number of them, none
-included; `{}` and `{...}` are the same without a word. A word that stands twice, in what a rule is
-about and in its `signer`, stands for the same components. A pattern has one part of any
-length at most. Braces in a name itself are written `%7B` and `%7D`.
+included; `{}` and `{...}` are the same without a word. A word that occurs twice, in the subject of
+a rule and in its `signer`, matches the same components. A pattern has at most one part of any
+length. Braces in a name itself are written `%7B` and `%7D`.
 ";
 
 #[cfg(test)]

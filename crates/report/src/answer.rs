@@ -40,7 +40,7 @@ pub fn question(results: &Results) -> String {
 /// One sentence, and another one if runs are left out.
 pub fn answer(results: &Results) -> String {
     let text = match &*results.groups {
-        [] => "No run is whole.".to_owned(),
+        [] => "No run is complete.".to_owned(),
         [group] => match &*group.runs {
             [run] => of_run(run),
             _ => of_groups(results),

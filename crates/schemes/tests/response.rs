@@ -294,7 +294,7 @@ fn chapter(names: &[&str]) -> String {
          How each controller answers to one thing alone, over a path with a round-trip time of\n\
          50 ms. The numbers are in `crates/schemes/tests/response/`; a test compares them, and\n\
          `WEIR_REGENERATE=1 cargo test -p schemes --test response` writes them and these\n\
-         pictures anew. Each panel has its own scale; a line that ends has left it at the top.\n\n\
+         pictures again. Each panel has its own scale; a line that ends has left it at the top.\n\n\
          | situation | what happens |\n|---|---|\n",
     );
     for situation in SITUATIONS {

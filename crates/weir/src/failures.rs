@@ -196,7 +196,7 @@ impl From<NameError> for Failure {
         let next = match error {
             NameError::TooLong { .. } => "use a shorter name",
             NameError::TooDeep { .. } => {
-                "fetch a folder above it as a tree, and choose files by --include"
+                "fetch a folder above it as a tree, and choose files with --include"
             }
         };
         Failure::new(Kind::Usage, error).then(next)

@@ -4,7 +4,7 @@ use control::{Duration, Time};
 use packet::Name;
 use std::collections::BTreeMap;
 
-/// The number of signs of life without which a member counts as gone.
+/// The number of missed heartbeats after which a member counts as gone.
 const SILENT_BEATS: u64 = 4;
 /// Members that are remembered; the one that was seen longest ago makes room.
 const MOST: usize = 1_024;
@@ -80,7 +80,7 @@ impl Seen {
 }
 
 impl Presence {
-    /// `beat` is the time between signs of life.
+    /// `beat` is the time between heartbeats.
     pub fn new(beat: Duration) -> Presence {
         Presence { silence: Duration(beat.0.saturating_mul(SILENT_BEATS)), all: BTreeMap::new() }
     }

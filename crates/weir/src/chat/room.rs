@@ -84,7 +84,7 @@ pub struct Room {
     rng: Rng,
 }
 
-/// The signs of life of this member.
+/// The heartbeats of this member.
 struct OwnSigns {
     /// The time between them.
     beat: Duration,
@@ -96,7 +96,7 @@ struct OwnSigns {
 }
 
 impl Room {
-    /// Joins at `now`, and sends signs of life with `beat` between them. The certificates in
+    /// Joins at `now`, and sends heartbeats with `beat` between them. The certificates in
     /// `chain` are served.
     ///
     /// # Errors

@@ -51,12 +51,12 @@ pub fn run(args: &ChatArgs) -> Result<(), Failure> {
     let stop = Stop::listen().map_err(|error| Failure::new(Kind::Failed, error))?;
     if !args.folder.is_dir() {
         let what = format!("there is no folder {} for files of `/get`", args.folder.display());
-        return Err(Failure::new(Kind::File, what).then("make it, or name another by --folder"));
+        return Err(Failure::new(Kind::File, what).then("make it, or name another with --folder"));
     }
     let name = member(args)?;
     let Signing { signer, chain, remark } = identity::signing(args.sign.as_ref(), &name)?;
     if matches!(signer, Signer::Digest) {
-        let why = remark.unwrap_or_else(|| "there is no key to sign messages by".to_owned());
+        let why = remark.unwrap_or_else(|| "there is no key to sign messages with".to_owned());
         return Err(Failure::new(Kind::Usage, why).then(NO_KEY));
     }
     let trust = trusted(args, &chain)?;
@@ -115,7 +115,7 @@ fn too_long(len: usize) -> String {
     )
 }
 
-const NO_KEY: &str = "make a key for this member, `weir key new NAME --default`, or name one by \
+const NO_KEY: &str = "make a key for this member, `weir key new NAME --default`, or name one with \
                       --sign";
 
 /// The name of this member.
@@ -127,7 +127,7 @@ fn member(args: &ChatArgs) -> Result<Name, Failure> {
         return Ok(name.clone());
     }
     identity::identity_of(args.sign.as_ref())?.ok_or_else(|| {
-        Failure::new(Kind::Usage, "there is no key to sign messages by").then(NO_KEY)
+        Failure::new(Kind::Usage, "there is no key to sign messages with").then(NO_KEY)
     })
 }
 
@@ -138,7 +138,7 @@ fn trusted(args: &ChatArgs, chain: &[Certificate]) -> Result<Vec<String>, Failur
         (true, Some(own), _) => Ok(vec![own.key_name().to_string()]),
         (true, None, Some(shared)) => Ok(vec![shared.to_string()]),
         (true, None, None) => Err(Failure::new(Kind::Usage, "no key is trusted")
-            .then("name the certificates of members by --trust")),
+            .then("name the certificates of members with --trust")),
     }
 }
 

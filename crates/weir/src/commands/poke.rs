@@ -72,7 +72,7 @@ pub fn run(args: &PokeArgs) -> Result<(), Failure> {
             "the content does not fit into a packet: of its {most} bytes, {rest} are name and \
              signature"
         );
-        return Err(Failure::new(Kind::Usage, text).then("publish it in segments, by `weir put`"));
+        return Err(Failure::new(Kind::Usage, text).then("publish it in segments, with `weir put`"));
     }
     connection.register(&args.name)?;
     if !args.quiet {
@@ -88,7 +88,7 @@ pub fn run(args: &PokeArgs) -> Result<(), Failure> {
         if end.is_some_and(|end| now >= end) {
             connection.unregister(&args.name).ok();
             let text = format!("no Interest for {} has arrived", args.name);
-            return Err(Failure::new(Kind::Failed, text).then("wait longer by --patience"));
+            return Err(Failure::new(Kind::Failed, text).then("wait longer with --patience"));
         }
         let until = end.unwrap_or(Time(u64::MAX)).min(now + TURN);
         connection.turn(&mut offer, until)?;

@@ -137,7 +137,7 @@ fn slab(args: &ProxyArgs) -> Result<Arc<Slab>, Failure> {
     let folder = args.cache.clone().unwrap_or_else(std::env::temp_dir);
     Slab::new(&folder, args.cache_size.0).map_err(|error| {
         let what = format!("cannot make a cache in {}: {error}", folder.display());
-        Failure::new(Kind::File, what).then("name another folder by --cache")
+        Failure::new(Kind::File, what).then("name another folder with --cache")
     })
 }
 

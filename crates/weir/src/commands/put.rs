@@ -40,9 +40,9 @@ pub fn publish(args: &PutArgs, watch: bool) -> Result<(), Failure> {
     let signing = identity::signing(args.serving.sign.as_ref(), &args.name.name)?;
     let Signing { signer, chain, remark } = signing;
     if args.sign_segments && matches!(signer, Signer::Digest) {
-        let why = remark.unwrap_or_else(|| "there is no key to sign segments by".to_owned());
+        let why = remark.unwrap_or_else(|| "there is no key to sign segments with".to_owned());
         return Err(Failure::new(Kind::Usage, why)
-            .then("name a key by --sign, or make one: weir key new NAME --default"));
+            .then("name a key with --sign, or make one: weir key new NAME --default"));
     }
     if let Some(remark) = remark.filter(|_| !args.output.quiet) {
         output::note(&remark);
@@ -198,7 +198,7 @@ fn named(args: &PutArgs) -> Result<Vec<(Name, PathBuf)>, Failure> {
                 path.display()
             );
             return Err(Failure::new(Kind::Usage, message)
-                .then("publish one of them under another name, by a `weir put` of its own"));
+                .then("publish one of them under another name, with a `weir put` of its own"));
         }
     }
     args.files

@@ -72,7 +72,7 @@ fn seeds(args: &SwarmArgs) -> Result<RangeInclusive<u64>, Failure> {
     let last = last.filter(|last| *last <= LARGEST_SEED).ok_or_else(|| {
         let (count, from) = (args.seeds, args.from);
         let message = format!("{count} seeds from {from} go beyond the largest, {LARGEST_SEED}");
-        Failure::new(Kind::Usage, message).then("choose fewer by --seeds, or others by --from")
+        Failure::new(Kind::Usage, message).then("choose fewer with --seeds, or others with --from")
     })?;
     Ok(args.from..=last)
 }

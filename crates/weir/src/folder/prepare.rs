@@ -453,7 +453,7 @@ fn cannot_publish_all(path: &Path, error: &std::io::Error, count: usize) -> Fail
         n => format!("{n} entries, such as "),
     };
     Failure::new(Kind::File, format!("cannot publish {all}{}: {error}", path.display()))
-        .then("make it readable, or leave it out by --exclude")
+        .then("make it readable, or leave it out with --exclude")
 }
 
 /// The component of a path given on the command line, for its own name below another.

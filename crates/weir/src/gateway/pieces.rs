@@ -56,7 +56,7 @@ impl Pieces {
                 Some(Piece::Bytes(bytes)) => self.rest = bytes,
                 Some(Piece::End) => self.is_over = true,
                 None => {
-                    let what = "the client went away before all of the upload had come";
+                    let what = "the client disconnected before the upload was complete";
                     return Err(Error::new(ErrorKind::UnexpectedEof, what));
                 }
             }

@@ -106,7 +106,7 @@ impl Drop for LogLine {
             self.answered.status = StatusCode::BAD_REQUEST.as_u16();
             self.answered.fail(match self.stop.requested() {
                 true => "the gateway ended before the upload was stored",
-                false => "the client took the upload back",
+                false => "the client cancelled the upload",
             });
         }
         self.answered.duration_s = monotonic().since(self.began).as_secs_f64();
@@ -247,7 +247,7 @@ async fn send(
         };
         taken += len;
         if !pace.goes_on(len, next.is_err()) {
-            let text = "the upload came too slowly, and was ended; send it again";
+            let text = "the upload was too slow and was stopped; send it again";
             return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, text));
         }
         match next {

@@ -131,7 +131,7 @@ async fn outcome(
 }
 
 fn failed() -> Refusal {
-    let text = "the answer could not begin; try again in a few seconds";
+    let text = "the answer could not be started; try again in a few seconds";
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text)
 }
 

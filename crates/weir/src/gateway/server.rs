@@ -55,7 +55,7 @@ async fn accept(
                 }
             }
             Ok(Err(error)) => {
-                gateway.log.note(format!("cannot take a connection now: {error}"));
+                gateway.log.note(format!("cannot accept a connection now: {error}"));
                 tokio::time::sleep(LOOK).await;
             }
             Err(_) => {}

@@ -121,7 +121,7 @@ impl Reason {
             ),
             Reason::LongName => (
                 StatusCode::URI_TOO_LONG,
-                "consumers do not find names that are so long; choose a shorter name",
+                "consumers cannot find names of this length; choose a shorter name",
             ),
             Reason::Full => (
                 StatusCode::INSUFFICIENT_STORAGE,

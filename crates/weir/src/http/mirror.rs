@@ -75,7 +75,7 @@ impl Resource {
         }
         let parts = path.split('/').map(|part| decoded(part.as_bytes()));
         let parts: Vec<_> =
-            parts.collect::<Option<_>>().ok_or("a % has no two digits behind it")?;
+            parts.collect::<Option<_>>().ok_or("a % is not followed by two digits")?;
         Resource::new(parts, query.filter(|query| !query.is_empty()).map(str::to_owned))
     }
 

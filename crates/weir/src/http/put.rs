@@ -46,7 +46,7 @@ impl Put {
     /// whole object as it is.
     pub fn read(uri: &Uri, headers: &HeaderMap, prefixes: &[Name]) -> Result<Put, Refusal> {
         if uri.path().ends_with('/') {
-            let text = "the path is that of a folder; put a file's name behind it";
+            let text = "the path is that of a folder; append a file name";
             return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
         }
         let name = name(uri.path())?;

@@ -38,7 +38,7 @@ pub fn check(args: &GatewayArgs) -> Result<Option<Token>, Failure> {
     if !upload.put.is_empty() && !is_local && token.is_none() {
         let what = format!("--put needs a token at {}, which other hosts reach", args.listen);
         return Err(Failure::new(Kind::Usage, what)
-            .then("name a file with one by --put-token, or listen on 127.0.0.1"));
+            .then("name its file with --put-token, or listen on 127.0.0.1"));
     }
     if token.is_some() && !is_local && args.web.tls_cert.is_none() && !args.quiet {
         output::note(

@@ -213,7 +213,7 @@ pub fn fetch(
         message += &format!(": {path} could not be fetched");
     }
     Err(Failure::new(Kind::Failed, message)
-        .then("run the same command again to resume, or leave the file out by --exclude"))
+        .then("run the same command again to resume, or leave the file out with --exclude"))
 }
 
 /// An entry that could not be fetched, with the reason.
@@ -230,7 +230,7 @@ fn wrong(path: &str, why: &Lost) -> Option<Failure> {
         return None;
     }
     let failure = Failure::new(Kind::NotVerified, format!("cannot fetch {path}: {why}"));
-    Some(failure.then("run the same command again, or leave it out by --exclude"))
+    Some(failure.then("run the same command again, or leave it out with --exclude"))
 }
 
 impl Getting<'_> {
@@ -256,7 +256,7 @@ impl Getting<'_> {
         let message =
             format!("only {object} was found, and {folder} has the newer version {least}");
         Err(Failure::new(Kind::Failed, message)
-            .then("run the same command again later, or take the older version by --older"))
+            .then("run the same command again later, or accept the older version with --older"))
     }
 
     /// Looks for a version that is wanted, but not for long; returns the last one that was found.
@@ -457,7 +457,7 @@ impl Getting<'_> {
                     "{count} symbolic links may lead outside the folder and were not made, such \
                      as {path}"
                 );
-                Err(Failure::new(Kind::Failed, message).then("leave them out by --exclude"))
+                Err(Failure::new(Kind::Failed, message).then("leave them out with --exclude"))
             }
         }
     }

@@ -48,7 +48,7 @@ pub fn import(args: &KeyImportArgs) -> Result<(), Failure> {
         Err(SafeBagError::NoBag) => return import_certificate(args, &text),
         other => other.map_err(|why| {
             Failure::new(Kind::Usage, format!("cannot import {shown}: {why}"))
-                .then("export it again where it came from")
+                .then("export it again from its origin")
         })?,
     };
     let passphrase = passphrase::known(args.passphrase_file.as_deref())?;
@@ -113,5 +113,5 @@ fn import_certificate(args: &KeyImportArgs, text: &str) -> Result<(), Failure> {
 pub fn never_default() -> Failure {
     let message = "a shared key is never the default: only those who share it can check what it \
                    signs";
-    Failure::new(Kind::Usage, message).then("leave out --default, and name it by --sign")
+    Failure::new(Kind::Usage, message).then("leave out --default, and name it with --sign")
 }

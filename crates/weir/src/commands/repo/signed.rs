@@ -79,7 +79,8 @@ impl Collector<'_> {
         let packet = answers.get(question).cloned().ok_or_else(|| missing(&question.name))?;
         let data = Data::decode(&packet).map_err(|error| Failure::new(Kind::Failed, error))?;
         self.transfers.verify(&data).map_err(|error| {
-            Failure::new(Kind::NotVerified, error).then("name the key of its publisher by --trust")
+            Failure::new(Kind::NotVerified, error)
+                .then("name the key of its publisher with --trust")
         })?;
         Ok(packet)
     }

@@ -44,7 +44,7 @@ impl From<StoreError> for Failure {
                 (Word::File, "move the store away, and put its content into a new one")
             }
             StoreError::None(_) => {
-                (Word::File, "name another one by --store, or make one by `weir repo put`")
+                (Word::File, "name another one with --store, or make one with `weir repo put`")
             }
             StoreError::Newer { .. } => (Word::File, "use a newer weir"),
             StoreError::Served(_) => {
