@@ -19,7 +19,7 @@ A scheme is used as a whole: its consumer at every fetch, its marker, shaper and
 link. `{plain}` is the consumer of schemes without one, and follows every startup. A scheme with
 only a strategy makes no difference on a single path. With two sources, each path leads to half of
 the segments. Strategies that choose by bandwidth (`path-label`), by the latest answer (`ccnd`) or
-by chance (`random`, `weighted`) choose the wrong path for every second segment, which is then
+at random (`random`, `weighted`) choose the wrong path for every second segment, which is then
 requested again. With two paths and with four sources, each path leads to all segments. There every
 scheme is used with its own strategy or, if it has none, with `weighted`, which gives all paths the
 same share. `ccncatchunks2` has at most 31 Interests in flight on any path.
