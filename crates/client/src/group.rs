@@ -359,7 +359,7 @@ impl Group {
     }
 
     /// The error that has ended the group, such as a forwarder that came back and rejects its
-    /// prefix; `None` while it goes on.
+    /// prefix; `None` while it continues.
     #[must_use]
     pub fn error(&self) -> Option<Error> {
         self.service.error()
@@ -521,7 +521,7 @@ impl State {
         self.ready.len() > before
     }
 
-    /// Asks for more publications, or for no more. Returns true if it goes on now.
+    /// Asks for more publications, or for no more. Returns true if it continues now.
     fn adapt(&mut self) -> bool {
         let was_paused = self.is_paused;
         self.is_paused = self.ready.len() >= self.most;

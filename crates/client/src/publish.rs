@@ -201,7 +201,7 @@ impl Publication {
     }
 
     /// The error that has ended the service, such as a forwarder that came back and rejects the
-    /// name; `None` while it goes on.
+    /// name; `None` while it continues.
     #[must_use]
     pub fn error(&self) -> Option<Error> {
         self.service.error()

@@ -117,7 +117,7 @@ impl Registration {
     }
 
     /// The error that has ended the service, such as a forwarder that came back and rejects the
-    /// prefix; `None` while it goes on.
+    /// prefix; `None` while it continues.
     #[must_use]
     pub fn error(&self) -> Option<Error> {
         self.service.error()

@@ -15,7 +15,7 @@ pub(crate) struct Pending {
     /// The packet.
     pub fragment: Vec<u8>,
     pub interest: Interest,
-    /// The number of the connection that it came by.
+    /// The number of the connection that it arrived over.
     pub connection: u64,
 }
 
@@ -104,8 +104,8 @@ impl Responder {
         Responder { pending: Some(pending), outbox: Arc::clone(outbox) }
     }
 
-    /// The connection that the Interest came by is lost, as after a restart of the forwarder: a
-    /// reply would have no effect, so there is no need to make one.
+    /// The connection that the Interest arrived over is lost, as after a restart of the forwarder:
+    /// a reply would have no effect, so there is no need to make one.
     #[must_use]
     pub fn is_void(&self) -> bool {
         let connection = self.outbox.connection();

@@ -35,7 +35,7 @@ pub(crate) trait Producer: Endpoint + Send {
 pub(crate) struct Prefixes {
     /// Without it there is no service.
     pub main: Name,
-    /// For certificates; if the forwarder rejects them, the service goes on.
+    /// For certificates; if the forwarder rejects them, the service continues.
     pub others: Vec<Name>,
     /// The main prefix is a group, whose Interests go to all members.
     pub is_group: bool,

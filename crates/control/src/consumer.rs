@@ -130,7 +130,7 @@ pub struct Arrival<'a> {
     pub in_flight: &'a dyn InFlight,
 }
 
-/// Why a segment is believed lost.
+/// Why a segment is considered lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// No answer within [`Ticket::timeout`].
@@ -141,7 +141,7 @@ pub enum Cause {
     Nack(u64),
 }
 
-/// A segment that is believed lost.
+/// A segment that is considered lost.
 #[derive(Clone, Copy)]
 pub struct Loss<'a> {
     /// The segment's number.
@@ -152,7 +152,7 @@ pub struct Loss<'a> {
     pub memo: Memo,
     /// When its latest Interest left.
     pub sent_at: Time,
-    /// Why it is believed lost.
+    /// Why it is considered lost.
     pub cause: Cause,
     /// The Nack's options; empty otherwise. Not to be trusted.
     pub options: &'a HopOptions,
@@ -199,7 +199,7 @@ pub trait Controller: Send {
     /// Data arrived.
     fn on_data(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>);
 
-    /// A segment is believed lost.
+    /// A segment is considered lost.
     fn on_loss(&mut self, cx: &mut Cx<'_>, loss: &Loss<'_>);
 
     /// The timeout of the Interest that left at `sent_at`: the Interest is lost if this is not

@@ -60,7 +60,7 @@ impl Lossy {
         Lossy { model, bad: false, rng }
     }
 
-    /// Changes the model for later frames. The random stream goes on.
+    /// Changes the model for later frames. The random stream continues.
     pub fn change(&mut self, model: LossModel) {
         (self.model, self.bad) = (model, false);
     }

@@ -16,7 +16,7 @@ pub struct Recovery<T> {
     until: Option<Time>,
     /// Those of Interests that left until then were answered before.
     since: Option<Time>,
-    /// The state to restore, and the number of losses that speak against it.
+    /// The state to restore, and the number of losses that contradict it.
     before: Option<(T, u32)>,
 }
 

@@ -39,7 +39,7 @@ pub struct Ack {
 pub enum Signal {
     /// Data had a congestion mark.
     Mark,
-    /// A segment is believed lost.
+    /// A segment is considered lost.
     Lost(Cause),
 }
 
@@ -197,7 +197,7 @@ impl Windowed {
         }
     }
 
-    /// Counts Data that came in time, and tells the law of the round that it ended.
+    /// Counts Data that arrived in time, and reports the end of a round to the law.
     fn count(&mut self, cx: &mut Cx<'_>, arrival: &Arrival<'_>, window_limited: bool) {
         let Arrival { sent_at, rtt, .. } = *arrival;
         let came = Came { sent_at, rtt, marked: arrival.mark > 0, window_limited };

@@ -87,7 +87,7 @@ impl Read for Parts {
     }
 }
 
-/// Says why a choice lacks the part that a field wants; `None` if it has it.
+/// Returns why a choice lacks the part that a field needs; `None` if it has it.
 type Lacks = fn(&Choice) -> Option<String>;
 
 fn problem<T>(part: Result<T, ChoiceError>) -> Option<String> {

@@ -49,7 +49,7 @@ pub type PacketTap = Box<dyn FnMut(FaceId, &PacketEvent<'_>) + Send>;
 /// Receives what the parts of schemes report.
 pub type Tap = Box<dyn FnMut(Reporter, Event) + Send>;
 
-/// Where the parts of schemes report, if the driver wants to know.
+/// Where the parts of schemes report, if the driver asks for it.
 #[derive(Default)]
 pub(crate) struct Taps(Option<Tap>);
 

@@ -114,7 +114,7 @@ impl Forwarder {
         timers::on_deadline(&mut self.pipeline(now));
     }
 
-    /// When [`Forwarder::on_deadline`] wants to be called; `None` if never, as things are.
+    /// When [`Forwarder::on_deadline`] has to be called; `None` if never, as things are.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         let pit = self.tables.pit().next_deadline();

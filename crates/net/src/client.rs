@@ -31,7 +31,7 @@ pub trait Endpoint {
     /// Appends the next frame to send and returns true, or returns false.
     fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool;
 
-    /// When [`Endpoint::on_deadline`] wants to be called.
+    /// When [`Endpoint::on_deadline`] has to be called.
     fn next_deadline(&mut self, now: Time) -> Option<Time>;
 
     /// The instant asked for has come.

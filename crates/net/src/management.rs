@@ -413,7 +413,7 @@ impl Management {
         self.traces.log(forwarder);
     }
 
-    /// When [`Management::on_deadline`] wants to be called.
+    /// When [`Management::on_deadline`] has to be called.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         let refusals = self.refusals.next_deadline();

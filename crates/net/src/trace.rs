@@ -50,11 +50,11 @@ pub enum Action {
     Hit,
     /// The same Interest was pending already; a retransmission may have been forwarded.
     Aggregated,
-    /// It went on over other faces.
+    /// It was forwarded over other faces.
     Forwarded,
     /// A Nack answered the Interest.
     Nacked,
-    /// It went on over no face: an Interest waits for a shaper, Data or a Nack has no downstream.
+    /// It was not forwarded: an Interest waits for a shaper, Data or a Nack has no downstream.
     Kept,
     /// It entered the queue of its face.
     Queued,
@@ -120,7 +120,7 @@ pub struct Record {
     pub name: Name,
     /// The forwarder's decision.
     pub action: Action,
-    /// The faces that it went on to.
+    /// The faces that it was forwarded to.
     pub faces: Vec<u64>,
     /// The network packet; empty unless packets were asked for.
     pub packet: Vec<u8>,

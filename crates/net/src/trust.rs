@@ -55,7 +55,7 @@ pub fn load(path: &Path) -> Result<Validator, TrustError> {
     parse(&text, &path.display().to_string())
 }
 
-/// Reads a file of trust rules, or of one certificate that is believed for itself and for whom it
+/// Reads a file of trust rules, or of one certificate that is trusted directly and for whom it
 /// vouches for.
 ///
 /// # Errors

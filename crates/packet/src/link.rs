@@ -109,7 +109,7 @@ impl<'a> LpPacket<'a> {
         self.incoming_face_id
     }
 
-    /// The face by which a local application wants to send an Interest.
+    /// The face over which a local application sends an Interest.
     #[must_use]
     pub const fn next_hop_face_id(&self) -> Option<u64> {
         self.next_hop_face_id

@@ -76,7 +76,7 @@ struct Flow {
     shared: Shared,
 }
 
-/// A simulation that goes on by steps.
+/// A simulation that advances in steps.
 #[pyclass(frozen, module = "weir._weir")]
 pub struct Stepped {
     /// Boxed: objects of Python are not aligned as it is.
@@ -168,7 +168,7 @@ impl Stepped {
         })
     }
 
-    /// Sets the windows and goes on for a step. Windows are in segments; values outside of 1 to
+    /// Sets the windows and advances one step. Windows are in segments; values outside of 1 to
     /// 262,144 become the nearest of these.
     ///
     /// # Errors

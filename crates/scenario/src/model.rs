@@ -221,7 +221,7 @@ pub enum FaultKind {
     LinkUp(usize),
     /// A node loses its state and answers nothing.
     NodeCrash(usize),
-    /// The node begins anew, with the routes of the file.
+    /// The node restarts, with the routes of the file.
     NodeRestart(usize),
     /// A direction of a link has another rate.
     LinkRate {

@@ -70,7 +70,7 @@ const PARAMS: &[ParamSpec] = &[
 
 /// The shortest prediction.
 const LEAST: Duration = Duration::from_micros(127);
-/// Below this the others are asked after 0.1 to 4.2 ms by chance.
+/// Below this the others are asked after a random 0.1 to 4.2 ms.
 const SHORT: Duration = Duration::from_millis(2);
 /// Names whose state is remembered; the one unused for longest makes room.
 const MOST_NAMES: usize = 1024;

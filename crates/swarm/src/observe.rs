@@ -91,7 +91,7 @@ pub struct LinkSeen {
     pub duplicated: u64,
     /// Frames that it delivered.
     pub delivered: u64,
-    /// Frames that it lost by chance.
+    /// Frames that it lost at random.
     pub lost: u64,
     /// Frames lost while it, or the node at its end, was down.
     pub down: u64,

@@ -57,7 +57,8 @@ impl Stop {
         self.reasons[0].store(true, Ordering::Relaxed);
     }
 
-    /// `input`, as long as no signal has come: reading from a terminal or a pipe can take for ever.
+    /// `input`, as long as no signal has come: reading from a terminal or a pipe can block without
+    /// end.
     pub fn interrupts<'a, R: Read + AsFd>(&'a self, input: &'a mut R) -> impl Read {
         Interruptible { input, stop: self }
     }

@@ -13,7 +13,7 @@ pub trait CopyRule: Send {
         true
     }
 
-    /// How long a copy of what passes may live; for ever, if it does not say.
+    /// The longest lifetime of a copy of a passing packet; unlimited if it is not given.
     fn age(&mut self, _passed: &CachesPassed) -> Option<Duration> {
         None
     }

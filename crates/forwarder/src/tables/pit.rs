@@ -460,7 +460,7 @@ impl Pit {
         }
     }
 
-    /// When [`Pit::pop_expired`] and [`Pit::pop_retry`] want to be called.
+    /// When [`Pit::pop_expired`] and [`Pit::pop_retry`] have to be called.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         let expiry = self.expiries.next_deadline();

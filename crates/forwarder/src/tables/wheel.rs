@@ -136,7 +136,7 @@ impl Wheel {
         true
     }
 
-    /// When [`Wheel::pop_due`] wants to be called: not before anything is due, later than the last
+    /// When [`Wheel::pop_due`] has to be called: not before anything is due, later than the last
     /// `now` it said nothing was due, and sometimes before the next deadline, to move items down.
     #[must_use]
     #[inline]

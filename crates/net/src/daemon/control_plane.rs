@@ -34,7 +34,7 @@ use std::sync::Arc;
 pub(super) struct ControlPlane {
     clock: Clock,
     management: Management,
-    /// Faces that a command wants, and that are not connected yet.
+    /// Faces that a command requested, and that are not connected yet.
     connecting: Vec<Connecting>,
     configured: Configured,
     metrics: Served,
@@ -187,7 +187,7 @@ impl ControlPlane {
         }
     }
 
-    /// When [`ControlPlane::on_deadline`] wants to be called.
+    /// When [`ControlPlane::on_deadline`] has to be called.
     pub fn next_deadline(&self) -> Option<Time> {
         let connecting = self.connecting.iter().map(|waiting| waiting.until).min();
         self.management.next_deadline().into_iter().chain(connecting).min()

@@ -11,10 +11,10 @@ use thiserror::Error;
 /// Why a daemon does not run.
 #[derive(Debug, Error)]
 pub enum DaemonError {
-    /// The Unix socket cannot be had.
+    /// The Unix socket cannot be opened.
     #[error(transparent)]
     Unix(#[from] UnixListenError),
-    /// An address cannot be had.
+    /// An address cannot be used.
     #[error("cannot listen at {uri}: {source}")]
     Listen {
         /// The address as a URI.
@@ -22,7 +22,7 @@ pub enum DaemonError {
         /// The system's error.
         source: io::Error,
     },
-    /// Metrics cannot be had at an address.
+    /// Metrics cannot be served at an address.
     #[error("cannot serve metrics at {address}: {source}")]
     Metrics {
         /// The address.
@@ -38,7 +38,7 @@ pub enum DaemonError {
         /// The resolver's error.
         source: io::Error,
     },
-    /// This process may have no faces over Ethernet, and the configuration wants some.
+    /// This process may have no faces over Ethernet, and the configuration has some.
     #[error("cannot use {uri}: {source}")]
     Ether {
         /// The interface or the other end of the face, as a URI.
@@ -62,7 +62,7 @@ pub enum DaemonError {
         /// The table's reason.
         why: String,
     },
-    /// The certificate of who may command cannot be had.
+    /// The certificate of an accepted signer cannot be read.
     #[error("cannot use the certificate {path}: {why}", path = .path.display())]
     Certificate {
         /// Its file.
@@ -78,7 +78,7 @@ pub enum DaemonError {
         /// The name.
         name: String,
     },
-    /// The rules of who may command, or who may announce, cannot be had.
+    /// The trust rules for commands, or for announcements, cannot be read.
     #[error(transparent)]
     Trust(#[from] TrustError),
     /// The system refuses something that the loop cannot do without.

@@ -46,8 +46,8 @@ pub(super) fn alive(condition: Option<&Condition>) -> Health {
 }
 
 /// It turns, all listeners are open, all of the configuration is applied, and the daemon is not
-/// stopping. With a mistake in the file the earlier configuration goes on as a whole, and a change
-/// that waits for a restart was never promised, so those are warnings.
+/// stopping. With a mistake in the file the earlier configuration stays in effect as a whole, and a
+/// change that waits for a restart was never promised, so those are warnings.
 pub(super) fn ready(condition: Option<&Condition>) -> Health {
     let Some(condition) = condition else { return dead("ready") };
     let Condition { uptime_ms, is_stopping, listening, left_out, warnings } = condition;

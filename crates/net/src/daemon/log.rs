@@ -35,7 +35,7 @@ pub fn start(config: &Daemon) {
     }
 }
 
-/// On a terminal, unless its user wants none: <https://no-color.org>.
+/// On a terminal, unless its user turned them off: <https://no-color.org>.
 fn has_colours() -> bool {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     std::io::stderr().is_terminal() && !unwanted

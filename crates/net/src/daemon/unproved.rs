@@ -23,7 +23,7 @@ const STEP: Duration = Duration::from_millis(1);
 /// and subnets that something was sent to within [`BURST`].
 const MOST: usize = 16_384;
 
-/// How long the host's addresses are believed to be as they were.
+/// How long the known addresses of the host are considered current.
 const INTERFACES: Duration = Duration::from_secs(10);
 
 /// A token bucket.

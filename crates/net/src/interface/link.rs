@@ -31,7 +31,7 @@ const INDEX: usize = HEADER + 4;
 const FLAGS: usize = HEADER + 8;
 /// `ARPHRD_ETHER` of linux/if_arp.h.
 const ETHERNET: u16 = 1;
-/// `IFF_UP` and `IFF_RUNNING` of linux/if.h: an administrator wants it up, and it has a carrier.
+/// `IFF_UP` and `IFF_RUNNING` of linux/if.h: an administrator has set it up, and it has a carrier.
 const RUNNING: u32 = 0x1 | 0x40;
 
 /// An interface's state.

@@ -13,7 +13,7 @@ pub(super) struct Announcement {
     pub expires_in_ms: u64,
 }
 
-/// Why it is not believed.
+/// Why it is rejected.
 #[derive(Debug, PartialEq, Eq, Error)]
 pub(super) enum Doubt {
     #[error("{0}")]

@@ -318,7 +318,7 @@ impl Authority {
     /// Takes a command that was permitted for new, and remembers it.
     ///
     /// # Errors
-    /// It was heard before, or may have been.
+    /// It was received before, or may have been.
     pub fn admit(
         &mut self,
         grant: Grant,

@@ -23,7 +23,7 @@ const ATTEMPT: Duration = Duration::from_secs(1);
 /// How long something may wait for all the certificates of its chain together.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Certificates that are asked for at a time, and those of them that one face wants.
+/// Certificates that are requested at a time, and those of them that one face needs.
 const FETCHES: usize = 64;
 const FETCHES_OF_FACE: usize = 4;
 
@@ -55,7 +55,7 @@ pub(super) struct ReceivedAnnouncement {
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub what: What,
-    /// The face that it came by.
+    /// The face that it arrived on.
     pub from: FaceId,
     /// When it came.
     pub since: Time,
@@ -204,7 +204,7 @@ impl Certificates {
         true
     }
 
-    /// When [`Certificates::on_deadline`] wants to be called.
+    /// When [`Certificates::on_deadline`] has to be called.
     pub fn next_deadline(&self) -> Option<Time> {
         self.fetches.iter().map(|fetch| fetch.until).min()
     }

@@ -10,7 +10,7 @@ pub enum Persistency {
     Persistent = 0,
     /// Made by a peer; goes when idle.
     OnDemand = 1,
-    /// Made by configuration; its socket is made anew when it breaks.
+    /// Made by configuration; its socket is opened again when it breaks.
     Permanent = 2,
 }
 

@@ -11,7 +11,7 @@ use forwarder::{FaceId, Forwarder, LearnedRoute};
 use packet::{Bytes, Name};
 use std::fmt::Display;
 
-/// When an announcement was heard, and by which face.
+/// When an announcement was received, and on which face.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hearing {
     pub now: Time,
@@ -64,7 +64,7 @@ impl Management {
         }
     }
 
-    /// An announcement was heard: it makes a route, waits for certificates or is not believed.
+    /// An announcement was received: it makes a route, waits for certificates or is rejected.
     pub(super) fn hear(
         &mut self,
         forwarder: &mut Forwarder,

@@ -38,7 +38,7 @@ impl Refusals {
         tracing::warn!(%face, what, code = response.code, why = response.text, "refused");
     }
 
-    /// When [`Refusals::on_deadline`] wants to be called.
+    /// When [`Refusals::on_deadline`] has to be called.
     pub fn next_deadline(&self) -> Option<Time> {
         self.faces.values().map(|quiet| quiet.until).min()
     }

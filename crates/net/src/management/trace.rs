@@ -212,7 +212,7 @@ impl Traces {
         self.end(forwarder, |session| session.read + PATIENCE <= now);
     }
 
-    /// When [`Traces::on_deadline`] wants to be called.
+    /// When [`Traces::on_deadline`] has to be called.
     pub fn next_deadline(&self) -> Option<Time> {
         self.sessions.iter().map(|session| session.read + PATIENCE).min()
     }

@@ -67,7 +67,7 @@ impl Callback for Guard {
 }
 
 /// A stream of which only a part is read in a turn. The library reads until a message is whole,
-/// and a peer can send empty fragments of one for ever; here it finds nothing more.
+/// and a peer can send empty fragments of one without end; here it finds nothing more.
 #[derive(Debug)]
 struct Metered<S> {
     stream: S,

@@ -42,7 +42,7 @@ impl Group {
     }
 
     /// Looks for something again and again, while signals are answered, until it is there, or
-    /// `timeout` is over: in seconds, or None for ever. After `cancel` it raises.
+    /// `timeout` is over: in seconds, or None for no limit. After `cancel` it raises.
     fn wait<T: Send>(
         &self,
         py: Python<'_>,

@@ -224,7 +224,8 @@ impl From<&control::Arrival<'_>> for Arrival {
     }
 }
 
-/// A segment that is believed lost; `cause` is `timeout`, `gap` or `nack`. The load is without it.
+/// A segment that is considered lost; `cause` is `timeout`, `gap` or `nack`. The load is without
+/// it.
 #[pyclass(frozen, get_all, module = "weir._weir")]
 pub struct Loss {
     segment: u64,

@@ -15,7 +15,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// The number of a node, which is new if it was not heard of before. Line breaks and the like
+    /// The number of a node, which is new if it did not occur before. Line breaks and the like
     /// become spaces: names are shown in lines.
     pub fn of(&mut self, name: &str) -> usize {
         let name = &*name.replace(char::is_control, " ");
@@ -27,7 +27,7 @@ impl Found {
         self.spots.len() - 1
     }
 
-    /// The number of a node that was heard of.
+    /// The number of a node that occurred before.
     pub fn known(&self, name: &str) -> Option<usize> {
         self.places.get(name).copied()
     }

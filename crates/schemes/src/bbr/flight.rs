@@ -126,7 +126,7 @@ const BETA_LOSS: f64 = 0.7;
 const BETA_MARK: f64 = 0.85;
 /// BBRv2's `BBRHeadroom`: what is left free for others while cruising.
 const HEADROOM: f64 = 0.85;
-/// Loss is never believed to be random beyond this share.
+/// Loss is never considered random beyond this share.
 const MOST_RANDOM: f64 = 0.35;
 /// Fewer lost segments are neighbours by chance often enough.
 const FEWEST_NEIGHBOURS: u32 = 6;

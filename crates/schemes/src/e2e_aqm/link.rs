@@ -3,7 +3,7 @@
 use super::mark::{Mark, Report};
 use control::{Cx, DataMeta, Duration, LinkView, Marker, Rate, Time, Verdict};
 
-/// The rate is computed anew after this many bytes ("8 1250 byte packets").
+/// The rate is computed again after this many bytes ("8 1250 byte packets").
 const MEANINGFUL: u64 = 10_000;
 
 /// The reporter of a link.

@@ -68,7 +68,7 @@ struct ReportedSpread {
     longest: Duration,
 }
 
-/// The longest spread that is believed. A path over two satellites takes about 1.2 s longer than
+/// The longest spread that is accepted. A path over two satellites takes about 1.2 s longer than
 /// one without.
 const LONGEST_SPREAD: Duration = Duration::from_millis(1500);
 

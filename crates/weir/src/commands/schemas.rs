@@ -85,7 +85,7 @@ fn reference() -> PathBuf {
 const REGENERATE: &str =
     "is out of date; run WEIR_REGENERATE=1 cargo test -p weir --bin weir schemas";
 
-/// Set `WEIR_REGENERATE=1` to write the files anew.
+/// Set `WEIR_REGENERATE=1` to write the files again.
 #[test]
 fn the_committed_schemas_are_those_of_the_types() {
     let (folder, files) = (reference().join("json"), files());
@@ -102,7 +102,7 @@ fn the_committed_schemas_are_those_of_the_types() {
     assert_eq!(there, files.len(), "docs/reference/json has files of no command");
 }
 
-/// Set `WEIR_REGENERATE=1` to write the page anew.
+/// Set `WEIR_REGENERATE=1` to write the page again.
 #[test]
 fn the_committed_page_is_that_of_the_schemas() {
     let (path, current) = (reference().join("json.md"), page::page());

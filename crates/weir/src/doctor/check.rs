@@ -74,7 +74,7 @@ pub struct Check {
 
 #[expect(clippy::needless_pass_by_value, reason = "callers hand over texts of many types")]
 impl Check {
-    /// A check without a subject that found what it wants.
+    /// A check without a subject that found the expected value.
     pub fn good(check: &'static str, found: impl ToString, wanted: impl ToString) -> Check {
         let (found, wanted) = (found.to_string(), wanted.to_string());
         Check { check, subject: None, result: Verdict::Good, found, wanted, change: None }

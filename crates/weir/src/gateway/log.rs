@@ -49,7 +49,7 @@ impl Log {
     /// Starts the thread that writes; also into an access log, if it has a path.
     ///
     /// # Errors
-    /// There is no thread to be had, or the access log cannot be written.
+    /// No thread can be started, or the access log cannot be written.
     pub fn start(json: bool, quiet: bool, path: Option<&Path>) -> Result<Log, Failure> {
         let mut file = match path {
             Some(path) => Some(AccessFile::open(path).map_err(|error| {

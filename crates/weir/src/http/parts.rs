@@ -96,7 +96,7 @@ pub fn run(bytes: &Range<u64>, each: u64, segments: u64) -> Range<u64> {
     first..bytes.end.div_ceil(each).clamp(first + 1, segments.max(1))
 }
 
-/// A number for a boundary that no content has by chance or on purpose.
+/// A number for a boundary that no content contains, by accident or on purpose.
 fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }

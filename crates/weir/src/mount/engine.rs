@@ -440,7 +440,7 @@ impl Engine {
         }
     }
 
-    /// All operations that wait fail, and the batch begins anew.
+    /// All operations that wait fail, and the batch starts again.
     fn refuse_all(&mut self, now: Time, why: Refusal, message: &str) -> Result<(), Failure> {
         let (mut count, nodes) = (0, self.receiver.files.keys().copied().collect::<Vec<_>>());
         for node in nodes {

@@ -137,7 +137,8 @@ impl Asker {
         self.add(now, name, true, Class::Live)
     }
 
-    /// Asks for a certificate that a sync Interest names. Of too many, one by chance makes room.
+    /// Asks for a certificate that a sync Interest names. If there are too many, a random one is
+    /// evicted.
     pub fn ask_unknown(&mut self, now: Time, name: Name) -> bool {
         let queue = &mut self.queues[Class::Unknown as usize];
         if queue.sources() >= MOST_UNKNOWN && !self.wanted.contains_key(&name) {
@@ -294,7 +295,7 @@ impl Asker {
         }
     }
 
-    /// Begins anew with everything that is wanted, over a new connection.
+    /// Requests everything that is missing again, over a new connection.
     pub fn restart(&mut self, now: Time) {
         for want in self.wanted.values_mut() {
             // The routes of others may be on their way, and these have one Interest by each name.
@@ -398,7 +399,7 @@ impl Asker {
         }
     }
 
-    /// A packet that was asked for in vain.
+    /// A packet that was requested without success.
     pub fn poll_given_up(&mut self) -> Option<Name> {
         self.given_up.pop_front()
     }

@@ -3,7 +3,7 @@
 use crate::tables::chunked::Chunked;
 use control::{Duration, Time};
 
-/// A copy's age: how long it may live, when it dies, and where in the heap it stands.
+/// A copy's age: its longest lifetime, its expiry, and its place in the heap.
 #[derive(Clone, Copy, Debug)]
 struct Age {
     age: Duration,
@@ -14,7 +14,8 @@ struct Age {
 const NOWHERE: u32 = u32::MAX;
 const NO_AGE: Age = Age { age: Duration::ZERO, dies_at: Time::ZERO, place: NOWHERE };
 
-/// The ages of copies, by slot; a heap knows who dies first. Copies without an age live for ever.
+/// The ages of copies, by slot; a heap has the next to expire first. Copies without an age never
+/// expire.
 #[derive(Debug)]
 pub(super) struct Ages {
     ages: Chunked<Age>,

@@ -34,7 +34,7 @@ pub(super) struct Replays {
 
 impl Replays {
     /// Takes a command for new: it was made about now and later than the key's last one, with a
-    /// nonce that was not heard and, if it has a number, with a greater one.
+    /// nonce that was not received before and, if it has a number, with a greater one.
     pub fn admit(
         &mut self,
         key: Name,

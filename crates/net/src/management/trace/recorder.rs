@@ -104,7 +104,7 @@ impl Tape {
 struct Journey {
     face: FaceId,
     kind: Kind,
-    /// The place of its record among the drafts; `None` if no trace wants it.
+    /// The place of its record among the drafts; `None` if no trace selects it.
     draft: Option<usize>,
     action: Option<Action>,
 }
@@ -238,7 +238,7 @@ impl Recorder {
         }
     }
 
-    /// Makes a record if a trace wants it.
+    /// Makes a record if a trace selects it.
     fn draft(
         &mut self,
         face: FaceId,
@@ -294,7 +294,7 @@ impl Recorder {
         self.drafts = drafts;
     }
 
-    /// Gives a record to the tapes that want it, and to the log.
+    /// Gives a record to the tapes that select it, and to the log.
     fn write(&mut self, record: &Record) {
         if self.logs {
             log(record);

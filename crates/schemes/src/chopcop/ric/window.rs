@@ -8,7 +8,7 @@ pub(super) const MOST: f64 = 4096.0;
 pub(super) struct Window {
     threshold: f64,
     alpha: f64,
-    /// Slow start begins anew below the threshold.
+    /// Slow start begins again below the threshold.
     is_again: bool,
     /// A cut has ended the first slow start.
     was_cut: bool,

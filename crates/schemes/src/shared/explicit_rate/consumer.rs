@@ -59,7 +59,7 @@ pub(crate) enum Form {
     Bloom,
     /// A random value is hashed where paths part.
     Random,
-    /// Data collects the labels of the faces that it came by (RFC 9531).
+    /// Data collects the labels of the faces that it arrived on (RFC 9531).
     Label,
 }
 

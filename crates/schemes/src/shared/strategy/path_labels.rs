@@ -55,7 +55,7 @@ impl Labels {
         }
     }
 
-    /// Draws the labels anew when their time is over. A clock that goes back changes nothing.
+    /// Draws new labels when their time is over. A clock that goes back changes nothing.
     fn refresh(&mut self, s: &mut StrategyCx<'_, '_>) {
         let now = s.cx.now;
         let age = self.since.map(|since| now.since(since));

@@ -70,7 +70,7 @@ impl Silence {
         self.probes = 0;
     }
 
-    /// Starts anew for a new connection. The time without a connection does not count as time
+    /// Starts again for a new connection. The time without a connection does not count as time
     /// between answers.
     pub fn restart(&mut self, now: Time) {
         self.answered_at = now;

@@ -5,7 +5,7 @@ use packet::Name;
 /// The newest version of which files may be in the folder; older ones are not taken.
 pub struct Least {
     version: Option<u64>,
-    /// The user wants older versions, too.
+    /// The user accepts older versions, too.
     takes_older: bool,
 }
 

@@ -59,7 +59,7 @@ impl Broken {
         self.names().map(|name| format!("damaged: {name}")).collect()
     }
 
-    /// Reports them while the command goes on with the others.
+    /// Reports them while the command continues with the others.
     pub fn report(&self) {
         self.lines().iter().for_each(|line| crate::output::note(line));
     }

@@ -145,7 +145,7 @@ fn summary(counters: &Value) -> Vec<String> {
     lines
 }
 
-/// The memory that the parts use, if it is limited, and what was rejected for want of it. Memory
+/// The memory that the parts use, if it is limited, and what was rejected for lack of it. Memory
 /// for the dead nonce list is reserved: it counts against the limit before it is used.
 fn memory(counters: &Value) -> Vec<String> {
     let limit = memory_of(counters, "limit");

@@ -47,7 +47,7 @@ impl Writer {
     /// text.
     ///
     /// # Errors
-    /// There is no thread to be had.
+    /// No thread can be started.
     pub fn start(
         json: bool,
         limit: Arc<Limit>,
