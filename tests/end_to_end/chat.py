@@ -398,7 +398,7 @@ class Chat(unittest.TestCase):
         # 1.6 MB: more than a pipe holds (64 kB), and fewer than the 4,000 events that are kept.
         for i in range(400):
             bob.say(f"{i} " + "x" * 3_900)
-        # Carol fetches from bob as well, for as long as a member without signs of life is here.
+        # Carol fetches from bob as well, for as long as a member without heartbeats is here.
         carol = self.member("carol", "c").joined()
         carol.sees(bob, "here")
         for i in range(10):

@@ -14,7 +14,7 @@ pub enum Trust {
     /// from damage, and is for content whose bytes are checked by other means.
     #[default]
     OwnKeys,
-    /// Only a digest is accepted. It protects from damage, not from forgery.
+    /// Only a digest is accepted. It detects corruption, not forgery.
     Digest,
     /// Only signatures by these anchors, and by keys that they certify. Each text is the path of a
     /// certificate, or of a shared key, or the name of one of this user's keys; or there is one

@@ -78,20 +78,20 @@ pub struct FaceOptions {
 /// The lifetime of a face.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PersistencyWord {
-    /// Goes with its socket.
+    /// Closes with its socket.
     Persistent,
-    /// Goes when it is idle.
+    /// Closes when it is idle.
     OnDemand,
-    /// Is connected again when it breaks.
+    /// Reconnects when it breaks.
     Permanent,
 }
 
 /// On or off.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Switch {
-    /// Let it be so.
+    /// Switch it on.
     On,
-    /// Let it not be so.
+    /// Switch it off.
     Off,
 }
 

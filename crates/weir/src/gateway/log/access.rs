@@ -10,7 +10,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Bytes after which the file is put aside as `FILE.1`, in place of the one before.
+/// Bytes after which the file is rotated to `FILE.1`, which replaces the earlier one.
 const MOST: u64 = 100_000_000;
 /// How often the file is looked for under its name.
 const LOOK: control::Duration = control::Duration::from_secs(1);
