@@ -45,7 +45,7 @@ pub struct Quick {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
-    /// Its name, which no other one has.
+    /// Its name, which is unique.
     pub name: String,
     /// Its description.
     pub title: String,
@@ -63,7 +63,7 @@ pub struct Cell {
     pub from_s: f64,
     /// The node of the fetch whose time to fair share is taken.
     pub watched: Option<String>,
-    /// A scheme's own strategy takes the place of the file's.
+    /// A scheme's own strategy replaces the file's.
     #[serde(default)]
     pub has_strategy: bool,
     /// The nodes of fetches that have the scheme; without it, all fetches.

@@ -121,7 +121,7 @@ const PARAMS: &[ParamSpec] = &[
         name: "gaps",
         default: Value::Switch(false),
         range: (0.0, 1.0),
-        help: "take what a later answer of the same node overtook for lost, too",
+        help: "also count segments that a later answer of the same node overtook as lost",
         source: "own: the paper has timeouts only, because answers of several nodes overtake \
                  one another",
     },

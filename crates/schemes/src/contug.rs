@@ -56,7 +56,7 @@ const PARAMS: &[ParamSpec] = &[
         name: "sources",
         default: Value::Number(0.0),
         range: (0.0, 32.0),
-        help: "how many sources the content is known to lie at, in turn; 0: learn from who answers",
+        help: "the number of sources of the content, used in turn; 0: learn them from the answers",
         source: "own: the text says only that the receiver knows",
     },
     ParamSpec {
@@ -77,7 +77,7 @@ const PARAMS: &[ParamSpec] = &[
         name: "gaps",
         default: Value::Switch(false),
         range: (0.0, 1.0),
-        help: "take what a later answer of the same source overtook for lost, too",
+        help: "also count segments that a later answer of the same source overtook as lost",
         source: "own: the text has timeouts only",
     },
 ];

@@ -83,7 +83,7 @@ const PARAMS: &[ParamSpec] = &[
         name: "K",
         default: Value::Size(Size(0)),
         range: (0.0, 1e12),
-        help: "bytes that may wait without a mark; 0: as many as eq. 13 gives",
+        help: "bytes that may wait without a mark; 0: the number from eq. 13",
         source: "the paper, section 3.1",
     },
     ParamSpec {

@@ -81,7 +81,7 @@ const PARAMS: &[ParamSpec] = &[
         name: "form",
         default: Value::Word(Word { text: EXACT, of: || vec![EXACT, MIN] }),
         range: (0.0, 1.0),
-        help: "whether what the other end does not ask for is used, or its share always left free",
+        help: "whether capacity that the other end does not request is used or always left free",
         source: "the paper",
     },
     ParamSpec {

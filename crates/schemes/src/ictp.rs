@@ -88,7 +88,7 @@ const PARAMS: &[ParamSpec] = &[
         name: "N",
         default: Value::Number(1.0),
         range: (1.0, 256.0),
-        help: "segments that an Interest asks for, and that the window counts as one",
+        help: "segments that an Interest requests, which the window counts as one",
         source: "the paper's is 1; ICCCN 2014, section IV, has 32",
     },
     TIMERS[0],

@@ -119,7 +119,7 @@ const PARAMS: &[ParamSpec] = &[
         default: Value::Number(0.95),
         range: (1e-4, 1.0),
         help: "the first rate, as a share of the link",
-        source: "not stated; what an idle link comes to",
+        source: "not stated; the value of an idle link",
     },
     ParamSpec {
         name: "dual",

@@ -59,7 +59,7 @@ const PARAMS: &[ParamSpec] = &[
         name: "rtt_floor",
         default: Value::Time(Duration::from_millis(1)),
         range: (0.0, 10.0),
-        help: "Data that come sooner are from beside the consumer and show no bottleneck",
+        help: "Data that arrive sooner come from a neighbour and show no bottleneck",
         source: "own",
     },
 ];

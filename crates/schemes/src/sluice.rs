@@ -74,7 +74,7 @@ const PARAMS: &[ParamSpec] = &[
         default: Value::Number(0.99),
         range: (0.1, 1.0),
         help: "share of the link that the offers are to fill",
-        source: "own: what is left empties queues that packets in step make",
+        source: "own: the rest drains the queues of synchronised packets",
     },
     ParamSpec {
         name: "beta",
@@ -94,8 +94,8 @@ const PARAMS: &[ParamSpec] = &[
         name: "capacity",
         default: Value::Rate(Rate(0)),
         range: (0.0, 1e15),
-        help: "the rate at which the link brings Data (C), if it does not know; 0: unknown",
-        source: "own: a tunnel or radio link does not know",
+        help: "the rate at which the link brings Data (C), unless the link reports it; 0: unknown",
+        source: "own: a tunnel or radio link does not report it",
     },
     ParamSpec {
         name: "wait",

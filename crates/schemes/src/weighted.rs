@@ -59,7 +59,7 @@ const PARAMS: &[ParamSpec] = &[
         name: "by",
         default: Value::Word(Word { text: "cost", of: words }),
         range: (0.0, 0.0),
-        help: "what the weights come from: the routes' costs, the rates of their links, or nothing",
+        help: "the source of the weights: the routes' costs, the rates of their links, or nothing",
         source: "own",
     },
     suppression::PARAMS[0],

@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// A claim of a paper.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// Its name, which no other one of the study has.
+    /// Its name, unique in the study.
     pub id: String,
     /// Its text.
     pub what: String,

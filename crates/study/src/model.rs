@@ -62,7 +62,7 @@ pub enum ExperimentKind {
 /// An experiment.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Its name, which no other one of the study has.
+    /// Its name, unique in the study.
     pub name: String,
     /// Its texts for readers.
     pub texts: Texts,

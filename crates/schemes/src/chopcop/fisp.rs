@@ -92,14 +92,14 @@ pub(super) const OWN: &[ParamSpec] = &[
         name: "gamma",
         default: Value::Number(0.15),
         range: (0.0, 1.0),
-        help: "weight of Data that was asked for and has not come yet",
+        help: "weight of Data that was requested and has not arrived",
         source: "eq. 2; from the 1050 kB of section V-B2",
     },
     ParamSpec {
         name: "hold",
         default: Value::Time(Duration::from_millis(100)),
         range: (0.001, 10.0),
-        help: "after this long a delayed Interest is judged again",
+        help: "time after which a delayed Interest is judged again",
         source: "section III-B says \"a certain interval\"",
     },
     ParamSpec {

@@ -60,17 +60,17 @@ const LABELS: &Section = &Section {
     )],
 };
 
-/// A scenario's file, and what is expected of it. Every scenario in the folder belongs to one at
-/// least.
+/// A scenario's file, and what is expected of it. Every scenario in the folder belongs to at least
+/// one.
 #[derive(Debug, Deserialize, Fields)]
 #[section(name = "experiment", repeated)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// Its name, which no other one of the study has.
+    /// Its name, unique in the study.
     pub name: Spanned<String>,
     /// The title in headings.
     pub title: String,
-    /// Where the paper has it.
+    /// Its place in the paper.
     #[serde(default)]
     pub place: String,
     /// The scenario's file in the folder; without it, the name with `.toml`.
@@ -80,7 +80,7 @@ pub struct Experiment {
     #[field(default = "paper")]
     #[serde(default)]
     pub kind: ExperimentKind,
-    /// Runs of each case: with the file's seed and those behind it. Without it 10, and 3 of a
+    /// Runs of each case: with the file's seed and the following ones. Without it 10, and 3 of a
     /// sensitivity.
     #[field(range = 1..)]
     pub seeds: Option<Spanned<u32>>,
@@ -92,7 +92,8 @@ pub struct Experiment {
     #[field(form = "list of settings")]
     #[serde(default)]
     pub quick: Vec<String>,
-    /// Runs with each of several settings, on top of the file's own `[sweep]`; every combination.
+    /// Runs with each of several settings, in addition to the file's own `[sweep]`; every
+    /// combination.
     #[field(form = "table of lists")]
     #[serde(default)]
     pub sweep: Table<Vec<Value>>,
@@ -101,9 +102,9 @@ pub struct Experiment {
     pub text: String,
     /// The heading of `deviations.md` that a sensitivity belongs to, as in addresses.
     pub deviation: Option<Spanned<String>>,
-    /// Names for combinations of what is swept, with the settings that tell each of them from the
-    /// others; what no case means is not run. Without it the values of the one swept field are the
-    /// names.
+    /// Names for combinations of what is swept, with the settings that distinguish them;
+    /// combinations without a name are not run. Without it the values of the one swept field are
+    /// the names.
     #[field(form = "table of tables")]
     #[serde(default)]
     pub cases: Table<BTreeMap<String, Value>>,
@@ -141,7 +142,7 @@ pub struct Testbed {
     #[field(form = "list of settings")]
     #[serde(default)]
     pub set: Vec<String>,
-    /// Why the two differ, where they do by more than 5 %. It is said below the table.
+    /// Why the two differ, if they differ by more than 5 %. It is printed below the table.
     #[serde(default)]
     pub cause: String,
 }
@@ -241,7 +242,7 @@ selecting! {
 #[section(name = "experiment.claim", repeated)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Its name, which no other one of the study has.
+    /// Its name, unique in the study.
     pub id: Spanned<String>,
     /// `check`: it holds in any network, or follows from the scenario. `calibrated`: a value that
     /// the paper leaves out was chosen so that it holds. Both are counted apart.

@@ -48,8 +48,8 @@ pub(crate) const MOST_IN_FLIGHT: ParamSpec = ParamSpec {
     name: "in_flight",
     default: Value::Size(Size(64_000_000)),
     range: (1e4, 1e12),
-    help: "bytes of Data that may be on their way, whatever rate is stamped",
-    source: "own: stamps are not to be trusted",
+    help: "the limit of bytes of Data in flight, at any stamped rate",
+    source: "own: stamps cannot be trusted",
 };
 
 /// How a consumer steers.

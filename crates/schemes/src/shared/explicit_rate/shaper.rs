@@ -24,8 +24,8 @@ pub(crate) const CAPACITY: ParamSpec = ParamSpec {
     name: "capacity",
     default: Value::Rate(Rate(0)),
     range: (0.0, 1e15),
-    help: "the rate at which the link brings Data (C), where the link does not know; 0: unknown",
-    source: "own: a tunnel or radio link does not know",
+    help: "the rate at which the link brings Data (C), unless the link reports it; 0: unknown",
+    source: "own: a tunnel or radio link does not report it",
 };
 
 /// h.

@@ -19,7 +19,7 @@ pub(crate) const UNSTAMPED: ParamSpec = ParamSpec {
     name: "unstamped",
     default: Value::Word(Word { text: "cubic", of: window_law::names }),
     range: (0.0, 0.0),
-    help: "the scheme whose window law rules while no link of the path stamps a rate",
+    help: "the scheme whose window law applies while no link of the path stamps a rate",
     source: "own: in the paper every link stamps",
 };
 

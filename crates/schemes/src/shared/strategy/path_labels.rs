@@ -12,7 +12,7 @@ pub(crate) const RENUMBER: ParamSpec = ParamSpec {
     name: "renumber",
     default: Value::Time(Duration::from_secs(300)),
     range: (1.0, 86_400.0),
-    help: "how long a face keeps its label; it is understood for as long again",
+    help: "how long a face keeps its label; it stays valid for the same time again",
     source: "RFC 9531, security considerations: labels change every few minutes",
 };
 
