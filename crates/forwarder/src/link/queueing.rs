@@ -20,7 +20,7 @@ impl Link {
         let kind = item.kind();
         let refused = match () {
             () if !self.line.control_fits(packet.len()) => Some(DropReason::InterestQueueFull),
-            () if !env.has_room(|| self.line.control_growth(&item)) => Some(DropReason::Memory),
+            () if !env.room.holds(|| self.line.control_growth(&item)) => Some(DropReason::Memory),
             () => None,
         };
         if let Some(reason) = refused {
@@ -44,7 +44,7 @@ impl Link {
         let refused = match verdict {
             Verdict::Drop => Some(DropReason::Marker),
             _ if !self.line.data_fits(len) => Some(DropReason::DataQueueFull),
-            _ if !env.has_room(|| self.line.data_growth(&item)) => Some(DropReason::Memory),
+            _ if !env.room.holds(|| self.line.data_growth(&item)) => Some(DropReason::Memory),
             _ => None,
         };
         if let Some(reason) = refused {

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::Pipeline;
 use super::context::InterestCx;
-use crate::state::room::Change;
+use crate::state::grant::Change;
 use crate::state::strategies::Trigger;
 use crate::tables::pit::Side;
 use crate::tables::{FaceId, InRecord, PitEntry, PitKey, Refusal};
@@ -119,9 +119,9 @@ fn ask_one_again(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
 
 fn put_in_record(p: &mut Pipeline<'_>, key: PitKey, a: &mut InterestCx<'_>) -> Result<(), Refusal> {
     let mut record = a.in_record(p.now);
-    let room = p.admit(a, Change::Join { key, record: &record })?;
+    let grant = p.admit(a, Change::Join { key, record: &record })?;
     record.expires = a.expires;
-    p.tables.put_in_record(room, key, record)
+    p.tables.put_in_record(grant, key, record)
 }
 
 /// True if any of these entries excludes packets.

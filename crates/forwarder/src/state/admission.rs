@@ -21,7 +21,7 @@ use control::{Duration, Time};
 
 use super::faces::Faces;
 use super::faces::face::Face;
-use super::room::{Change, Room};
+use super::grant::{Change, Grant};
 use super::tables::Tables;
 use crate::tables::{FaceId, HashedName, PitEntry, Refusal};
 
@@ -70,9 +70,9 @@ impl Faces {
         change: Change<'_>,
         expires: &mut Time,
         tables: &mut Tables,
-    ) -> Result<Room, Refusal> {
-        if self.takes_uncounted(tables) {
-            return Ok(Room::granted());
+    ) -> Result<Grant, Refusal> {
+        if let Some(grant) = self.grant_uncounted(tables) {
+            return Ok(grant);
         }
         let bytes = tables.growth(change);
         if !self.has_plenty(bytes, tables) {
@@ -84,10 +84,7 @@ impl Faces {
                 return Err(refusal);
             }
         }
-        match self.make_room_for_pending(bytes, tables) {
-            true => Ok(Room::granted()),
-            false => Err(Refusal::Shared),
-        }
+        self.grant_pending(bytes, tables).ok_or(Refusal::Shared)
     }
 
     /// True if the table with `more` bytes is below a quarter of the smallest possible limit: then

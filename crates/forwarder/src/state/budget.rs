@@ -20,10 +20,11 @@
 //! nothing is counted.
 
 use super::faces::face::Face;
-use super::room::{Change, Room};
+use super::grant::Grant;
 use super::tables::Tables;
 use crate::config::Scope;
 use crate::tables::FaceId;
+use crate::tables::memory::Room;
 use serde::Serialize;
 
 /// A user of shared memory.
@@ -82,7 +83,8 @@ impl MemoryUse {
 /// The shared memory, and the use of those parts that do not count themselves.
 #[derive(Debug)]
 pub(super) struct Budget {
-    limit: usize,
+    /// `None`: nothing is counted.
+    limit: Option<usize>,
     /// Set aside for the remembered nonces.
     dead_nonces: usize,
     faces: usize,
@@ -131,7 +133,7 @@ const MOST_IDLE: usize = 4 << 20;
 const FREE: usize = 64;
 
 impl Budget {
-    pub(super) fn new(limit: usize, dead_nonces: usize) -> Budget {
+    pub(super) fn new(limit: Option<usize>, dead_nonces: usize) -> Budget {
         let mut budget = Budget {
             limit,
             dead_nonces,
@@ -151,13 +153,14 @@ impl Budget {
 
     #[inline]
     pub(super) fn is_limited(&self) -> bool {
-        self.limit != usize::MAX
+        self.limit.is_some()
     }
 
     /// Bytes that may be given away. The rest is for growth without a request: lists of a few bytes
     /// for each packet, which are counted as soon as they have grown.
     fn usable(&self) -> usize {
-        self.limit - self.limit / FREE
+        let limit = self.limit.unwrap_or(usize::MAX);
+        limit - limit / FREE
     }
 
     /// The most that a part may take.
@@ -290,7 +293,7 @@ impl Budget {
         let limited = self.is_limited();
         let dead_nonces = tables.dead_nonces();
         MemoryUse {
-            limit: limited.then_some(self.limit),
+            limit: self.limit,
             content_store: tables.cache().store().memory(),
             pending: tables.pit().memory(),
             faces: self.faces,
@@ -304,7 +307,7 @@ impl Budget {
     /// over time.
     pub(super) fn set_limit(&mut self, bytes: usize, tables: &mut Tables) {
         if self.is_limited() {
-            self.limit = bytes;
+            self.limit = Some(bytes);
             self.look_again();
             self.divide();
             let left = self.usable().saturating_sub(self.others(tables));
@@ -346,18 +349,9 @@ impl Budget {
         has
     }
 
-    /// Reserves the memory for a change of a table. `None` if there is none, which is counted.
-    #[inline]
-    pub(super) fn reserve(&mut self, change: Change<'_>, tables: &mut Tables) -> Option<Room> {
-        if !self.is_limited() {
-            return Some(Room::granted());
-        }
-        let part = match change {
-            Change::Route { .. } => Part::Routes,
-            _ => Part::Pending,
-        };
-        let bytes = tables.growth(change);
-        self.make_room(part, bytes, tables).then(Room::granted)
+    /// Reserves `bytes` for a change of a table. `None` if there is no room, which is counted.
+    pub(super) fn grant(&mut self, part: Part, bytes: usize, tables: &mut Tables) -> Option<Grant> {
+        self.make_room(part, bytes, tables).then(|| Grant::new(Room::Bytes(bytes)))
     }
 
     /// True if memory has room for `bytes` of the driver with a route. A denial is counted.
@@ -459,9 +453,9 @@ mod tests {
 
     fn with_limit(limit: usize) -> (Faces, Tables) {
         let mut config = ForwarderConfig::new(Box::new(Nothing));
-        config.memory = limit;
+        config.memory = Some(limit);
         config.content_store.capacity = 8 << 20;
-        let faces = Faces::new(Identity::new(1, "n".to_owned()), limit, 0);
+        let faces = Faces::new(Identity::new(1, "n".to_owned()), Some(limit), 0);
         (faces, Tables::new(config, |role| Rng::stream(1, &[role])))
     }
 

@@ -112,7 +112,7 @@ fn a_refusal_is_reported_too() {
     b.ask(d, &interest("/a/1", 1));
     let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
     b.receive(u, &frame(&header, &interest("/a/1", 1).encode()));
-    let refused = LearnedRoute::Refused { face: u, name: name("/a/1") };
+    let refused = LearnedRoute::Withdrawn { face: u, name: name("/a/1") };
     assert_eq!(b.fw.poll_learned_route(), Some(refused));
     assert_eq!(b.one(d).header.nack, Some(NackReason::NoRoute));
 }

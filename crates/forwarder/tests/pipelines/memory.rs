@@ -13,7 +13,7 @@ const LIMIT: usize = 1 << 20;
 
 fn limited(limit: usize) -> Bench {
     let mut config = ForwarderConfig::new(Box::new(Cheapest));
-    config.memory = limit;
+    config.memory = Some(limit);
     config.content_store.capacity = limit;
     config.dead_nonces = 100;
     Bench::with(config)

@@ -11,7 +11,7 @@ const LONG_MS: u64 = 100_000;
 
 fn config() -> ForwarderConfig {
     let mut config = ForwarderConfig::new(Box::new(Cheapest));
-    config.memory = LIMIT;
+    config.memory = Some(LIMIT);
     config.content_store.capacity = LIMIT;
     config.dead_nonces = 100;
     config

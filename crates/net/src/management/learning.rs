@@ -49,7 +49,7 @@ impl Management {
                 let hearing = Hearing { now, since: now, wall_ms, face, is_last: false };
                 self.hear(forwarder, hearing, ReceivedAnnouncement { announcement, longest });
             }
-            LearnedRoute::Refused { face, name } => {
+            LearnedRoute::Withdrawn { face, name } => {
                 let key = RouteKey { face, origin: ORIGIN_ANNOUNCEMENT };
                 let name = name.as_ref();
                 let prefixes = (0..=name.len()).rev().map(|n| name.prefix(n).to_name());
@@ -181,7 +181,7 @@ mod tests {
 
         fn refuse(&mut self, name: &str) {
             let learned_route =
-                LearnedRoute::Refused { face: self.face, name: name.parse().unwrap() };
+                LearnedRoute::Withdrawn { face: self.face, name: name.parse().unwrap() };
             self.management.learn(&mut self.forwarder, Time(0), 0, learned_route);
         }
 
