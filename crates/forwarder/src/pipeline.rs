@@ -38,7 +38,7 @@ use crate::state::faces::Faces;
 use crate::state::grant::{Change, Grant};
 use crate::state::learned::LearnedRoutes;
 use crate::state::tables::Tables;
-use crate::tables::{FaceId, HashedName, Lengths, Pit, PitEntry, PitKey, Refusal};
+use crate::tables::{FaceId, HashedName, Lengths, Pit, PitEntry, PitKey, Rejection};
 use context::InterestCx;
 
 /// Buffers that are used again.
@@ -155,7 +155,7 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Makes the PIT entry of an Interest.
-    fn insert(&mut self, a: &mut InterestCx<'_>) -> Result<PitKey, Refusal> {
+    fn insert(&mut self, a: &mut InterestCx<'_>) -> Result<PitKey, Rejection> {
         let mut record = a.in_record(self.now);
         let (hash, len) = (a.name.whole(), a.interest.wire().len());
         let grant = self.admit(a, Change::Insert { hash, len, record: &record })?;
@@ -164,7 +164,7 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Adds the downstream of an Interest to a PIT entry that there is.
-    fn join(&mut self, key: PitKey, a: &mut InterestCx<'_>) -> Result<(), Refusal> {
+    fn join(&mut self, key: PitKey, a: &mut InterestCx<'_>) -> Result<(), Rejection> {
         let mut record = a.in_record(self.now);
         let grant = self.admit(a, Change::Join { key, record: &record })?;
         record.expires = a.expires;
@@ -173,7 +173,7 @@ impl<'a> Pipeline<'a> {
 
     /// Reserves the memory for an Interest in the PIT. Where memory is scarce it may have to end
     /// earlier.
-    fn admit(&mut self, a: &mut InterestCx<'_>, change: Change<'_>) -> Result<Grant, Refusal> {
+    fn admit(&mut self, a: &mut InterestCx<'_>, change: Change<'_>) -> Result<Grant, Rejection> {
         let candidate = Candidate { face: a.face, name: a.name };
         self.faces.admit(self.now, candidate, change, &mut a.expires, self.tables)
     }

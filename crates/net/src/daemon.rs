@@ -190,7 +190,7 @@ impl Daemon {
     /// A handle that stops it from another thread.
     ///
     /// # Errors
-    /// The system refuses a descriptor.
+    /// The system rejects a descriptor.
     pub fn stopper(&self) -> std::io::Result<Stopper> {
         self.io.stopper().try_clone()
     }
@@ -198,7 +198,7 @@ impl Daemon {
     /// A handle that asks it from another thread.
     ///
     /// # Errors
-    /// The system refuses a descriptor.
+    /// The system rejects a descriptor.
     pub fn observer(&self) -> std::io::Result<Observer> {
         self.control_plane.wake_ups().observer()
     }

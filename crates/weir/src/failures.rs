@@ -43,11 +43,11 @@ impl From<CommandError> for Failure {
             CommandError::Connection(error) => return error.into(),
             CommandError::TooLong { .. } => (Word::Usage, "use a shorter name"),
             CommandError::Interrupted => (Word::Interrupted, "run the same command again"),
-            CommandError::Refused { code: 403, .. } => {
+            CommandError::Rejected { code: 403, .. } => {
                 (Word::Rejected, "publish under another name")
             }
-            CommandError::Refused { code: 414, .. } => (Word::Rejected, "use a shorter name"),
-            CommandError::Refused { .. } => (Word::Rejected, "the forwarder's log says more"),
+            CommandError::Rejected { code: 414, .. } => (Word::Rejected, "use a shorter name"),
+            CommandError::Rejected { .. } => (Word::Rejected, "the forwarder's log says more"),
             CommandError::NoAnswer { .. } => {
                 (Word::NoForwarder, "does it take commands from this host? its log says more")
             }

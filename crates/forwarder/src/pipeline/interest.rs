@@ -18,7 +18,7 @@ use crate::events::Step;
 use crate::link::queue::QueuedData;
 use crate::link::shaping::{Early, Expected, Offered, Waiting};
 use crate::node::{NodeAt, subject_of};
-use crate::tables::{PitEntry, PitKey, PitToken, Refusal};
+use crate::tables::{PitEntry, PitKey, PitToken, Rejection};
 
 /// Incoming Interest pipeline.
 pub(super) fn receive(p: &mut Pipeline<'_>, incoming: &Incoming<'_>) {
@@ -212,12 +212,12 @@ fn enter_one(p: &mut Pipeline<'_>, a: &mut InterestCx<'_>) {
     };
     let key = match stored {
         Ok(key) => key,
-        Err(refusal) => {
+        Err(rejection) => {
             p.return_credit(a);
-            return match refusal {
+            return match rejection {
                 // No route can be so deep, and the consumer need not wait for a timeout.
-                Refusal::PrefixTooDeep => p.reject(a, refusal.into(), NackReason::NoRoute),
-                _ => p.count_drop(a.face, refusal.into()),
+                Rejection::PrefixTooDeep => p.reject(a, rejection.into(), NackReason::NoRoute),
+                _ => p.count_drop(a.face, rejection.into()),
             };
         }
     };

@@ -85,8 +85,8 @@ impl Part {
                 p.stats().aggregated += u64::from(self.bits.count());
                 true
             }
-            Err(refusal) => {
-                p.count_drop(a.face, refusal.into());
+            Err(rejection) => {
+                p.count_drop(a.face, rejection.into());
                 false
             }
         }
@@ -247,9 +247,9 @@ impl RangeInterest {
         a.portion = Portion::from(self.left.bits);
         match p.insert(a) {
             Ok(key) => self.parts.push(Part { key, bits: self.left.bits }),
-            Err(refusal) => {
+            Err(rejection) => {
                 self.return_credit(p, a, self.left.bits.count());
-                p.count_drop(a.face, refusal.into());
+                p.count_drop(a.face, rejection.into());
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::state::learned::LearnedRoute;
 use crate::state::strategies::{Question, Trigger};
 use crate::tables::{FaceId, HashedName, OutRecord, PitKey};
 
-/// Shapers that refuse make a strategy decide anew; a strategy that never tires of asking them is
+/// Shapers that reject make a strategy decide anew; a strategy that never tires of asking them is
 /// stopped after so many decisions for one packet.
 const MAX_DECISIONS: usize = 16;
 
@@ -89,9 +89,9 @@ impl Pipeline<'_> {
             Action::Probe(face) => {
                 let nonce = self.nonces.next_u32();
                 let nonce = std::mem::replace(&mut out.nonce, nonce);
-                let refused = self.send_or_reject(key, out, FaceId(face));
+                let rejected = self.send_or_reject(key, out, FaceId(face));
                 out.nonce = nonce;
-                return refused;
+                return rejected;
             }
             Action::Nack(reason) => self.nack_all(key, out.name, reason, &out.answer),
             Action::RetryAt(at) => self.tables.set_retry(key, at),
@@ -195,7 +195,7 @@ impl Pipeline<'_> {
             && (!is_under(name, LOCALHOP) || self.faces.is_local(out.face))
     }
 
-    /// Outgoing Interest pipeline. Gives the reason if the face's shaper refused it.
+    /// Outgoing Interest pipeline. Gives the reason if the face's shaper rejected it.
     pub(super) fn send_interest(
         &mut self,
         key: PitKey,
@@ -232,7 +232,7 @@ impl Pipeline<'_> {
         if self.has_parts() {
             match self.pass_departure_shaper(key, out, face, leaving)? {
                 Ok(passed) => leaving = passed,
-                Err(refused) => return Some(refused),
+                Err(rejected) => return Some(rejected),
             }
         }
         self.release_interest(key, out, face, leaving);

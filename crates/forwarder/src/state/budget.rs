@@ -38,7 +38,7 @@ pub(super) enum Part {
     Routes,
 }
 
-/// Requests that were refused for want of memory.
+/// Requests that were rejected for want of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
 pub struct Refused {
@@ -183,7 +183,7 @@ impl Budget {
         common.max(self.each_face).saturating_sub(own).min(share.saturating_sub(self.faces))
     }
 
-    pub(super) fn refuse(&mut self, part: Part) {
+    pub(super) fn reject(&mut self, part: Part) {
         match part {
             Part::Pending => self.refused.interests += 1,
             Part::Faces => self.refused.packets += 1,
@@ -363,7 +363,7 @@ impl Budget {
     /// The link finds out by [`Budget::room`] whether there was any.
     pub(super) fn reserve_queue(&mut self, own: usize, bytes: usize, tables: &mut Tables) {
         if bytes > self.free_for(own) {
-            self.refuse(Part::Faces);
+            self.reject(Part::Faces);
         } else {
             self.make_room(Part::Faces, bytes, tables);
         }
@@ -432,7 +432,7 @@ impl Budget {
             tables.cache().store().memory() <= left || tables.cache_mut().give_way(left)
         });
         if !made {
-            self.refuse(part);
+            self.reject(part);
         }
         made
     }

@@ -423,9 +423,9 @@ impl Faces {
         self.budget.grant(Part::Pending, bytes, tables)
     }
 
-    /// Counts an Interest that is refused because of memory.
-    pub(super) fn count_refused_interest(&mut self) {
-        self.budget.refuse(Part::Pending);
+    /// Counts an Interest that is rejected because of memory.
+    pub(super) fn count_rejected_interest(&mut self) {
+        self.budget.reject(Part::Pending);
     }
 
     /// The largest number of bytes that pending Interests may take.

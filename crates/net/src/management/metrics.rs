@@ -172,7 +172,7 @@ const NODE: &[(Family, OfNode)] = &[
             put(&[], limit as u64);
         }
     }),
-    (of("weir_memory_refused_total", "what", "Refused for want of memory"), |f, put| {
+    (of("weir_memory_refused_total", "what", "Rejected for want of memory"), |f, put| {
         let refused = f.forwarder.memory().refused;
         put(&[("what", "interests")], refused.interests);
         put(&[("what", "packets")], refused.packets);
@@ -220,7 +220,7 @@ const FACE: &[(Family, OfFace)] = &[
         put(&[], face.counters.marked);
     }),
     (
-        of("weir_face_lost_total", "", "Frames that the kernel refused or a link lost"),
+        of("weir_face_lost_total", "", "Frames that the kernel rejected or a link lost"),
         |face, put| {
             put(&[], face.info.lost);
         },
@@ -455,7 +455,7 @@ mod tests {
         }
     }
 
-    /// Prometheus refuses a family that comes twice, and names with other characters.
+    /// Prometheus rejects a family that comes twice, and names with other characters.
     #[test]
     fn metric_families_are_unique_and_have_valid_names() {
         let names: Vec<&str> = families().map(|(family, _)| family.name).collect();

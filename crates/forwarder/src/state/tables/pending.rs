@@ -6,7 +6,7 @@ use packet::{Interest, NackReason};
 use super::Tables;
 use crate::state::grant::Grant;
 use crate::tables::{
-    FaceId, HashedName, InRecord, OutRecord, Pit, PitEntry, PitKey, Portion, Refusal,
+    FaceId, HashedName, InRecord, OutRecord, Pit, PitEntry, PitKey, Portion, Rejection,
 };
 
 impl Tables {
@@ -18,7 +18,7 @@ impl Tables {
         name: &HashedName<'_>,
         record: InRecord,
         portion: Portion,
-    ) -> Result<PitKey, Refusal> {
+    ) -> Result<PitKey, Rejection> {
         grant.spend(&mut self.pit, Pit::memory, |pit| {
             pit.insert_portion(interest, name, record, portion)
         })
@@ -35,7 +35,7 @@ impl Tables {
         key: PitKey,
         mut record: InRecord,
         portion: Portion,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let nonce = record.nonce;
         let earlier = self.pit.get(key).and_then(|entry| entry.in_record(record.face));
         if let Some(earlier) = earlier.filter(|earlier| earlier.nonce == nonce) {
@@ -56,7 +56,7 @@ impl Tables {
         grant: Grant,
         key: PitKey,
         record: InRecord,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         grant.spend(&mut self.pit, Pit::memory, |pit| pit.put_in_record(key, record)).map(drop)
     }
 
@@ -66,7 +66,7 @@ impl Tables {
         grant: Grant,
         key: PitKey,
         portion: Portion,
-    ) -> Result<PitKey, Refusal> {
+    ) -> Result<PitKey, Rejection> {
         grant.spend(&mut self.pit, Pit::memory, |pit| pit.split_run(key, portion.bits()))
     }
 
@@ -77,7 +77,7 @@ impl Tables {
         key: PitKey,
         record: OutRecord,
         portion: Portion,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         grant.spend(&mut self.pit, Pit::memory, |pit| pit.ask_portion(key, record, portion))
     }
 
